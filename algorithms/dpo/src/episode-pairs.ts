@@ -1,0 +1,33 @@
+import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit";
+import type { AlgorithmContext, TrajectoryGroup } from "@mrlm/spec";
+import type { DpoOptions } from "./options.ts";
+import type { Pair } from "./pair.ts";
+
+/** Pairs made of episodes. */
+export interface CollectedPairs {
+  readonly pairs: readonly Pair[];
+  readonly groups: readonly TrajectoryGroup[];
+  readonly counts: EpisodeCounts;
+}
+
+/** Plays groups and pairs their members. */
+export async function collectPairs(context: AlgorithmContext, options: DpoOptions, order: TaskOrder, round: number): Promise<CollectedPairs> {
+  const groups = await playGroups(context, order.take(options.prompts), options.group_size, `dpo/${round}`);
+  const counts = noEpisodeCounts();
+  const pairs = groups.flatMap(({ trajectories }) => {
+    const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false }, counts));
+    return Object.values(Object.groupBy(episodes, ({ agent }) => agent)).flatMap((members = []) => pairMembers(members, options.pairs_per_group));
+  });
+  return { pairs, groups, counts };
+}
+
+/** The best against the worst, the second best against the second worst, and so on, while they earned differently. Ties keep the order of play. */
+export function pairMembers(members: readonly LearnableEpisode[], most: number): Pair[] {
+  const ranked = members.toSorted((one, other) => other.reward - one.reward);
+  const pairs: Pair[] = [];
+  for (let i = 0; i < Math.min(most, Math.floor(ranked.length / 2)); i++) {
+    const [best, worst] = [ranked[i] as LearnableEpisode, ranked[ranked.length - 1 - i] as LearnableEpisode];
+    if (best.reward > worst.reward) pairs.push({ chosen: best.rows, rejected: worst.rows });
+  }
+  return pairs;
+}

@@ -1,0 +1,32 @@
+import { definePlugin } from "@mrlm/kit";
+import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
+import { startDpo } from "./dpo-run.ts";
+import { type DpoOptions, dpoOptions } from "./options.ts";
+
+export { type DpoOptions, dpoOptions } from "./options.ts";
+export { type AnswerLogprobs, preferenceLoss, type PreferenceLoss, type PreferenceLossOptions } from "./preference-loss.ts";
+
+/** `dpo@1`: direct preference optimisation and its family. */
+export const dpo: AlgorithmDefinition<DpoOptions> = {
+  id: "dpo@1",
+  description: "Direct preference optimisation (arXiv 2305.18290) and its family, on pairs from a file or from episodes.",
+  options: dpoOptions,
+  iterations: (options) => options.steps,
+  validate(options, environments) {
+    if (options.data === undefined && environments.length === 0) {
+      throw new MrlmError("CONFIG_INVALID", "dpo has neither `data` nor an environment to make pairs in.");
+    }
+    if (options.label_smoothing > 0 && !["sigmoid", "simpo"].includes(options.loss)) {
+      throw new MrlmError("CONFIG_INVALID", `label_smoothing has no meaning with loss: ${options.loss}.`, { hint: "Use loss: sigmoid or simpo, or leave label_smoothing at 0." });
+    }
+    if (options.loss === "kto" && options.reference_free) {
+      throw new MrlmError("CONFIG_INVALID", "kto measures the divergence from its reference: it cannot be reference_free.");
+    }
+    if (options.loss === "kto" && options.batch_size < 2) {
+      throw new MrlmError("CONFIG_INVALID", "kto estimates its baseline from the other pairs of the batch: batch_size must be at least 2.");
+    }
+  },
+  create: startDpo,
+};
+
+export default definePlugin({ name: "@mrlm/dpo", algorithms: [dpo] });

@@ -1,0 +1,30 @@
+import { optimizerOptions } from "@mrlm/kit";
+import { z } from "zod";
+
+/** Options of `dpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+export const dpoOptions = z.strictObject({
+  steps: z.int().positive().describe("Optimiser steps"),
+  batch_size: z.int().positive().default(32).describe("Pairs in each step"),
+
+  loss: z.enum(["sigmoid", "hinge", "ipo", "simpo", "kto"]).default("sigmoid"),
+  beta: z.number().positive().default(0.1).describe("How far the policy may go from the reference: the smaller the farther"),
+  label_smoothing: z.number().min(0).lt(0.5).default(0).describe("Share of pairs that are the wrong way round (cDPO), with sigmoid and simpo"),
+  simpo_margin: z.number().nonnegative().default(0.5).describe("Margin between the two, with loss: simpo"),
+  kto_desirable_weight: z.number().nonnegative().default(1),
+  kto_undesirable_weight: z.number().nonnegative().default(1),
+  nll_coefficient: z.number().nonnegative().default(0).describe("Weight of the chosen answer's negative log-likelihood beside the preference"),
+  reference_free: z.boolean().default(false).describe("Compare with a reference that finds all answers equally likely: there is none then"),
+  reference: z.enum(["model", "precomputed"]).default("model").describe("A frozen model evaluated at every step, or its log-probabilities taken once"),
+
+  data: z.string().optional().describe("JSONL file of {prompt, chosen, rejected}, relative to the config; without it pairs are made of episodes"),
+  prompts: z.int().positive().default(256).describe("Tasks to play for pairs, without `data`"),
+  group_size: z.int().min(2).default(8).describe("Episodes of each task"),
+  pairs_per_group: z.int().positive().default(1).describe("The best against the worst, the second best against the second worst, ..."),
+  collect_every: z.int().nonnegative().default(0).describe("Steps after which episodes are played anew; 0: only at the beginning"),
+
+  ...optimizerOptions,
+  learning_rate: optimizerOptions.learning_rate.default(1e-6),
+});
+
+/** Options of `dpo@1`, defaults filled in. */
+export type DpoOptions = z.output<typeof dpoOptions>;

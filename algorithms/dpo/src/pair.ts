@@ -1,0 +1,41 @@
+import type { EngineSequence, EngineUnit, JsonObject, UnitOutputs } from "@mrlm/spec";
+
+/** Two answers to one prompt. An episode whose template rewrote its history has several sequences. */
+export interface Pair {
+  readonly chosen: readonly EngineSequence[];
+  readonly rejected: readonly EngineSequence[];
+}
+
+/** Sums of log-probabilities of a pair's answers. */
+export interface PairSums {
+  readonly chosen: number;
+  readonly rejected: number;
+}
+
+/** Both answers stay in one micro-batch. */
+export function unitOf({ chosen, rejected }: Pair): EngineUnit {
+  return { sequences: [...chosen, ...rejected] };
+}
+
+/** Tokens of an answer that are compared. */
+export function answerTokens(sequences: readonly EngineSequence[]): number {
+  return sequences.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0);
+}
+
+/** The sums of a pair's two answers in the outputs of its unit. */
+export function pairSums(pair: Pair, { logprob = new Float32Array() }: UnitOutputs): PairSums {
+  const boundary = answerTokens(pair.chosen);
+  const sum = (values: Float32Array): number => values.reduce((total, value) => total + value, 0);
+  return { chosen: sum(logprob.subarray(0, boundary)), rejected: sum(logprob.subarray(boundary)) };
+}
+
+/** A pair as it stands in a checkpoint. */
+export function pairToJson({ chosen, rejected }: Pair): JsonObject {
+  const write = (sequences: readonly EngineSequence[]) => sequences.map(({ tokens, mask }) => ({ tokens: Array.from(tokens), mask: Array.from(mask) }));
+  return { chosen: write(chosen), rejected: write(rejected) };
+}
+
+export function pairFromJson(value: JsonObject): Pair {
+  const read = (sequences: unknown) => (sequences as { tokens: number[]; mask: number[] }[]).map(({ tokens, mask }) => ({ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }));
+  return { chosen: read(value["chosen"]), rejected: read(value["rejected"]) };
+}

@@ -1,0 +1,49 @@
+import type { AlgorithmContext, JsonObject, ModelId } from "@mrlm/spec";
+import type { DpoOptions } from "./options.ts";
+import { type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
+
+/** Log-probabilities of the policy as it was before the first step. */
+export interface Reference {
+  /** Called for each new set of pairs, before anything is learnt from it. */
+  prepare(pairs: readonly Pair[]): Promise<void>;
+  sums(indices: readonly number[], pairs: readonly Pair[]): Promise<PairSums[]>;
+  state(): JsonObject;
+  restore(state: JsonObject): void;
+}
+
+/** Whether the loss compares with a reference at all. */
+export function needsReference({ loss, reference_free }: DpoOptions): boolean {
+  return loss !== "simpo" && !reference_free;
+}
+
+/**
+ * A frozen copy of the policy (with adapters: the policy without them), evaluated for each batch or once for all pairs. With the
+ * latter the copy need not exist, unless pairs are made anew or the loss estimates a divergence.
+ */
+export async function reference(context: AlgorithmContext, options: DpoOptions): Promise<Reference> {
+  const isOnce = options.reference === "precomputed";
+  const isKnownAtOnce = isOnce && (options.data !== undefined || options.collect_every === 0) && options.loss !== "kto";
+  const isCopied = needsReference(options) && !isKnownAtOnce;
+  const model: ModelId = isCopied ? await context.reference() : context.policy;
+  let known: readonly PairSums[] = [];
+  const evaluate = (pairs: readonly Pair[]): Promise<PairSums[]> => logprobSums(context, model, pairs);
+  return {
+    async prepare(pairs) {
+      if (isOnce && needsReference(options)) known = await evaluate(pairs);
+    },
+    async sums(indices, pairs) {
+      if (!needsReference(options)) return indices.map(() => ({ chosen: 0, rejected: 0 }));
+      return isOnce ? indices.map((index) => known[index] as PairSums) : evaluate(indices.map((index) => pairs[index] as Pair));
+    },
+    state: () => ({ known: known.map(({ chosen, rejected }) => [chosen, rejected]) }),
+    restore(state) {
+      known = (state["known"] as [number, number][]).map(([chosen, rejected]) => ({ chosen, rejected }));
+    },
+  };
+}
+
+/** Sums of both answers of each pair under a model. */
+export async function logprobSums(context: AlgorithmContext, model: ModelId, pairs: readonly Pair[]): Promise<PairSums[]> {
+  const outputs = await context.engine.forward({ model, units: pairs.map(unitOf), outputs: { logprob: true }, signal: context.signal });
+  return outputs.map((output, i) => pairSums(pairs[i] as Pair, output));
+}

@@ -1,0 +1,95 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
+import type { JsonObject, Mean } from "@mrlm/spec";
+import { score } from "@mrlm/spec";
+import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { dpo } from "../src/index.ts";
+
+const data = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");
+writeFileSync(data, Array.from({ length: 24 }, (_, i) => JSON.stringify({ prompt: String(i % 10), chosen: "ab".repeat(1 + (i % 3)), rejected: "dc".repeat(1 + (i % 2)) })).join("\n"));
+
+const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
+  algorithms: [dpo],
+  stages: [{ algorithm: "dpo", steps: 10, batch_size: 8, learning_rate: 0.1, ...options }],
+  config,
+});
+const series = ({ reports }: BigramOutcome, name: string): number[] => reports.map(({ metrics }) => (metrics[name] as Mean).sum / (metrics[name] as Mean).count);
+const COLLECTED = { prompts: 12, group_size: 4, pairs_per_group: 2, collect_every: 4, beta: 0.5 };
+
+describe("dpo on a bigram model", () => {
+  test.each(["sigmoid", "hinge", "ipo", "simpo", "kto"])("%s: the loss falls and the chosen answers gain on the rejected ones", async (loss) => {
+    const outcome = await trainBigram(training({ data, loss, steps: 8 }));
+    const [losses, margins] = [series(outcome, "loss/preference"), series(outcome, "preference/margin")];
+    expect(losses.at(-1)).toBeLessThan(losses[0] as number);
+    expect(margins.at(-1)).toBeGreaterThan(margins[0] as number);
+  });
+
+  test("numerics 40: the loss is ln 2 at step 0 and below 0.68 at step 10; a precomputed reference gives what a model gives", async () => {
+    const [online, precomputed] = await Promise.all(["model", "precomputed"].map((reference) => trainBigram(training({ data, reference, steps: 11 }))));
+    const losses = series(online as BigramOutcome, "loss/preference");
+    expect(Math.abs((losses[0] as number) - Math.LN2)).toBeLessThan(1e-6);
+    expect(losses[10]).toBeLessThan(0.68);
+    expect(precomputed?.weights).toEqual(online?.weights);
+    expect(precomputed?.reports).toEqual(online?.reports);
+  });
+
+  test("without a reference no second model is made, and the first loss is that of the log-probabilities themselves", async () => {
+    const outcome = await trainBigram(training({ data, reference_free: true, steps: 2, batch_size: 24 }));
+    const { metrics } = outcome.reports[0] as BigramOutcome["reports"][number];
+    const sums = (name: string): number => (metrics[name] as Mean).sum;
+    expect(sums("preference/chosen")).toBeCloseTo(0.1 * sums("logprob/chosen"), 6);
+    expect(sums("loss/preference")).not.toBeCloseTo(24 * Math.LN2, 3);
+  });
+
+  test("numerics 41: the reference is frozen: it gives the first step's log-probabilities to the last", async () => {
+    const outcome = await trainBigram(training({ data, batch_size: 24, steps: 6 }));
+    // With all pairs in each batch, β (logπ - logref) of the chosen tells the reference from the policy.
+    const reference = outcome.reports.map(({ metrics }) => (metrics["logprob/chosen"] as Mean).sum - (metrics["preference/chosen"] as Mean).sum / 0.1);
+    for (const each of reference) expect(each).toBeCloseTo(reference[0] as number, 2);
+  });
+
+  test("pairs of episodes, the best against the worst, made anew every few steps: the reward rises", async () => {
+    const outcome = await trainBigram(training({ ...COLLECTED, steps: 16, learning_rate: 0.3 }));
+    const rewards = outcome.reports.filter(({ metrics }) => "reward/mean" in metrics).map(({ metrics }) => (metrics["reward/mean"] as Mean).sum / (metrics["reward/mean"] as Mean).count);
+    expect(rewards).toHaveLength(4);
+    expect(rewards.at(-1)).toBeGreaterThan((rewards[0] as number) + 0.05);
+  });
+
+  test("numerics 1, 7: weights and metrics are the same for every split into micro-batches", async () => {
+    const model = { random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } } };
+    const [one, ...others] = await Promise.all([10, 70, 100_000].map((micro_batch_tokens) => trainBigram(training({ data, loss: "kto" }, { model: { ...model, micro_batch_tokens } }))));
+    for (const other of others) {
+      expect(other.weights).toEqual(one?.weights);
+      expect(other.reports).toEqual(one?.reports);
+    }
+  });
+
+  test.each<[string, JsonObject]>([
+    ["of a file, reference precomputed", { data, reference: "precomputed" }],
+    ["of a file, kto", { data, loss: "kto" }],
+    ["of episodes", COLLECTED],
+    ["of episodes, reference precomputed", { ...COLLECTED, reference: "precomputed" }],
+  ])("numerics 52: killed and resumed, it ends with the same weights: pairs %s", async (_name, options) => {
+    const whole = await trainBigram(training(options));
+    for (const dieAt of [4, 7]) {
+      const resumed = await trainBigramInterrupted(training(options), dieAt);
+      expect(resumed.weights).toEqual(whole.weights);
+      expect(resumed.reports.map(({ metrics }) => metrics)).toEqual(whole.reports.slice(dieAt - 1).map(({ metrics }) => metrics));
+    }
+  });
+
+  test("groups whose episodes all earned the same make no pair, and a run without any says so", async () => {
+    const dull = lettersEnvironment({ reward: () => score(1) });
+    await expect(trainBigram({ ...training(COLLECTED), environments: [dull] })).rejects.toMatchObject({ code: "DATA_INVALID", hint: expect.stringMatching(/earned the same/) });
+  });
+
+  test.each<[JsonObject, RegExp]>([
+    [{ data, label_smoothing: 0.1, loss: "ipo" }, /label_smoothing/],
+    [{ data, loss: "kto", batch_size: 1 }, /batch_size/],
+    [{ data, loss: "kto", reference_free: true }, /reference_free/],
+  ])("what has no meaning is refused: %j", async (options, message) => {
+    await expect(trainBigram(training(options))).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "@jest/globals";
+import { characterTokenizerFiles, chatRenderer, type LearnableEpisode } from "@mrlm/kit";
+import type { AlgorithmContext, JsonValue } from "@mrlm/spec";
+import fc from "fast-check";
+import { pairMembers } from "../src/episode-pairs.ts";
+import { pairsFromFile } from "../src/file-pairs.ts";
+import { type Pair, pairFromJson, pairSums, pairToJson } from "../src/pair.ts";
+
+const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
+const contextOf = (rows: JsonValue[], maxPositions = 100): AlgorithmContext =>
+  ({ renderer, policy: "policy", rows: async () => rows, engine: { describe: async () => ({ models: [{ model: "policy", maxPositions }] }) } }) as unknown as AlgorithmContext;
+const pairOf = async (row: JsonValue): Promise<Pair> => (await pairsFromFile(contextOf([row]), "data.jsonl"))[0] as Pair;
+const said = ([sequence]: Pair["chosen"]): string => renderer.decode((sequence as Pair["chosen"][number]).tokens.filter((_, t) => sequence?.mask[t] === 1));
+
+describe("pairs of a file", () => {
+  test("numerics 43: the prompt's ids begin both answers, and only the answers and their stop tokens are compared", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.string(), fc.string(), async (prompt, chosen, rejected) => {
+        const pair = await pairOf({ prompt, chosen, rejected });
+        const asked = Array.from(renderer.render([{ role: "user", parts: [{ type: "text", text: prompt }] }]).tokens);
+        for (const [answer] of [pair.chosen, pair.rejected]) {
+          expect(Array.from(answer?.tokens.subarray(0, asked.length) ?? [])).toEqual(asked);
+          expect(answer?.mask.indexOf(1)).toBe(asked.length);
+          expect(answer?.mask.lastIndexOf(0)).toBe(asked.length - 1);
+        }
+      }),
+    );
+  });
+
+  test("messages are as good as text, and what was said earlier belongs to the prompt", async () => {
+    const messages = await pairOf({ prompt: [{ role: "user", content: "q" }], chosen: [{ role: "assistant", content: "yes" }], rejected: [{ role: "assistant", content: "no" }] });
+    expect(messages).toEqual(await pairOf({ prompt: "q", chosen: "yes", rejected: "no" }));
+    const later = await pairOf({ prompt: [{ role: "user", content: "q" }, { role: "assistant", content: "what?" }, { role: "user", content: "q!" }], chosen: "yes", rejected: "no" });
+    expect([said(later.chosen), said(later.rejected)]).toEqual(["yes<|end|>", "no<|end|>"]);
+  });
+
+  test("numerics 42: an empty answer still has its stop token; a row that does not fit is refused, never cut", async () => {
+    expect(said((await pairOf({ prompt: "q", chosen: "", rejected: "no" })).chosen)).toBe("<|end|>");
+    await expect(pairsFromFile(contextOf([{ prompt: "q", chosen: "yes", rejected: "no" }], 5), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/data.jsonl:1 has \d+ tokens; the model takes 5/) });
+  });
+
+  test("a row of another shape is refused with its line", async () => {
+    await expect(pairsFromFile(contextOf([{ prompt: "q", chosen: "a", rejected: "b" }, { prompt: "q", chosen: "a" }]), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/data.jsonl:2/) });
+  });
+});
+
+describe("pairs of a group", () => {
+  const member = (reward: number): LearnableEpisode => ({ reward, rows: [{ tokens: Int32Array.of(0, reward), mask: Uint8Array.of(0, 1), segment: 0 }] }) as unknown as LearnableEpisode;
+  const rewardsOf = (pairs: Pair[]): (number | undefined)[][] => pairs.map(({ chosen, rejected }) => [chosen[0]?.tokens[1], rejected[0]?.tokens[1]]);
+
+  test("the best against the worst, then the next, as long as they earned differently", () => {
+    const group = [3, 1, 5, 2, 4].map(member);
+    expect(rewardsOf(pairMembers(group, 1))).toEqual([[5, 1]]);
+    expect(rewardsOf(pairMembers(group, 9))).toEqual([[5, 1], [4, 2]]);
+    expect(pairMembers([2, 2, 2].map(member), 9)).toEqual([]);
+    expect(rewardsOf(pairMembers([1, 2, 2, 2].map(member), 9))).toEqual([[2, 1]]);
+  });
+});
+
+test("a pair survives a checkpoint, and the sums of its answers are told apart", () => {
+  const pair: Pair = {
+    chosen: [{ tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) }, { tokens: Int32Array.of(1, 4), mask: Uint8Array.of(0, 1) }],
+    rejected: [{ tokens: Int32Array.of(1, 5), mask: Uint8Array.of(0, 1) }],
+  };
+  expect(pairFromJson(JSON.parse(JSON.stringify(pairToJson(pair))))).toEqual(pair);
+  expect(pairSums(pair, { logprob: Float32Array.of(-1, -2, -4, -8) })).toEqual({ chosen: -7, rejected: -8 });
+});

@@ -1,0 +1,82 @@
+"""Units from the wire, checked before any work begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mrlm_engine.batching.unit import Floats, TokenSequence, TokenUnit, UnitGradients
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+
+
+def decode_unit(unit: pb.Unit, index: int, vocab_size: int, max_positions: int, linear: bool) -> TokenUnit:
+    """The unit with number `index` of a call. `linear`: its gradients travel with it."""
+    if not unit.sequences:
+        raise EngineError("SEQUENCE_INVALID", f"Unit {index} has no sequences.", "Leave empty units out.")
+    sequences = tuple(
+        _decode_sequence(sequence, f"Sequence {s} of unit {index}", vocab_size, max_positions)
+        for s, sequence in enumerate(unit.sequences)
+    )
+    gradients = _linear_gradients(unit.sequences, sequences, index) if linear else None
+    return TokenUnit(index, sequences, gradients)
+
+
+def decode_floats(data: bytes, expected: int, what: str) -> Floats | None:
+    """Little-endian float32 [expected]; None where `data` is empty, which means zeros."""
+    if not data:
+        return None
+    if len(data) != 4 * expected:
+        raise EngineError(
+            "GRADIENT_SHAPE",
+            f"{what} has {len(data)} bytes; {expected} masked positions need {4 * expected}.",
+            "Send one little-endian float32 for each masked position, or nothing for zeros.",
+        )
+    return np.frombuffer(data, dtype="<f4").astype(np.float32, copy=False)
+
+
+def _decode_sequence(sequence: pb.Sequence, what: str, vocab_size: int, max_positions: int) -> TokenSequence:
+    tokens = np.frombuffer(sequence.tokens, dtype="<i4") if len(sequence.tokens) % 4 == 0 else np.zeros(0, np.int32)
+    if len(tokens) == 0:
+        raise EngineError(
+            "SEQUENCE_INVALID",
+            f"{what} has {len(sequence.tokens)} bytes of token ids.",
+            "Send little-endian int32 token ids, at least one.",
+        )
+    if max_positions and len(tokens) > max_positions:
+        raise EngineError(
+            "SEQUENCE_TOO_LONG",
+            f"{what} has {len(tokens)} tokens; the model accepts {max_positions}.",
+            "Shorten it, or use a model with more positions.",
+        )
+    low, high = int(tokens.min()), int(tokens.max())
+    if low < 0 or high >= vocab_size:
+        raise EngineError(
+            "SEQUENCE_INVALID",
+            f"{what} holds token id {low if low < 0 else high}; the model's vocabulary has {vocab_size} tokens.",
+            "Use the tokenizer that belongs to the model.",
+        )
+    mask = np.frombuffer(sequence.mask, dtype=np.uint8)
+    if len(mask) != len(tokens) or (len(mask) and (mask[0] != 0 or int(mask.max()) > 1)):
+        raise EngineError(
+            "SEQUENCE_INVALID",
+            f"{what} has {len(tokens)} tokens and a mask of {len(mask)} bytes"
+            + (f" that starts with {mask[0]}." if len(mask) else "."),
+            "Send one byte of 0 or 1 for each token, the first of them 0: nothing precedes it.",
+        )
+    return TokenSequence(tokens.astype(np.int32, copy=False), np.flatnonzero(mask))
+
+
+def _linear_gradients(wire: Sequence[pb.Sequence], sequences: tuple[TokenSequence, ...], index: int) -> UnitGradients:
+    def joined(name: str) -> Floats | None:
+        parts = [
+            decode_floats(getattr(w, name), len(s.positions), f"{name} of sequence {i} of unit {index}")
+            for i, (w, s) in enumerate(zip(wire, sequences, strict=True))
+        ]
+        if all(part is None for part in parts):
+            return None
+        zeros = [np.zeros(len(s.positions), np.float32) for s in sequences]
+        return np.concatenate([zero if part is None else part for part, zero in zip(parts, zeros, strict=True)])
+
+    return UnitGradients(joined("grad_logprob"), joined("grad_entropy"), joined("grad_value"))

@@ -1,0 +1,59 @@
+"""What every layout of a micro-batch tells about its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mrlm_engine.batching.unit import TokenUnit
+
+
+@dataclass(frozen=True)
+class OutputRows:
+    """Which hidden states the outputs read. Rows are unique: outputs that read the same state share its row.
+
+    rows        [R]  indices of hidden states in the layout, ascending
+    output_row  [M]  for each output (units, sequences, positions in order): its index into `rows`
+    targets     [M]  the token whose log-probability the output is
+    final_row   [S]  for each sequence: the index into `rows` of its last token's state; empty when not asked for
+    """
+
+    rows: torch.Tensor
+    output_row: torch.Tensor
+    targets: torch.Tensor
+    final_row: torch.Tensor
+
+    @property
+    def count(self) -> int:
+        """R."""
+        return int(self.rows.shape[0])
+
+
+def output_rows(
+    units: Sequence[TokenUnit],
+    row_of: Sequence[NDArray[np.int64]],
+    final_value: bool,
+    device: torch.device,
+) -> OutputRows:
+    """Collects the rows. `row_of[s][t]` is the layout's row of token t of the s-th sequence of the micro-batch."""
+    sequences = [sequence for unit in units for sequence in unit.sequences]
+    reads = [row_of[s][sequence.positions - 1] for s, sequence in enumerate(sequences)]
+    targets = [sequence.tokens[sequence.positions] for sequence in sequences]
+    finals = [int(row_of[s][-1]) for s in range(len(sequences))] if final_value else []
+    wanted = np.concatenate([*reads, np.asarray(finals, dtype=np.int64)]) if sequences else np.zeros(0, np.int64)
+    rows, inverse = np.unique(wanted, return_inverse=True)
+    outputs = len(wanted) - len(finals)
+
+    def tensor(values: NDArray[np.int64]) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(device)
+
+    return OutputRows(
+        rows=tensor(rows),
+        output_row=tensor(inverse[:outputs]),
+        targets=tensor(np.concatenate(targets).astype(np.int64) if targets else np.zeros(0, np.int64)),
+        final_row=tensor(inverse[outputs:]),
+    )

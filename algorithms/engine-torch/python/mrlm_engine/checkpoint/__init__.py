@@ -1,0 +1,1 @@
+"""Checkpoints for a bit-identical continuation, and Hugging Face directories for everybody else."""

@@ -1,0 +1,33 @@
+"""Writes a model as an ordinary Hugging Face directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from safetensors.torch import save_file
+
+from mrlm_engine.checkpoint.directory import atomic_directory
+from mrlm_engine.models.create import VALUE_HEAD_FILE
+from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.lora import adapter_layers, save_adapter
+from mrlm_engine.models.tokenizer_files import write_tokenizer_files
+from mrlm_engine.models.weights import inference_weights
+
+
+def export_model(held: HeldModel, target: Path, *, merge_adapter: bool) -> list[str]:
+    """Writes config, safetensors and tokenizer files, and a value head or an adapter in files of their own.
+
+    With an adapter that is not merged the base weights are written, and the adapter beside them as peft reads it.
+    Returns the file names, sorted.
+    """
+    with atomic_directory(target) as directory, held.lock:
+        has_adapter = bool(adapter_layers(held.module)) and held.adapter_off is None
+        weights = inference_weights(held, merge_adapter=merge_adapter)
+        held.module.save_pretrained(directory, state_dict=weights, is_main_process=True)
+        if has_adapter and not merge_adapter:
+            save_adapter(held.module, directory)
+        if held.value_head is not None:
+            tensors = {name: tensor.detach().cpu() for name, tensor in held.value_head.state_dict().items()}
+            save_file(tensors, directory / VALUE_HEAD_FILE)
+        write_tokenizer_files(held.tokenizer_files, directory)
+        return sorted(path.name for path in directory.iterdir())

@@ -1,0 +1,135 @@
+"""Restores what a checkpoint holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForCausalLM
+
+from mrlm_engine.checkpoint.manifest import read_manifest
+from mrlm_engine.checkpoint.save import CONFIG, GRADIENTS, OPTIMIZER, RANDOM, TOKENIZER, WEIGHTS, model_tensors
+from mrlm_engine.device import DTYPES
+from mrlm_engine.errors import EngineError
+from mrlm_engine.models.create import prepare_module
+from mrlm_engine.models.from_config import parse_config
+from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.lora import inject_adapter
+from mrlm_engine.models.value_head import ValueHead
+from mrlm_engine.training.learner import Learner
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model, and what its learner had: optimiser state and accumulated gradients by name."""
+
+    held: HeldModel
+    optimizer: dict[str, torch.Tensor]
+    gradients: dict[str, torch.Tensor]
+    accumulated_calls: int
+
+    def restore(self, learner: Learner) -> None:
+        """Gives a new learner of the model its past."""
+        if not self.held.trainable:
+            return
+        learner.optimizer.restore(self.optimizer)
+        for name, parameter in learner.gradients.parameters:
+            if name in self.gradients:
+                learner.gradients.add(parameter, self.gradients[name].to(self.held.device))
+        learner.accumulated_calls = self.accumulated_calls
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Everything a checkpoint held. Nothing of the engine has been changed yet."""
+
+    models: list[LoadedModel]
+    last_call: int
+    random: dict[str, torch.Tensor]
+
+    def restore_random_state(self) -> None:
+        """Sets torch's global generators."""
+        torch.random.set_rng_state(self.random["cpu"])
+        if "cuda" in self.random and torch.cuda.is_available():
+            torch.cuda.set_rng_state(self.random["cuda"])
+
+
+def load_checkpoint(directory: Path, device: torch.device) -> Checkpoint:
+    """Reads a checkpoint after checking that it is complete."""
+    manifest = read_manifest(directory)
+    models: list[LoadedModel] = []
+    for entry in manifest["models"]:
+        models.append(_load_model(directory / entry["folder"], entry, [m.held for m in models], device))
+    return Checkpoint(models, int(manifest["last_call"]), load_file(directory / RANDOM))
+
+
+def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], device: torch.device) -> LoadedModel:
+    tokenizer = folder / TOKENIZER
+    files = {path.name: path.read_bytes() for path in sorted(tokenizer.iterdir())} if tokenizer.is_dir() else {}
+    base = None
+    if entry["adapter_off"] is not None:
+        base = next((held for held in before if held.model_id == entry["adapter_off"]), None)
+        if base is None:
+            raise EngineError(
+                "CHECKPOINT_INCOMPLETE",
+                f"'{entry['model_id']}' reads the weights of '{entry['adapter_off']}', which was not saved with it.",
+                "Save both models together.",
+            )
+    module = base.module if base is not None else _module(folder, entry, device)
+    held = HeldModel(
+        model_id=entry["model_id"],
+        role=entry["role"],
+        module=module,
+        config=module.config,
+        dtype=DTYPES[entry["dtype"]],
+        device=device,
+        tokenizer_files=files,
+        step=entry["step"],
+        version=entry["version"],
+        trainable=entry["trainable"],
+        float32_head=entry["float32_head"],
+        gradient_checkpointing=entry["gradient_checkpointing"],
+        micro_batch_tokens=entry["micro_batch_tokens"],
+        lora=entry["lora"],
+        adapter_off=base,
+    )
+    if base is not None:
+        held.lock = base.lock
+        return LoadedModel(held, {}, {}, 0)
+    if entry["value_head"]:
+        held.value_head = ValueHead(int(module.config.hidden_size), device)
+        held.value_head.requires_grad_(held.trainable)
+    _load_weights(held, load_file(folder / WEIGHTS))
+    optimizer = load_file(folder / OPTIMIZER) if held.trainable else {}
+    gradients = load_file(folder / GRADIENTS) if held.trainable else {}
+    return LoadedModel(held, optimizer, gradients, int(entry["accumulated_calls"]))
+
+
+def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
+    """The module of the saved configuration, its weights still to be filled in."""
+    config = parse_config((folder / CONFIG).read_text("utf-8"))
+    dtype = DTYPES[entry["dtype"]]
+    with torch.random.fork_rng(devices=[]):
+        module = AutoModelForCausalLM.from_config(config, dtype=dtype, trust_remote_code=False)
+    if entry["lora"] is not None:
+        inject_adapter(module, entry["lora"])
+    has_adapter = entry["lora"] is not None
+    return prepare_module(module, device, trainable=entry["trainable"], has_adapter=has_adapter)
+
+
+@torch.no_grad()
+def _load_weights(held: HeldModel, tensors: dict[str, torch.Tensor]) -> None:
+    """Fills parameters and buffers; every saved tensor must have its place and every place its tensor."""
+    places = model_tensors(held)
+    if places.keys() != tensors.keys():
+        odd = sorted(places.keys() ^ tensors.keys())[:3]
+        raise EngineError(
+            "CHECKPOINT_MISMATCH",
+            f"The weights of '{held.model_id}' do not fit its configuration: {odd}.",
+            "Load it with the versions of torch and transformers that saved it.",
+        )
+    for name, place in places.items():
+        place.copy_(tensors[name])

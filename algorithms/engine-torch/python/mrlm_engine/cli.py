@@ -1,0 +1,40 @@
+"""The command line of one engine process."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mrlm_engine.settings import EngineSettings
+
+
+def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
+    """Settings from the command line; exits with status 2 and a message for what is malformed."""
+    parser = argparse.ArgumentParser(
+        prog="mrlm_engine",
+        description="Serves the engine over gRPC. Prints one JSON line when it listens; ends when stdin closes.",
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="interface to listen on")
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--mode", choices=("auto", "deterministic", "throughput"), default="auto")
+    parser.add_argument("--threads", type=int, default=0, help="of torch's intra-op pool; 0 leaves torch's own number")
+    parser.add_argument("--seed", type=int, default=0, help="of torch's global generator")
+    parser.add_argument("--token-file", default="", help="file with the token that calls must carry")
+    parser.add_argument("--graph-lease", type=float, default=60.0, help="seconds that a graph waits for gradients")
+    parser.add_argument("--graph-bytes", type=int, default=2 << 30, help="bytes that waiting graphs of a call may hold")
+    given = parser.parse_args(arguments)
+    if given.token_file and not Path(given.token_file).is_file():
+        parser.error(f"--token-file: there is no file '{given.token_file}'")
+    return EngineSettings(
+        host=given.host,
+        port=given.port,
+        device=given.device,
+        mode=given.mode,
+        threads=given.threads,
+        seed=given.seed,
+        token_file=given.token_file,
+        graph_lease_seconds=given.graph_lease,
+        graph_bytes=given.graph_bytes,
+    )

@@ -1,0 +1,91 @@
+"""Where and how the engine computes: device, number format, threads, determinism."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+
+import torch
+
+from mrlm_engine.errors import EngineError
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True)
+class DeviceSettings:
+    """The device in use, whether equal submissions give equal bits, and torch's intra-op threads."""
+
+    device: torch.device
+    deterministic: bool
+    threads: int
+
+    @property
+    def name(self) -> str:
+        """For people: the GPU with its memory, or the processor with its threads."""
+        if self.device.type == "cuda":
+            properties = torch.cuda.get_device_properties(self.device)
+            return f"{properties.name}, {properties.total_memory / 2**30:.1f} GiB"
+        return f"{_processor_name()}, {self.threads} thread{'' if self.threads == 1 else 's'}"
+
+
+def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0) -> DeviceSettings:
+    """Chooses the device ("auto": CUDA where there is one) and sets torch up for it.
+
+    `mode` "auto" is deterministic on CPU and throughput on CUDA. `threads` 0 leaves torch's own number.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise EngineError(
+            "OPTIONS_INVALID",
+            "CUDA was asked for, but torch finds no CUDA device.",
+            "Use --device auto or cpu, or install a CUDA build of torch and a driver.",
+        )
+    use_cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
+    chosen = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if use_cuda else torch.device("cpu")
+    deterministic = mode == "deterministic" or (mode == "auto" and not use_cuda)
+    if threads > 0:
+        torch.set_num_threads(threads)
+    if use_cuda:
+        torch.cuda.set_device(chosen)
+        # TF32 would put log-probabilities 1e-3 away from what another program computes.
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+        if deterministic:
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(deterministic)
+    if deterministic:
+        # Filling every new tensor would cost a pass over memory; nothing here reads what it has not written.
+        setattr(torch.utils.deterministic, "fill_uninitialized_memory", False)  # noqa: B010 - not in torch's type stubs
+    return DeviceSettings(chosen, deterministic, torch.get_num_threads())
+
+
+def choose_dtype(name: str, device: torch.device) -> torch.dtype:
+    """The number format of `name`; "auto" or "" is float32 on CPU and bfloat16 where the GPU has it."""
+    if name in ("", "auto"):
+        has_bfloat16 = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        return torch.bfloat16 if has_bfloat16 else torch.float32
+    if name not in DTYPES:
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"The engine knows no number format '{name}'.",
+            f"Use one of: auto, {', '.join(DTYPES)}.",
+        )
+    return DTYPES[name]
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """ "float32" for torch.float32, and so on."""
+    return str(dtype).removeprefix("torch.")
+
+
+def _processor_name() -> str:
+    """The processor's model name where the system tells, else its architecture."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

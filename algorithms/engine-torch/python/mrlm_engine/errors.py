@@ -1,0 +1,59 @@
+"""What a call can fail with: a stable code, a sentence about what happened, and what to do about it."""
+
+from __future__ import annotations
+
+import grpc
+
+from mrlm_engine.gen.mrlm.common.v1 import error_pb2
+
+ERROR_METADATA_KEY = "mrlm-error-bin"
+
+_INVALID = grpc.StatusCode.INVALID_ARGUMENT
+_PRECONDITION = grpc.StatusCode.FAILED_PRECONDITION
+
+# Every code that the engine raises, with the gRPC status that carries it.
+ERROR_STATUS: dict[str, grpc.StatusCode] = {
+    "CALL_OUT_OF_ORDER": _PRECONDITION,
+    "CHECKPOINT_INCOMPLETE": _PRECONDITION,
+    "CHECKPOINT_MISMATCH": _PRECONDITION,
+    "ENGINE_FAILED": grpc.StatusCode.INTERNAL,
+    "ENGINE_UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
+    "GRADIENT_SHAPE": _INVALID,
+    "GRAPH_LOST": grpc.StatusCode.ABORTED,
+    "LORA_UNAVAILABLE": _PRECONDITION,
+    "MESSAGE_INVALID": _INVALID,
+    "MODEL_DIRECTORY_INVALID": _INVALID,
+    "MODEL_DIRECTORY_MISSING": grpc.StatusCode.NOT_FOUND,
+    "MODEL_NOT_FOUND": grpc.StatusCode.NOT_FOUND,
+    "NORMALIZER_INVALID": _INVALID,
+    "NOT_TRAINABLE": _PRECONDITION,
+    "OPTIONS_INVALID": _INVALID,
+    "RESOURCE_EXHAUSTED": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "SEQUENCE_INVALID": _INVALID,
+    "SEQUENCE_TOO_LONG": _INVALID,
+    "UNAUTHENTICATED": grpc.StatusCode.UNAUTHENTICATED,
+    "VALUE_HEAD_MISSING": _PRECONDITION,
+}
+
+
+class EngineError(Exception):
+    """A failure that the caller is told of: a stable code, a sentence that names the thing concerned, and a hint."""
+
+    def __init__(self, code: str, message: str, hint: str, *, retryable: bool = False, retry_delay_ms: int = 0) -> None:
+        super().__init__(f"{code}: {message} {hint}".strip())
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.retryable = retryable
+        self.retry_delay_ms = retry_delay_ms
+        self.status = ERROR_STATUS[code]
+
+    def detail(self) -> bytes:
+        """The serialised ErrorDetail for the trailing metadata."""
+        return error_pb2.ErrorDetail(
+            code=self.code,
+            message=self.message,
+            hint=self.hint,
+            retryable=self.retryable,
+            retry_delay_ms=self.retry_delay_ms,
+        ).SerializeToString()

@@ -1,0 +1,573 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Role(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ROLE_UNSPECIFIED: _ClassVar[Role]
+    ROLE_POLICY: _ClassVar[Role]
+    ROLE_CRITIC: _ClassVar[Role]
+    ROLE_REFERENCE: _ClassVar[Role]
+    ROLE_REWARD: _ClassVar[Role]
+
+class StopReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STOP_REASON_UNSPECIFIED: _ClassVar[StopReason]
+    STOP_REASON_STOP: _ClassVar[StopReason]
+    STOP_REASON_LENGTH: _ClassVar[StopReason]
+    STOP_REASON_CANCELLED: _ClassVar[StopReason]
+    STOP_REASON_ERROR: _ClassVar[StopReason]
+
+class LossKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    LOSS_KIND_UNSPECIFIED: _ClassVar[LossKind]
+    LOSS_KIND_CLIENT: _ClassVar[LossKind]
+    LOSS_KIND_LINEAR: _ClassVar[LossKind]
+ROLE_UNSPECIFIED: Role
+ROLE_POLICY: Role
+ROLE_CRITIC: Role
+ROLE_REFERENCE: Role
+ROLE_REWARD: Role
+STOP_REASON_UNSPECIFIED: StopReason
+STOP_REASON_STOP: StopReason
+STOP_REASON_LENGTH: StopReason
+STOP_REASON_CANCELLED: StopReason
+STOP_REASON_ERROR: StopReason
+LOSS_KIND_UNSPECIFIED: LossKind
+LOSS_KIND_CLIENT: LossKind
+LOSS_KIND_LINEAR: LossKind
+
+class DescribeRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class DescribeResponse(_message.Message):
+    __slots__ = ("protocol_major", "protocol_minor", "device", "device_name", "torch_version", "transformers_version", "python_version", "deterministic", "models", "instance_id", "memory_allocated_bytes", "memory_peak_bytes", "threads", "world_size", "last_call", "compute_seconds")
+    PROTOCOL_MAJOR_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOL_MINOR_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_NAME_FIELD_NUMBER: _ClassVar[int]
+    TORCH_VERSION_FIELD_NUMBER: _ClassVar[int]
+    TRANSFORMERS_VERSION_FIELD_NUMBER: _ClassVar[int]
+    PYTHON_VERSION_FIELD_NUMBER: _ClassVar[int]
+    DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    INSTANCE_ID_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_ALLOCATED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_PEAK_BYTES_FIELD_NUMBER: _ClassVar[int]
+    THREADS_FIELD_NUMBER: _ClassVar[int]
+    WORLD_SIZE_FIELD_NUMBER: _ClassVar[int]
+    LAST_CALL_FIELD_NUMBER: _ClassVar[int]
+    COMPUTE_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    protocol_major: int
+    protocol_minor: int
+    device: str
+    device_name: str
+    torch_version: str
+    transformers_version: str
+    python_version: str
+    deterministic: bool
+    models: _containers.RepeatedCompositeFieldContainer[ModelInfo]
+    instance_id: str
+    memory_allocated_bytes: int
+    memory_peak_bytes: int
+    threads: int
+    world_size: int
+    last_call: int
+    compute_seconds: float
+    def __init__(self, protocol_major: _Optional[int] = ..., protocol_minor: _Optional[int] = ..., device: _Optional[str] = ..., device_name: _Optional[str] = ..., torch_version: _Optional[str] = ..., transformers_version: _Optional[str] = ..., python_version: _Optional[str] = ..., deterministic: _Optional[bool] = ..., models: _Optional[_Iterable[_Union[ModelInfo, _Mapping]]] = ..., instance_id: _Optional[str] = ..., memory_allocated_bytes: _Optional[int] = ..., memory_peak_bytes: _Optional[int] = ..., threads: _Optional[int] = ..., world_size: _Optional[int] = ..., last_call: _Optional[int] = ..., compute_seconds: _Optional[float] = ...) -> None: ...
+
+class CreateModelRequest(_message.Message):
+    __slots__ = ("call", "model_id", "role", "directory", "random", "copy_of", "adapter_off", "lora", "dtype", "float32_head", "value_head", "trainable", "gradient_checkpointing", "micro_batch_tokens")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    DIRECTORY_FIELD_NUMBER: _ClassVar[int]
+    RANDOM_FIELD_NUMBER: _ClassVar[int]
+    COPY_OF_FIELD_NUMBER: _ClassVar[int]
+    ADAPTER_OFF_FIELD_NUMBER: _ClassVar[int]
+    LORA_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    FLOAT32_HEAD_FIELD_NUMBER: _ClassVar[int]
+    VALUE_HEAD_FIELD_NUMBER: _ClassVar[int]
+    TRAINABLE_FIELD_NUMBER: _ClassVar[int]
+    GRADIENT_CHECKPOINTING_FIELD_NUMBER: _ClassVar[int]
+    MICRO_BATCH_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    model_id: str
+    role: Role
+    directory: str
+    random: RandomSource
+    copy_of: str
+    adapter_off: str
+    lora: Lora
+    dtype: str
+    float32_head: bool
+    value_head: bool
+    trainable: bool
+    gradient_checkpointing: bool
+    micro_batch_tokens: int
+    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ..., role: _Optional[_Union[Role, str]] = ..., directory: _Optional[str] = ..., random: _Optional[_Union[RandomSource, _Mapping]] = ..., copy_of: _Optional[str] = ..., adapter_off: _Optional[str] = ..., lora: _Optional[_Union[Lora, _Mapping]] = ..., dtype: _Optional[str] = ..., float32_head: _Optional[bool] = ..., value_head: _Optional[bool] = ..., trainable: _Optional[bool] = ..., gradient_checkpointing: _Optional[bool] = ..., micro_batch_tokens: _Optional[int] = ...) -> None: ...
+
+class RandomSource(_message.Message):
+    __slots__ = ("config_json", "seed", "tokenizer_files")
+    class TokenizerFilesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: bytes
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[bytes] = ...) -> None: ...
+    CONFIG_JSON_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    TOKENIZER_FILES_FIELD_NUMBER: _ClassVar[int]
+    config_json: str
+    seed: int
+    tokenizer_files: _containers.ScalarMap[str, bytes]
+    def __init__(self, config_json: _Optional[str] = ..., seed: _Optional[int] = ..., tokenizer_files: _Optional[_Mapping[str, bytes]] = ...) -> None: ...
+
+class Lora(_message.Message):
+    __slots__ = ("rank", "alpha", "dropout", "target_modules", "seed")
+    RANK_FIELD_NUMBER: _ClassVar[int]
+    ALPHA_FIELD_NUMBER: _ClassVar[int]
+    DROPOUT_FIELD_NUMBER: _ClassVar[int]
+    TARGET_MODULES_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    rank: int
+    alpha: float
+    dropout: float
+    target_modules: _containers.RepeatedScalarFieldContainer[str]
+    seed: int
+    def __init__(self, rank: _Optional[int] = ..., alpha: _Optional[float] = ..., dropout: _Optional[float] = ..., target_modules: _Optional[_Iterable[str]] = ..., seed: _Optional[int] = ...) -> None: ...
+
+class CreateModelResponse(_message.Message):
+    __slots__ = ("model", "tokenizer_files")
+    class TokenizerFilesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: bytes
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[bytes] = ...) -> None: ...
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    TOKENIZER_FILES_FIELD_NUMBER: _ClassVar[int]
+    model: ModelInfo
+    tokenizer_files: _containers.ScalarMap[str, bytes]
+    def __init__(self, model: _Optional[_Union[ModelInfo, _Mapping]] = ..., tokenizer_files: _Optional[_Mapping[str, bytes]] = ...) -> None: ...
+
+class ModelInfo(_message.Message):
+    __slots__ = ("model_id", "role", "architecture", "parameters", "trainable_parameters", "vocab_size", "max_positions", "eos_token_ids", "pad_token_id", "dtype", "step", "version", "has_value_head", "config_json")
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    ARCHITECTURE_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    TRAINABLE_PARAMETERS_FIELD_NUMBER: _ClassVar[int]
+    VOCAB_SIZE_FIELD_NUMBER: _ClassVar[int]
+    MAX_POSITIONS_FIELD_NUMBER: _ClassVar[int]
+    EOS_TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    PAD_TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    HAS_VALUE_HEAD_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_JSON_FIELD_NUMBER: _ClassVar[int]
+    model_id: str
+    role: Role
+    architecture: str
+    parameters: int
+    trainable_parameters: int
+    vocab_size: int
+    max_positions: int
+    eos_token_ids: _containers.RepeatedScalarFieldContainer[int]
+    pad_token_id: int
+    dtype: str
+    step: int
+    version: int
+    has_value_head: bool
+    config_json: str
+    def __init__(self, model_id: _Optional[str] = ..., role: _Optional[_Union[Role, str]] = ..., architecture: _Optional[str] = ..., parameters: _Optional[int] = ..., trainable_parameters: _Optional[int] = ..., vocab_size: _Optional[int] = ..., max_positions: _Optional[int] = ..., eos_token_ids: _Optional[_Iterable[int]] = ..., pad_token_id: _Optional[int] = ..., dtype: _Optional[str] = ..., step: _Optional[int] = ..., version: _Optional[int] = ..., has_value_head: _Optional[bool] = ..., config_json: _Optional[str] = ...) -> None: ...
+
+class ReleaseModelRequest(_message.Message):
+    __slots__ = ("call", "model_id")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    model_id: str
+    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ...) -> None: ...
+
+class ReleaseModelResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class SampleRequest(_message.Message):
+    __slots__ = ("open", "add", "cancel", "barrier")
+    OPEN_FIELD_NUMBER: _ClassVar[int]
+    ADD_FIELD_NUMBER: _ClassVar[int]
+    CANCEL_FIELD_NUMBER: _ClassVar[int]
+    BARRIER_FIELD_NUMBER: _ClassVar[int]
+    open: SampleOpen
+    add: _containers.RepeatedCompositeFieldContainer[SampleAdd]
+    cancel: _containers.RepeatedScalarFieldContainer[int]
+    barrier: bool
+    def __init__(self, open: _Optional[_Union[SampleOpen, _Mapping]] = ..., add: _Optional[_Iterable[_Union[SampleAdd, _Mapping]]] = ..., cancel: _Optional[_Iterable[int]] = ..., barrier: _Optional[bool] = ...) -> None: ...
+
+class SampleOpen(_message.Message):
+    __slots__ = ("model_id", "stream_tokens")
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    STREAM_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    model_id: str
+    stream_tokens: bool
+    def __init__(self, model_id: _Optional[str] = ..., stream_tokens: _Optional[bool] = ...) -> None: ...
+
+class SampleAdd(_message.Message):
+    __slots__ = ("id", "prompt", "params", "key")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_FIELD_NUMBER: _ClassVar[int]
+    PARAMS_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    prompt: bytes
+    params: SamplingParams
+    key: int
+    def __init__(self, id: _Optional[int] = ..., prompt: _Optional[bytes] = ..., params: _Optional[_Union[SamplingParams, _Mapping]] = ..., key: _Optional[int] = ...) -> None: ...
+
+class SamplingParams(_message.Message):
+    __slots__ = ("temperature", "top_p", "top_k", "max_tokens", "min_tokens", "stop_token_ids")
+    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
+    TOP_P_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MIN_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    STOP_TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    temperature: float
+    top_p: float
+    top_k: int
+    max_tokens: int
+    min_tokens: int
+    stop_token_ids: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., top_k: _Optional[int] = ..., max_tokens: _Optional[int] = ..., min_tokens: _Optional[int] = ..., stop_token_ids: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class SampleResponse(_message.Message):
+    __slots__ = ("tokens", "finish")
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    FINISH_FIELD_NUMBER: _ClassVar[int]
+    tokens: _containers.RepeatedCompositeFieldContainer[SampleTokens]
+    finish: _containers.RepeatedCompositeFieldContainer[SampleFinish]
+    def __init__(self, tokens: _Optional[_Iterable[_Union[SampleTokens, _Mapping]]] = ..., finish: _Optional[_Iterable[_Union[SampleFinish, _Mapping]]] = ...) -> None: ...
+
+class SampleTokens(_message.Message):
+    __slots__ = ("id", "token_ids", "logprobs")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    LOGPROBS_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    token_ids: bytes
+    logprobs: bytes
+    def __init__(self, id: _Optional[int] = ..., token_ids: _Optional[bytes] = ..., logprobs: _Optional[bytes] = ...) -> None: ...
+
+class SampleFinish(_message.Message):
+    __slots__ = ("id", "reason", "token_ids", "logprobs", "truncated_support", "versions", "error_code", "error_message")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    LOGPROBS_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_SUPPORT_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_CODE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    reason: StopReason
+    token_ids: bytes
+    logprobs: bytes
+    truncated_support: bool
+    versions: _containers.RepeatedCompositeFieldContainer[VersionRun]
+    error_code: str
+    error_message: str
+    def __init__(self, id: _Optional[int] = ..., reason: _Optional[_Union[StopReason, str]] = ..., token_ids: _Optional[bytes] = ..., logprobs: _Optional[bytes] = ..., truncated_support: _Optional[bool] = ..., versions: _Optional[_Iterable[_Union[VersionRun, _Mapping]]] = ..., error_code: _Optional[str] = ..., error_message: _Optional[str] = ...) -> None: ...
+
+class VersionRun(_message.Message):
+    __slots__ = ("version", "count")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    count: int
+    def __init__(self, version: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
+
+class Unit(_message.Message):
+    __slots__ = ("sequences",)
+    SEQUENCES_FIELD_NUMBER: _ClassVar[int]
+    sequences: _containers.RepeatedCompositeFieldContainer[Sequence]
+    def __init__(self, sequences: _Optional[_Iterable[_Union[Sequence, _Mapping]]] = ...) -> None: ...
+
+class Sequence(_message.Message):
+    __slots__ = ("tokens", "mask", "grad_logprob", "grad_entropy", "grad_value")
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MASK_FIELD_NUMBER: _ClassVar[int]
+    GRAD_LOGPROB_FIELD_NUMBER: _ClassVar[int]
+    GRAD_ENTROPY_FIELD_NUMBER: _ClassVar[int]
+    GRAD_VALUE_FIELD_NUMBER: _ClassVar[int]
+    tokens: bytes
+    mask: bytes
+    grad_logprob: bytes
+    grad_entropy: bytes
+    grad_value: bytes
+    def __init__(self, tokens: _Optional[bytes] = ..., mask: _Optional[bytes] = ..., grad_logprob: _Optional[bytes] = ..., grad_entropy: _Optional[bytes] = ..., grad_value: _Optional[bytes] = ...) -> None: ...
+
+class OutputSelection(_message.Message):
+    __slots__ = ("logprob", "entropy", "value", "final_value")
+    LOGPROB_FIELD_NUMBER: _ClassVar[int]
+    ENTROPY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    FINAL_VALUE_FIELD_NUMBER: _ClassVar[int]
+    logprob: bool
+    entropy: bool
+    value: bool
+    final_value: bool
+    def __init__(self, logprob: _Optional[bool] = ..., entropy: _Optional[bool] = ..., value: _Optional[bool] = ..., final_value: _Optional[bool] = ...) -> None: ...
+
+class UnitOutputs(_message.Message):
+    __slots__ = ("logprob", "entropy", "value", "final_value")
+    LOGPROB_FIELD_NUMBER: _ClassVar[int]
+    ENTROPY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    FINAL_VALUE_FIELD_NUMBER: _ClassVar[int]
+    logprob: bytes
+    entropy: bytes
+    value: bytes
+    final_value: bytes
+    def __init__(self, logprob: _Optional[bytes] = ..., entropy: _Optional[bytes] = ..., value: _Optional[bytes] = ..., final_value: _Optional[bytes] = ...) -> None: ...
+
+class ForwardRequest(_message.Message):
+    __slots__ = ("open", "units", "end")
+    OPEN_FIELD_NUMBER: _ClassVar[int]
+    UNITS_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    open: ForwardOpen
+    units: _containers.RepeatedCompositeFieldContainer[Unit]
+    end: bool
+    def __init__(self, open: _Optional[_Union[ForwardOpen, _Mapping]] = ..., units: _Optional[_Iterable[_Union[Unit, _Mapping]]] = ..., end: _Optional[bool] = ...) -> None: ...
+
+class ForwardOpen(_message.Message):
+    __slots__ = ("model_id", "outputs", "temperature")
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
+    model_id: str
+    outputs: OutputSelection
+    temperature: float
+    def __init__(self, model_id: _Optional[str] = ..., outputs: _Optional[_Union[OutputSelection, _Mapping]] = ..., temperature: _Optional[float] = ...) -> None: ...
+
+class ForwardResponse(_message.Message):
+    __slots__ = ("first_unit", "units")
+    FIRST_UNIT_FIELD_NUMBER: _ClassVar[int]
+    UNITS_FIELD_NUMBER: _ClassVar[int]
+    first_unit: int
+    units: _containers.RepeatedCompositeFieldContainer[UnitOutputs]
+    def __init__(self, first_unit: _Optional[int] = ..., units: _Optional[_Iterable[_Union[UnitOutputs, _Mapping]]] = ...) -> None: ...
+
+class ForwardBackwardRequest(_message.Message):
+    __slots__ = ("open", "units", "end", "gradients")
+    OPEN_FIELD_NUMBER: _ClassVar[int]
+    UNITS_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    GRADIENTS_FIELD_NUMBER: _ClassVar[int]
+    open: ForwardBackwardOpen
+    units: _containers.RepeatedCompositeFieldContainer[Unit]
+    end: bool
+    gradients: _containers.RepeatedCompositeFieldContainer[MicroBatchGradients]
+    def __init__(self, open: _Optional[_Union[ForwardBackwardOpen, _Mapping]] = ..., units: _Optional[_Iterable[_Union[Unit, _Mapping]]] = ..., end: _Optional[bool] = ..., gradients: _Optional[_Iterable[_Union[MicroBatchGradients, _Mapping]]] = ...) -> None: ...
+
+class ForwardBackwardOpen(_message.Message):
+    __slots__ = ("call", "model_id", "outputs", "temperature", "loss", "normalizer", "return_outputs")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
+    LOSS_FIELD_NUMBER: _ClassVar[int]
+    NORMALIZER_FIELD_NUMBER: _ClassVar[int]
+    RETURN_OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    model_id: str
+    outputs: OutputSelection
+    temperature: float
+    loss: LossKind
+    normalizer: float
+    return_outputs: bool
+    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ..., outputs: _Optional[_Union[OutputSelection, _Mapping]] = ..., temperature: _Optional[float] = ..., loss: _Optional[_Union[LossKind, str]] = ..., normalizer: _Optional[float] = ..., return_outputs: _Optional[bool] = ...) -> None: ...
+
+class MicroBatchGradients(_message.Message):
+    __slots__ = ("micro_batch", "units")
+    MICRO_BATCH_FIELD_NUMBER: _ClassVar[int]
+    UNITS_FIELD_NUMBER: _ClassVar[int]
+    micro_batch: int
+    units: _containers.RepeatedCompositeFieldContainer[UnitGradients]
+    def __init__(self, micro_batch: _Optional[int] = ..., units: _Optional[_Iterable[_Union[UnitGradients, _Mapping]]] = ...) -> None: ...
+
+class UnitGradients(_message.Message):
+    __slots__ = ("logprob", "entropy", "value")
+    LOGPROB_FIELD_NUMBER: _ClassVar[int]
+    ENTROPY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    logprob: bytes
+    entropy: bytes
+    value: bytes
+    def __init__(self, logprob: _Optional[bytes] = ..., entropy: _Optional[bytes] = ..., value: _Optional[bytes] = ...) -> None: ...
+
+class ForwardBackwardResponse(_message.Message):
+    __slots__ = ("micro_batch", "graph_lost", "done")
+    MICRO_BATCH_FIELD_NUMBER: _ClassVar[int]
+    GRAPH_LOST_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    micro_batch: MicroBatchOutputs
+    graph_lost: GraphLost
+    done: ForwardBackwardDone
+    def __init__(self, micro_batch: _Optional[_Union[MicroBatchOutputs, _Mapping]] = ..., graph_lost: _Optional[_Union[GraphLost, _Mapping]] = ..., done: _Optional[_Union[ForwardBackwardDone, _Mapping]] = ...) -> None: ...
+
+class MicroBatchOutputs(_message.Message):
+    __slots__ = ("micro_batch", "unit_indices", "units", "applied")
+    MICRO_BATCH_FIELD_NUMBER: _ClassVar[int]
+    UNIT_INDICES_FIELD_NUMBER: _ClassVar[int]
+    UNITS_FIELD_NUMBER: _ClassVar[int]
+    APPLIED_FIELD_NUMBER: _ClassVar[int]
+    micro_batch: int
+    unit_indices: _containers.RepeatedScalarFieldContainer[int]
+    units: _containers.RepeatedCompositeFieldContainer[UnitOutputs]
+    applied: bool
+    def __init__(self, micro_batch: _Optional[int] = ..., unit_indices: _Optional[_Iterable[int]] = ..., units: _Optional[_Iterable[_Union[UnitOutputs, _Mapping]]] = ..., applied: _Optional[bool] = ...) -> None: ...
+
+class GraphLost(_message.Message):
+    __slots__ = ("micro_batch", "reason")
+    MICRO_BATCH_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    micro_batch: int
+    reason: str
+    def __init__(self, micro_batch: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class ForwardBackwardDone(_message.Message):
+    __slots__ = ("micro_batches", "tokens", "computed_tokens", "forward_seconds", "backward_seconds")
+    MICRO_BATCHES_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    COMPUTED_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    FORWARD_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    BACKWARD_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    micro_batches: int
+    tokens: int
+    computed_tokens: int
+    forward_seconds: float
+    backward_seconds: float
+    def __init__(self, micro_batches: _Optional[int] = ..., tokens: _Optional[int] = ..., computed_tokens: _Optional[int] = ..., forward_seconds: _Optional[float] = ..., backward_seconds: _Optional[float] = ...) -> None: ...
+
+class OptimStepRequest(_message.Message):
+    __slots__ = ("call", "model_id", "adamw", "max_grad_norm")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    ADAMW_FIELD_NUMBER: _ClassVar[int]
+    MAX_GRAD_NORM_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    model_id: str
+    adamw: AdamW
+    max_grad_norm: float
+    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ..., adamw: _Optional[_Union[AdamW, _Mapping]] = ..., max_grad_norm: _Optional[float] = ...) -> None: ...
+
+class AdamW(_message.Message):
+    __slots__ = ("learning_rate", "beta1", "beta2", "epsilon", "weight_decay")
+    LEARNING_RATE_FIELD_NUMBER: _ClassVar[int]
+    BETA1_FIELD_NUMBER: _ClassVar[int]
+    BETA2_FIELD_NUMBER: _ClassVar[int]
+    EPSILON_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_DECAY_FIELD_NUMBER: _ClassVar[int]
+    learning_rate: float
+    beta1: float
+    beta2: float
+    epsilon: float
+    weight_decay: float
+    def __init__(self, learning_rate: _Optional[float] = ..., beta1: _Optional[float] = ..., beta2: _Optional[float] = ..., epsilon: _Optional[float] = ..., weight_decay: _Optional[float] = ...) -> None: ...
+
+class OptimStepResponse(_message.Message):
+    __slots__ = ("applied", "grad_norm", "step", "skipped_reason", "seconds")
+    APPLIED_FIELD_NUMBER: _ClassVar[int]
+    GRAD_NORM_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_REASON_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    applied: bool
+    grad_norm: float
+    step: int
+    skipped_reason: str
+    seconds: float
+    def __init__(self, applied: _Optional[bool] = ..., grad_norm: _Optional[float] = ..., step: _Optional[int] = ..., skipped_reason: _Optional[str] = ..., seconds: _Optional[float] = ...) -> None: ...
+
+class PublishRequest(_message.Message):
+    __slots__ = ("call", "model_id")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    model_id: str
+    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ...) -> None: ...
+
+class PublishResponse(_message.Message):
+    __slots__ = ("version", "checksum", "seconds")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    CHECKSUM_FIELD_NUMBER: _ClassVar[int]
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    checksum: str
+    seconds: float
+    def __init__(self, version: _Optional[int] = ..., checksum: _Optional[str] = ..., seconds: _Optional[float] = ...) -> None: ...
+
+class SaveRequest(_message.Message):
+    __slots__ = ("call", "directory", "model_ids")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    DIRECTORY_FIELD_NUMBER: _ClassVar[int]
+    MODEL_IDS_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    directory: str
+    model_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, call: _Optional[int] = ..., directory: _Optional[str] = ..., model_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class SaveResponse(_message.Message):
+    __slots__ = ("bytes", "checksum")
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    CHECKSUM_FIELD_NUMBER: _ClassVar[int]
+    bytes: int
+    checksum: str
+    def __init__(self, bytes: _Optional[int] = ..., checksum: _Optional[str] = ...) -> None: ...
+
+class LoadRequest(_message.Message):
+    __slots__ = ("call", "directory")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    DIRECTORY_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    directory: str
+    def __init__(self, call: _Optional[int] = ..., directory: _Optional[str] = ...) -> None: ...
+
+class LoadResponse(_message.Message):
+    __slots__ = ("models", "last_call")
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    LAST_CALL_FIELD_NUMBER: _ClassVar[int]
+    models: _containers.RepeatedCompositeFieldContainer[ModelInfo]
+    last_call: int
+    def __init__(self, models: _Optional[_Iterable[_Union[ModelInfo, _Mapping]]] = ..., last_call: _Optional[int] = ...) -> None: ...
+
+class ExportRequest(_message.Message):
+    __slots__ = ("call", "model_id", "directory", "merge_adapter")
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    DIRECTORY_FIELD_NUMBER: _ClassVar[int]
+    MERGE_ADAPTER_FIELD_NUMBER: _ClassVar[int]
+    call: int
+    model_id: str
+    directory: str
+    merge_adapter: bool
+    def __init__(self, call: _Optional[int] = ..., model_id: _Optional[str] = ..., directory: _Optional[str] = ..., merge_adapter: _Optional[bool] = ...) -> None: ...
+
+class ExportResponse(_message.Message):
+    __slots__ = ("files",)
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    files: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, files: _Optional[_Iterable[str]] = ...) -> None: ...

@@ -1,0 +1,37 @@
+"""How long the engine's process lives: until its parent goes, or it is told to end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+
+def end_of_life() -> threading.Event:
+    """An event that is set by SIGTERM, SIGINT or the end of standard input (an orphan must not stay)."""
+    ending = threading.Event()
+
+    def on_signal(number: int, frame: object) -> None:
+        log.info("ending: %s", signal.Signals(number).name)
+        ending.set()
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, on_signal)
+    threading.Thread(target=_watch_stdin, args=(ending.set,), name="stdin-watch", daemon=True).start()
+    return ending
+
+
+def _watch_stdin(ended: Callable[[], None]) -> None:
+    try:
+        descriptor = sys.stdin.fileno()
+        while os.read(descriptor, 4096):
+            pass
+    except (OSError, ValueError, AttributeError):
+        pass
+    log.info("ending: standard input was closed")
+    ended()

@@ -1,0 +1,174 @@
+"""Makes a model from what CreateModel names as its source."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+
+from mrlm_engine.device import choose_dtype
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models.from_config import random_module
+from mrlm_engine.models.from_directory import check_directory, load_module
+from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.lora import inject_adapter
+from mrlm_engine.models.registry import ModelRegistry
+from mrlm_engine.models.tokenizer_files import check_tokenizer_files, read_tokenizer_files
+from mrlm_engine.models.value_head import ValueHead
+
+VALUE_HEAD_FILE = "value_head.safetensors"
+
+
+def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, device: torch.device) -> HeldModel:
+    """Makes the model and adds it to `registry`. Everything is checked before anything is made."""
+    registry.check_new(request.model_id)
+    source = request.WhichOneof("source")
+    if source is None:
+        raise EngineError(
+            "MESSAGE_INVALID",
+            f"CreateModel for '{request.model_id}' names no source.",
+            "Set one of: directory, random, copy_of, adapter_off.",
+        )
+    if source == "adapter_off":
+        held = _adapter_off(request, registry)
+    elif source == "copy_of":
+        held = _frozen_copy(request, registry.get(request.copy_of))
+    else:
+        held = _from_weights(request, source, choose_dtype(request.dtype, device), device)
+    registry.add(held)
+    return held
+
+
+def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtype, device: torch.device) -> HeldModel:
+    if source == "directory":
+        path = check_directory(request.directory)
+        module = load_module(path, dtype)
+        tokenizer_files = read_tokenizer_files(path)
+    else:
+        tokenizer_files = check_tokenizer_files(dict(request.random.tokenizer_files))
+        module = random_module(request.random.config_json, request.random.seed, dtype)
+    lora = _lora_settings(request)
+    if lora is not None:
+        inject_adapter(module, lora)
+    held = HeldModel(
+        model_id=request.model_id,
+        role=request.role,
+        module=prepare_module(module, device, trainable=request.trainable, has_adapter=lora is not None),
+        config=module.config,
+        dtype=dtype,
+        device=device,
+        tokenizer_files=tokenizer_files,
+        trainable=request.trainable,
+        float32_head=request.float32_head,
+        gradient_checkpointing=request.gradient_checkpointing,
+        micro_batch_tokens=request.micro_batch_tokens,
+        lora=lora,
+    )
+    if request.value_head or request.role in (pb.ROLE_CRITIC, pb.ROLE_REWARD):
+        held.value_head = ValueHead(int(module.config.hidden_size), device)
+        held.value_head.requires_grad_(request.trainable)
+        if source == "directory":
+            _load_value_head(held, request.directory)
+    return held
+
+
+def prepare_module(module: Any, device: torch.device, *, trainable: bool, has_adapter: bool) -> Any:
+    """Moves a module to its device, without dropout; a full-parameter one requires gradients where it is trainable."""
+    module = module.to(device)
+    if not has_adapter or not trainable:
+        module.requires_grad_(trainable)
+    module.eval()
+    return module
+
+
+def _frozen_copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
+    if request.value_head and original.value_head is None:
+        raise EngineError(
+            "VALUE_HEAD_MISSING",
+            f"'{original.model_id}' has no value head that '{request.model_id}' could be a copy of.",
+            "Create the original with `value_head`, or the copy without.",
+        )
+    if request.trainable:
+        raise EngineError(
+            "NOT_TRAINABLE",
+            f"'{request.model_id}' was asked for as a trainable copy of '{original.model_id}'; copies are frozen.",
+            "Create it from a directory or a random source, or leave `trainable` false.",
+        )
+    with original.lock:
+        module = copy.deepcopy(original.module)
+        value_head = copy.deepcopy(original.value_head)
+    module.requires_grad_(False)
+    for parameter in module.parameters():
+        parameter.grad = None
+    if value_head is not None:
+        value_head.requires_grad_(False)
+    return HeldModel(
+        model_id=request.model_id,
+        role=request.role,
+        module=module.eval(),
+        config=module.config,
+        dtype=original.dtype,
+        device=original.device,
+        value_head=value_head,
+        tokenizer_files=original.tokenizer_files,
+        step=original.step,
+        version=original.version,
+        float32_head=request.float32_head or original.float32_head,
+        micro_batch_tokens=request.micro_batch_tokens or original.micro_batch_tokens,
+        lora=original.lora,
+    )
+
+
+def _adapter_off(request: pb.CreateModelRequest, registry: ModelRegistry) -> HeldModel:
+    base = registry.get(request.adapter_off)
+    if base.lora is None:
+        raise EngineError(
+            "LORA_UNAVAILABLE",
+            f"Model '{base.model_id}' has no adapter that could be switched off.",
+            "Create it with `lora`, or use copy_of for a frozen copy.",
+        )
+    return HeldModel(
+        model_id=request.model_id,
+        role=request.role,
+        module=base.module,
+        config=base.config,
+        dtype=base.dtype,
+        device=base.device,
+        tokenizer_files=base.tokenizer_files,
+        lock=base.lock,
+        float32_head=base.float32_head,
+        micro_batch_tokens=request.micro_batch_tokens or base.micro_batch_tokens,
+        lora=base.lora,
+        adapter_off=base,
+    )
+
+
+def _lora_settings(request: pb.CreateModelRequest) -> dict[str, Any] | None:
+    if not request.HasField("lora"):
+        return None
+    lora = request.lora
+    if lora.rank == 0:
+        raise EngineError("OPTIONS_INVALID", "LoRA of rank 0 makes no adapter.", "Use a rank of at least 1.")
+    if lora.dropout != 0.0:
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"LoRA dropout is {lora.dropout}; the engine trains without dropout, so that a sample's ratio starts at 1.",
+            "Set it to 0.",
+        )
+    return {
+        "rank": lora.rank,
+        "alpha": lora.alpha,
+        "dropout": lora.dropout,
+        "target_modules": list(lora.target_modules),
+        "seed": lora.seed,
+    }
+
+
+def _load_value_head(held: HeldModel, directory: str) -> None:
+    file = Path(directory) / VALUE_HEAD_FILE
+    if held.value_head is not None and file.is_file():
+        held.value_head.load_state_dict(load_file(str(file)))

@@ -1,0 +1,56 @@
+"""A randomly initialised model from a configuration and a seed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from mrlm_engine.errors import EngineError
+
+_HINT = 'Send a Hugging Face configuration such as {"model_type": "qwen2", "hidden_size": 128, ...}.'
+
+
+def random_module(config_json: str, seed: int, dtype: torch.dtype) -> Any:
+    """A causal language model whose weights depend on the configuration, the seed and nothing else.
+
+    Weights are drawn in float32 on CPU, so that every device and number format starts from the same numbers.
+    """
+    config = parse_config(config_json)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed & 0x7FFF_FFFF_FFFF_FFFF)
+        try:
+            module = AutoModelForCausalLM.from_config(config, dtype=torch.float32, trust_remote_code=False)
+        except Exception as cause:  # Whatever a model class makes of numbers that do not fit together.
+            raise EngineError(
+                "OPTIONS_INVALID", f"No causal language model can be made from the configuration: {cause}.", _HINT
+            ) from cause
+    config.dtype = dtype
+    return cast_weights(module, dtype)
+
+
+@torch.no_grad()
+def cast_weights(module: Any, dtype: torch.dtype) -> Any:
+    """Casts what the state dict holds. Other buffers stay: rotary frequencies in bfloat16 would be wrong positions."""
+    for tensor in module.state_dict(keep_vars=True).values():
+        if tensor.is_floating_point():
+            tensor.data = tensor.data.to(dtype)
+    return module
+
+
+def parse_config(config_json: str) -> Any:
+    """The transformers configuration that `config_json` describes."""
+    try:
+        fields = json.loads(config_json)
+    except ValueError as cause:
+        raise EngineError("OPTIONS_INVALID", f"The configuration is not JSON: {cause}.", _HINT) from cause
+    if not isinstance(fields, dict) or not isinstance(fields.get("model_type"), str):
+        raise EngineError("OPTIONS_INVALID", "The configuration names no model_type.", _HINT)
+    model_type = fields.pop("model_type")
+    try:
+        return AutoConfig.for_model(model_type, **fields)
+    except Exception as cause:  # transformers validates with several libraries, each with its own exceptions.
+        message = f"The configuration of '{model_type}' was refused: {cause}."
+        raise EngineError("OPTIONS_INVALID", message, _HINT) from cause

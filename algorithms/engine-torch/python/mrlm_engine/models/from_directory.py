@@ -1,0 +1,67 @@
+"""A model from a Hugging Face directory on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from mrlm_engine.errors import EngineError
+
+_HINT = "A model directory holds config.json and *.safetensors, as save_pretrained writes them."
+
+
+def check_directory(directory: str) -> Path:
+    """The path of a model directory, after checking that it exists and holds a readable configuration and weights."""
+    path = Path(directory)
+    if not path.is_dir():
+        raise EngineError(
+            "MODEL_DIRECTORY_MISSING",
+            f"There is no directory '{directory}' on the engine's machine.",
+            "Give the path of a Hugging Face model directory; the engine downloads nothing.",
+        )
+    config_file = path / "config.json"
+    if not config_file.is_file():
+        raise EngineError("MODEL_DIRECTORY_INVALID", f"'{directory}' holds no config.json.", _HINT)
+    try:
+        config = json.loads(config_file.read_text("utf-8"))
+    except (OSError, ValueError) as cause:
+        raise EngineError(
+            "MODEL_DIRECTORY_INVALID", f"'{config_file}' is not readable JSON: {cause}.", _HINT
+        ) from cause
+    if not isinstance(config, dict) or "model_type" not in config:
+        raise EngineError("MODEL_DIRECTORY_INVALID", f"'{config_file}' names no model_type.", _HINT)
+    if not any(path.glob("*.safetensors")):
+        raise EngineError("MODEL_DIRECTORY_INVALID", f"'{directory}' holds no *.safetensors file.", _HINT)
+    return path
+
+
+def load_module(path: Path, dtype: torch.dtype) -> Any:
+    """The causal language model in `path`, on CPU. Every weight must be there and fit."""
+    try:
+        module, loading = AutoModelForCausalLM.from_pretrained(
+            str(path), dtype=dtype, local_files_only=True, trust_remote_code=False, output_loading_info=True
+        )
+    except Exception as cause:  # Each library below has its own exceptions for what it cannot read.
+        raise EngineError(
+            "MODEL_DIRECTORY_INVALID", f"'{path}' could not be loaded: {_first_line(cause)}.", _HINT
+        ) from cause
+    missing = sorted(loading.get("missing_keys", ()))
+    mismatched = sorted(str(key) for key in loading.get("mismatched_keys", ()))
+    if missing or mismatched:
+        faults = [f"missing {missing[:3]}"] if missing else []
+        faults += [f"of another shape {mismatched[:3]}"] if mismatched else []
+        raise EngineError(
+            "MODEL_DIRECTORY_INVALID",
+            f"'{path}' lacks weights that its configuration asks for: {', '.join(faults)}.",
+            "Write the directory again, or correct config.json.",
+        )
+    return module
+
+
+def _first_line(cause: BaseException) -> str:
+    lines = str(cause).strip().splitlines()
+    return (lines[0] if lines else type(cause).__name__).rstrip(".")

@@ -1,0 +1,71 @@
+"""The models of one engine by id."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.models.held import HeldModel
+
+
+class ModelRegistry:
+    """Thread-safe map from model id to model, in order of creation."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, HeldModel] = {}
+        self._lock = threading.Lock()
+
+    def get(self, model_id: str) -> HeldModel:
+        """The model of this id; MODEL_NOT_FOUND names the nearest one."""
+        with self._lock:
+            held = self._models.get(model_id)
+            known = list(self._models)
+        if held is not None:
+            return held
+        near = difflib.get_close_matches(model_id, known, n=1)
+        listing = ", ".join(known) or "none"
+        hint = f"Did you mean '{near[0]}'?" if near else f"Create it with CreateModel; models held: {listing}."
+        raise EngineError("MODEL_NOT_FOUND", f"The engine holds no model '{model_id}'.", hint)
+
+    def check_new(self, model_id: str) -> None:
+        """Refuses an empty id and one that is taken."""
+        if not model_id:
+            raise EngineError("OPTIONS_INVALID", "The model id is empty.", "Choose a name such as 'policy'.")
+        with self._lock:
+            if model_id in self._models:
+                raise EngineError(
+                    "OPTIONS_INVALID",
+                    f"The engine already holds a model '{model_id}'.",
+                    "Release it first, or choose another id.",
+                )
+
+    def add(self, held: HeldModel) -> None:
+        """Adds a model under its id, which must be new."""
+        self.check_new(held.model_id)
+        with self._lock:
+            self._models[held.model_id] = held
+
+    def replace(self, held: HeldModel) -> None:
+        """Puts a model in the place of the one with its id, or adds it."""
+        with self._lock:
+            self._models[held.model_id] = held
+
+    def remove(self, model_id: str) -> HeldModel:
+        """Takes a model out; one that another model computes with stays (MODEL_IN_USE)."""
+        held = self.get(model_id)
+        users = [m.model_id for m in self.all() if m.adapter_off is held]
+        if users:
+            raise EngineError(
+                "OPTIONS_INVALID",
+                f"Model '{users[0]}' computes with the weights of '{model_id}'.",
+                f"Release '{users[0]}' first.",
+            )
+        with self._lock:
+            del self._models[model_id]
+        return held
+
+    def all(self) -> list[HeldModel]:
+        """All models, oldest first."""
+        with self._lock:
+            return list(self._models.values())

@@ -1,0 +1,46 @@
+"""The files of a tokenizer, carried beside a model byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from mrlm_engine.errors import EngineError
+
+# What tokenizers of Hugging Face directories are made of.
+TOKENIZER_FILE_NAMES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "vocab.json",
+    "merges.txt",
+    "vocab.txt",
+    "tokenizer.model",
+    "spiece.model",
+)
+
+
+def read_tokenizer_files(directory: Path) -> dict[str, bytes]:
+    """The tokenizer files that `directory` has, by name."""
+    return {name: (directory / name).read_bytes() for name in TOKENIZER_FILE_NAMES if (directory / name).is_file()}
+
+
+def write_tokenizer_files(files: dict[str, bytes], directory: Path) -> list[str]:
+    """Writes `files` into `directory`; their names, sorted."""
+    for name, content in files.items():
+        (directory / name).write_bytes(content)
+    return sorted(files)
+
+
+def check_tokenizer_files(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Refuses names that are more than a file name, since they are written beside the model."""
+    for name in files:
+        if not name or PurePosixPath(name).name != name or "\\" in name or name in (".", ".."):
+            raise EngineError(
+                "OPTIONS_INVALID",
+                f"'{name}' is no plain file name for a tokenizer file.",
+                "Send tokenizer files by name, such as 'tokenizer.json'.",
+            )
+    return dict(files)

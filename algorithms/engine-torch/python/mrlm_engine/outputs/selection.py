@@ -1,0 +1,42 @@
+"""Which outputs a call asks for, and the outputs and gradients of one micro-batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The outputs asked for, and the temperature that divides logits."""
+
+    logprob: bool
+    entropy: bool
+    value: bool
+    final_value: bool
+    temperature: float = 1.0
+
+    @property
+    def logits(self) -> bool:
+        """Whether the language-model head is needed at all."""
+        return self.logprob or self.entropy
+
+
+@dataclass(frozen=True)
+class OutputTensors:
+    """float32: logprob, entropy and value [M], final_value [S]; None for what was not asked for."""
+
+    logprob: torch.Tensor | None
+    entropy: torch.Tensor | None
+    value: torch.Tensor | None
+    final_value: torch.Tensor | None
+
+
+@dataclass(frozen=True)
+class GradientTensors:
+    """d loss / d output, float32 [M]; None for zeros."""
+
+    logprob: torch.Tensor | None
+    entropy: torch.Tensor | None
+    value: torch.Tensor | None

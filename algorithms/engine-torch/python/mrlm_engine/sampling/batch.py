@@ -1,0 +1,139 @@
+"""A running batch: sequences enter, take a token a step, and leave when they have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.sampling.decoder import Decoder, PromptGroup
+from mrlm_engine.sampling.draw_plan import DrawPlan
+from mrlm_engine.sampling.row_table import RowTable
+from mrlm_engine.sampling.sequence import SampledSequence
+
+NOT_FINITE = (
+    "ENGINE_FAILED",
+    "The model's logits are not finite, so no token can be drawn from them; its weights have most likely diverged.",
+)
+
+
+class Ended(NamedTuple):
+    """A sequence that has left the batch, and why; `error` is (code, message)."""
+
+    sequence: SampledSequence
+    reason: pb.StopReason
+    error: tuple[str, str] = ("", "")
+
+
+class Batch:
+    """Rows of a decoder and what has been sampled of each.
+
+    A row leaves in the step that ends it, and the last rows move into the places that became free. So which rows share
+    a batch is decided by what was submitted, the weights and the keys, and by nothing else.
+    """
+
+    def __init__(self, decoder: Decoder, device: torch.device, max_positions: int) -> None:
+        self._decoder = decoder
+        self._device = device
+        self._max_positions = max_positions
+        self._rows = RowTable()
+        self._plan: DrawPlan | None = None
+        # Tokens drawn last, which the decoder has not seen yet, [rows]; None when `_features` is up to date.
+        self._next: torch.Tensor | None = None
+        # Features of every row's next token, [rows, width].
+        self._features: torch.Tensor | None = None
+
+    @property
+    def sequences(self) -> Sequence[SampledSequence]:
+        """The sequences in the batch, by row."""
+        return self._rows.sequences
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest sequence, prompt included; 0 when the batch is empty."""
+        return int(self._rows.lengths.max(initial=0))
+
+    def enter(self, sequences: Sequence[SampledSequence]) -> None:
+        """Adds sequences, new or interrupted ones, in this order but for equal contexts, which come together."""
+        self._catch_up()
+        groups: dict[bytes, list[SampledSequence]] = {}
+        for sequence in sequences:
+            groups.setdefault(sequence.context.tobytes(), []).append(sequence)
+        prompts = [PromptGroup(torch.from_numpy(same[0].context), len(same)) for same in groups.values()]
+        features = self._decoder.admit(prompts)
+        self._features = features if self._features is None else torch.cat((self._features, features))
+        self._rows.add([sequence for same in groups.values() for sequence in same], self._max_positions)
+        self._plan = None
+
+    def advance(self, version: int) -> list[Ended]:
+        """One token more for every row, with weights of `version`; the rows that it ended leave and are returned."""
+        self._catch_up()
+        tokens, logprobs = self._draw()
+        self._next = tokens
+        self._rows.append(tokens.cpu().numpy(), logprobs.cpu().numpy())
+        for sequence, message in self._rows.streamed():
+            if not sequence.cancelled:
+                sequence.deliver(message)
+        bad, stopped, full = self._rows.ended()
+        leaving = bad | stopped | full
+        if not leaving.any():
+            return []
+        if bad.any():
+            self._decoder.scrub(torch.from_numpy(np.flatnonzero(bad)).to(self._device))
+            self._rows.drop_last(bad)
+        return [
+            Ended(sequence, pb.STOP_REASON_ERROR, NOT_FINITE)
+            if bad[row]
+            else Ended(sequence, pb.STOP_REASON_STOP if stopped[row] else pb.STOP_REASON_LENGTH)
+            for row, sequence in self.remove(leaving, version)
+        ]
+
+    def remove(self, leaving: npt.NDArray[np.bool_], version: int) -> list[tuple[int, SampledSequence]]:
+        """Takes rows `leaving`, bool [rows], out: the rows that they had, and the sequences with their tokens."""
+        gone = np.flatnonzero(leaving)
+        sequences = [(int(row), self._rows.flush(int(row), version)) for row in gone]
+        rows = len(self.sequences) - len(gone)
+        target, source = gone[gone < rows], rows + np.flatnonzero(~leaving[rows:])
+        to, origin = torch.from_numpy(target).to(self._device), torch.from_numpy(source).to(self._device)
+        self._decoder.keep(to, origin, rows)
+        self._rows.keep(target, source, rows)
+        self._next, self._features = _moved(self._next, to, origin, rows), _moved(self._features, to, origin, rows)
+        self._plan = None
+        return sequences
+
+    def flush(self, sequence: SampledSequence, version: int) -> None:
+        """Gives a sequence that stays what has been sampled of it."""
+        self._rows.flush(self._rows.sequences.index(sequence), version)
+
+    def _catch_up(self) -> None:
+        """Gives the decoder the tokens drawn last."""
+        if self._next is not None:
+            self._features = self._decoder.step(self._next) if self.sequences else None
+            self._next = None
+
+    def _draw(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Tokens int64 [rows] and log-probabilities float32 [rows] from the features, some rows' logits at a time."""
+        assert self._features is not None
+        if self._plan is None:
+            self._plan = DrawPlan([s.settings for s in self.sequences], self._device)
+        uniform, counts = torch.from_numpy(self._rows.uniform()).to(self._device), self._rows.counts
+        size = self._plan.rows_per_piece(self._decoder.vocab)
+        pieces = []
+        for first in range(0, len(self.sequences), size):
+            rows = slice(first, first + size)
+            logits = self._decoder.logits(self._features[rows])
+            pieces.append(self._plan.draw(logits, first, uniform[rows], counts[rows]))
+        if len(pieces) == 1:
+            return pieces[0]
+        return torch.cat([tokens for tokens, _ in pieces]), torch.cat([logprobs for _, logprobs in pieces])
+
+
+def _moved(tensor: torch.Tensor | None, target: torch.Tensor, source: torch.Tensor, rows: int) -> torch.Tensor | None:
+    if tensor is None or not rows:
+        return None
+    tensor[target] = tensor[source]
+    return tensor[:rows]

@@ -1,0 +1,35 @@
+"""Which decoder a model is sampled with."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from mrlm_engine.models import HeldModel
+from mrlm_engine.sampling.decoder import Decoder
+from mrlm_engine.sampling.llama_decoder import LlamaDecoder
+from mrlm_engine.sampling.llama_shape import llama_shape
+from mrlm_engine.sampling.module_decoder import ModuleDecoder
+
+
+def choose_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> Decoder:
+    """The fused decoder where the architecture is known to it, the transformers module itself elsewhere.
+
+    Both hold `weights` (state-dict names, adapter merged) as tensors of their own.
+    """
+    shape = llama_shape(held.config)
+    if shape is not None:
+        rotary = copy.deepcopy(held.module.model.rotary_emb)
+        return LlamaDecoder(shape, weights, rotary, float32_head=held.float32_head)
+    return module_decoder(held, weights)
+
+
+def module_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> ModuleDecoder:
+    """The decoder that works for every architecture."""
+    module = AutoModelForCausalLM.from_config(held.config, dtype=held.dtype, trust_remote_code=False)
+    module = module.to(held.device)
+    module.load_state_dict(weights)
+    return ModuleDecoder(module, float32_head=held.float32_head)

@@ -1,0 +1,215 @@
+"""Decoding for the Llama family: fused weights, slots of keys and values, shared prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from mrlm_engine.sampling.attention import fused_attention, product_attention
+from mrlm_engine.sampling.decoder import PromptGroup
+from mrlm_engine.sampling.llama_shape import LlamaShape
+from mrlm_engine.sampling.llama_weights import LayerWeights, LlamaWeights
+from mrlm_engine.sampling.prompt_store import PromptStore
+from mrlm_engine.sampling.rotary_table import RotaryTable
+from mrlm_engine.sampling.slot_cache import SlotCache
+
+# Tokens, padding included, that one pass over prompts takes at most.
+PREFILL_TOKENS = 8192
+
+
+class LlamaDecoder:
+    """A Decoder for models of the Llama family. Features are the last hidden states after the final norm."""
+
+    def __init__(
+        self, shape: LlamaShape, weights: Mapping[str, torch.Tensor], rotary: Any, *, float32_head: bool = False
+    ) -> None:
+        """`rotary` is the model's rotary module; it must not be shared with a module that moves to another device."""
+        self.shape = shape
+        self.rows = 0
+        self.vocab = shape.vocab
+        self._weights = LlamaWeights(shape, weights)
+        self._dtype = self._weights.embedding.dtype
+        self._device = self._weights.embedding.device
+        self._float32_head = float32_head and self._dtype != torch.float32
+        self._head = self._head_weight()
+        self._rotary = RotaryTable(rotary, self._device)
+        self._cache = SlotCache(shape.layers, shape.kv_heads, shape.head_dim, self._dtype, self._device)
+        self._none = torch.empty(0, dtype=torch.long, device=self._device)
+        # Tokens of each row, and how many of them are in its own slot; the rest is a prompt that rows share.
+        self._lengths = self._own = self._none
+        # Their maxima, and whether all rows have the same number in their slots.
+        self._longest = self._columns = 0
+        self._even = True
+        self._prompts: PromptStore | None = None
+        # Small matrices by batched products are several times faster than the fused kernel on CPU; elsewhere, and in
+        # 16 bits, the fused kernel keeps the sums in float32.
+        self._by_products = self._dtype == torch.float32 and self._device.type == "cpu"
+        self._epsilon = torch.tensor(shape.epsilon, device=self._device)
+        self._workspace = torch.empty(0, 0, dtype=self._dtype, device=self._device)
+
+    def load(self, weights: Mapping[str, torch.Tensor]) -> None:
+        self._weights.copy_from(weights)
+        self._head = self._head_weight()
+
+    def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        return self._weights.items()
+
+    def bytes_for(self, rows: int, length: int) -> int:
+        return rows * length * self._cache.bytes_per_column()
+
+    def clear(self) -> None:
+        self.keep(self._none, self._none, 0)
+
+    def scrub(self, rows: torch.Tensor) -> None:
+        self._cache.clear(rows)
+        if self._prompts is not None:
+            self._prompts.scrub(rows.tolist())
+
+    def keep(self, target: torch.Tensor, source: torch.Tensor, rows: int) -> None:
+        if target.numel():
+            self._cache.move(target, source, self._columns)
+            self._lengths[target] = self._lengths[source]
+            self._own[target] = self._own[source]
+        if self._prompts is not None:
+            self._prompts.keep(target.tolist(), source.tolist(), rows)
+        self._resize(self._lengths[:rows].clone(), self._own[:rows].clone())
+
+    def logits(self, features: torch.Tensor) -> torch.Tensor:
+        return F.linear(features.to(self._head.dtype), self._head)
+
+    def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
+        lengths = torch.tensor([g.tokens.numel() for g in groups for _ in range(g.rows)], device=self._device)
+        if not self.rows:
+            # Sharing costs two small products a layer, so it wants two rows for each prompt.
+            shares = self._by_products and len(lengths) >= 2 * len(groups)
+            self._prompts = PromptStore() if shares else None
+        own = lengths if self._prompts is None else torch.zeros_like(lengths)
+        self._cache.reserve(self.rows + len(own), max(self._columns, int(own.max())) + 1, used=self.rows)
+        self._cache.open_rows(self.rows, own)
+        features = [self._prefill(part, self.rows + before) for before, part in _parts(groups)]
+        self._resize(torch.cat((self._lengths, lengths)), torch.cat((self._own, own)))
+        return torch.cat(features)
+
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        columns = self._columns + 1
+        self._cache.reserve(self._cache.slots, columns, used=self.rows)
+        rotary = self._rotary.upto(self._longest + 1)[self._lengths][:, None]
+        place = self._cache.locate(self._own)
+        hidden = F.embedding(tokens, self._weights.embedding)
+        for number, layer in enumerate(self._weights.layers):
+            queries, keys_values = self._project(layer, hidden, rotary)
+            self._cache.write(number, self._columns if self._even else place, keys_values)
+            self._finish_block(layer, hidden, self._attend(number, queries, columns))
+        self._lengths += 1
+        self._own += 1
+        self._longest += 1
+        self._columns += 1
+        return self._norm(hidden, self._weights.final_norm)
+
+    def _prefill(self, groups: Sequence[PromptGroup], first: int) -> torch.Tensor:
+        """Computes the distinct prompts once; features of the rows of `groups`, the first of which is row `first`."""
+        shape, device = self.shape, self._device
+        lengths = [group.tokens.numel() for group in groups]
+        width = max(lengths)
+        tokens = torch.zeros(len(groups), width, dtype=torch.long)
+        for row, group in enumerate(groups):
+            # Padding is on the right, where causal attention cannot see it.
+            tokens[row, : group.tokens.numel()] = group.tokens
+        group_of_row = torch.repeat_interleave(torch.tensor([group.rows for group in groups])).to(device)
+        rows = slice(first, first + group_of_row.shape[0])
+        hidden = F.embedding(tokens.to(device).view(-1), self._weights.embedding)
+        rotary = self._rotary.upto(width)[:width].repeat(len(groups), 1)[:, None]
+        shared = []
+        for number, layer in enumerate(self._weights.layers):
+            queries, keys_values = self._project(layer, hidden, rotary)
+            by_head = keys_values.view(len(groups), width, 2, shape.kv_heads, shape.head_dim).permute(2, 3, 0, 1, 4)
+            if self._prompts is None:
+                self._cache.data[number][:, :, rows, :width] = by_head[:, :, group_of_row]
+            else:
+                shared.append(by_head.contiguous())
+            queries = queries.view(len(groups), width, shape.heads, shape.head_dim).transpose(1, 2)
+            keys, values = by_head.transpose(1, 2)
+            attended = F.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
+            self._finish_block(layer, hidden, attended.transpose(1, 2).reshape(-1, shape.query_width))
+        if self._prompts is not None:
+            self._prompts.add(shared, lengths, [group.rows for group in groups])
+        last = torch.arange(len(groups)) * width + torch.tensor(lengths) - 1
+        return self._norm(hidden[last.to(device)], self._weights.final_norm)[group_of_row]
+
+    def _project(
+        self, layer: LayerWeights, hidden: torch.Tensor, rotary: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rotated queries [n, query_width], and [n, 2 * kv_heads, head_dim] of rotated keys, then values."""
+        shape = self.shape
+        n, rotated = hidden.shape[0], shape.heads + shape.kv_heads
+        normed = self._norm(hidden, layer.input_norm)
+        bias = layer.qkv_bias
+        qkv = torch.mm(normed, layer.qkv) if bias is None else torch.addmm(bias, normed, layer.qkv)
+        by_head = qkv.view(n, rotated + shape.kv_heads, shape.head_dim)
+        if layer.query_norm is not None and layer.key_norm is not None:
+            by_head[:, : shape.heads] = self._norm(by_head[:, : shape.heads], layer.query_norm)
+            by_head[:, shape.heads : rotated] = self._norm(by_head[:, shape.heads : rotated], layer.key_norm)
+        pairs = by_head[:, :rotated].view(n, rotated, -1, 2)
+        if qkv.dtype == torch.float32:
+            torch.view_as_complex(pairs).mul_(rotary)
+        else:
+            pairs.copy_(torch.view_as_real(torch.view_as_complex(pairs.float()) * rotary))
+        return qkv[:, : shape.query_width], by_head[:, shape.heads :]
+
+    def _attend(self, layer: int, queries: torch.Tensor, columns: int) -> torch.Tensor:
+        """Attention of one new token of each row: queries [rows, query_width] to [rows, query_width]."""
+        keys, values = self._cache.data[layer][:, :, : self.rows, :columns]
+        mask = None if self._even else self._cache.mask[: self.rows, :, :columns]
+        if self._by_products:
+            return product_attention(queries, keys, values, mask, self._prompts, layer)
+        return fused_attention(queries, keys, values, mask)
+
+    def _finish_block(self, layer: LayerWeights, hidden: torch.Tensor, attended: torch.Tensor) -> None:
+        """Adds the attention's output and the MLP to `hidden` [n, hidden] in place."""
+        if layer.output_bias is not None:
+            hidden += layer.output_bias
+        hidden.addmm_(attended, layer.output)
+        gate, up = self._gate_up(self._norm(hidden, layer.mlp_norm), layer.gate_up).chunk(2, -1)
+        hidden.addmm_(F.silu(gate, inplace=True).mul_(up), layer.down)
+
+    def _gate_up(self, normed: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        """The widest product, into memory that is kept: it is too large for the allocator to keep at hand."""
+        rows = normed.shape[0]
+        if rows > PREFILL_TOKENS:
+            return torch.mm(normed, weight)
+        if rows > self._workspace.shape[0]:
+            self._workspace = weight.new_empty(rows, weight.shape[1])
+        return torch.mm(normed, weight, out=self._workspace[:rows])
+
+    def _norm(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        """Root-mean-square norm (Zhang & Sennrich, arXiv 1910.07467) over the last dimension."""
+        if not self._by_products:
+            return F.rms_norm(hidden, (hidden.shape[-1],), weight, self.shape.epsilon)
+        # On CPU F.rms_norm is a chain of full-width operations; this is one reduction and two products.
+        squares = torch.linalg.vecdot(hidden, hidden)
+        factor = torch.add(self._epsilon, squares, alpha=1 / hidden.shape[-1]).rsqrt_()
+        return (hidden * factor.unsqueeze(-1)).mul_(weight)
+
+    def _head_weight(self) -> torch.Tensor:
+        return self._weights.head.float() if self._float32_head else self._weights.head
+
+    def _resize(self, lengths: torch.Tensor, own: torch.Tensor) -> None:
+        self._lengths, self._own = lengths, own
+        self.rows = lengths.shape[0]
+        self._longest, self._columns = (int(lengths.max()), int(own.max())) if self.rows else (0, 0)
+        self._even = not self.rows or int(own.min()) == self._columns
+
+
+def _parts(groups: Sequence[PromptGroup]) -> Iterator[tuple[int, Sequence[PromptGroup]]]:
+    """Cuts `groups` into runs of at most PREFILL_TOKENS padded tokens; each with its number of rows before it."""
+    start = offset = rows = longest = 0
+    for index, group in enumerate(groups):
+        longest = max(longest, group.tokens.numel())
+        if index > start and (index - start + 1) * longest > PREFILL_TOKENS:
+            yield offset, groups[start:index]
+            start, longest, offset = index, group.tokens.numel(), rows
+        rows += group.rows
+    yield offset, groups[start:]

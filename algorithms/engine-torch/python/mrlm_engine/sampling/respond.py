@@ -1,0 +1,49 @@
+"""Puts many small results into few messages."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator
+
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+
+# Bytes after which a message is sent; receivers commonly take 4 MiB at most.
+FULL = 1 << 19
+
+Result = pb.SampleTokens | pb.SampleFinish
+
+
+class ResultQueue:
+    """Results from the sampler's thread to the thread that answers the client."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
+
+    def put(self, result: Result) -> None:
+        """Adds a result."""
+        self._queue.put(result)
+
+    def end(self, error: BaseException | None = None) -> None:
+        """After what has been put, the responses end, or raise `error`."""
+        self._queue.put(error)
+
+    def responses(self) -> Iterator[pb.SampleResponse]:
+        """Whatever is there goes out together, as far as it fits into a message; then waits for more."""
+        while True:
+            response, size = pb.SampleResponse(), 0
+            item = self._queue.get()
+            while item is not None and not isinstance(item, BaseException):
+                if isinstance(item, pb.SampleFinish):
+                    response.finish.append(item)
+                else:
+                    response.tokens.append(item)
+                size += len(item.token_ids) + len(item.logprobs) + 64
+                if size >= FULL or self._queue.empty():
+                    break
+                item = self._queue.get()
+            if size:
+                yield response
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item

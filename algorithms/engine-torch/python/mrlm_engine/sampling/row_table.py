@@ -1,0 +1,134 @@
+"""What the sampler keeps of each row of a running batch, as arrays, so that a step costs no Python per row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.sampling.keyed_uniform import keyed_uniform
+from mrlm_engine.sampling.sequence import SampledSequence
+
+_TOKEN_BLOCK = 64
+
+
+class RowTable:
+    """Rows 0 .. `len(sequences)` - 1 of a batch, in the decoder's order.
+
+    Tokens and log-probabilities sampled since a row's last `flush` are columns 0 .. `new` - 1 of its buffers.
+    """
+
+    def __init__(self) -> None:
+        self.sequences: list[SampledSequence] = []
+        # Tokens since the last flush, and before it.
+        self.new: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self._before: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self._prompts: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self._tokens: npt.NDArray[np.int32] = np.empty((0, _TOKEN_BLOCK), np.int32)
+        self._logprobs: npt.NDArray[np.float32] = np.empty((0, _TOKEN_BLOCK), np.float32)
+        self._keys: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
+        self._limits: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self._stops: npt.NDArray[np.int64] = np.empty((0, 1), np.int64)
+        self._streams: npt.NDArray[np.bool_] = np.empty(0, np.bool_)
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Tokens of each row's completion so far, [rows]."""
+        return self._before + self.new
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Tokens of each row, prompt included, [rows]."""
+        return self._prompts + self.counts
+
+    def add(self, sequences: Sequence[SampledSequence], max_positions: int) -> None:
+        """Appends rows; a row ends at its max_tokens or, where the model has a limit, at `max_positions`."""
+        self.sequences.extend(sequences)
+        prompts = np.array([len(s.prompt) for s in sequences], np.int64)
+        limits = np.array([s.settings.max_tokens for s in sequences], np.int64)
+        if max_positions:
+            limits = np.minimum(limits, max_positions - prompts)
+        more = len(sequences)
+        self._prompts = np.concatenate((self._prompts, prompts))
+        self._before = np.concatenate((self._before, np.array([len(s.tokens) for s in sequences], np.int64)))
+        self.new = np.concatenate((self.new, np.zeros(more, np.int64)))
+        self._keys = np.concatenate((self._keys, np.array([s.key for s in sequences], np.uint64)))
+        self._limits = np.concatenate((self._limits, limits))
+        self._streams = np.concatenate((self._streams, np.array([s.stream_tokens for s in sequences], np.bool_)))
+        self._stops = _stop_table([s.settings.stop_token_ids for s in self.sequences])
+        self._tokens = np.pad(self._tokens, ((0, more), (0, 0)))
+        self._logprobs = np.pad(self._logprobs, ((0, more), (0, 0)))
+
+    def uniform(self) -> npt.NDArray[np.float64]:
+        """The random number of each row's next position, [rows]."""
+        return keyed_uniform(self._keys, self.counts)
+
+    def append(self, tokens: npt.NDArray[np.int64], logprobs: npt.NDArray[np.float32]) -> None:
+        """Adds a token to every row."""
+        if int(self.new.max()) == self._tokens.shape[1]:
+            self._tokens = np.pad(self._tokens, ((0, 0), (0, _TOKEN_BLOCK)))
+            self._logprobs = np.pad(self._logprobs, ((0, 0), (0, _TOKEN_BLOCK)))
+        rows = np.arange(len(self.sequences))
+        self._tokens[rows, self.new] = tokens
+        self._logprobs[rows, self.new] = logprobs
+        self.new += 1
+
+    def ended(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """After `append`, bool [rows] each: whose log-probability is not finite, who drew a stop token, who is full."""
+        rows = np.arange(len(self.sequences))
+        last = self._tokens[rows, self.new - 1]
+        bad = ~np.isfinite(self._logprobs[rows, self.new - 1])
+        stopped = (last[:, None] == self._stops).any(1) & ~bad
+        return bad, stopped, (self.counts >= self._limits) & ~stopped & ~bad
+
+    def streamed(self) -> Iterator[tuple[SampledSequence, pb.SampleTokens]]:
+        """After `append`: the last token of each row whose client wants tokens as they come."""
+        for row in np.flatnonzero(self._streams):
+            sequence, column = self.sequences[row], self.new[row] - 1
+            token, logprob = self._tokens[row, column], self._logprobs[row, column]
+            if np.isfinite(logprob):
+                message = pb.SampleTokens(id=sequence.id, token_ids=token.tobytes(), logprobs=logprob.tobytes())
+                yield sequence, message
+
+    def drop_last(self, rows: npt.NDArray[np.bool_]) -> None:
+        """Takes back the last token of `rows`, bool [rows]."""
+        self.new[rows] -= 1
+
+    def flush(self, row: int, version: int) -> SampledSequence:
+        """Gives the row's new tokens, sampled with weights of `version`, to its sequence."""
+        sequence, count = self.sequences[row], int(self.new[row])
+        sequence.append(self._tokens[row, :count], self._logprobs[row, :count], version)
+        self._before[row] += count
+        self.new[row] = 0
+        return sequence
+
+    def keep(self, target: npt.NDArray[np.int64], source: npt.NDArray[np.int64], rows: int) -> None:
+        """Moves rows `source` over rows `target`, then drops all rows from `rows` on."""
+        for to, origin in zip(target, source, strict=True):
+            self.sequences[to] = self.sequences[origin]
+        del self.sequences[rows:]
+        self.new, self._before, self._prompts, self._keys, self._limits, self._streams = (
+            _moved(array, target, source, rows)
+            for array in (self.new, self._before, self._prompts, self._keys, self._limits, self._streams)
+        )
+        self._tokens = _moved(self._tokens, target, source, rows)
+        self._logprobs = _moved(self._logprobs, target, source, rows)
+        self._stops = _moved(self._stops, target, source, rows)
+
+
+def _moved(
+    array: npt.NDArray[Any], target: npt.NDArray[np.int64], source: npt.NDArray[np.int64], rows: int
+) -> npt.NDArray[Any]:
+    array[target] = array[source]
+    return array[:rows]
+
+
+def _stop_table(stops: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:
+    """Stop tokens of each row, [rows, most], filled with -1, which is no token."""
+    table = np.full((len(stops), max([1, *(len(s) for s in stops)])), -1, np.int64)
+    for row, tokens in enumerate(stops):
+        table[row, : len(tokens)] = tokens
+    return table

@@ -1,0 +1,99 @@
+"""Samples from one held model with weights of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models import HeldModel
+from mrlm_engine.models.weights import inference_weights
+from mrlm_engine.sampling.checksum import weights_checksum
+from mrlm_engine.sampling.choose_decoder import choose_decoder
+from mrlm_engine.sampling.runner import Runner, RunnerLimits
+from mrlm_engine.sampling.stream import SampleStream
+from mrlm_engine.sampling.worker import Worker
+
+_CPU_LIMITS = RunnerLimits(rows=256, state_bytes=2 << 30)
+_GPU_ROWS = 1024
+# Part of the free memory of a GPU that running sequences may take; the trainer needs the rest.
+_GPU_STATE = 0.4
+
+
+@dataclass(frozen=True)
+class PublishResult:
+    """What `publish` did: the version that is sampled with now, its checksum, and how long it took."""
+
+    version: int
+    checksum: str
+    seconds: float
+
+
+class Sampler:
+    """Streams of sequences in, tokens and finishes out (engine.proto's Sample), for one model.
+
+    The weights are a copy that changes only with `publish`. In deterministic mode a wave (what a stream added before a
+    barrier) runs by itself, so equal submissions give equal bits; otherwise sequences of all streams share one batch,
+    which they join and leave at any step.
+    """
+
+    def __init__(self, held: HeldModel, deterministic: bool, limits: RunnerLimits | None = None) -> None:
+        """Copies the present weights. Memory of running sequences stays within `limits`."""
+        self._held = held
+        self._deterministic = deterministic
+        with held.lock:
+            self._decoder = choose_decoder(held, inference_weights(held))
+        runner = Runner(self._decoder, held.device, held.max_positions, limits or _default_limits(held.device))
+        self._worker = Worker(runner, waves=deterministic, version=held.version)
+
+    def publish(self) -> PublishResult:
+        """Takes over the trainer's weights under the next version.
+
+        In deterministic mode this waits for the wave that runs. Otherwise it falls between two steps: sequences that
+        run are computed again from their tokens with the new weights before they go on, so each token is drawn from
+        exactly the model that its version names.
+        """
+        started = time.perf_counter()
+        held = self._held
+        with self._worker.weights_change(), held.lock, torch.no_grad():
+            weights = inference_weights(held)
+            self._decoder.load(weights)
+            expected, found = weights_checksum(weights.items()), weights_checksum(self._decoder.weights())
+            if expected != found:
+                raise EngineError(
+                    "ENGINE_FAILED",
+                    f"The sampler's weights of '{held.model_id}' differ from the trainer's after the copy "
+                    f"({found[:12]} instead of {expected[:12]}).",
+                    "Save a checkpoint and restart the engine: memory of this machine is not reliable.",
+                )
+            held.version += 1
+            self._worker.version = held.version
+        return PublishResult(held.version, found, time.perf_counter() - started)
+
+    def handle(self, requests: Iterable[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
+        """Serves one Sample call. `context` is gRPC's; when its client goes, everything of the call is freed."""
+        stream = SampleStream(
+            self._worker,
+            vocab=self._decoder.vocab,
+            max_positions=self._held.max_positions,
+            waves=self._deterministic,
+        )
+        if not context.add_callback(stream.abandon):
+            return
+        yield from stream.run(requests)
+
+    def close(self) -> None:
+        """Ends sampling; sequences that have not ended are answered as cancelled."""
+        self._worker.close()
+
+
+def _default_limits(device: torch.device) -> RunnerLimits:
+    if device.type != "cuda":
+        return _CPU_LIMITS
+    free, _ = torch.cuda.mem_get_info(device)
+    return RunnerLimits(rows=_GPU_ROWS, state_bytes=int(free * _GPU_STATE))

@@ -1,0 +1,149 @@
+"""One Sample call: what its client has asked for and what it has been told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+import grpc
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.sampling.request import parse_prompt, parse_settings
+from mrlm_engine.sampling.respond import ResultQueue
+from mrlm_engine.sampling.sequence import SampledSequence
+
+
+class SequenceTaker(Protocol):
+    """Where a stream sends its sequences."""
+
+    def submit(self, wave: list[SampledSequence]) -> None:
+        """Starts sequences that belong together."""
+
+    def cancel(self, sequences: Iterable[SampledSequence]) -> None:
+        """Stops sequences that were submitted."""
+
+
+class SampleStream:
+    """Reads requests on a thread of its own and yields responses on the caller's."""
+
+    def __init__(self, taker: SequenceTaker, *, vocab: int, max_positions: int, waves: bool) -> None:
+        """With `waves`, sequences are held until a barrier (or the end of the requests) starts them together."""
+        self._taker = taker
+        self._vocab = vocab
+        self._max_positions = max_positions
+        self._waves = waves
+        self._results = ResultQueue()
+        self._lock = threading.Lock()
+        self._stream_tokens = False
+        self._seen: set[int] = set()
+        # Sequences that have not been answered, and those of them that no barrier has started.
+        self._live: dict[int, SampledSequence] = {}
+        self._held: dict[int, SampledSequence] = {}
+        self._all_read = False
+        self._abandoned = False
+
+    def run(self, requests: Iterable[pb.SampleRequest]) -> Iterator[pb.SampleResponse]:
+        """Responses until the requests have ended and every sequence has been answered."""
+        reader = threading.Thread(target=self._read, args=(requests,), name="sample-requests", daemon=True)
+        reader.start()
+        try:
+            yield from self._results.responses()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Frees everything of this stream: nobody reads its answers any more."""
+        with self._lock:
+            self._abandoned = True
+            live = [s for s in self._live.values() if s.id not in self._held]
+            self._live.clear()
+            self._held.clear()
+        self._taker.cancel(live)
+        self._results.end()
+
+    def _read(self, requests: Iterable[pb.SampleRequest]) -> None:
+        try:
+            for number, request in enumerate(requests):
+                self._take(request, first=number == 0)
+        except grpc.RpcError:
+            # The client has gone, and nobody waits for an answer.
+            self.abandon()
+            return
+        except Exception as error:
+            self._results.end(error)
+            return
+        self._start()
+        with self._lock:
+            self._all_read = True
+            if not self._live:
+                self._results.end()
+
+    def _take(self, request: pb.SampleRequest, *, first: bool) -> None:
+        if request.HasField("open") != first:
+            raise EngineError(
+                "MESSAGE_INVALID",
+                "`open` is missing in the first message." if first else "`open` came again in a later message.",
+                "Send `open` in the first message of a Sample call, and only there.",
+            )
+        if first:
+            self._stream_tokens = request.open.stream_tokens
+        for add in request.add:
+            self._add(add)
+        if request.cancel:
+            self._cancel(request.cancel)
+        if request.barrier or not self._waves:
+            self._start()
+
+    def _add(self, add: pb.SampleAdd) -> None:
+        if add.id in self._seen:
+            raise EngineError(
+                "MESSAGE_INVALID",
+                f"Id {add.id} was used before in this Sample call.",
+                "Give every sequence of a call an id of its own.",
+            )
+        self._seen.add(add.id)
+        try:
+            prompt = parse_prompt(add.prompt, self._vocab, self._max_positions)
+            settings = parse_settings(add.params, self._vocab)
+        except EngineError as error:
+            self._results.put(
+                pb.SampleFinish(
+                    id=add.id,
+                    reason=pb.STOP_REASON_ERROR,
+                    error_code=error.code,
+                    error_message=f"{error.message} {error.hint}",
+                )
+            )
+            return
+        sequence = SampledSequence(add.id, prompt, settings, add.key, self._deliver, self._stream_tokens)
+        with self._lock:
+            self._live[add.id] = self._held[add.id] = sequence
+
+    def _cancel(self, ids: Iterable[int]) -> None:
+        """Ids that are unknown or answered already are passed over: the cancellation crossed the answer."""
+        with self._lock:
+            live = [self._live[i] for i in ids if i in self._live]
+            unstarted = [s for s in live if self._held.pop(s.id, None)]
+        for sequence in unstarted:
+            self._deliver(sequence.finish(pb.STOP_REASON_CANCELLED))
+        self._taker.cancel([s for s in live if s not in unstarted])
+
+    def _start(self) -> None:
+        # Submitted under the lock, so that `abandon` either prevents it or cancels it.
+        with self._lock:
+            wave = sorted(self._held.values(), key=lambda s: s.id)
+            self._held.clear()
+            if wave and not self._abandoned:
+                self._taker.submit(wave)
+
+    def _deliver(self, result: pb.SampleTokens | pb.SampleFinish) -> None:
+        with self._lock:
+            if result.id not in self._live:
+                return
+            self._results.put(result)
+            if isinstance(result, pb.SampleFinish):
+                del self._live[result.id]
+                if self._all_read and not self._live:
+                    self._results.end()

@@ -1,0 +1,119 @@
+"""The thread that samples."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+import torch
+
+from mrlm_engine.compute_clock import COMPUTE_CLOCK
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.sampling.runner import Runner
+from mrlm_engine.sampling.sequence import SampledSequence
+
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Drives a runner: wave after wave (`waves`), or everything together as it arrives.
+
+    The weights change between two waves, or between two steps; whoever wants to change them goes first.
+    """
+
+    def __init__(self, runner: Runner, *, waves: bool, version: int) -> None:
+        self._runner = runner
+        self._waves = waves
+        self.version = version
+        # Guards the inbox; never held while sampling or answering.
+        self._changed = threading.Condition()
+        self._arrived: deque[list[SampledSequence]] = deque()
+        self._cancelled: list[SampledSequence] = []
+        self._weight_changes = 0
+        self._closed = False
+        # Held while a step is computed.
+        self._computing = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def submit(self, wave: list[SampledSequence]) -> None:
+        """Starts sequences: as one wave in its turn, or at once."""
+        with self._changed:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+                self._thread.start()
+            self._arrived.append(wave)
+            self._changed.notify_all()
+
+    def cancel(self, sequences: Iterable[SampledSequence]) -> None:
+        """Stops sequences at the next step; each is answered with what it has."""
+        with self._changed:
+            self._cancelled.extend(sequences)
+            self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def weights_change(self) -> Iterator[None]:
+        """Inside, nothing is computed and no row holds state from the old weights."""
+        with self._changed:
+            self._weight_changes += 1
+        try:
+            with self._computing:
+                self._runner.interrupt(self.version)
+                yield
+        finally:
+            with self._changed:
+                self._weight_changes -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Ends the thread after the present step; what it had is answered as cancelled."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+        self._fail([*self._runner.abort(), *(s for wave in self._arrived for s in wave)], pb.STOP_REASON_CANCELLED)
+
+    def _run(self) -> None:
+        while self._wait_for_work():
+            with self._computing, COMPUTE_CLOCK.running(), torch.inference_mode():
+                try:
+                    # A wave is computed in one go, so that no change of weights falls into it.
+                    while self._take_in():
+                        self._runner.advance(self.version)
+                        if not (self._waves and self._runner.busy):
+                            break
+                except Exception as error:
+                    _log.exception("sampling failed")
+                    self._fail(self._runner.abort(), pb.STOP_REASON_ERROR, error)
+
+    def _wait_for_work(self) -> bool:
+        with self._changed:
+            while not self._closed:
+                if not self._weight_changes and (self._arrived or self._cancelled or self._runner.busy):
+                    return True
+                self._changed.wait()
+            return False
+
+    def _take_in(self) -> bool:
+        """Moves what has arrived to the runner; whether there is anything to compute."""
+        with self._changed:
+            if self._closed:
+                return False
+            while self._arrived and not (self._waves and self._runner.busy):
+                self._runner.submit(self._arrived.popleft())
+            cancelled, self._cancelled = self._cancelled, []
+            ahead = [s for s in cancelled for wave in self._arrived if s in wave]
+            # A wave that has not begun is cancelled when it does.
+            self._cancelled = ahead
+        for sequence in cancelled:
+            if sequence not in ahead:
+                self._runner.cancel(sequence, self.version, leave=not self._waves)
+        return self._runner.busy
+
+    def _fail(self, sequences: list[SampledSequence], reason: pb.StopReason, error: Exception | None = None) -> None:
+        for sequence in sequences:
+            described = ("ENGINE_FAILED", f"Sampling failed: {error}.") if error is not None else ("", "")
+            sequence.deliver(sequence.finish(reason, described))

@@ -1,0 +1,1 @@
+"""The gRPC service: from messages to the engine's parts and back."""

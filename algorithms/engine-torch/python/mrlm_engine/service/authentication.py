@@ -1,0 +1,32 @@
+"""Calls must carry the engine's token, where it was given one."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+
+from mrlm_engine.errors import ERROR_METADATA_KEY, EngineError
+
+
+class TokenInterceptor(grpc.ServerInterceptor):
+    """Refuses calls without `authorization: Bearer TOKEN`."""
+
+    def __init__(self, token: str) -> None:
+        self._expected = f"Bearer {token}".encode()
+        self._refusal: Any = grpc.unary_unary_rpc_method_handler(_refuse)
+
+    def intercept_service(self, continuation: Callable[[Any], Any], handler_call_details: Any) -> Any:
+        """Lets calls with the token through."""
+        given = dict(handler_call_details.invocation_metadata).get("authorization", "")
+        if hmac.compare_digest(str(given).encode(), self._expected):
+            return continuation(handler_call_details)
+        return self._refusal
+
+
+def _refuse(request: Any, context: Any) -> None:
+    error = EngineError("UNAUTHENTICATED", "The call carries no valid token.", "Send `authorization: Bearer TOKEN`.")
+    context.set_trailing_metadata(((ERROR_METADATA_KEY, error.detail()),))
+    context.abort(error.status, error.message)

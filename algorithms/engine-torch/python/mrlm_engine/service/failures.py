@@ -1,0 +1,66 @@
+"""Turns what a handler raises into a gRPC status with an ErrorDetail."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, TypeVar
+
+import grpc
+import torch
+
+from mrlm_engine.errors import ERROR_METADATA_KEY, EngineError
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+
+def abort(context: Any, cause: BaseException) -> NoReturn:
+    """Ends the call with the error that `cause` is, or is made into."""
+    if isinstance(cause, EngineError):
+        error = cause
+    elif isinstance(cause, torch.OutOfMemoryError):
+        error = EngineError(
+            "RESOURCE_EXHAUSTED",
+            "The device ran out of memory.",
+            "Lower micro_batch_tokens, switch gradient_checkpointing on, or use a smaller model.",
+        )
+    else:
+        log.exception("a call failed by a fault of the engine", exc_info=cause)
+        first = (str(cause).splitlines() or [""])[0]
+        error = EngineError(
+            "ENGINE_FAILED", f"The engine failed: {type(cause).__name__}: {first}.", "The engine's log holds the stack."
+        )
+    context.set_trailing_metadata(((ERROR_METADATA_KEY, error.detail()),))
+    context.abort(error.status, error.message)
+    raise AssertionError("context.abort raises")
+
+
+def unary(handler: Callable[[Any, Any, Any], Result]) -> Callable[[Any, Any, Any], Result]:
+    """A handler of one request whose exceptions reach the client as errors."""
+
+    @functools.wraps(handler)
+    def wrapped(self: Any, request: Any, context: Any) -> Result:
+        try:
+            return handler(self, request, context)
+        except Exception as cause:
+            abort(context, cause)
+
+    return wrapped
+
+
+def streaming(handler: Callable[[Any, Any, Any], Iterator[Result]]) -> Callable[[Any, Any, Any], Iterator[Result]]:
+    """A handler that yields, likewise. A client that went away is no error: its own iterator ends the handler."""
+
+    @functools.wraps(handler)
+    def wrapped(self: Any, requests: Any, context: Any) -> Iterator[Result]:
+        try:
+            yield from handler(self, requests, context)
+        except grpc.RpcError:
+            if context.is_active():
+                raise
+        except Exception as cause:
+            abort(context, cause)
+
+    return wrapped

@@ -1,0 +1,90 @@
+"""ForwardBackward: outputs, gradients from the client or known beforehand, accumulation; repeatable by call number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.service.calls import CallSlot
+from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
+from mrlm_engine.service.state import EngineState
+from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.passes import Pass
+from mrlm_engine.training.reader import StreamReader
+from mrlm_engine.training.run_pass import PassRunner, require_value_head
+
+
+def forward_backward(
+    state: EngineState, requests: Iterator[pb.ForwardBackwardRequest]
+) -> Iterator[pb.ForwardBackwardResponse]:
+    """Handles one call, or a repetition of one."""
+    first = next(requests, None)
+    require_open(first)
+    assert first is not None
+    opening = first.open
+    units = collect_units(first, requests)
+    content = b"".join(part.SerializeToString(deterministic=True) for part in (opening, *units))
+    with state.calls.call(opening.call, "ForwardBackward", content) as slot:
+        if slot.answer is None:
+            yield from _attempt(state, opening, units, slot, requests)
+        else:
+            yield from slot.answer[:-1]
+        assert slot.answer is not None
+        done = slot.answer[-1]
+    # Only now: whoever has seen `done` may count on the call being in the log.
+    yield done
+
+
+def _attempt(
+    state: EngineState,
+    opening: pb.ForwardBackwardOpen,
+    units: list[pb.Unit],
+    slot: CallSlot[list[pb.ForwardBackwardResponse]],
+    requests: Iterator[pb.ForwardBackwardRequest],
+) -> Iterator[pb.ForwardBackwardResponse]:
+    """Begins the pass, or goes on with one that was cut off; sets the slot's answer when it is complete."""
+    learner = state.learner(opening.model_id)
+    work = slot.progress
+    if work is None or work.given_up:
+        work = _plan(opening, units, learner)
+        learner.begin_pass(work)
+        slot.progress = work
+    work.running = True
+    try:
+        yield from PassRunner(learner, work, StreamReader(requests), state.limits).run()
+        learner.commit_pass()
+        slot.answer = work.answer()
+    finally:
+        work.running = False
+        if slot.answer is None and opening.call == 0:
+            # Nobody can repeat a call without a number.
+            learner.give_up_pass("its end")
+
+
+def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: Learner) -> Pass:
+    """Checks everything, then plans the micro-batches."""
+    learner.require_trainable()
+    if not math.isfinite(opening.normalizer) or opening.normalizer <= 0:
+        raise EngineError(
+            "NORMALIZER_INVALID",
+            f"The normalizer is {opening.normalizer}.",
+            "Send what the gradients are to be divided by: finite and above 0.",
+        )
+    if opening.loss not in (pb.LOSS_KIND_CLIENT, pb.LOSS_KIND_LINEAR):
+        raise EngineError("MESSAGE_INVALID", "The call names no kind of loss.", "Set `loss` to CLIENT or LINEAR.")
+    linear = opening.loss == pb.LOSS_KIND_LINEAR
+    selection = selection_of(opening.outputs, opening.temperature)
+    decoded = decode_units(units, learner.held, linear)
+    has_value_gradient = any(unit.gradients is not None and unit.gradients.value is not None for unit in decoded)
+    if selection.value or selection.final_value or has_value_gradient:
+        require_value_head(learner)
+    return Pass(
+        call=opening.call,
+        selection=selection,
+        normalizer=opening.normalizer,
+        linear=linear,
+        return_outputs=opening.return_outputs,
+        micro_batches=learner.plan(decoded, selection.final_value),
+    )

@@ -1,0 +1,57 @@
+"""Describe, CreateModel and ReleaseModel."""
+
+from __future__ import annotations
+
+import platform
+
+import torch
+import transformers
+
+from mrlm_engine import PROTOCOL_MAJOR, PROTOCOL_MINOR
+from mrlm_engine.compute_clock import COMPUTE_CLOCK
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models import create_model
+from mrlm_engine.models.info import model_info
+from mrlm_engine.service.state import EngineState
+
+
+def describe(state: EngineState) -> pb.DescribeResponse:
+    """Device, versions, mode and models."""
+    device = state.device.device
+    cuda = device.type == "cuda"
+    return pb.DescribeResponse(
+        protocol_major=PROTOCOL_MAJOR,
+        protocol_minor=PROTOCOL_MINOR,
+        device=str(device),
+        device_name=state.device.name,
+        torch_version=torch.__version__,
+        transformers_version=transformers.__version__,
+        python_version=platform.python_version(),
+        deterministic=state.device.deterministic,
+        models=[model_info(held) for held in state.registry.all()],
+        instance_id=state.instance_id,
+        memory_allocated_bytes=torch.cuda.memory_allocated(device) if cuda else 0,
+        memory_peak_bytes=torch.cuda.max_memory_allocated(device) if cuda else 0,
+        threads=state.device.threads,
+        world_size=1,
+        last_call=state.calls.highest,
+        compute_seconds=COMPUTE_CLOCK.seconds,
+    )
+
+
+def create(state: EngineState, request: pb.CreateModelRequest) -> pb.CreateModelResponse:
+    """Makes a model, and proves that its outputs can be computed before saying so."""
+    held = create_model(request, state.registry, state.device.device)
+    try:
+        state.learner(held.model_id)
+    except EngineError:
+        state.release(held.model_id)
+        raise
+    return pb.CreateModelResponse(model=model_info(held), tokenizer_files=held.tokenizer_files)
+
+
+def release(state: EngineState, request: pb.ReleaseModelRequest) -> pb.ReleaseModelResponse:
+    """Frees a model."""
+    state.release(request.model_id)
+    return pb.ReleaseModelResponse()

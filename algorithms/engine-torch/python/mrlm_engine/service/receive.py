@@ -1,0 +1,55 @@
+"""The units of a streamed call, all of them checked before any work begins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TypeVar
+
+from mrlm_engine.batching.decode import decode_unit
+from mrlm_engine.batching.unit import TokenUnit
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models.held import HeldModel
+from mrlm_engine.outputs.selection import Selection
+
+Message = TypeVar("Message", pb.ForwardRequest, pb.ForwardBackwardRequest)
+
+
+def collect_units(first: Message, following: Iterator[Message]) -> list[pb.Unit]:
+    """All units up to the message that says `end`."""
+    units = list(first.units)
+    message = first
+    while not message.end:
+        try:
+            message = next(following)
+        except StopIteration:
+            raise EngineError(
+                "MESSAGE_INVALID",
+                f"The stream ended after {len(units)} units without `end`.",
+                "Set `end` in the message with the last units.",
+            ) from None
+        units.extend(message.units)
+    return units
+
+
+def decode_units(units: list[pb.Unit], held: HeldModel, linear: bool) -> list[TokenUnit]:
+    """The units of a call, numbered from 0."""
+    return [decode_unit(unit, i, held.vocab_size, held.max_positions, linear) for i, unit in enumerate(units)]
+
+
+def selection_of(outputs: pb.OutputSelection, temperature: float) -> Selection:
+    """What a call asks for; a temperature of 0 means 1."""
+    if not math.isfinite(temperature) or temperature < 0:
+        raise EngineError(
+            "OPTIONS_INVALID", f"The temperature is {temperature}.", "Use a finite number above 0, or 0 for 1."
+        )
+    return Selection(outputs.logprob, outputs.entropy, outputs.value, outputs.final_value, temperature or 1.0)
+
+
+def require_open(message: pb.ForwardRequest | pb.ForwardBackwardRequest | pb.SampleRequest | None) -> None:
+    """Refuses a stream that does not begin with `open`."""
+    if message is None or not message.HasField("open"):
+        raise EngineError(
+            "MESSAGE_INVALID", "The stream does not begin with `open`.", "Send `open` in the first message."
+        )

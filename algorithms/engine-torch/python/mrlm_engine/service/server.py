@@ -1,0 +1,48 @@
+"""A gRPC server around one engine."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2_grpc
+from mrlm_engine.service.authentication import TokenInterceptor
+from mrlm_engine.service.servicer import EngineServicer
+from mrlm_engine.service.state import EngineState
+
+# Streams hold a thread each; the rest is for short calls.
+WORKERS = 32
+OPTIONS = [
+    # Units of a large batch and tokenizer files are larger than gRPC's 4 MiB.
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # A second engine on the same port must fail rather than share it.
+    ("grpc.so_reuseport", 0),
+    # Clients may check often that the engine is alive while it computes for long.
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5000),
+]
+
+
+def start_server(state: EngineState, host: str, port: int, token: str = "") -> tuple[grpc.Server, int]:
+    """Listens on `host`:`port` (0: a free one); the server and its port."""
+    interceptors: list[grpc.ServerInterceptor] = [TokenInterceptor(token)] if token else []
+    pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="rpc")
+    server = grpc.server(pool, options=OPTIONS, interceptors=interceptors)
+    engine_pb2_grpc.add_EngineServiceServicer_to_server(EngineServicer(state), server)  # type: ignore[no-untyped-call]
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    try:
+        bound = server.add_insecure_port(address)
+    except RuntimeError as cause:
+        bound = 0
+        reason: BaseException | None = cause
+    else:
+        reason = None
+    if bound == 0:
+        raise EngineError(
+            "OPTIONS_INVALID", f"The engine cannot listen on {address}.", "Choose another --port, or 0 for a free one."
+        ) from reason
+    server.start()
+    return server, bound

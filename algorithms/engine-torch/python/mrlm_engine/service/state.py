@@ -1,0 +1,84 @@
+"""What the handlers of one engine share."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+
+from mrlm_engine.device import DeviceSettings
+from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.sampling import PublishResult, Sampler
+from mrlm_engine.service.calls import CallLog
+from mrlm_engine.settings import EngineSettings
+from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.run_pass import GraphLimits
+
+
+class EngineState:
+    """Models with their learners and samplers, and the log of numbered calls."""
+
+    def __init__(self, settings: EngineSettings, device: DeviceSettings) -> None:
+        self.settings = settings
+        self.device = device
+        self.instance_id = uuid.uuid4().hex
+        self.registry = ModelRegistry()
+        self.calls = CallLog()
+        self.limits = GraphLimits(settings.graph_lease_seconds, settings.graph_bytes)
+        self._lock = threading.RLock()
+        self._learners: dict[str, Learner] = {}
+        self._samplers: dict[str, Sampler] = {}
+
+    def learner(self, model_id: str) -> Learner:
+        """A model's learner, made when first needed."""
+        held = self.registry.get(model_id)
+        with self._lock:
+            learner = self._learners.get(model_id)
+            if learner is None or learner.held is not held:
+                learner = self._learners[model_id] = Learner(held)
+            return learner
+
+    def sampler(self, model_id: str) -> Sampler:
+        """A model's sampler, made with its present weights when first needed."""
+        held = self.registry.get(model_id)
+        with self._lock:
+            sampler = self._samplers.get(model_id)
+            if sampler is None:
+                with held.lock:
+                    sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic)
+                    held.published_generation = held.generation
+            return sampler
+
+    def publish(self, model_id: str) -> PublishResult:
+        """Gives the sampler the trainer's weights."""
+        held = self.registry.get(model_id)
+        sampler = self.sampler(model_id)
+        # Read before: weights that change meanwhile count as not published.
+        generation = held.generation
+        result = sampler.publish()
+        held.published_generation = generation
+        return result
+
+    def release(self, model_id: str) -> None:
+        """Frees a model with what belongs to it."""
+        self.registry.remove(model_id)
+        self._forget(model_id)
+
+    def replace(self, models: list[HeldModel]) -> None:
+        """Puts models in the place of those with their ids."""
+        for held in models:
+            self._forget(held.model_id)
+            self.registry.replace(held)
+
+    def close(self) -> None:
+        """Ends every sampler."""
+        with self._lock:
+            for sampler in self._samplers.values():
+                sampler.close()
+            self._samplers.clear()
+
+    def _forget(self, model_id: str) -> None:
+        with self._lock:
+            self._learners.pop(model_id, None)
+            sampler = self._samplers.pop(model_id, None)
+        if sampler is not None:
+            sampler.close()

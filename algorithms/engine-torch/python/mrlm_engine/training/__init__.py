@@ -1,0 +1,1 @@
+"""Learning: gradients that accumulate, the calls that make them, and the optimiser."""

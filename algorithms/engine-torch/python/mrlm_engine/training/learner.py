@@ -1,0 +1,127 @@
+"""A model's means to evaluate and to learn: its trunk, accumulated gradient and optimiser."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from mrlm_engine.batching.plan import plan_micro_batches
+from mrlm_engine.batching.unit import TokenUnit
+from mrlm_engine.errors import EngineError
+from mrlm_engine.models.held import HeldModel
+from mrlm_engine.training.gradients import GradientStore
+from mrlm_engine.training.optimizer import AdamWParameters, Optimizer, clip_factor
+from mrlm_engine.training.passes import Pass
+from mrlm_engine.trunk.choose import choose_trunk
+
+# Computed tokens of one micro-batch where the client gives no budget. On CPU one whose activations stay in cache; on a
+# GPU one that fills it.
+DEFAULT_TOKENS = {"cpu": 1700, "cuda": 16384}
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What one optimiser step did; `skipped_reason` says why it was not applied."""
+
+    applied: bool
+    grad_norm: float
+    skipped_reason: str
+    seconds: float
+
+
+class Learner:
+    """Everything between a HeldModel's weights and its outputs and gradients. Compute happens under `held.lock`."""
+
+    def __init__(self, held: HeldModel) -> None:
+        self.held = held
+        self.trunk = choose_trunk(held)
+        self.gradients = GradientStore(held.named_parameters() if held.trainable else ())
+        # ForwardBackward calls completed since the last step.
+        self.accumulated_calls = 0
+        # The pass that is accumulating, if one is.
+        self.open_pass: Pass | None = None
+        self._optimizer: Optimizer | None = None
+
+    @property
+    def optimizer(self) -> Optimizer:
+        """Made when first needed: frozen models hold no state."""
+        if self._optimizer is None:
+            self._optimizer = Optimizer(self.held, self.gradients)
+        return self._optimizer
+
+    def require_trainable(self) -> None:
+        """Refuses a frozen model."""
+        if not self.held.trainable:
+            raise EngineError(
+                "NOT_TRAINABLE",
+                f"Model '{self.held.model_id}' is frozen.",
+                "Create it with `trainable`, or train another model.",
+            )
+
+    def plan(self, units: Sequence[TokenUnit], final_value: bool) -> list[list[TokenUnit]]:
+        """Micro-batches under the model's token budget."""
+        budget = self.held.micro_batch_tokens or DEFAULT_TOKENS.get(self.held.device.type, DEFAULT_TOKENS["cuda"])
+        return plan_micro_batches(units, lambda unit: self.trunk.computed_tokens(unit, final_value), budget)
+
+    def begin_pass(self, started: Pass) -> None:
+        """Opens a pass of accumulation; one that was interrupted and not repeated is given up."""
+        with self.held.lock:
+            self.give_up_pass(f"ForwardBackward {started.call}")
+            self.gradients.set_aside()
+            self.open_pass = started
+
+    def commit_pass(self) -> None:
+        """Adds what the open pass accumulated to what there was before."""
+        with self.held.lock:
+            self.trunk.finish_gradients()
+            self.gradients.merge()
+            self.accumulated_calls += 1
+            self.open_pass = None
+
+    def give_up_pass(self, successor: str) -> None:
+        """Forgets what an interrupted pass accumulated; one that still runs is not interrupted."""
+        with self.held.lock:
+            interrupted = self.open_pass
+            if interrupted is None:
+                return
+            if interrupted.running:
+                raise EngineError(
+                    "CALL_OUT_OF_ORDER",
+                    f"{successor} came while ForwardBackward {interrupted.call} on '{self.held.model_id}' runs.",
+                    "Wait for `done` before the next call on the same model.",
+                )
+            interrupted.given_up = True
+            self.trunk.finish_gradients()
+            self.gradients.give_up()
+            self.open_pass = None
+
+    def clear(self) -> None:
+        """Forgets what has accumulated."""
+        self.gradients.clear()
+        self.accumulated_calls = 0
+
+    def step(self, parameters: AdamWParameters, max_grad_norm: float) -> StepResult:
+        """Clips, applies and clears what has accumulated; a norm that is not finite changes nothing else."""
+        started = time.perf_counter()
+        with self.held.lock, torch.no_grad():
+            self.give_up_pass("OptimStep")
+            if not self.accumulated_calls:
+                raise EngineError(
+                    "CALL_OUT_OF_ORDER",
+                    f"OptimStep on '{self.held.model_id}' has no gradient to apply.",
+                    "Complete a ForwardBackward since the last step first.",
+                )
+            norm = self.optimizer.grad_norm()
+            if not math.isfinite(norm):
+                self.clear()
+                reason = f"the gradient norm is {norm}"
+                return StepResult(False, norm, reason, time.perf_counter() - started)
+            self.optimizer.step(parameters, clip_factor(norm, max_grad_norm))
+            self.accumulated_calls = 0
+            self.held.step += 1
+            self.held.generation += 1
+        return StepResult(True, norm, "", time.perf_counter() - started)

@@ -1,0 +1,92 @@
+"""One micro-batch between its forward and its backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from mrlm_engine.batching.unit import Floats, TokenUnit, UnitGradients
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.outputs.head_run import HeadRun
+from mrlm_engine.outputs.selection import GradientTensors, OutputTensors, Selection
+from mrlm_engine.training.learner import Learner
+from mrlm_engine.trunk.trunk import TrunkRun
+
+
+class MicroBatch:
+    """The graph of one micro-batch. The caller holds the model's lock while it computes."""
+
+    def __init__(self, learner: Learner, units: Sequence[TokenUnit], selection: Selection, keep_graph: bool) -> None:
+        self._learner = learner
+        self._units = units
+        self._keep = keep_graph
+        self._run: TrunkRun | None = None
+        self._head: HeadRun | None = None
+        # Without an output there is nothing to compute.
+        if selection.final_value or any(unit.outputs for unit in units):
+            self._run = learner.trunk.forward(units, selection.final_value, keep_graph)
+            self._head = HeadRun(learner.held, self._run.hidden, self._run.rows, selection)
+
+    @property
+    def computed_tokens(self) -> int:
+        """Tokens that the model read."""
+        return 0 if self._run is None else self._run.computed_tokens
+
+    def outputs(self) -> list[pb.UnitOutputs]:
+        """The selected outputs, unit by unit."""
+        if self._head is None:
+            return [pb.UnitOutputs() for _ in self._units]
+        return encode_outputs(self._head.outputs(self._keep), self._units)
+
+    @property
+    def graph_bytes(self) -> int:
+        """Bytes kept for the backward pass."""
+        if self._run is None or self._head is None:
+            return 0
+        return self._run.graph_bytes + self._head.kept_bytes
+
+    def backward(self, gradients: Sequence[UnitGradients], normalizer: float) -> None:
+        """Runs backward from the gradients of its units divided by `normalizer`, and accumulates."""
+        grads = GradientTensors(
+            *(
+                self._joined([getattr(g, name) for g in gradients], normalizer)
+                for name in ("logprob", "entropy", "value")
+            )
+        )
+        if self._run is None or self._head is None or grads == GradientTensors(None, None, None):
+            return
+        self._run.backward(self._head.backward(grads, self._learner.gradients))
+        self._learner.gradients.absorb()
+
+    def _joined(self, parts: Sequence[Floats | None], normalizer: float) -> torch.Tensor | None:
+        if all(part is None for part in parts):
+            return None
+        filled = [
+            np.zeros(unit.outputs, np.float32) if part is None else part
+            for part, unit in zip(parts, self._units, strict=True)
+        ]
+        # Divided in float64, so that the normalizer itself is not rounded first.
+        joined = (np.concatenate(filled).astype(np.float64) / normalizer).astype(np.float32)
+        return torch.from_numpy(joined).to(self._learner.held.device)
+
+
+def encode_outputs(outputs: OutputTensors, units: Sequence[TokenUnit]) -> list[pb.UnitOutputs]:
+    """Outputs of a micro-batch as the wire's units."""
+    arrays = {
+        name: tensor.float().cpu().numpy().astype("<f4", copy=False)
+        for name, tensor in vars(outputs).items()
+        if tensor is not None
+    }
+    encoded = []
+    position = sequence = 0
+    for unit in units:
+        end, last = position + unit.outputs, sequence + len(unit.sequences)
+        parts = {
+            name: (array[sequence:last] if name == "final_value" else array[position:end]).tobytes()
+            for name, array in arrays.items()
+        }
+        encoded.append(pb.UnitOutputs(**parts))
+        position, sequence = end, last
+    return encoded

@@ -1,0 +1,58 @@
+"""The state of one ForwardBackward call, which outlives an attempt that was cut off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mrlm_engine.batching.unit import TokenUnit
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.outputs.selection import Selection
+
+
+@dataclass
+class Pass:
+    """What was asked for, and how far it has come."""
+
+    call: int
+    selection: Selection
+    normalizer: float
+    linear: bool
+    return_outputs: bool
+    micro_batches: list[list[TokenUnit]]
+    # Outputs of the micro-batches whose gradients have been accumulated, by number.
+    applied: dict[int, list[pb.UnitOutputs]] = field(default_factory=dict)
+    # Whether a handler works on it now.
+    running: bool = False
+    # Set when another call took the place of this interrupted one: a retry starts from the beginning.
+    given_up: bool = False
+    computed_tokens: int = 0
+    forward_seconds: float = 0.0
+    backward_seconds: float = 0.0
+
+    def outputs_message(self, number: int, outputs: list[pb.UnitOutputs], applied: bool) -> pb.ForwardBackwardResponse:
+        """The outputs of one micro-batch for the client."""
+        return pb.ForwardBackwardResponse(
+            micro_batch=pb.MicroBatchOutputs(
+                micro_batch=number,
+                unit_indices=[unit.index for unit in self.micro_batches[number]],
+                units=outputs,
+                applied=applied,
+            )
+        )
+
+    def answer(self) -> list[pb.ForwardBackwardResponse]:
+        """What a repetition of the complete call is told, `done` last. It holds no units."""
+        numbers = range(len(self.micro_batches)) if self.return_outputs or not self.linear else ()
+        return [*(self.outputs_message(n, self.applied[n], applied=True) for n in numbers), self.done_message()]
+
+    def done_message(self) -> pb.ForwardBackwardResponse:
+        """The last message."""
+        return pb.ForwardBackwardResponse(
+            done=pb.ForwardBackwardDone(
+                micro_batches=len(self.micro_batches),
+                tokens=sum(unit.tokens for micro_batch in self.micro_batches for unit in micro_batch),
+                computed_tokens=self.computed_tokens,
+                forward_seconds=self.forward_seconds,
+                backward_seconds=self.backward_seconds,
+            )
+        )

@@ -1,0 +1,211 @@
+"""Runs a pass of accumulation: forward, the client's gradients, backward, micro-batch by micro-batch.
+
+While the client works out the gradients of one micro-batch, the forward pass of the next is computed. Graphs that wait
+are bounded in number and bytes; one that waits longer than its lease is given up and computed again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mrlm_engine.batching.decode import decode_floats
+from mrlm_engine.batching.unit import TokenUnit, UnitGradients
+from mrlm_engine.compute_clock import COMPUTE_CLOCK
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.micro_batch import MicroBatch
+from mrlm_engine.training.passes import Pass
+from mrlm_engine.training.reader import StreamEnded, StreamReader
+
+# Graphs that wait for gradients at once: enough to hide a round trip, few enough to stay in cache.
+MAX_WAITING = 3
+# Leases that may run out with no sign of the client before the call fails.
+MAX_LOST = 8
+
+
+@dataclass(frozen=True)
+class GraphLimits:
+    """How long a graph waits for its gradients, and how many bytes may wait."""
+
+    lease_seconds: float
+    total_bytes: int
+
+
+@dataclass
+class _Waiting:
+    micro_batch: MicroBatch
+    outputs: list[pb.UnitOutputs]
+    deadline: float
+
+
+class PassRunner:
+    """One attempt at a pass. `requests` carries the client's gradients."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        work: Pass,
+        requests: StreamReader[pb.ForwardBackwardRequest],
+        limits: GraphLimits,
+    ) -> None:
+        self._learner = learner
+        self._pass = work
+        self._requests = requests
+        self._limits = limits
+        self._todo = deque(i for i in range(len(work.micro_batches)) if i not in work.applied)
+        self._waiting: dict[int, _Waiting] = {}
+        # Gradients that came for a graph already given up; they hold, since the weights have not changed.
+        self._early: dict[int, list[UnitGradients]] = {}
+        self._lost: set[int] = set()
+        self._losses = 0
+
+    def run(self) -> Iterator[pb.ForwardBackwardResponse]:
+        """Events for the client up to the last micro-batch."""
+        work = self._pass
+        for number in sorted(work.applied):
+            if not work.linear or work.return_outputs:
+                yield work.outputs_message(number, work.applied[number], applied=True)
+        if work.linear:
+            yield from self._run_linear()
+        else:
+            yield from self._run_with_client()
+
+    def _run_linear(self) -> Iterator[pb.ForwardBackwardResponse]:
+        work = self._pass
+        for number in self._todo:
+            units = work.micro_batches[number]
+            micro_batch, outputs = self._forward(number, outputs=work.return_outputs)
+            gradients = [unit.gradients or UnitGradients() for unit in units]
+            self._backward(number, micro_batch, outputs, gradients)
+            if work.return_outputs:
+                yield work.outputs_message(number, outputs, applied=True)
+
+    def _run_with_client(self) -> Iterator[pb.ForwardBackwardResponse]:
+        while self._todo or self._waiting:
+            message = self._requests.waiting() if self._waiting else None
+            if message is None and self._has_room():
+                yield from self._launch(self._todo.popleft())
+                continue
+            if message is None:
+                message = self._next_message()
+            if message is None:
+                yield self._lose(min(self._waiting, key=lambda number: self._waiting[number].deadline))
+                continue
+            for gradients in message.gradients:
+                self._receive(gradients)
+
+    def _has_room(self) -> bool:
+        if not self._todo:
+            return False
+        used = [waiting.micro_batch.graph_bytes for waiting in self._waiting.values()]
+        # The next graph is taken to be about as large as those that wait.
+        return not used or (len(used) < MAX_WAITING and sum(used) + max(used) <= self._limits.total_bytes)
+
+    def _launch(self, number: int) -> Iterator[pb.ForwardBackwardResponse]:
+        micro_batch, outputs = self._forward(number, outputs=True)
+        early = self._early.pop(number, None)
+        if early is not None:
+            self._backward(number, micro_batch, outputs, early)
+            return
+        self._waiting[number] = _Waiting(micro_batch, outputs, time.monotonic() + self._limits.lease_seconds)
+        yield self._pass.outputs_message(number, outputs, applied=False)
+
+    def _next_message(self) -> pb.ForwardBackwardRequest | None:
+        deadline = min(waiting.deadline for waiting in self._waiting.values())
+        try:
+            return self._requests.next(deadline - time.monotonic())
+        except StreamEnded:
+            numbers = sorted(self._waiting)
+            raise EngineError(
+                "MESSAGE_INVALID",
+                f"The stream ended before the gradients of micro-batch {numbers[0]} came.",
+                "Answer every micro-batch that is not `applied`, then wait for `done`.",
+            ) from None
+
+    def _lose(self, number: int) -> pb.ForwardBackwardResponse:
+        del self._waiting[number]
+        self._lost.add(number)
+        self._losses += 1
+        reason = f"no gradients came within {self._limits.lease_seconds:g} s"
+        if self._losses > MAX_LOST:
+            raise EngineError(
+                "GRAPH_LOST",
+                f"Micro-batch {number} was given up: {reason}, and so were {MAX_LOST} before it.",
+                "Answer sooner, or send fewer tokens in a micro-batch (micro_batch_tokens).",
+                retryable=True,
+            )
+        self._todo.append(number)
+        return pb.ForwardBackwardResponse(graph_lost=pb.GraphLost(micro_batch=number, reason=reason))
+
+    def _receive(self, message: pb.MicroBatchGradients) -> None:
+        number = message.micro_batch
+        self._losses = 0
+        if number not in self._waiting and number not in self._lost:
+            raise EngineError(
+                "MESSAGE_INVALID",
+                f"Gradients came for micro-batch {number}, which awaits none.",
+                "Answer each micro-batch once, under the number that its outputs had.",
+            )
+        if number in self._pass.applied:
+            # The second answer to a micro-batch whose outputs were sent twice.
+            return
+        units = self._pass.micro_batches[number]
+        gradients = decode_gradients(message, units, self._learner)
+        waiting = self._waiting.pop(number, None)
+        if waiting is None:
+            self._early[number] = gradients
+        else:
+            self._backward(number, waiting.micro_batch, waiting.outputs, gradients)
+
+    def _forward(self, number: int, outputs: bool) -> tuple[MicroBatch, list[pb.UnitOutputs]]:
+        started = time.perf_counter()
+        units = self._pass.micro_batches[number]
+        with self._learner.held.lock, COMPUTE_CLOCK.running():
+            micro_batch = MicroBatch(self._learner, units, self._pass.selection, keep_graph=True)
+            encoded = micro_batch.outputs() if outputs else []
+        self._pass.forward_seconds += time.perf_counter() - started
+        return micro_batch, encoded
+
+    def _backward(
+        self, number: int, micro_batch: MicroBatch, outputs: list[pb.UnitOutputs], gradients: list[UnitGradients]
+    ) -> None:
+        started = time.perf_counter()
+        with self._learner.held.lock, COMPUTE_CLOCK.running():
+            micro_batch.backward(gradients, self._pass.normalizer)
+        self._pass.computed_tokens += micro_batch.computed_tokens
+        self._pass.applied[number] = outputs
+        self._pass.backward_seconds += time.perf_counter() - started
+
+
+def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], learner: Learner) -> list[UnitGradients]:
+    """The client's gradients of one micro-batch, checked against its units."""
+    if len(message.units) != len(units):
+        raise EngineError(
+            "GRADIENT_SHAPE",
+            f"Micro-batch {message.micro_batch} has {len(units)} units; gradients came for {len(message.units)}.",
+            "Send one entry for each unit, in the order of `unit_indices`.",
+        )
+    decoded = []
+    for unit, wire in zip(units, message.units, strict=True):
+        parts = {
+            name: decode_floats(getattr(wire, name), unit.outputs, f"The gradient of {name} of unit {unit.index}")
+            for name in ("logprob", "entropy", "value")
+        }
+        if parts["value"] is not None:
+            require_value_head(learner)
+        decoded.append(UnitGradients(**parts))
+    return decoded
+
+
+def require_value_head(learner: Learner) -> None:
+    """Refuses values of a model that has none."""
+    if learner.held.value_head is None:
+        raise EngineError(
+            "VALUE_HEAD_MISSING",
+            f"Model '{learner.held.model_id}' has no value head.",
+            "Create it with `value_head`, or with the role of a critic.",
+        )

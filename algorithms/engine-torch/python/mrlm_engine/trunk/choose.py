@@ -1,0 +1,61 @@
+"""Chooses the trunk of a model, and proves on a probe that it computes what the model's own class computes."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import torch
+
+from mrlm_engine.batching.unit import TokenSequence, TokenUnit
+from mrlm_engine.errors import EngineError
+from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.lora import adapter_layers
+from mrlm_engine.outputs.logits import logits_head
+from mrlm_engine.trunk.dense.shape import dense_shape
+from mrlm_engine.trunk.dense.trunk import DenseTrunk
+from mrlm_engine.trunk.transformers_trunk import TransformersTrunk
+from mrlm_engine.trunk.trunk import Trunk
+
+log = logging.getLogger(__name__)
+
+# Largest difference of probe logits, relative to their largest magnitude (at least 1).
+TOLERANCE = {torch.float32: 2e-4, torch.bfloat16: 6e-2, torch.float16: 1e-2}
+
+
+def choose_trunk(held: HeldModel) -> Trunk:
+    """The hot path on CPU for the architectures that it knows, else the transformers module itself."""
+    shape = None if held.device.type != "cpu" or adapter_layers(held.module) else dense_shape(held.module)
+    if shape is not None:
+        dense = DenseTrunk(held, shape)
+        difference = probe_difference(held, dense)
+        if difference <= TOLERANCE[held.dtype]:
+            return dense
+        log.warning(
+            "model %s: the hot path differs from transformers by %.2g and is not used", held.model_id, difference
+        )
+    trunk = TransformersTrunk(held)
+    difference = probe_difference(held, trunk)
+    if difference > TOLERANCE[held.dtype]:
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"Logits of '{held.config.model_type}' differ by {difference:.2g} from its head on its last hidden state.",
+            "The engine computes log-probabilities from hidden states in chunks; use another architecture.",
+        )
+    return trunk
+
+
+@torch.no_grad()
+def probe_difference(held: HeldModel, trunk: Trunk) -> float:
+    """Largest relative difference between the trunk's logits and the module's own, over a short shared-prefix probe."""
+    length = min(12, held.max_positions or 12)
+    tokens = (np.arange(2 * length, dtype=np.int32).reshape(2, length) * 7 + 3) % held.vocab_size
+    tokens[1, : length - 2] = tokens[0, : length - 2]
+    last = np.asarray([length - 1])
+    unit = TokenUnit(0, tuple(TokenSequence(row, last) for row in tokens))
+    run = trunk.forward([unit], True, False)
+    ours = logits_head(held)(run.hidden)[run.rows.final_row]
+    with held.active_adapter():
+        inputs = torch.from_numpy(tokens.astype(np.int64)).to(held.device)
+        theirs = held.module(input_ids=inputs, use_cache=False).logits[:, -1].float()
+    return float((ours - theirs).abs().max() / theirs.abs().max().clamp_(min=1.0))

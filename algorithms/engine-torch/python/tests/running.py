@@ -1,0 +1,39 @@
+"""Engines for tests, in this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from client import Client
+from tiny import QWEN2, create_request
+
+from mrlm_engine.device import choose_device
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models import HeldModel
+from mrlm_engine.service.server import start_server
+from mrlm_engine.service.state import EngineState
+from mrlm_engine.settings import EngineSettings
+
+
+class RunningEngine:
+    """One engine that listens on a free port."""
+
+    def __init__(self, token: str = "", **settings: Any) -> None:
+        self.state = EngineState(EngineSettings(**settings), choose_device("cpu", "deterministic", 2))
+        self._server, port = start_server(self.state, "127.0.0.1", 0, token)
+        self.address = f"127.0.0.1:{port}"
+        self.client = Client(self.address)
+
+    def create(self, model_id: str = "policy", config: dict[str, Any] = QWEN2, **fields: Any) -> HeldModel:
+        """Creates a model through the wire; what the engine holds then."""
+        request: pb.CreateModelRequest = create_request(model_id, json.dumps(config), **fields)
+        self.client.call += 1
+        request.call = self.client.call
+        self.client.unary("CreateModel", request)
+        return self.state.registry.get(model_id)
+
+    def stop(self) -> None:
+        self.client.close()
+        self._server.stop(None).wait()
+        self.state.close()

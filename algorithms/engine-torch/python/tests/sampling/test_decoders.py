@@ -1,0 +1,149 @@
+"""One contract for every decoder: its logits are those of a full forward pass, whatever enters and leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from mrlm_engine.models import HeldModel
+from mrlm_engine.models.weights import inference_weights
+from mrlm_engine.sampling import llama_decoder
+from mrlm_engine.sampling.checksum import weights_checksum
+from mrlm_engine.sampling.choose_decoder import choose_decoder, module_decoder
+from mrlm_engine.sampling.decoder import Decoder, PromptGroup
+from mrlm_engine.sampling.llama_decoder import LlamaDecoder
+from sampling.architectures import BY_MODULE, FUSED, disturb, make
+
+
+def decoder_of(name: str, held: HeldModel) -> Decoder:
+    weights = inference_weights(held)
+    return choose_decoder(held, weights) if name in FUSED else module_decoder(held, weights)
+
+
+class Driver:
+    """A decoder, and the tokens that each of its rows has been given."""
+
+    def __init__(self, held: HeldModel, decoder: Decoder) -> None:
+        self.held = held
+        self.decoder = decoder
+        self.rows: list[list[int]] = []
+        self.generator = torch.Generator().manual_seed(0)
+
+    def tokens(self, count: int) -> torch.Tensor:
+        return torch.randint(0, self.decoder.vocab, (count,), generator=self.generator)
+
+    def admit(self, *groups: tuple[int, int]) -> torch.Tensor:
+        """Admits groups of (prompt length, rows); logits of the new rows."""
+        made = [PromptGroup(self.tokens(length), rows) for length, rows in groups]
+        self.rows += [group.tokens.tolist() for group in made for _ in range(group.rows)]
+        return self.decoder.logits(self.decoder.admit(made))
+
+    def step(self) -> torch.Tensor:
+        tokens = self.tokens(len(self.rows))
+        for row, token in zip(self.rows, tokens.tolist(), strict=True):
+            row.append(token)
+        return self.decoder.logits(self.decoder.step(tokens))
+
+    def keep(self, target: list[int], source: list[int], rows: int) -> None:
+        for to, origin in zip(target, source, strict=True):
+            self.rows[to] = self.rows[origin]
+        del self.rows[rows:]
+        self.decoder.keep(torch.tensor(target, dtype=torch.long), torch.tensor(source, dtype=torch.long), rows)
+
+    def expected(self, rows: list[list[int]] | None = None) -> torch.Tensor:
+        with torch.no_grad():
+            return torch.stack([self.held.module(torch.tensor([row])).logits[0, -1] for row in rows or self.rows])
+
+
+CASES = {**FUSED, **BY_MODULE}
+
+
+@pytest.fixture(params=CASES, name="driver")
+def _driver(request: pytest.FixtureRequest) -> Driver:
+    held = make(CASES[request.param])
+    return Driver(held, decoder_of(request.param, held))
+
+
+def close(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return bool((one - other).abs().max() < 2e-5)
+
+
+@torch.inference_mode()
+def test_numerics_36_logits_are_those_of_a_full_forward_pass_of_each_sequence_alone(driver: Driver) -> None:
+    assert close(driver.admit((5, 3), (9, 1), (1, 2)), driver.expected())
+    for _ in range(12):
+        assert close(driver.step(), driver.expected())
+    assert driver.decoder.rows == 6
+
+
+@torch.inference_mode()
+def test_sequences_enter_and_leave_a_running_batch(driver: Driver) -> None:
+    driver.admit((4, 2), (7, 2))
+    for _ in range(3):
+        driver.step()
+    entered = driver.admit((2, 1), (11, 2))
+    assert close(entered, driver.expected()[4:])
+    assert close(driver.step(), driver.expected())
+    # Rows 0 and 3 leave, the last two take their places.
+    driver.keep([0, 3], [5, 6], 5)
+    assert close(driver.step(), driver.expected())
+    driver.keep([], [], 2)
+    assert close(driver.step(), driver.expected())
+    driver.keep([], [], 0)
+    assert driver.decoder.rows == 0
+    assert close(driver.admit((3, 2)), driver.expected())
+
+
+@torch.inference_mode()
+def test_numerics_49_new_weights_are_computed_with_and_read_back_equal(driver: Driver) -> None:
+    driver.admit((4, 1))
+    driver.decoder.clear()
+    driver.rows.clear()
+    disturb(driver.held)
+    weights = inference_weights(driver.held)
+    assert weights_checksum(driver.decoder.weights()) != weights_checksum(weights.items())
+    driver.decoder.load(weights)
+    assert weights_checksum(driver.decoder.weights()) == weights_checksum(weights.items())
+    assert close(driver.admit((4, 2)), driver.expected())
+    assert close(driver.step(), driver.expected())
+
+
+def test_the_fused_decoder_serves_the_family_it_knows() -> None:
+    for name, config in CASES.items():
+        held = make(config)
+        fused = isinstance(choose_decoder(held, inference_weights(held)), LlamaDecoder)
+        assert fused == (config is CASES["qwen2"] or name in FUSED)
+
+
+@torch.inference_mode()
+def test_prompts_beyond_the_token_budget_are_computed_in_several_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llama_decoder, "PREFILL_TOKENS", 16)
+    held = make(FUSED["qwen2"])
+    driver = Driver(held, decoder_of("qwen2", held))
+    assert close(driver.admit((5, 2), (6, 1), (3, 2), (30, 1), (2, 1)), driver.expected())
+    assert close(driver.step(), driver.expected())
+
+
+@pytest.mark.parametrize("name", ["qwen2", "gpt2"])
+@torch.inference_mode()
+def test_numerics_18_the_head_in_float32_of_a_model_in_bfloat16(name: str) -> None:
+    held = make(CASES[name], dtype="bfloat16", float32_head=True)
+    driver = Driver(held, decoder_of(name, held))
+    logits = driver.admit((5, 2), (8, 1))
+    assert logits.dtype == torch.float32
+    assert (logits - driver.expected().float()).abs().max() < 0.2
+    assert (driver.step() - driver.expected().float()).abs().max() < 0.2
+    # Logits that were rounded to bfloat16 would all survive the rounding.
+    assert (logits != logits.bfloat16().float()).any()
+
+
+def test_a_changed_element_changes_the_checksum() -> None:
+    weights: dict[str, Any] = {"a": torch.zeros(300), "b": torch.arange(8, dtype=torch.bfloat16)}
+    before = weights_checksum(weights.items())
+    weights["a"][17] = 1e-30
+    changed = weights_checksum(weights.items())
+    weights["a"][17] = 0
+    weights["a"][18] = 1e-30
+    assert len({before, changed, weights_checksum(weights.items())}) == 3

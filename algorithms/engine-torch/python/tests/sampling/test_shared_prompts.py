@@ -1,0 +1,73 @@
+"""Prompts that many rows share are computed and kept once, whatever becomes of their rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models.weights import inference_weights
+from mrlm_engine.sampling import Sampler
+from mrlm_engine.sampling.choose_decoder import choose_decoder
+from mrlm_engine.sampling.decoder import PromptGroup
+from mrlm_engine.sampling.llama_decoder import LlamaDecoder
+from mrlm_engine.sampling.prompt_store import PromptStore
+from mrlm_engine.sampling.runner import RunnerLimits
+from sampling.architectures import FUSED, make
+from sampling.calls import add, full_forward, logprobs, sample_wave, tokens
+
+PROMPTS = ([5, 6, 7, 8], [9, 10], [11] * 9, [12, 13, 14])
+
+
+def groups(rows: int, **params: Any) -> list[pb.SampleAdd]:
+    return [add(10 * i + j, prompt, **params) for i, prompt in enumerate(PROMPTS) for j in range(rows)]
+
+
+def in_order(store: PromptStore) -> bool:
+    """Whether the rows are the grid of prompts and places, so that nothing is copied between the two."""
+    return store.slots is None
+
+
+@pytest.mark.parametrize("rows", [2, 5])
+@pytest.mark.parametrize("limit", [256, 9])
+def test_groups_of_equal_and_of_shrinking_size_match_a_full_forward_pass(rows: int, limit: int) -> None:
+    held = make(FUSED["qwen2"])
+    sampler = Sampler(held, True, RunnerLimits(rows=limit, state_bytes=1 << 30))
+    cases: list[dict[str, Any]] = [{"max_tokens": 20}, {"max_tokens": 40, "stop_token_ids": list(range(2, 8))}]
+    for params in cases:
+        adds = groups(rows, **params)
+        found = sample_wave(sampler, adds)
+        for request in adds:
+            expected = full_forward(held, request, tokens(found[request.id]))
+            assert (logprobs(found[request.id]) - expected).abs().max() < 1e-4
+
+
+@torch.inference_mode()
+def test_each_prompt_is_held_once_and_dropped_with_its_last_row() -> None:
+    held = make(FUSED["qwen2"])
+    decoder = choose_decoder(held, inference_weights(held))
+    assert isinstance(decoder, LlamaDecoder)
+    decoder.admit([PromptGroup(torch.tensor(prompt), 3) for prompt in PROMPTS])
+    store = decoder._prompts
+    assert store is not None
+    assert (store.prompts, store.places, in_order(store)) == (4, 3, True)
+    decoder.step(torch.full((12,), 3))
+    # The rows of the third prompt and one of the fourth leave.
+    decoder.keep(torch.tensor([6, 7]), torch.tensor([9, 10]), 8)
+    assert (store.prompts, store.columns) == (3, 4)
+    assert not in_order(store)
+    decoder.keep(torch.empty(0, dtype=torch.long), torch.empty(0, dtype=torch.long), 3)
+    assert (store.prompts, store.places, in_order(store)) == (1, 3, True)
+    decoder.clear()
+    assert store.prompts == 0
+
+
+@torch.inference_mode()
+def test_prompts_without_company_are_not_split_off() -> None:
+    held = make(FUSED["qwen2"])
+    decoder = choose_decoder(held, inference_weights(held))
+    assert isinstance(decoder, LlamaDecoder)
+    decoder.admit([PromptGroup(torch.tensor(prompt), 1) for prompt in PROMPTS])
+    assert decoder._prompts is None

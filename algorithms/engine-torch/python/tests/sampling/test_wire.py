@@ -1,0 +1,88 @@
+"""Sample calls over a real socket, against the Forward calls of the same engine."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import time
+from collections.abc import Iterator
+
+import grpc
+import numpy as np
+import pytest
+from client import EngineCallError, group
+from running import RunningEngine
+
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from sampling.calls import add, tokens
+
+PROMPT = [5, 6, 7, 8]
+OPEN = pb.SampleOpen(model_id="policy")
+
+
+def sample(engine: RunningEngine, *requests: pb.SampleRequest) -> list[pb.SampleFinish]:
+    try:
+        responses = list(engine.client.stub.Sample(iter(requests), timeout=60))
+    except grpc.RpcError as cause:
+        raise EngineCallError(cause) from cause
+    return sorted((f for response in responses for f in response.finish), key=lambda f: f.id)
+
+
+def difference(engine: RunningEngine, finishes: list[pb.SampleFinish], temperature: float) -> float:
+    """Largest distance between what was sampled and what the trainer recomputes."""
+    unit = group(PROMPT, [tokens(finish) for finish in finishes])
+    (outputs,) = engine.client.forward([unit], temperature=temperature)
+    found = np.concatenate([np.frombuffer(finish.logprobs, "<f4") for finish in finishes])
+    return float(np.abs(found - outputs["logprob"]).max())
+
+
+def test_numerics_14_15_sampled_logprobs_are_the_recomputed_ones(engine: RunningEngine) -> None:
+    engine.create()
+    adds = [add(i, PROMPT, temperature=0.7, max_tokens=30) for i in range(8)]
+    finishes = sample(engine, pb.SampleRequest(open=OPEN, add=adds, barrier=True))
+    assert difference(engine, finishes, 0.7) < 1e-4
+
+
+def test_numerics_49_an_update_reaches_the_sampler_when_it_is_published(engine: RunningEngine) -> None:
+    engine.create()
+    request = pb.SampleRequest(open=OPEN, add=[add(i, PROMPT) for i in range(4)], barrier=True)
+    before = sample(engine, request)
+    unit = group(PROMPT, [tokens(finish) for finish in before])
+    engine.client.forward_backward([unit], lambda _, outputs: {"logprob": -np.ones_like(outputs["logprob"])})
+    engine.client.step()
+    assert difference(engine, sample(engine, request), 1.0) > 1e-2
+    published = engine.client.numbered("Publish", pb.PublishRequest, model_id="policy")
+    after = sample(engine, request)
+    assert difference(engine, after, 1.0) < 1e-4
+    assert {run.version for finish in after for run in finish.versions} == {published.version}
+
+
+def test_errors_of_a_call_carry_their_code(engine: RunningEngine) -> None:
+    engine.create()
+    twice = pb.SampleRequest(open=OPEN, add=[add(1, PROMPT), add(1, PROMPT)])
+    for request, code in ((twice, "MESSAGE_INVALID"), (pb.SampleRequest(), "MESSAGE_INVALID")):
+        with pytest.raises(EngineCallError) as raised:
+            sample(engine, request)
+        assert raised.value.code == code
+
+
+def test_what_a_client_that_has_gone_had_asked_for_is_dropped(engine: RunningEngine) -> None:
+    engine.create()
+    held_open: queue.SimpleQueue[None] = queue.SimpleQueue()
+    adds = [add(i, PROMPT, max_tokens=100_000) for i in range(64)]
+    opening = pb.SampleRequest(open=pb.SampleOpen(model_id="policy", stream_tokens=True), add=adds, barrier=True)
+
+    def requests() -> Iterator[pb.SampleRequest]:
+        yield opening
+        held_open.get()
+
+    call = engine.client.stub.Sample(requests(), timeout=60)
+    next(call)
+    call.cancel()
+    held_open.put(None)
+    runner = engine.state.sampler("policy")._worker._runner
+    # The wave would run 124 steps more; the cancellation takes the time of a message.
+    for _ in itertools.takewhile(lambda _: runner.busy, range(3000)):
+        time.sleep(0.01)
+    assert not runner.busy
+    assert sample(engine, pb.SampleRequest(open=OPEN, add=[add(1, PROMPT)], barrier=True))[0].id == 1

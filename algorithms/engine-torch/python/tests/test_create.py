@@ -1,0 +1,114 @@
+"""Creating models: sources, errors before any work, and what a model is told to be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from tiny import QWEN2, create_request
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models.info import model_info
+from mrlm_engine.models.weights import inference_weights
+
+CPU = torch.device("cpu")
+
+
+def code_of(request: pb.CreateModelRequest, registry: ModelRegistry) -> str:
+    with pytest.raises(EngineError) as caught:
+        create_model(request, registry, CPU)
+    assert caught.value.hint
+    return caught.value.code
+
+
+def test_random_model_depends_on_configuration_and_seed_alone(registry: ModelRegistry) -> None:
+    torch.manual_seed(1)
+    first = create_model(create_request("a", json.dumps(QWEN2), seed=3), registry, CPU)
+    torch.manual_seed(2)
+    second = create_model(create_request("b", json.dumps(QWEN2), seed=3), registry, CPU)
+    other = create_model(create_request("c", json.dumps(QWEN2), seed=4), registry, CPU)
+    for name, weight in inference_weights(first).items():
+        assert torch.equal(weight, inference_weights(second)[name])
+    assert not torch.equal(first.head_weight, other.head_weight)
+
+
+def test_creating_a_model_leaves_the_global_random_state_alone(registry: ModelRegistry) -> None:
+    before = torch.random.get_rng_state()
+    create_model(create_request("a", json.dumps(QWEN2)), registry, CPU)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_directory_source_is_what_was_saved(policy: HeldModel, registry: ModelRegistry, tmp_path: Path) -> None:
+    policy.module.save_pretrained(tmp_path)
+    (tmp_path / "tokenizer.json").write_bytes(b"{}")
+    request = pb.CreateModelRequest(model_id="again", role=pb.ROLE_REFERENCE, directory=str(tmp_path))
+    again = create_model(request, registry, CPU)
+    assert again.tokenizer_files == {"tokenizer.json": b"{}"}
+    assert not any(p.requires_grad for p in again.module.parameters())
+    for name, weight in inference_weights(policy).items():
+        assert torch.equal(weight, inference_weights(again)[name])
+
+
+def test_info_counts_tied_weights_once(policy: HeldModel) -> None:
+    info = model_info(policy)
+    assert info.parameters == info.trainable_parameters == sum(p.numel() for p in policy.module.parameters())
+    assert (info.vocab_size, info.max_positions, list(info.eos_token_ids), info.pad_token_id) == (41, 128, [1], 0)
+    assert json.loads(info.config_json)["model_type"] == "qwen2"
+
+
+def test_frozen_copy_keeps_its_weights_when_the_original_changes(policy: HeldModel, registry: ModelRegistry) -> None:
+    request = pb.CreateModelRequest(model_id="reference", role=pb.ROLE_REFERENCE, copy_of="policy")
+    reference = create_model(request, registry, CPU)
+    before = reference.head_weight.clone()
+    with torch.no_grad():
+        policy.head_weight.add_(1.0)
+    assert torch.equal(reference.head_weight, before)
+    assert not any(p.requires_grad for p in reference.module.parameters())
+
+
+def test_critic_has_a_zero_value_head(registry: ModelRegistry) -> None:
+    critic = create_model(create_request("critic", json.dumps(QWEN2), role=pb.ROLE_CRITIC), registry, CPU)
+    assert critic.value_head is not None
+    assert torch.equal(critic.value_head(torch.randn(5, 32)), torch.zeros(5))
+
+
+def test_errors_name_their_cause(policy: HeldModel, registry: ModelRegistry, tmp_path: Path) -> None:
+    def directory(path: Path) -> pb.CreateModelRequest:
+        return pb.CreateModelRequest(model_id="m", directory=str(path))
+
+    assert code_of(directory(tmp_path / "none"), registry) == "MODEL_DIRECTORY_MISSING"
+    assert code_of(directory(tmp_path), registry) == "MODEL_DIRECTORY_INVALID"
+    (tmp_path / "config.json").write_text("{")
+    assert code_of(directory(tmp_path), registry) == "MODEL_DIRECTORY_INVALID"
+    policy.module.save_pretrained(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    assert code_of(directory(tmp_path), registry) == "MODEL_DIRECTORY_INVALID"
+    assert code_of(create_request("policy", json.dumps(QWEN2)), registry) == "OPTIONS_INVALID"
+    assert code_of(create_request("", json.dumps(QWEN2)), registry) == "OPTIONS_INVALID"
+    assert code_of(pb.CreateModelRequest(model_id="m"), registry) == "MESSAGE_INVALID"
+    assert code_of(create_request("m", "{}"), registry) == "OPTIONS_INVALID"
+    assert code_of(create_request("m", json.dumps({"model_type": "no-such-model"})), registry) == "OPTIONS_INVALID"
+    assert code_of(create_request("m", json.dumps(QWEN2), dtype="int3"), registry) == "OPTIONS_INVALID"
+    assert code_of(pb.CreateModelRequest(model_id="m", copy_of="polcy"), registry) == "MODEL_NOT_FOUND"
+    assert code_of(pb.CreateModelRequest(model_id="m", adapter_off="policy"), registry) == "LORA_UNAVAILABLE"
+    headed = pb.CreateModelRequest(model_id="m", copy_of="policy", value_head=True)
+    assert code_of(headed, registry) == "VALUE_HEAD_MISSING"
+    assert code_of(pb.CreateModelRequest(model_id="m", copy_of="policy", trainable=True), registry) == "NOT_TRAINABLE"
+    assert [held.model_id for held in registry.all()] == ["policy"]
+
+
+def test_an_unknown_model_is_answered_with_the_nearest(policy: HeldModel, registry: ModelRegistry) -> None:
+    with pytest.raises(EngineError, match="Did you mean 'policy'"):
+        registry.get("polcy")
+
+
+def test_weights_of_another_shape_are_refused(policy: HeldModel, registry: ModelRegistry, tmp_path: Path) -> None:
+    policy.module.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "intermediate_size": 40}))
+    assert code_of(pb.CreateModelRequest(model_id="m", directory=str(tmp_path)), registry) == "MODEL_DIRECTORY_INVALID"

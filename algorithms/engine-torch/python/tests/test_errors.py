@@ -1,0 +1,25 @@
+"""Error codes of the engine are those that clients know."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mrlm_engine.errors import ERROR_STATUS, EngineError
+from mrlm_engine.gen.mrlm.common.v1 import error_pb2
+
+CATALOGUE = Path(__file__).resolve().parents[4] / "core/spec/src/errors/codes.ts"
+# Raised before a client of ours would ever get so far.
+OWN = {"UNAUTHENTICATED"}
+
+
+def test_every_code_is_in_the_catalogue() -> None:
+    known = set(re.findall(r"^  ([A-Z_]+): \{", CATALOGUE.read_text("utf-8"), flags=re.MULTILINE))
+    assert set(ERROR_STATUS) - known - OWN == set()
+
+
+def test_detail_carries_everything() -> None:
+    error = EngineError("RESOURCE_EXHAUSTED", "What happened.", "What to do.", retryable=True, retry_delay_ms=7)
+    detail = error_pb2.ErrorDetail.FromString(error.detail())
+    assert (detail.code, detail.message, detail.hint) == ("RESOURCE_EXHAUSTED", "What happened.", "What to do.")
+    assert (detail.retryable, detail.retry_delay_ms) == (True, 7)

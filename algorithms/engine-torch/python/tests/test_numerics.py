@@ -1,0 +1,320 @@
+"""Lines of NUMERICS that the engine answers for, by number."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from autograd import accumulated, largest_difference, reference_gradients, reference_outputs
+from client import Array, Client, Outputs, group, sequence
+from running import RunningEngine
+from tiny import GPT2, LLAMA, QWEN2
+
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.outputs.head_run import CHUNK_NUMBERS
+from mrlm_engine.outputs.logits import logits_head
+
+BOTH = pytest.mark.parametrize("config", [QWEN2, GPT2], ids=["dense", "transformers"])
+
+
+def ones(_: int, outputs: Outputs) -> dict[str, Array]:
+    return {"logprob": np.ones_like(outputs["logprob"])}
+
+
+def sample(
+    client: Client, prompts: list[list[int]], temperature: float, max_tokens: int = 12
+) -> dict[int, pb.SampleFinish]:
+    """One wave of sampled completions without stop tokens, by id."""
+    parameters = pb.SamplingParams(temperature=temperature, max_tokens=max_tokens)
+    add = [
+        pb.SampleAdd(id=i, prompt=np.asarray(prompt, "<i4").tobytes(), params=parameters, key=1000 + i)
+        for i, prompt in enumerate(prompts)
+    ]
+    opening = pb.SampleRequest(open=pb.SampleOpen(model_id="policy"))
+    responses = client.stub.Sample(iter([opening, pb.SampleRequest(add=add, barrier=True)]), timeout=60)
+    return {finish.id: finish for response in responses for finish in response.finish}
+
+
+def recomputed(
+    client: Client, prompts: list[list[int]], found: dict[int, pb.SampleFinish], temperature: float
+) -> Array:
+    units = [group(prompt, [np.frombuffer(found[i].token_ids, "<i4").tolist()]) for i, prompt in enumerate(prompts)]
+    return np.concatenate([o["logprob"] for o in client.forward(units, temperature=temperature)])
+
+
+PROMPTS = [[5, 6, 7], [5, 6, 7], [8, 9, 10, 11, 12], [13]]
+
+
+@BOTH
+def test_numerics_14_ratio_is_one_on_fresh_data(engine: RunningEngine, config: dict[str, Any]) -> None:
+    engine.create(config=config)
+    found = sample(engine.client, PROMPTS, 1.0)
+    sampled = np.concatenate([np.frombuffer(found[i].logprobs, "<f4") for i in range(len(PROMPTS))])
+    again = recomputed(engine.client, PROMPTS, found, 1.0)
+    assert np.abs(np.exp(again - sampled) - 1).max() < 1e-4
+    # Against what the trainer itself computes the ratio is exactly 1, with and without a graph.
+    units = [group(p, [np.frombuffer(found[i].token_ids, "<i4").tolist()]) for i, p in enumerate(PROMPTS)]
+    trained = engine.client.forward_backward(units, ones)
+    assert np.concatenate([trained.outputs[i]["logprob"] for i in range(len(units))]).tobytes() == again.tobytes()
+
+
+@BOTH
+def test_numerics_15_temperature_of_the_sampler_is_that_of_the_trainer(
+    engine: RunningEngine, config: dict[str, Any]
+) -> None:
+    engine.create(config=config)
+    found = sample(engine.client, PROMPTS, 0.7)
+    sampled = np.concatenate([np.frombuffer(found[i].logprobs, "<f4") for i in range(len(PROMPTS))])
+    assert np.abs(recomputed(engine.client, PROMPTS, found, 0.7) - sampled).max() < 1e-4
+    assert np.abs(recomputed(engine.client, PROMPTS, found, 1.0) - sampled).max() > 1e-2
+
+
+def test_numerics_18_float32_head_closes_the_gap_of_bfloat16(engine: RunningEngine) -> None:
+    exact = engine.create("exact", LLAMA)
+    units = [group([3, 4, 5], [[int(t) for t in np.random.default_rng(i).integers(2, 41, 20)]]) for i in range(4)]
+    gaps = {}
+    for float32_head in (False, True):
+        held = engine.create(f"half-{float32_head}", LLAMA, dtype="bfloat16", float32_head=float32_head)
+        hidden = held.module.base_model(torch.arange(2, 34)[None]).last_hidden_state[0]
+        # Same hidden states; only the head's own rounding is left.
+        full = hidden.float() @ held.head_weight.float().t()
+        gaps[float32_head] = float((logits_head(held)(hidden) - full).detach().abs().max())
+        assert engine.client.forward(units, held.model_id)[0]["logprob"].shape == (20,)
+    assert gaps[True] < 1e-5 < gaps[False]
+    assert exact.dtype == torch.float32
+
+
+def test_numerics_20_a_dropped_position_has_no_part_in_the_gradient(engine: RunningEngine) -> None:
+    # The client answers 0 for what it drops (a sampler's NaN); the rest is as if it had not been asked for.
+    engine.create()
+    learner = engine.state.learner("policy")
+    tokens = [3, 4, 5, 6, 7, 8]
+    whole, without = [0, 1, 1, 1, 1, 1], [0, 1, 1, 0, 1, 1]
+
+    def dropped(_: int, outputs: Outputs) -> dict[str, Array]:
+        return {"logprob": np.asarray([1, 1, 0, 1, 1], np.float32)}
+
+    engine.client.forward_backward([pb.Unit(sequences=[sequence(tokens, whole)])], dropped, normalizer=4)
+    found = accumulated(learner)
+    learner.clear()
+    engine.client.forward_backward([pb.Unit(sequences=[sequence(tokens, without)])], ones, normalizer=4)
+    assert largest_difference(found, accumulated(learner)) < 1e-6
+
+
+@BOTH
+def test_numerics_21_39_chunked_log_probabilities_equal_full_ones(
+    engine: RunningEngine, config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = engine.create(config=config)
+    units = [group([3, 4, 5, 6], [[7, 8, 9], [10, 11], [12]]), group([4, 5], [[13, 14, 15, 16, 17]])]
+
+    def loss(_: int, outputs: Outputs) -> dict[str, Array]:
+        return {"logprob": np.sin(outputs["logprob"]), "entropy": np.cos(outputs["entropy"])}
+
+    results = []
+    monkeypatch.setattr("mrlm_engine.outputs.head_run.CHUNK_ROWS", 1)
+    for chunk, kept in ((1 << 22, 1 << 24), (1 << 22, 0), (3 * 41, 1 << 24), (41, 0)):
+        monkeypatch.setitem(CHUNK_NUMBERS, "cpu", chunk)
+        monkeypatch.setattr("mrlm_engine.outputs.head_run.KEPT_NUMBERS", kept)
+        engine.state.learner("policy").clear()
+        outputs = engine.client.forward_backward(units, loss, logprob=True, entropy=True).outputs
+        results.append((outputs, accumulated(engine.state.learner("policy"))))
+    for outputs, gradients in results:
+        assert largest_difference(gradients, results[0][1]) < 1e-5
+        for i, unit in enumerate(units):
+            expected = reference_outputs(held, unit)
+            for name in ("logprob", "entropy"):
+                np.testing.assert_allclose(outputs[i][name], expected[name].detach().numpy(), atol=1e-5)
+
+
+def test_numerics_29_masked_tokens_are_read_but_not_learned(engine: RunningEngine) -> None:
+    # Whatever stands at masked-out positions as a target has no gradient: only the log-probabilities asked for do.
+    held = engine.create()
+    tokens, mask = [3, 4, 5, 20, 21, 6, 7], [0, 1, 1, 0, 0, 1, 1]
+    unit = pb.Unit(sequences=[sequence(tokens, mask)])
+    engine.client.forward_backward([unit], ones)
+    found = accumulated(engine.state.learner("policy"))
+    result = held.module(torch.tensor([tokens])).logits[0].log_softmax(-1)
+    loss = sum(result[t - 1, tokens[t]] for t in (1, 2, 5, 6))
+    named = dict(held.named_parameters())
+    expected = torch.autograd.grad(loss, list(named.values()))
+    assert largest_difference(found, dict(zip(named, expected, strict=True))) < 1e-5
+
+
+@BOTH
+def test_numerics_30_a_completion_of_one_token_gets_gradient(engine: RunningEngine, config: dict[str, Any]) -> None:
+    held = engine.create(config=config)
+    result = engine.client.forward_backward([group([3, 4, 5], [[6]])], ones)
+    expected = held.module(torch.tensor([[3, 4, 5]])).logits[0, -1].log_softmax(-1)[6]
+    assert result.outputs[0]["logprob"] == pytest.approx([float(expected.detach())], abs=1e-5)
+    assert engine.state.learner("policy").optimizer.grad_norm() > 0
+
+
+@BOTH
+def test_numerics_32_end_token_is_learned_where_it_is_also_the_padding(
+    engine: RunningEngine, config: dict[str, Any]
+) -> None:
+    held = engine.create(config={**config, "pad_token_id": 1, "eos_token_id": 1})
+    # The shorter sequence is padded beside the longer one; its own end token (id 1) is an output like any other.
+    units = [group([3, 4], [[5, 6, 1]]), group([7, 8], [[9, 10, 11, 12, 13, 1]])]
+    held.micro_batch_tokens = 1000
+    result = engine.client.forward_backward(units, ones)
+    for i, unit in enumerate(units):
+        expected = reference_outputs(held, unit)["logprob"].detach().numpy()
+        np.testing.assert_allclose(result.outputs[i]["logprob"], expected, atol=1e-5)
+
+
+@BOTH
+def test_numerics_36_log_probabilities_do_not_depend_on_padding(engine: RunningEngine, config: dict[str, Any]) -> None:
+    held = engine.create(config=config)
+    held.micro_batch_tokens = 1000
+    unit = group([3, 4, 5], [[6, 7, 8]])
+    alone = engine.client.forward([unit])[0]["logprob"]
+    for length in (4, 30, 90):
+        beside = engine.client.forward([unit, group([9] * length, [[10, 11]])])[0]["logprob"]
+        np.testing.assert_allclose(beside, alone, atol=1e-5)
+
+
+def test_numerics_38_units_without_outputs_pass_through(engine: RunningEngine) -> None:
+    engine.create()
+    empty = pb.Unit(sequences=[sequence([3, 4, 5], [0, 0, 0])])
+    result = engine.client.forward_backward([empty, group([3], [[4]]), empty], lambda i, o: ones(i, o) if o else {})
+    assert result.done is not None
+    assert (result.outputs[0], result.outputs[2]) == ({}, {})
+    assert engine.client.forward_backward([]).done is not None
+
+
+@BOTH
+def test_numerics_44_values_are_zero_at_first_and_learn(engine: RunningEngine, config: dict[str, Any]) -> None:
+    engine.create("policy", config, role=pb.ROLE_CRITIC)
+    units = [group([3, 4, 5], [[6, 7, 8]])]
+    first = engine.client.forward(units, value=True, final_value=True)[0]
+    assert not first["value"].any()
+    assert not first["final_value"].any()
+    for _ in range(20):
+        engine.client.forward_backward(units, lambda _, o: {"value": o["value"] - 1}, value=True)
+        engine.client.step()
+    last = engine.client.forward(units, value=True)[0]["value"]
+    assert np.abs(last - 1).max() < 0.3
+
+
+@BOTH
+def test_numerics_49_the_sampler_has_the_trainers_weights_after_publish(
+    engine: RunningEngine, config: dict[str, Any]
+) -> None:
+    engine.create(config=config)
+    sample(engine.client, PROMPTS, 1.0)
+    engine.client.forward_backward([group([3, 4], [[5, 6]])], ones)
+    engine.client.step(learning_rate=0.05)
+    stale = sample(engine.client, PROMPTS, 1.0)
+    published = engine.client.numbered("Publish", pb.PublishRequest, model_id="policy")
+    assert published.checksum
+    fresh = sample(engine.client, PROMPTS, 1.0)
+    for found, version, agrees in ((stale, 0, False), (fresh, published.version, True)):
+        assert {run.version for finish in found.values() for run in finish.versions} == {version}
+        sampled = np.concatenate([np.frombuffer(found[i].logprobs, "<f4") for i in range(len(PROMPTS))])
+        assert bool(np.abs(recomputed(engine.client, PROMPTS, found, 1.0) - sampled).max() < 1e-4) is agrees
+
+
+def test_numerics_57_steps_count_optimiser_steps_not_micro_batches(engine: RunningEngine) -> None:
+    held = engine.create()
+    held.micro_batch_tokens = 1
+    units = [group([3, 4], [[5, 6]]), group([3, 4], [[7, 8]]), group([3, 9], [[7, 8]])]
+    result = engine.client.forward_backward(units, ones)
+    assert result.done is not None
+    assert result.done.micro_batches == 3
+    assert engine.client.step().step == 1
+
+
+def test_numerics_58_clipping_comes_after_accumulation(engine: RunningEngine) -> None:
+    for name in ("policy", "twin"):
+        engine.create(name)
+    unit = group([3, 4], [[5, 6, 7]])
+    for _ in range(2):
+        engine.client.forward_backward([unit], ones, normalizer=2)
+    engine.client.forward_backward([unit], ones, model_id="twin")
+    norm = engine.state.learner("twin").optimizer.grad_norm()
+    first = engine.client.step(max_grad_norm=norm / 10)
+    second = engine.client.step("twin", max_grad_norm=norm / 10)
+    assert first.grad_norm == pytest.approx(norm, rel=1e-5) == second.grad_norm
+    for name, weight in engine.state.registry.get("policy").module.state_dict().items():
+        twin = engine.state.registry.get("twin").module.state_dict()[name]
+        # AdamW's first step has the size of the learning rate, whatever small difference the gradients have.
+        assert float((weight - twin).abs().max()) < 1e-3
+
+
+def test_numerics_58_a_norm_that_is_not_finite_skips_the_step(engine: RunningEngine) -> None:
+    held = engine.create()
+    before = held.head_weight.clone()
+    unit = group([3, 4], [[5, 6, 7]])
+    engine.client.forward_backward([unit], lambda _, o: {"logprob": np.full(3, math.nan, np.float32)})
+    result = engine.client.step()
+    assert (result.applied, result.step) == (False, 0)
+    assert "nan" in result.skipped_reason
+    assert torch.equal(before, held.head_weight)
+    # Nothing of it is left.
+    engine.client.forward_backward([unit], ones)
+    assert engine.client.step().applied
+
+
+def test_numerics_59_decay_and_tied_embeddings(engine: RunningEngine, tmp_path: Path) -> None:
+    held = engine.create()
+    engine.client.forward_backward([group([3, 4], [[5, 6, 7]])], lambda _, o: {"logprob": np.zeros_like(o["logprob"])})
+    before = {name: p.detach().clone() for name, p in held.named_parameters()}
+    norm = engine.client.step(learning_rate=0.1, weight_decay=0.5).grad_norm
+    assert norm == 0
+    for name, parameter in held.named_parameters():
+        decayed = torch.allclose(parameter, before[name] * 0.95)
+        kept = torch.equal(parameter, before[name])
+        expected = parameter.ndim >= 2 and "embed_tokens" not in name
+        assert (decayed, kept) == (expected, not expected) or not before[name].any()
+    # The tied head is no parameter of its own: not in the norm, not in the checkpoint.
+    engine.client.forward_backward([group([3, 4], [[5, 6, 7]])], ones)
+    gradients = accumulated(engine.state.learner("policy"))
+    expected_norm = math.sqrt(sum(float(g.double().square().sum()) for g in gradients.values()))
+    assert engine.state.learner("policy").optimizer.grad_norm() == pytest.approx(expected_norm, rel=1e-6)
+    engine.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "checkpoint"))
+    from safetensors.torch import load_file
+
+    saved = load_file(tmp_path / "checkpoint/models/0/weights.safetensors")
+    assert sum(t.numel() for t in saved.values()) == sum(p.numel() for p in held.module.parameters())
+    assert json.loads((tmp_path / "checkpoint/manifest.json").read_text())["models"][0]["model_id"] == "policy"
+
+
+def test_optimiser_is_torchs_adamw(engine: RunningEngine) -> None:
+    held = engine.create(config=LLAMA)
+    import copy
+
+    twin = copy.deepcopy(held.module).requires_grad_(True)
+    decayed = [p for n, p in twin.named_parameters() if p.ndim >= 2 and "embed_tokens" not in n]
+    plain = [p for n, p in twin.named_parameters() if p.ndim < 2 or "embed_tokens" in n]
+    adamw = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.1}, {"params": plain, "weight_decay": 0.0}])
+    ids = torch.tensor([[3, 4, 5, 6, 7]])
+    for rate in (1e-2, 5e-3, 2e-3):
+        engine.client.forward_backward([group([3, 4], [[5, 6, 7]])], ones, normalizer=3)
+        engine.client.step(learning_rate=rate, beta2=0.95, weight_decay=0.1, max_grad_norm=0.5)
+        log_p = twin(ids).logits[0].log_softmax(-1)
+        (log_p[[1, 2, 3], ids[0, 2:]].sum() / 3).backward()
+        torch.nn.utils.clip_grad_norm_(twin.parameters(), 0.5)
+        for settings in adamw.param_groups:
+            settings.update(lr=rate, betas=(0.9, 0.95), eps=1e-8)
+        adamw.step()
+        adamw.zero_grad()
+    for (name, ours), theirs in zip(held.module.named_parameters(), twin.parameters(), strict=True):
+        assert float((ours - theirs).detach().abs().max()) < 2e-4, name
+
+
+@BOTH
+def test_the_padding_tokens_input_embedding_has_no_gradient_as_in_torch(
+    engine: RunningEngine, config: dict[str, Any]
+) -> None:
+    held = engine.create(config={**config, "pad_token_id": 1})
+    units = [group([3, 1, 4], [[5, 1, 6]])]
+    engine.client.forward_backward(units, ones)
+    expected = reference_gradients(held, units, lambda _, outputs: outputs["logprob"].sum())
+    assert largest_difference(accumulated(engine.state.learner("policy")), expected) < 1e-5

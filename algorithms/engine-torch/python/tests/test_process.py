@@ -1,0 +1,67 @@
+"""The engine as a process: its one line, its errors, its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from client import Client, EngineCallError
+from running import RunningEngine
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.service.server import start_server
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-m", "mrlm_engine", "--device", "cpu", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env={**os.environ})
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    token_file = tmp_path_factory.mktemp("token") / "token"
+    token_file.write_text("secret\n")
+    child = start("--threads", "1", "--token-file", str(token_file))
+    assert child.stdout is not None
+    yield child, json.loads(child.stdout.readline())
+    child.kill()
+
+
+def test_life_of_a_process(process: tuple[subprocess.Popen[str], dict[str, Any]]) -> None:
+    child, line = process
+    assert set(line) == {"listening", "device", "pid", "instance_id", "protocol"}
+    assert (line["pid"], line["device"], line["protocol"]) == (child.pid, "cpu", "1.0")
+    with pytest.raises(EngineCallError) as refused:
+        Client(line["listening"]).unary("Describe", pb.DescribeRequest())
+    assert refused.value.code == "UNAUTHENTICATED"
+    client = Client(line["listening"], (("authorization", "Bearer secret"),))
+    described = client.unary("Describe", pb.DescribeRequest())
+    assert described.instance_id == line["instance_id"]
+    assert (described.deterministic, described.threads, described.protocol_major) == (True, 1, 1)
+    # Its parent closes the pipe: it ends by itself.
+    rest, _ = child.communicate(timeout=20)
+    assert (child.returncode, rest) == (0, "")
+
+
+def test_a_port_in_use_is_named(engine: RunningEngine) -> None:
+    with pytest.raises(EngineError, match="cannot listen on 127"):
+        start_server(engine.state, "127.0.0.1", int(engine.address.rsplit(":", 1)[1]))
+
+
+def test_sigterm_ends_it_in_order() -> None:
+    child = start()
+    assert child.stdout is not None
+    child.stdout.readline()
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=20) == 0

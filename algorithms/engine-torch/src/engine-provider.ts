@@ -1,0 +1,17 @@
+import type { EngineProvider } from "@mrlm/spec";
+import { launchEngine } from "./launch/launch-engine.ts";
+import { locateEngine } from "./setup/locate-engine.ts";
+import { setupEngine } from "./setup/setup-engine.ts";
+
+/**
+ * What the host is given as `engine:torch@1`.
+ *
+ * @param setup - options from the plugin's section of a configuration; those of a call come before them.
+ */
+export function torchEngineProvider(setup: Readonly<Record<string, unknown>> = {}): EngineProvider {
+  return {
+    setup: ({ progress, extras, options }) => setupEngine({ progress, ...(extras && { extras }), options: { ...setup, ...options } }),
+    locate: () => locateEngine({ options: setup }),
+    launch: (options) => launchEngine({ ...options, setup }),
+  };
+}

@@ -1,0 +1,45 @@
+import type { ProcessResult, RunProcess } from "../process/run-process.ts";
+import { pipWheel } from "./pip-wheel.ts";
+
+/**
+ * Runs pip from its wheel, and ends it when its parent has gone: a killed setup must not leave a pip behind that still
+ * writes where the next setup works.
+ */
+const GUARDED_PIP = `
+import os, runpy, sys, threading
+def end_with_parent():
+    while os.read(0, 4096):
+        pass
+    os._exit(130)
+threading.Thread(target=end_with_parent, daemon=True).start()
+wheel = sys.argv.pop(1)
+sys.path.insert(0, wheel)
+sys.argv[0] = os.path.join(wheel, "pip")
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+`;
+
+/** Settings of the user's that would make pip install elsewhere than into the environment, or refuse to run before there is one. */
+const HARMFUL = ["PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_HASHES", "PIP_NO_DEPS", "PIP_DRY_RUN", "PIP_REPORT"];
+
+/** Runs pip under a Python; the user's own pip configuration (indices, proxies, certificates, cache) applies. */
+export type RunPip = (python: string, args: readonly string[], onLine?: (line: string) => void) => Promise<ProcessResult>;
+
+/** What a Python is given so that it runs pip with these arguments, guarded. */
+export function guardedPip(args: readonly string[], wheel: string = pipWheel()): string[] {
+  return ["-I", "-X", "utf8", "-c", GUARDED_PIP, wheel, ...args];
+}
+
+/** Makes the runner of pip. */
+export function pipRunner(run: RunProcess, env: NodeJS.ProcessEnv = process.env): RunPip {
+  const wheel = pipWheel();
+  const settings = {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !HARMFUL.includes(name))),
+    PIP_USER: "0",
+    PIP_REQUIRE_VIRTUALENV: "0",
+    PIP_NO_INPUT: "1",
+    PIP_DISABLE_PIP_VERSION_CHECK: "1",
+    PIP_NO_COLOR: "1",
+  };
+  return (python, args, onLine) =>
+    run(python, guardedPip(args, wheel), { env: settings, ...(onLine && { onLine }) });
+}

@@ -1,0 +1,78 @@
+import { appendFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { MrlmError } from "@mrlm/spec";
+import type { Python } from "../python/probe-python.ts";
+import type { RunPip } from "../pip/pip.ts";
+import type { RunProcess } from "../process/run-process.ts";
+import type { TorchBuild } from "../torch/torch-build.ts";
+import { checkDiskSpace } from "./disk-space.ts";
+import { installPart } from "./install-part.ts";
+import { EXTRAS, type Extra, type LockFiles } from "./lock-files.ts";
+import { withSetupLock } from "./setup-lock.ts";
+import { executableOf, readStamp, type Stamp, writeStamp } from "./stamp.ts";
+import { verifyEnvironment } from "./verify-environment.ts";
+
+/** What to build. */
+export interface EnvironmentPlan {
+  readonly directory: string;
+  readonly python: Python;
+  readonly build: TorchBuild;
+  readonly extras: readonly Extra[];
+  readonly lock: LockFiles;
+  /** Whether the machine has a GPU that this build of torch should be able to use. */
+  readonly expectsGpu: boolean;
+}
+
+/** What to build it with. */
+export interface BuildTools {
+  readonly run: RunProcess;
+  readonly pip: RunPip;
+  readonly progress: (line: string) => void;
+  /** Checks a finished environment and tells its versions. */
+  readonly verify?: typeof verifyEnvironment;
+}
+
+/**
+ * Brings an environment to the plan: makes it where there is none, removes the remains of a setup that was stopped, adds
+ * extras that are missing. Only one process does so at a time; a second one waits and then finds the work done.
+ */
+export async function buildEnvironment(plan: EnvironmentPlan, tools: BuildTools): Promise<{ stamp: Stamp; changed: boolean }> {
+  const waiting = (): void => tools.progress("another setup is at work on the same environment; waiting for it");
+  return withSetupLock(`${plan.directory}.lock`, waiting, async () => {
+    const present = readStamp(plan.directory);
+    const missing = plan.extras.filter((extra) => present?.extras.includes(extra) !== true);
+    if (present !== undefined && missing.length === 0) return { stamp: present, changed: false };
+    checkDiskSpace(dirname(plan.directory), present === undefined ? plan.build.kind : "extra");
+    if (present === undefined) await makeEmpty(plan, tools);
+    const installation = { ...plan, ...tools, executable: executableOf(plan.directory), logFile: `${plan.directory}.log` };
+    appendFileSync(installation.logFile, `--- ${new Date().toISOString()}\n`);
+    if (present === undefined) {
+      await installPart("torch", installation);
+      await installPart("base", installation);
+    }
+    for (const extra of missing) await installPart(extra, installation);
+    tools.progress("checking the environment (the first import of torch takes some seconds)");
+    const { versions, cuda } = await (tools.verify ?? verifyEnvironment)(installation.executable, tools.run);
+    if (plan.expectsGpu && !cuda) tools.progress(`torch ${versions["torch"] ?? ""} cannot use this machine's GPU (is the driver too old?); it will compute on the CPU`);
+    const extras = EXTRAS.filter((extra) => plan.extras.includes(extra) || present?.extras.includes(extra) === true);
+    writeStamp(plan.directory, { extras, versions });
+    const stamp = readStamp(plan.directory);
+    if (stamp === undefined) throw new MrlmError("SETUP_FAILED", `${plan.directory} was made and cannot be read.`);
+    return { stamp, changed: true };
+  });
+}
+
+async function makeEmpty({ directory, python }: EnvironmentPlan, { run, progress }: BuildTools): Promise<void> {
+  if (existsSync(directory)) {
+    progress(`removing an unfinished environment in ${directory}`);
+    rmSync(directory, { recursive: true, force: true });
+  }
+  mkdirSync(directory, { recursive: true });
+  progress(`making an environment on Python ${python.version} (${python.executable}) in ${directory}`);
+  const result = await run(python.executable, ["-I", "-m", "venv", "--without-pip", directory]);
+  if (result.code === 0) return;
+  const cause = result.error?.message ?? `${result.stdout}\n${result.stderr}`.trim();
+  throw new MrlmError("SETUP_FAILED", `${python.executable} could not make a virtual environment:\n  ${cause}`, {
+    hint: "Set MRLM_PYTHON to another Python, or MRLM_CACHE to a directory that you can write to.",
+  });
+}

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import type { EngineInstallation } from "@mrlm/spec";
+import { pythonDirectory } from "../package-directory.ts";
+import { runProcess } from "../process/run-process.ts";
+import { gpuEvidence, hasNvidiaGpu } from "../torch/detect-gpu.ts";
+import { cacheDirectory } from "./cache-directory.ts";
+import { engineCache } from "./environment-names.ts";
+import { readJson } from "./json-file.ts";
+import { type Extra, lockFiles } from "./lock-files.ts";
+import { resolveSetupOptions } from "./setup-options.ts";
+import { executableOf, readStamp, type Stamp } from "./stamp.ts";
+import { installedVersions } from "./verify-environment.ts";
+
+/** Which installation is meant. */
+export interface LocateOptions {
+  readonly extras?: readonly Extra[];
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * The environment that an earlier setup with the same options made, with at least these extras; `undefined` where there is
+ * none. Reads a few files, and starts a process only to ask a user's own interpreter (`MRLM_ENGINE_PYTHON`) what it has.
+ *
+ * @throws SETUP_FAILED where the user's own interpreter lacks a package.
+ */
+export async function locateEngine({ extras = [], options, env = process.env }: LocateOptions = {}): Promise<EngineInstallation | undefined> {
+  const resolved = resolveSetupOptions(options, env);
+  if (resolved.engine_python !== undefined) return ownInstallation(resolved.engine_python);
+  const lock = lockFiles(join(pythonDirectory(), "requirements")).hash;
+  const choice = engineCache(cacheDirectory(env)).choice({ lock, options: resolved, hasGpu: hasNvidiaGpu(gpuEvidence(env)) });
+  const directory = readJson<{ directory: string }>(choice)?.directory;
+  const stamp = directory === undefined ? undefined : readStamp(directory);
+  if (directory === undefined || stamp === undefined) return undefined;
+  return extras.every((extra) => stamp.extras.includes(extra)) ? toInstallation(directory, stamp, false) : undefined;
+}
+
+/** An environment as the contract describes it. */
+export function toInstallation(directory: string, stamp: Stamp, changed: boolean): EngineInstallation {
+  return { directory, executable: executableOf(directory), versions: stamp.versions, changed };
+}
+
+async function ownInstallation(executable: string): Promise<EngineInstallation> {
+  const versions = await installedVersions(executable, runProcess);
+  return { directory: join(executable, "..", ".."), executable, versions, changed: false };
+}

@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import type { EngineInstallation } from "@mrlm/spec";
+import { pythonDirectory } from "../package-directory.ts";
+import { pipRunner } from "../pip/pip.ts";
+import { runProcess } from "../process/run-process.ts";
+import { findPythons } from "../python/find-pythons.ts";
+import { searchOfMachine } from "../python/python-candidates.ts";
+import { chooseTorch } from "../torch/choose-torch.ts";
+import { gpuEvidence, hasNvidiaGpu } from "../torch/detect-gpu.ts";
+import { wantsCpuBuild } from "../torch/torch-build.ts";
+import { askTorchVersions } from "../torch/torch-versions.ts";
+import { buildEnvironment } from "./build-environment.ts";
+import { cacheDirectory, makeDirectory } from "./cache-directory.ts";
+import { engineCache } from "./environment-names.ts";
+import { withHeartbeat } from "./heartbeat.ts";
+import { writeJson } from "./json-file.ts";
+import { locateEngine, toInstallation } from "./locate-engine.ts";
+import { type Extra, lockFiles, parseExtras } from "./lock-files.ts";
+import { resolveSetupOptions, torchWish } from "./setup-options.ts";
+
+/** What to set up. */
+export interface SetupEngineOptions {
+  /** Gets a line whenever there is something to say; a setup of half a minute says about twenty. */
+  readonly progress?: (line: string) => void;
+  /** `lora`, `dev`. */
+  readonly extras?: readonly string[];
+  /** Of the form of `SetupOptions`. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** Stands for the process's environment variables. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Installs what the engine needs into the user's cache, and does nothing where it is there: then no process is started and
+ * the call takes milliseconds.
+ *
+ * @throws PYTHON_NOT_FOUND, PYTHON_VERSION, SETUP_DOWNLOAD_FAILED, SETUP_FAILED, OPTIONS_INVALID.
+ */
+export async function setupEngine(wanted: SetupEngineOptions = {}): Promise<EngineInstallation> {
+  const extras = parseExtras(wanted.extras ?? []);
+  const present = await locateEngine({ ...wanted, extras });
+  return present ?? withHeartbeat(wanted.progress ?? (() => {}), (progress) => install(wanted, extras, progress));
+}
+
+async function install(wanted: SetupEngineOptions, extras: readonly Extra[], progress: (line: string) => void): Promise<EngineInstallation> {
+  const { env = process.env } = wanted;
+  const options = resolveSetupOptions(wanted.options, env);
+  const cache = engineCache(cacheDirectory(env));
+  makeDirectory(cache.root);
+  const lock = lockFiles(join(pythonDirectory(), "requirements"));
+  const hasGpu = hasNvidiaGpu(gpuEvidence(env));
+  const pip = pipRunner(runProcess, env);
+
+  const pythons = await findPythons(searchOfMachine(env), runProcess, options.python);
+  const wish = torchWish(options);
+  const wantsCpu = wantsCpuBuild(wish, process.platform, hasGpu);
+  const { python, build } = await chooseTorch({ pythons, wish, wantsCpu, ask: askTorchVersions(pip), progress });
+  const directory = cache.environment({ lock: lock.hash, python, build });
+  const plan = { directory, python, build, extras, lock, expectsGpu: hasGpu && build.kind !== "cpu" };
+  const { stamp, changed } = await buildEnvironment(plan, { run: runProcess, pip, progress });
+  // The second name is for those who ask without these options: the last setup holds.
+  for (const named of [options, {}]) writeJson(cache.choice({ lock: lock.hash, options: named, hasGpu }), { directory });
+  return toInstallation(directory, stamp, changed);
+}

@@ -1,0 +1,45 @@
+import { MrlmError } from "@mrlm/spec";
+import { z } from "zod";
+import type { TorchWish } from "../torch/torch-build.ts";
+
+/** What a user can choose. Each option has an environment variable, which holds where the option is left out. */
+export const setupOptionsSchema = z.strictObject({
+  /** `MRLM_PYTHON`: the Python to build on, a path or a name. Default: the best one found. */
+  python: z.string().min(1).optional(),
+  /** `MRLM_TORCH`: `cpu` insists on the build without CUDA, `cuda` on the one with it. Default `auto`: by the machine's GPU. */
+  torch: z.enum(["auto", "cpu", "cuda"]).optional(),
+  /** `MRLM_TORCH_INDEX`: package index that torch comes from, instead of pip's own configuration. */
+  torch_index: z.string().min(1).optional(),
+  /** `MRLM_ENGINE_PYTHON`: an interpreter that has all packages already; nothing is then installed. */
+  engine_python: z.string().min(1).optional(),
+});
+
+/** Checked options. */
+export type SetupOptions = z.infer<typeof setupOptionsSchema>;
+
+const VARIABLES = {
+  python: "MRLM_PYTHON",
+  torch: "MRLM_TORCH",
+  torch_index: "MRLM_TORCH_INDEX",
+  engine_python: "MRLM_ENGINE_PYTHON",
+} as const satisfies Record<keyof SetupOptions, string>;
+
+/** Merges options with the environment; an empty variable counts as unset. @throws OPTIONS_INVALID. */
+export function resolveSetupOptions(options: Readonly<Record<string, unknown>> = {}, env: NodeJS.ProcessEnv = process.env): SetupOptions {
+  const set = Object.entries(VARIABLES).flatMap(([name, variable]) => (env[variable] ? [[name, env[variable]]] : []));
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const parsed = setupOptionsSchema.safeParse(Object.fromEntries([...set, ...given]));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => {
+    const variable = VARIABLES[path[0] as keyof SetupOptions];
+    return variable === undefined ? message : `${String(path[0])} (${variable}): ${message}`;
+  });
+  throw new MrlmError("OPTIONS_INVALID", `Options of the engine's setup: ${problems.join("; ")}.`, {
+    hint: `There are: ${Object.entries(VARIABLES).map(([name, variable]) => `${name} (${variable})`).join(", ")}.`,
+  });
+}
+
+/** The wish for a build of torch in those options. */
+export function torchWish(options: SetupOptions): TorchWish {
+  return { device: options.torch ?? "auto", ...(options.torch_index !== undefined && { index: options.torch_index }) };
+}

@@ -1,0 +1,18 @@
+import { ratioOf } from "@mrlm/kit";
+
+/** What to do about a trainer that gives other log-probabilities than the sampler did. */
+export type MismatchCorrection = "none" | "truncate" | "mask";
+
+/**
+ * Importance weight of one token, w = π_trainer,old / π_sampler (arXiv 2505.24034; "Your efficient RL framework secretly brings you
+ * off-policy RL training", 2025):
+ *
+ *     truncate   min(w, cap)
+ *     mask       w where 1/cap <= w <= cap, else 0
+ */
+export function mismatchWeight(correction: MismatchCorrection, cap: number, trainer: number, sampler: number): number {
+  if (correction === "none") return 1;
+  const weight = ratioOf(trainer, sampler);
+  if (correction === "truncate") return Math.min(weight, cap);
+  return weight <= cap && weight >= 1 / cap ? weight : 0;
+}

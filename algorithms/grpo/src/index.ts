@@ -1,0 +1,34 @@
+import { definePlugin } from "@mrlm/kit";
+import { type AlgorithmDefinition, MrlmError, type TrainingEnvironment } from "@mrlm/spec";
+import { startGrpo } from "./grpo-run.ts";
+import { type GrpoOptions, grpoOptions } from "./options.ts";
+
+export { type Baseline, groupAdvantages, type Scale } from "./advantages.ts";
+export { type GrpoOptions, grpoOptions } from "./options.ts";
+export { policyLosses, type PolicyLossOptions, type TokenLosses } from "./policy-loss.ts";
+
+/** `grpo@1`: group relative policy optimisation and its family. */
+export const grpo: AlgorithmDefinition<GrpoOptions> = {
+  id: "grpo@1",
+  description: "Group relative policy optimisation (arXiv 2402.03300) with the named options of its family.",
+  options: grpoOptions,
+  iterations: (options) => options.steps,
+  validate,
+  create: startGrpo,
+};
+
+export default definePlugin({ name: "@mrlm/grpo", algorithms: [grpo] });
+
+function validate(options: GrpoOptions, environments: readonly TrainingEnvironment[]): void {
+  if (options.group_size < 2) {
+    throw new MrlmError("CONFIG_INVALID", `group_size is ${options.group_size}: every advantage would be 0, because an episode is compared with the others of its group.`, {
+      hint: "Set group_size to 2 or more (8 is usual).",
+    });
+  }
+  if (environments.length === 0) throw new MrlmError("CONFIG_INVALID", "grpo has no environment to play in.", { hint: "Name one under `environments`." });
+  if (options.mismatch !== "none" && options.old_policy === "sampler") {
+    throw new MrlmError("CONFIG_INVALID", "mismatch corrects the trainer's old log-probabilities, which old_policy: sampler does not use.", {
+      hint: "Set old_policy: trainer or mismatch: none.",
+    });
+  }
+}

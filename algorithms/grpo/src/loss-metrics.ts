@@ -1,0 +1,63 @@
+import { klEstimate, ratioOf } from "@mrlm/kit";
+import type { Mean, Metrics } from "@mrlm/spec";
+import type { TokenLosses } from "./policy-loss.ts";
+
+/** Sums over tokens, so that metrics are the same however a batch was split. */
+export class LossMetrics {
+  #tokens = 0;
+  #loss = 0;
+  #klLoss = 0;
+  #ratio = 0;
+  #clipped = 0;
+  #kl = 0;
+  #klTokens = 0;
+  #entropy = 0;
+  #entropyTokens = 0;
+  #mismatchTokens = 0;
+  #mismatchKl = 0;
+  #mismatchMax = 0;
+  #corrected = 0;
+
+  addPolicy(policy: TokenLosses, weights: Float64Array): void {
+    for (let t = 0; t < policy.loss.length; t++) {
+      this.#loss += (policy.loss[t] as number) * (weights[t] as number);
+      this.#ratio += policy.ratio[t] as number;
+    }
+    this.#tokens += policy.loss.length;
+    this.#clipped += policy.clipped;
+  }
+
+  addKl(logprob: number, reference: number, loss: number): void {
+    this.#kl += klEstimate("k3", logprob, reference).value;
+    this.#klTokens++;
+    this.#klLoss += loss;
+  }
+
+  addEntropy(entropy: Float32Array): void {
+    for (const value of entropy) this.#entropy += value;
+    this.#entropyTokens += entropy.length;
+  }
+
+  addMismatch(trainer: number, sampler: number, correction: number): void {
+    this.#mismatchTokens++;
+    this.#mismatchKl += ratioOf(trainer, sampler) - 1 - (trainer - sampler);
+    this.#mismatchMax = Math.max(this.#mismatchMax, Math.abs(trainer - sampler));
+    if (correction !== 1) this.#corrected++;
+  }
+
+  /** @param normalizer sum of the normalizers of the passes that were added */
+  report(normalizer: number): Metrics {
+    const mean = (sum: number, count: number): Mean => ({ sum, count });
+    return {
+      "loss/policy": mean(this.#loss, normalizer),
+      ...(this.#klTokens === 0 ? {} : { "loss/kl": mean(this.#klLoss, normalizer), "kl/reference": mean(this.#kl, this.#klTokens) }),
+      ...(this.#entropyTokens === 0 ? {} : { entropy: mean(this.#entropy, this.#entropyTokens) }),
+      "ratio/mean": mean(this.#ratio, this.#tokens),
+      "clip/fraction": mean(this.#clipped, this.#tokens),
+      // k3 of the sampler against the trainer: 0 when both compute the same.
+      "mismatch/kl": mean(this.#mismatchKl, this.#mismatchTokens),
+      "mismatch/max": this.#mismatchMax,
+      "mismatch/corrected": mean(this.#corrected, this.#mismatchTokens),
+    };
+  }
+}

@@ -1,0 +1,41 @@
+import { optimizerOptions } from "@mrlm/kit";
+import { z } from "zod";
+
+/** Options of `grpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+export const grpoOptions = z.strictObject({
+  steps: z.int().positive().describe("Iterations: one batch of episodes each"),
+  prompts_per_step: z.int().positive().default(32).describe("Tasks in each batch"),
+  group_size: z.int().positive().default(8).describe("Episodes of each task"),
+  updates_per_step: z.int().positive().default(1).describe("Passes over each batch; old log-probabilities stay frozen"),
+  minibatches: z.int().positive().default(1).describe("Optimiser steps in each pass"),
+
+  baseline: z.enum(["group_mean", "leave_one_out"]).default("group_mean"),
+  scale: z.enum(["none", "group_std", "batch_std"]).default("none").describe("What advantages are divided by"),
+  policy_loss: z.enum(["clip", "gspo", "cispo", "minirl"]).default("clip"),
+  clip_low: z.number().positive().default(0.2),
+  clip_high: z.number().positive().default(0.2),
+  dual_clip: z.number().gt(1).optional().describe("Bound of the loss of tokens with a negative advantage (arXiv 1912.09729)"),
+  minirl_epsilon_high: z.number().nonnegative().default(0.1).describe("How much farther than clip_low a rewarded token may move, with policy_loss: minirl"),
+  minirl_cap: z.number().positive().default(4).describe("Factor of minirl's bounds for samples of the newest weights; it falls as 1/(1 + age)"),
+  aggregation: z.enum(["token_mean", "sequence_mean", "constant"]).default("token_mean"),
+  old_policy: z.enum(["trainer", "sampler"]).default("trainer").describe("Whose log-probabilities the ratio is taken against"),
+  mismatch: z.enum(["none", "truncate", "mask"]).default("none").describe("Importance weights of trainer against sampler, with old_policy: trainer"),
+  mismatch_cap: z.number().gt(1).default(2),
+
+  kl_coefficient: z.number().nonnegative().default(0),
+  kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3"),
+  kl_importance: z.boolean().default(true).describe("Weigh the estimator by the ratio and differentiate both: with k1 and k3 the reverse-KL gradient, off-policy too"),
+  entropy_coefficient: z.number().nonnegative().default(0),
+
+  dynamic_sampling: z.int().nonnegative().default(0).describe("Further batches to sample in place of groups without signal (DAPO); 0: none"),
+  on_length: z.enum(["keep", "mask"]).default("keep").describe("Episodes cut by a token limit: learn from them or not"),
+  overlong_buffer: z.int().nonnegative().default(0).describe("Tokens before sampling.max_tokens over which the reward falls (DAPO); 0: off"),
+  overlong_penalty: z.number().nonnegative().default(1),
+  max_staleness: z.int().nonnegative().optional().describe("Weight versions that a token may lag behind"),
+
+  ...optimizerOptions,
+  learning_rate: optimizerOptions.learning_rate.default(1e-6),
+});
+
+/** Options of `grpo@1`, defaults filled in. */
+export type GrpoOptions = z.output<typeof grpoOptions>;

@@ -1,0 +1,9 @@
+/**
+ * DAPO's soft punishment of length (arXiv 2503.14476, eq. 13), added to the reward: 0 up to `limit - buffer` tokens, falling linearly to
+ * -penalty at the limit.
+ */
+export function overlongPenalty(tokens: number, limit: number, buffer: number, penalty: number): number {
+  if (buffer === 0) return 0;
+  const over = Math.max(0, tokens - (limit - buffer));
+  return -penalty * Math.min(1, over / buffer);
+}

@@ -1,0 +1,62 @@
+import { klEstimate, weightedKl } from "@mrlm/kit";
+import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
+import { tokenWeight } from "./aggregation.ts";
+import { mismatchWeight } from "./importance.ts";
+import type { LossMetrics } from "./loss-metrics.ts";
+import type { GrpoOptions } from "./options.ts";
+import { policyLosses } from "./policy-loss.ts";
+import type { GroupSample } from "./samples.ts";
+
+/** Frozen log-probabilities of one unit at its masked positions, concatenated over its rows. */
+export interface FrozenLogprobs {
+  /** Of the trainer before the first update; absent where that is this update: then the current ones are the old ones. */
+  readonly old?: Float32Array;
+  readonly reference?: Float32Array;
+}
+
+/**
+ * Gradient of one group's part of the loss, and its metrics:
+ *
+ *     Σ_t w_t [ c_t l_t + β KL_t - η H_t ]
+ *
+ * with the surrogate l, the aggregation's weight w, the mismatch weight c, the divergence from the reference and the entropy H.
+ *
+ * @param isFirstUpdate whether the weights are still those that the batch was sampled with
+ */
+export function unitLoss(group: GroupSample, frozen: FrozenLogprobs, outputs: UnitOutputs, options: GrpoOptions, metrics: LossMetrics, isFirstUpdate: boolean): UnitGradients {
+  const logprob = outputs.logprob as Float32Array;
+  const gradient = new Float32Array(logprob.length);
+  const entropyGradient = options.entropy_coefficient > 0 ? new Float32Array(logprob.length) : undefined;
+  let start = 0;
+  for (const episode of group.episodes) {
+    const { sampled, advantage, age } = episode;
+    const end = start + sampled.length;
+    const current = logprob.subarray(start, end);
+    const trainerOld = frozen.old?.subarray(start, end) ?? current;
+    const old = options.old_policy === "sampler" ? sampled : trainerOld;
+    const weight = tokenWeight(episode, options.aggregation);
+    const weights = Float64Array.from(sampled, (sampler, t) => {
+      const correction = mismatchWeight(options.mismatch, options.mismatch_cap, trainerOld[t] as number, sampler);
+      if (frozen.old !== undefined || isFirstUpdate) metrics.addMismatch(trainerOld[t] as number, sampler, correction);
+      return weight * correction;
+    });
+    const policy = policyLosses({ logprobs: current, old, weights, advantage, age }, options);
+    metrics.addPolicy(policy, weights);
+    for (let t = 0; t < current.length; t++) {
+      let slope = policy.gradient[t] as number;
+      if (frozen.reference !== undefined) {
+        const reference = frozen.reference[start + t] as number;
+        const kl = options.kl_importance
+          ? weightedKl(options.kl_estimator, current[t] as number, reference, policy.ratio[t] as number)
+          : klEstimate(options.kl_estimator, current[t] as number, reference);
+        slope += weight * options.kl_coefficient * kl.slope;
+        metrics.addKl(current[t] as number, reference, weight * options.kl_coefficient * kl.value);
+      }
+      gradient[start + t] = slope;
+      if (entropyGradient !== undefined) entropyGradient[start + t] = -weight * options.entropy_coefficient;
+    }
+    start = end;
+  }
+  if (outputs.entropy !== undefined) metrics.addEntropy(outputs.entropy);
+  return { logprob: gradient, ...(entropyGradient === undefined ? {} : { entropy: entropyGradient }) };
+}

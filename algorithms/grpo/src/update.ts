@@ -1,0 +1,104 @@
+import { meanOf, optimStepOptions } from "@mrlm/kit";
+import type { AlgorithmContext, EngineUnit, Mean, UnitGradients } from "@mrlm/spec";
+import { normalizerOf } from "./aggregation.ts";
+import { LossMetrics } from "./loss-metrics.ts";
+import type { GrpoOptions } from "./options.ts";
+import type { GroupSample } from "./samples.ts";
+import { type FrozenLogprobs, unitLoss } from "./unit-loss.ts";
+
+/** What the optimiser steps of one iteration came to. */
+export interface UpdateReport {
+  readonly loss: LossMetrics;
+  readonly normalizer: number;
+  /** Of the steps that were applied. */
+  readonly gradNorm: Mean;
+  /** Steps whose gradient norm was not finite. */
+  readonly skipped: number;
+  readonly learningRate: number;
+  readonly optimizerSteps: number;
+  readonly computedTokens: number;
+  readonly notices: readonly string[];
+}
+
+/** Learns from a batch: freezes the old log-probabilities, then makes every pass over the minibatches. */
+export async function update(context: AlgorithmContext, options: GrpoOptions, collected: readonly GroupSample[], stepsBefore: number): Promise<UpdateReport> {
+  // A minibatch must not be one environment's groups alone: they come in the order in which they were played.
+  const samples = options.minibatches === 1 ? collected : context.random("grpo/minibatches").shuffle(collected);
+  const units = samples.map(unitOf);
+  const frozen = await freeze(context, options, units);
+  const loss = new LossMetrics();
+  const notices: string[] = [];
+  const gradNorms: number[] = [];
+  let steps = 0;
+  let normalizers = 0;
+  let computedTokens = 0;
+  let learningRate = 0;
+  for (let pass = 0; pass < options.updates_per_step; pass++) {
+    for (const part of partition(samples.length, options.minibatches)) {
+      const groups = part.map((i) => samples[i] as GroupSample);
+      const normalizer = normalizerOf(groups, options.aggregation, context.sampling.maxTokens);
+      if (normalizer === 0) continue;
+      const isFirst = steps === 0;
+      const lossOf = (unit: number, outputs: Parameters<typeof unitLoss>[2], metrics: LossMetrics): UnitGradients =>
+        unitLoss(groups[unit] as GroupSample, frozen[part[unit] as number] as FrozenLogprobs, outputs, options, metrics, isFirst);
+      const known = gradientIsKnown(options);
+      const result = await context.engine.forwardBackward({
+        model: context.policy,
+        units: part.map((i) => units[i] as EngineUnit),
+        outputs: { logprob: true, entropy: options.entropy_coefficient > 0 },
+        temperature: context.sampling.temperature,
+        normalizer,
+        loss: known
+          ? // The ratio is 1 whatever the log-probabilities are, so any will do here.
+            groups.map((group, unit) => lossOf(unit, { logprob: sampledLogprobs(group) }, new LossMetrics()))
+          : (unit, outputs) => lossOf(unit, outputs, loss),
+        returnOutputs: known,
+        signal: context.signal,
+      });
+      if (known) for (const [unit, outputs] of result.outputs.entries()) lossOf(unit, outputs, loss);
+      steps++;
+      const optimizer = optimStepOptions(options, stepsBefore + steps, options.steps * options.updates_per_step * options.minibatches);
+      const applied = await context.engine.optimStep({ model: context.policy, ...optimizer });
+      if (applied.applied) gradNorms.push(applied.gradNorm);
+      else notices.push(`An optimiser step was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`);
+      learningRate = optimizer.learningRate;
+      normalizers += normalizer;
+      computedTokens += result.computedTokens;
+    }
+  }
+  return { loss, normalizer: normalizers, gradNorm: meanOf(gradNorms), skipped: notices.length, learningRate, optimizerSteps: steps, computedTokens, notices };
+}
+
+/**
+ * On the only update from fresh log-probabilities of the trainer itself the ratio is exactly 1, so that the gradient depends on nothing that
+ * the forward pass finds out: it can travel with the batch.
+ */
+function gradientIsKnown(options: GrpoOptions): boolean {
+  const updates = options.updates_per_step * options.minibatches;
+  return updates === 1 && options.old_policy === "trainer" && options.mismatch === "none" && options.kl_coefficient === 0;
+}
+
+async function freeze(context: AlgorithmContext, options: GrpoOptions, units: readonly EngineUnit[]): Promise<FrozenLogprobs[]> {
+  const logprobsOf = async (model: string): Promise<readonly (Float32Array | undefined)[]> => {
+    const outputs = await context.engine.forward({ model, units, outputs: { logprob: true }, temperature: context.sampling.temperature, signal: context.signal });
+    return outputs.map((output) => output.logprob);
+  };
+  const needsOld = options.old_policy === "trainer" && options.updates_per_step * options.minibatches > 1;
+  const old = needsOld ? await logprobsOf(context.policy) : [];
+  const reference = options.kl_coefficient > 0 ? await logprobsOf(await context.reference()) : [];
+  return units.map((_, i) => ({ ...(old[i] === undefined ? {} : { old: old[i] }), ...(reference[i] === undefined ? {} : { reference: reference[i] }) }));
+}
+
+function unitOf(group: GroupSample): EngineUnit {
+  return { sequences: group.episodes.flatMap(({ rows }) => rows.map(({ tokens, mask }) => ({ tokens, mask }))) };
+}
+
+function sampledLogprobs(group: GroupSample): Float32Array {
+  return Float32Array.from(group.episodes.flatMap(({ sampled }) => Array.from(sampled)));
+}
+
+/** 0..size-1 in `parts` runs of nearly equal length; empty ones are left out. */
+function partition(size: number, parts: number): number[][] {
+  const bound = (part: number): number => Math.round((size * part) / parts);
+  return Array.from({ length: parts }, (_, part) => Array.from({ length: bound(part + 1) - bound(part) }, (_, i) => bound(part) + i)).filter((part) => part.length > 0);
+}

@@ -1,0 +1,25 @@
+import { definePlugin } from "@mrlm/kit";
+import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
+import { type PpoOptions, ppoOptions } from "./options.ts";
+import { startPpo } from "./ppo-run.ts";
+
+export { generalizedAdvantages, type TokenSteps, whiten } from "./gae.ts";
+export { type PpoOptions, ppoOptions } from "./options.ts";
+export { explainedVariance, valueLoss } from "./value-loss.ts";
+
+/** `ppo@1`: proximal policy optimisation. */
+export const ppo: AlgorithmDefinition<PpoOptions> = {
+  id: "ppo@1",
+  description: "Proximal policy optimisation (arXiv 1707.06347) with a learnt critic.",
+  options: ppoOptions,
+  iterations: (options) => options.steps,
+  validate(options, environments) {
+    if (environments.length === 0) throw new MrlmError("CONFIG_INVALID", "ppo has no environment to play in.", { hint: "Name one under `environments`." });
+    if (options.kl_target !== undefined && options.kl_coefficient === 0) {
+      throw new MrlmError("CONFIG_INVALID", "kl_target adapts kl_coefficient, which is 0 and stays so.", { hint: "Set kl_coefficient to where it should start, 0.05 for instance." });
+    }
+  },
+  create: startPpo,
+};
+
+export default definePlugin({ name: "@mrlm/ppo", algorithms: [ppo] });

@@ -1,0 +1,77 @@
+import { meanOf } from "@mrlm/kit";
+import type { Mean, Metrics } from "@mrlm/spec";
+import type { FrozenEpisode } from "./batch.ts";
+import { explainedVariance } from "./value-loss.ts";
+
+/** Sums over the tokens of all updates of an iteration, so that metrics are the same however a batch was split. */
+export class PpoMetrics {
+  readonly #sums = { tokens: 0, loss: 0, ratio: 0, clipped: 0, moved: 0, mismatch: 0, klLoss: 0, klTokens: 0, entropy: 0, entropyTokens: 0, values: 0, valueLoss: 0, valuesHeld: 0 };
+
+  addToken(token: { readonly loss: number; readonly ratio: number; readonly isClipped: boolean; readonly moved: number; readonly mismatch: number }): void {
+    const sums = this.#sums;
+    sums.tokens++;
+    sums.loss += token.loss;
+    sums.ratio += token.ratio;
+    sums.clipped += Number(token.isClipped);
+    sums.moved += token.moved;
+    sums.mismatch = Math.max(sums.mismatch, Math.abs(token.mismatch));
+  }
+
+  addKlLoss(loss: number): void {
+    this.#sums.klLoss += loss;
+    this.#sums.klTokens++;
+  }
+
+  addEntropy(entropy: Float32Array): void {
+    for (const value of entropy) this.#sums.entropy += value;
+    this.#sums.entropyTokens += entropy.length;
+  }
+
+  addValue(loss: number, isHeld: boolean): void {
+    this.#sums.values++;
+    this.#sums.valueLoss += loss;
+    this.#sums.valuesHeld += Number(isHeld);
+  }
+
+  /** Divergence of the old policy from the present one over all tokens so far, as a sum: two of them give that of the tokens between. */
+  get moved(): Mean {
+    return { sum: this.#sums.moved, count: this.#sums.tokens };
+  }
+
+  report(): Metrics {
+    const sums = this.#sums;
+    const mean = (sum: number, count: number): Mean => ({ sum, count });
+    return {
+      ...(sums.tokens === 0
+        ? {}
+        : {
+            "loss/policy": mean(sums.loss, sums.tokens),
+            "ratio/mean": mean(sums.ratio, sums.tokens),
+            "clip/fraction": mean(sums.clipped, sums.tokens),
+            "kl/old": mean(sums.moved, sums.tokens),
+            "mismatch/max": sums.mismatch,
+          }),
+      ...(sums.klTokens === 0 ? {} : { "loss/kl": mean(sums.klLoss, sums.klTokens) }),
+      ...(sums.entropyTokens === 0 ? {} : { entropy: mean(sums.entropy, sums.entropyTokens) }),
+      "loss/value": mean(sums.valueLoss, sums.values),
+      "clip/value_fraction": mean(sums.valuesHeld, sums.values),
+    };
+  }
+}
+
+/** What the critic knew of the batch before it learnt from it. */
+export function criticMetrics(episodes: readonly FrozenEpisode[]): Metrics {
+  const values = episodes.flatMap(({ values: each }) => Array.from(each));
+  const returns = episodes.flatMap(({ returns: each }) => Array.from(each));
+  const explained = explainedVariance(values, returns);
+  return {
+    "value/mean": meanOf(values),
+    "return/mean": meanOf(returns),
+    ...(explained === undefined ? {} : { "value/explained_variance": explained }),
+  };
+}
+
+/** Sums of log-ratios to the reference, one for each episode. */
+export function referenceDivergences(episodes: readonly FrozenEpisode[]): number[] {
+  return episodes.flatMap(({ old, reference }) => (reference === undefined ? [] : [old.reduce((sum, value, t) => sum + value - (reference[t] as number), 0)]));
+}

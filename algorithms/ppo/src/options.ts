@@ -1,0 +1,46 @@
+import { optimizerOptions } from "@mrlm/kit";
+import { z } from "zod";
+
+/** Options of `ppo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+export const ppoOptions = z.strictObject({
+  steps: z.int().positive().describe("Iterations: one batch of episodes each"),
+  prompts_per_step: z.int().positive().default(64).describe("Tasks in each batch"),
+  group_size: z.int().positive().default(1).describe("Episodes of each task"),
+  updates_per_step: z.int().positive().default(2).describe("Passes over each batch; old log-probabilities, values and advantages stay frozen"),
+  minibatches: z.int().positive().default(1).describe("Optimiser steps in each pass"),
+
+  clip_low: z.number().positive().default(0.2),
+  clip_high: z.number().positive().default(0.2),
+  dual_clip: z.number().gt(1).optional().describe("Bound of the loss of tokens with a negative advantage (arXiv 1912.09729)"),
+  old_policy: z.enum(["trainer", "sampler"]).default("trainer").describe("Whose log-probabilities the ratio is taken against"),
+  entropy_coefficient: z.number().nonnegative().default(0),
+
+  gamma: z.number().min(0).max(1).default(1).describe("Discount of each chosen token"),
+  gae_lambda: z.number().min(0).max(1).default(0.95).describe("Of the policy's advantages"),
+  value_lambda: z.number().min(0).max(1).optional().describe("Of the critic's targets; default gae_lambda"),
+  whiten_advantages: z.boolean().default(true).describe("Over the chosen tokens of the batch"),
+  reward_clip: z.number().positive().optional().describe("Largest magnitude of a step's reward"),
+  cut_penalty: z.number().nonnegative().default(0).describe("Taken from the last reward of an episode in which a token limit ended a turn"),
+  on_length: z.enum(["keep", "mask"]).default("keep").describe("Episodes cut by a token limit: learn from them or not"),
+
+  critic: z.string().optional().describe("Hugging Face directory that the critic begins as; default: the policy as it is at the beginning"),
+  critic_learning_rate: z.number().positive().optional().describe("Default: ten times learning_rate"),
+  critic_warmup_steps: z.int().nonnegative().default(0).describe("Iterations in which only the critic learns"),
+  value_coefficient: z.number().positive().default(1).describe("Factor of the critic's loss; the critic has an optimiser of its own, so that only max_grad_norm sees it"),
+  value_clip: z.number().positive().optional().describe("How far a value may move from the old one before its loss stops to fall"),
+
+  kl_coefficient: z.number().nonnegative().default(0),
+  kl_placement: z.enum(["reward", "loss"]).default("reward").describe("Where the divergence from the reference is charged"),
+  kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3").describe("In the loss; in the reward it is k1"),
+  kl_clip: z.number().positive().optional().describe("Largest magnitude of a token's log-ratio in the reward"),
+  kl_target: z.number().positive().optional().describe("Nats an episode: kl_coefficient adapts towards it (arXiv 1909.08593)"),
+  kl_horizon: z.number().positive().default(10_000).describe("Episodes in which kl_coefficient may change by a fifth"),
+  stop_kl: z.number().positive().optional().describe("Divergence from the old policy, nats a token, above which the policy's remaining updates of the batch are left out"),
+
+  ...optimizerOptions,
+  learning_rate: optimizerOptions.learning_rate.default(1e-6),
+  adam_epsilon: optimizerOptions.adam_epsilon.default(1e-5),
+});
+
+/** Options of `ppo@1`, defaults filled in. */
+export type PpoOptions = z.output<typeof ppoOptions>;

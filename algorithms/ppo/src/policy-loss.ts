@@ -1,0 +1,39 @@
+import { clippedSurrogate, klEstimate, ratioOf, weightedKl } from "@mrlm/kit";
+import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
+import { byEpisode, type FrozenEpisode } from "./batch.ts";
+import type { PpoMetrics } from "./metrics.ts";
+import type { PpoOptions } from "./options.ts";
+
+/**
+ * Gradient of one unit's part of the policy's loss, a sum over its tokens:
+ *
+ *     Σ_t [ clip_t + β KL_t - η H_t ]
+ *
+ * with the clipped surrogate at r_t = exp(logp_t - old_t) and A_t, the divergence from the reference weighed by r_t (with kl_placement:
+ * loss), and the entropy.
+ *
+ * @param klCoefficient β
+ */
+export function policyGradients(group: readonly FrozenEpisode[], outputs: UnitOutputs, options: PpoOptions, klCoefficient: number, metrics: PpoMetrics): UnitGradients {
+  const logprobs = byEpisode(group, outputs.logprob as Float32Array);
+  const gradient = new Float32Array((outputs.logprob as Float32Array).length);
+  let position = 0;
+  for (const [e, { old, advantages, reference, sampled }] of group.entries()) {
+    for (const [t, logprob] of (logprobs[e] as Float32Array).entries()) {
+      const ratio = ratioOf(logprob, old[t] as number);
+      const advantage = advantages[t] as number;
+      const { loss, slope } = clippedSurrogate(ratio, advantage, options);
+      metrics.addToken({ loss, ratio, isClipped: slope === 0 && advantage !== 0, moved: klEstimate("k3", old[t] as number, logprob).value, mismatch: (old[t] as number) - (sampled[t] as number) });
+      let total = slope * ratio;
+      if (reference !== undefined && options.kl_placement === "loss") {
+        const kl = weightedKl(options.kl_estimator, logprob, reference[t] as number, ratio);
+        total += klCoefficient * kl.slope;
+        metrics.addKlLoss(klCoefficient * kl.value);
+      }
+      gradient[position++] = total;
+    }
+  }
+  if (outputs.entropy === undefined) return { logprob: gradient };
+  metrics.addEntropy(outputs.entropy);
+  return { logprob: gradient, entropy: new Float32Array(gradient.length).fill(-options.entropy_coefficient) };
+}

@@ -1,0 +1,79 @@
+import { episodeMetrics, meanOf, playGroups, playSeconds, taskOrder } from "@mrlm/kit";
+import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Metrics, MrlmError } from "@mrlm/spec";
+import { type PpoEpisode, toEpisodes } from "./batch.ts";
+import { ensureCritic } from "./critic.ts";
+import { freeze } from "./freeze.ts";
+import { klController } from "./kl-controller.ts";
+import { criticMetrics, referenceDivergences } from "./metrics.ts";
+import type { PpoOptions } from "./options.ts";
+import { update } from "./update.ts";
+
+/** Proximal policy optimisation: play episodes, estimate advantages with a critic, improve both within bounds, publish. */
+export async function startPpo(context: AlgorithmContext, options: PpoOptions): Promise<AlgorithmRun> {
+  assertTrainable(context);
+  const critic = await ensureCritic(context, options.critic);
+  if (options.kl_coefficient > 0) await context.reference();
+  const order = taskOrder(context, "ppo/tasks");
+  const controller = klController(options);
+  let iteration = 0;
+  let optimizerSteps = 0;
+
+  async function iterate(): Promise<IterationReport> {
+    const began = performance.now();
+    const played = await playGroups(context, order.take(options.prompts_per_step), options.group_size, `ppo/${iteration + 1}`);
+    const afterPlay = performance.now();
+    const { groups, counts } = toEpisodes(played, options);
+    iteration++;
+    const learnt = groups.length === 0 ? undefined : await learn(groups);
+    const afterLearning = performance.now();
+    await context.engine.publish(context.policy);
+    return {
+      iteration,
+      metrics: { ...episodeMetrics(played, counts), ...learnt?.metrics },
+      seconds: {
+        ...playSeconds(played, (afterPlay - began) / 1000),
+        training: (afterLearning - afterPlay) / 1000,
+        publish: (performance.now() - afterLearning) / 1000,
+      },
+      trajectories: played,
+      notices: learnt?.notices ?? ["No episode of this iteration could be learnt from; the weights stay as they were"],
+    };
+  }
+
+  async function learn(groups: readonly (readonly PpoEpisode[])[]): Promise<{ readonly metrics: Metrics; readonly notices: readonly string[] }> {
+    const { coefficient } = controller;
+    const frozen = await freeze(context, options, critic, groups, coefficient);
+    const episodes = frozen.flat();
+    const isPolicyLearning = iteration > options.critic_warmup_steps;
+    const report = await update(context, options, frozen, { critic, klCoefficient: coefficient, isPolicyLearning, stepsBefore: optimizerSteps });
+    optimizerSteps += report.optimizerSteps;
+    const divergences = referenceDivergences(episodes);
+    if (divergences.length > 0) controller.update(divergences.reduce((sum, each) => sum + each, 0) / divergences.length, divergences.length);
+    const divergence: Metrics = divergences.length === 0 ? {} : { "kl/reference": meanOf(divergences), "kl/coefficient": coefficient };
+    return { metrics: { ...report.metrics, ...criticMetrics(episodes), ...divergence }, notices: report.notices };
+  }
+
+  return {
+    async *run() {
+      while (iteration < options.steps && !context.signal.aborted) yield await iterate();
+      if (!context.signal.aborted) await context.engine.releaseModel(critic);
+    },
+    state: (): JsonObject => ({ iteration, optimizerSteps, klCoefficient: controller.coefficient, tasks: order.state() }),
+    restore(state) {
+      iteration = Number(state["iteration"]);
+      optimizerSteps = Number(state["optimizerSteps"]);
+      controller.restore(Number(state["klCoefficient"]));
+      order.restore(state["tasks"] as JsonObject);
+    },
+  };
+}
+
+/** What can only be told once the run's sampling is known. */
+function assertTrainable({ sampling }: AlgorithmContext): void {
+  if (sampling.temperature <= 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: a policy that never varies finds nothing better.");
+  if ((sampling.topP ?? 1) < 1 || (sampling.topK ?? 0) > 0) {
+    throw new MrlmError("CONFIG_INVALID", "sampling.top_p or top_k cuts the distribution: the trainer's log-probabilities would be those of another one.", {
+      hint: "Train with the full distribution and leave top_p and top_k to evaluation.",
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { isCut, type LearnableEpisode } from "@mrlm/kit";
+import type { PpoOptions } from "./options.ts";
+
+/**
+ * The environment's rewards of an episode, one number for each chosen token: what a step earned stands at the last token of the agent's turn
+ * before it, and so never on a token that the policy was shown. What others' turns earned it goes to its own latest token; what came
+ * before its first turn, to its first token.
+ */
+export function tokenRewards(episode: LearnableEpisode, options: Pick<PpoOptions, "reward_clip" | "cut_penalty">): Float64Array {
+  const { trajectory, agent, sampled } = episode;
+  const limit = options.reward_clip ?? Number.POSITIVE_INFINITY;
+  const rewards = new Float64Array(sampled.length);
+  let at = 0;
+  for (const turn of trajectory.turns) {
+    if (turn.agent === agent) at = Math.max(0, tokensBefore(episode, turn.segment, turn.end) - 1);
+    const earned = turn.rewards[agent];
+    if (earned?.scored === true) rewards[at] = (rewards[at] as number) + Math.max(-limit, Math.min(limit, earned.value));
+  }
+  if (options.cut_penalty > 0 && isCut(trajectory, agent)) rewards[rewards.length - 1] = (rewards.at(-1) as number) - options.cut_penalty;
+  return rewards;
+}
+
+/** Chosen tokens before position `end` of a segment. */
+function tokensBefore({ rows }: LearnableEpisode, segment: number, end: number): number {
+  let count = 0;
+  for (const row of rows) {
+    if (row.segment > segment) break;
+    const mask = row.segment === segment ? row.mask.subarray(0, end) : row.mask;
+    count = mask.reduce((total, chosen) => total + chosen, count);
+  }
+  return count;
+}

@@ -1,0 +1,24 @@
+/**
+ * Loss of one value and its derivative with respect to it (arXiv 1707.06347, and the clipping of its reference implementation):
+ *
+ *     ½ (V - R)²;     with a clip c: ½ max((V - R)², (clip(V, V_old - c, V_old + c) - R)²)
+ */
+export function valueLoss(value: number, old: number, target: number, clip: number | undefined): { loss: number; slope: number; isHeld: boolean } {
+  const free = value - target;
+  const held = clip === undefined ? free : Math.max(old - clip, Math.min(old + clip, value)) - target;
+  if (free * free >= held * held) return { loss: (free * free) / 2, slope: free, isHeld: false };
+  return { loss: (held * held) / 2, slope: 0, isHeld: true };
+}
+
+/**
+ * 1 - Var(R - V) / Var(R): 1 for a critic that foresees every return, 0 for one that knows their mean; `undefined` where all returns are
+ * the same.
+ */
+export function explainedVariance(values: readonly number[], returns: readonly number[]): number | undefined {
+  const variance = (numbers: readonly number[]): number => {
+    const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+    return numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  };
+  const total = variance(returns);
+  return total > 0 ? 1 - variance(returns.map((value, i) => value - (values[i] as number))) / total : undefined;
+}

@@ -1,0 +1,103 @@
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import type { JsonObject, Mean } from "@mrlm/spec";
+import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { ppo } from "../src/index.ts";
+
+const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
+  algorithms: [ppo],
+  stages: [{ algorithm: "ppo", steps: 4, prompts_per_step: 12, learning_rate: 0.05, critic_learning_rate: 0.05, ...options }],
+  config,
+});
+const series = ({ reports }: BigramOutcome, name: string): number[] =>
+  reports.map(({ metrics }) => {
+    const metric = metrics[name] as number | Mean;
+    return typeof metric === "number" ? metric : metric.sum / metric.count;
+  });
+/** Everything that has a state of its own. */
+const EVERYTHING = { updates_per_step: 2, minibatches: 2, group_size: 2, kl_coefficient: 0.05, kl_target: 0.5, kl_horizon: 100, entropy_coefficient: 0.01, value_clip: 0.2, lr_schedule: "cosine", stop_kl: 0.5 };
+
+describe("ppo on a bigram model", () => {
+  test.each<[string, JsonObject]>([
+    ["plain", {}],
+    ["with everything, the divergence in the loss", { ...EVERYTHING, kl_placement: "loss", critic_warmup_steps: 1 }],
+  ])("the reward rises and the critic explains some of it: %s", async (_name, options) => {
+    const outcome = await trainBigram(training({ steps: 14, prompts_per_step: 24, learning_rate: 0.1, critic_learning_rate: 0.1, ...options }));
+    const rewards = series(outcome, "reward/mean");
+    expect(rewards.at(-1)).toBeGreaterThan((rewards[0] as number) + 0.1);
+    expect(Math.max(...series(outcome, "value/explained_variance"))).toBeGreaterThan(0.05);
+  });
+
+  test("numerics 44: the critic says 0 everywhere at first, and the first value loss is half the mean squared return", async () => {
+    const { metrics } = (await trainBigram(training({ steps: 1, updates_per_step: 1, gae_lambda: 1 }))).reports[0] as BigramOutcome["reports"][number];
+    expect(metrics["value/mean"]).toMatchObject({ sum: 0 });
+    expect(metrics["value/explained_variance"]).toBe(0);
+  });
+
+  test("numerics 14, 23: the ratio is exactly 1 in the first epoch; in later ones old log-probabilities stay frozen and tokens are clipped", async () => {
+    const first = (await trainBigram(training({ steps: 1, updates_per_step: 1 }))).reports[0]?.metrics as Record<string, Mean>;
+    expect([first["ratio/mean"], first["clip/fraction"], first["kl/old"]]).toMatchObject([{ sum: first["ratio/mean"]?.count }, { sum: 0 }, { sum: 0 }]);
+    const later = (await trainBigram(training({ steps: 1, updates_per_step: 3, learning_rate: 0.3 }))).reports[0]?.metrics as Record<string, Mean>;
+    expect(later["clip/fraction"]?.sum).toBeGreaterThan(0);
+    expect(later["ratio/mean"]?.sum).not.toBe(later["ratio/mean"]?.count);
+  });
+
+  test("the policy stops for the rest of a batch once it has moved too far; the critic goes on", async () => {
+    const [free, stopped] = await Promise.all([100, 0.01].map((stop_kl) => trainBigram(training({ steps: 1, updates_per_step: 5, learning_rate: 0.3, stop_kl }))));
+    expect(free?.reports[0]?.metrics).toMatchObject({ "optim/stopped": 0, "optim/grad_norm": { count: 5 } });
+    expect(stopped?.reports[0]?.metrics).toMatchObject({ "optim/stopped": 3, "optim/grad_norm": { count: 2 }, "optim/critic_grad_norm": { count: 5 } });
+  });
+
+  test("numerics 45: while the critic warms up the policy stays as it is", async () => {
+    const outcome = await trainBigram(training({ steps: 3, critic_warmup_steps: 2, kl_coefficient: 0.1 }));
+    expect(outcome.reports.map(({ metrics }) => (metrics["optim/grad_norm"] as Mean).count)).toEqual([0, 0, 2]);
+    expect(series(outcome, "kl/reference")).toEqual([0, 0, 0]);
+  });
+
+  test("several turns, of which the last is cut by the limit of turns", async () => {
+    const environments = [lettersEnvironment({ turns: 3 })];
+    const config = { environments: [{ id: "letters@1", max_turns: 2 }] };
+    const { reports } = await trainBigram({ ...training({ steps: 2 }, config), environments });
+    expect(series({ reports } as BigramOutcome, "turns/mean")).toEqual([2, 2]);
+  });
+
+  test("numerics 1, 7: weights and metrics are the same for every split into micro-batches", async () => {
+    const model = { random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } } };
+    const [one, ...others] = await Promise.all([20, 100_000].map((micro_batch_tokens) => trainBigram(training(EVERYTHING, { model: { ...model, micro_batch_tokens } }))));
+    for (const other of others) {
+      expect(other.weights).toEqual(one?.weights);
+      expect(other.reports.map(({ metrics }) => metrics)).toEqual(one?.reports.map(({ metrics }) => metrics));
+    }
+  });
+
+  test("two stages of ppo each have a critic of their own, and none is left behind", async () => {
+    const [stage] = training({ steps: 1 }).stages;
+    const { engine, reports } = await trainBigram({ ...training(), stages: [stage as JsonObject, stage as JsonObject] });
+    expect((await engine.describe()).models.map(({ model }) => model)).toEqual(["policy"]);
+    expect(reports.map(({ metrics }) => (metrics["value/mean"] as Mean).sum)).toEqual([0, 0]);
+  });
+
+  test.each<[JsonObject, JsonObject, RegExp]>([
+    [{ kl_target: 1 }, {}, /kl_target/],
+    [{}, { sampling: { temperature: 0 } }, /temperature is 0/],
+    [{}, { sampling: { top_k: 3 } }, /cuts the distribution/],
+  ])("what cannot train is refused: %j %j", async (options, config, message) => {
+    await expect(trainBigram(training(options, config))).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
+  });
+});
+
+describe("ppo, the same run again", () => {
+  let whole: BigramOutcome;
+  beforeAll(async () => {
+    whole = await trainBigram(training(EVERYTHING));
+  });
+
+  test("numerics 56: the same seed is the same run", async () => {
+    expect((await trainBigram(training(EVERYTHING))).weights).toEqual(whole.weights);
+  });
+
+  test.each([3, 12, 25])("numerics 52: killed at optimiser step %i and resumed, it ends with the same weights, critic and coefficient", async (dieAt) => {
+    const resumed = await trainBigramInterrupted(training(EVERYTHING), dieAt);
+    expect(resumed.weights).toEqual(whole.weights);
+    expect(resumed.reports.map(({ metrics }) => metrics)).toEqual(resumed.reports.map(({ iteration }) => whole.reports[iteration - 1]?.metrics));
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { sftBatch } from "../src/index.ts";
+
+const sequence = (mask: number[]) => ({ tokens: new Int32Array(mask.length), mask: Uint8Array.from(mask) });
+const masks = fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 1, maxLength: 12 }).map((mask) => [0, ...mask]);
+
+describe("sftBatch", () => {
+  test("numerics 5: closed form of each aggregation on two sequences of 1 and 3 tokens", () => {
+    const sequences = [sequence([0, 1]), sequence([0, 0, 1, 1, 1])];
+    const weights = (aggregation: "token_mean" | "sequence_mean") => {
+      const { gradients, normalizer } = sftBatch(sequences, aggregation);
+      return gradients.map(({ logprob }) => Array.from(logprob ?? []).map((g) => g / normalizer));
+    };
+    expect(weights("token_mean")).toEqual([[-1 / 4], [-1 / 4, -1 / 4, -1 / 4]]);
+    expect(weights("sequence_mean").map((row) => row.map((w) => w.toFixed(6)))).toEqual([["-0.500000"], ["-0.166667", "-0.166667", "-0.166667"]]);
+  });
+
+  test("numerics 2: sequences without a chosen token change nothing, the denominator included", () => {
+    fc.assert(
+      fc.property(fc.array(masks, { minLength: 1, maxLength: 6 }), fc.constantFrom("token_mean" as const, "sequence_mean" as const), (rows, aggregation) => {
+        const kept = rows.filter((mask) => mask.includes(1)).map(sequence);
+        expect(sftBatch([...rows.map(sequence), sequence([0, 0, 0])], aggregation)).toEqual(sftBatch(kept, aggregation));
+      }),
+    );
+  });
+
+  test("numerics 30: a completion of one token has a gradient", () => {
+    expect(Array.from(sftBatch([sequence([0, 1])], "token_mean").gradients[0]?.logprob ?? [])).toEqual([-1]);
+  });
+
+  test("the gradient's total weight is -1 in either aggregation", () => {
+    fc.assert(
+      fc.property(fc.array(masks, { minLength: 1, maxLength: 6 }), fc.constantFrom("token_mean" as const, "sequence_mean" as const), (rows, aggregation) => {
+        fc.pre(rows.some((mask) => mask.includes(1)));
+        const { gradients, normalizer } = sftBatch(rows.map(sequence), aggregation);
+        const total = gradients.flatMap(({ logprob }) => Array.from(logprob ?? [])).reduce((sum, g) => sum + g / normalizer, 0);
+        expect(total).toBeCloseTo(-1, 5);
+      }),
+    );
+  });
+});

@@ -1,0 +1,36 @@
+"""Judges the rows of a JSON Lines file with Math-Verify: a verdict and its seconds for each, as JSON Lines.
+
+The options of a row are given to Math-Verify under its own names; everything else is its default.
+"""
+
+import json
+import logging
+import sys
+import time
+
+from math_verify import parse, verify
+
+NAMES = {"precision": "float_rounding", "strict": "strict", "allow_set_relation_comp": "allow_set_relation_comp"}
+
+
+def judge(row: dict) -> bool:
+    options = {NAMES[name]: value for name, value in (row.get("options") or {}).items() if name in NAMES}
+    try:
+        return bool(verify(parse(row["gold"]), parse(row["answer"]), **options))
+    except Exception:  # a pair that it cannot judge is one that it does not accept
+        return False
+
+
+def main() -> None:
+    logging.disable(logging.CRITICAL)
+    with open(sys.argv[1], encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines if line.strip()]
+    judge(rows[0])  # imports and grammars are loaded on first use
+    for row in rows:
+        start = time.perf_counter()
+        equivalent = judge(row)
+        print(json.dumps({"equivalent": equivalent, "seconds": time.perf_counter() - start}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+/** The labelled pairs: the examples beside the repository, where they are, and the package's own corpus. */
+import { existsSync, readFileSync } from "node:fs";
+import type { VerifyOptions } from "@mrlm/scorer-math";
+
+export interface Pair {
+  readonly gold: string;
+  readonly answer: string;
+  readonly equivalent: boolean;
+  readonly options?: VerifyOptions;
+}
+
+const FILES = {
+  examples: new URL("../../../shared/data/math_equivalence_examples.jsonl", import.meta.url),
+  corpus: new URL("../../plugins/scorer-math/test/corpus.jsonl", import.meta.url),
+};
+
+/** The pairs of each file that is present, by its name. */
+export function labelledPairs(): Readonly<Record<string, readonly Pair[]>> {
+  const present = Object.entries(FILES).filter(([, url]) => existsSync(url));
+  return Object.fromEntries(
+    present.map(([name, url]) => {
+      const lines = readFileSync(url, "utf8")
+        .split("\n")
+        .filter((line) => line.trim() !== "");
+      return [name, lines.map((line) => JSON.parse(line) as Pair)];
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+/** Our side: `mrlm train` as a user runs it, with its environment server and its engine in processes of their own. */
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Measurement, median } from "./measurement.ts";
+import { treeCpuSeconds } from "./process-tree.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** One thing that is timed. */
+export interface Workload {
+  readonly name: string;
+  readonly algorithm: "grpo" | "sft";
+  /** Forced length of completions; GRPO only. */
+  readonly tokens?: number;
+  /** Torch threads; the default number when left out. */
+  readonly threads?: number;
+}
+
+/** Prompts are given as they are, so that both sides see the same tokens; an answer ends with the end-of-sequence token. */
+const PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}{% if message.role == 'assistant' %}<eos>{% endif %}{% endfor %}";
+
+/** Gives the peers' fixture what our side needs beside it: a chat template and JSONL rows. */
+export function prepareFixture(fixture: string): void {
+  const model = join(fixture, "model-chat");
+  cpSync(join(fixture, "model"), model, { recursive: true });
+  writeFileSync(join(model, "chat_template.jinja"), PLAIN_TEMPLATE);
+  const { rows } = JSON.parse(readFileSync(join(fixture, "sft.json"), "utf8")) as { rows: { prompt: string; completion: string }[] };
+  writeFileSync(join(fixture, "sft.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+}
+
+export async function measureOurs(fixture: string, workload: Workload, steps: number, warmup: number): Promise<Measurement> {
+  const directory = join(fixture, "runs");
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, `${workload.name}.yaml`);
+  writeFileSync(path, JSON.stringify(configOf(fixture, workload, steps + warmup)));
+  const child = spawn(process.execPath, [join(root, "core/cli/bin/mrlm.js"), "train", "--json", "--config", path, "--output", directory], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  const marks: { wall: number; cpu: number; iteration: number; engine: number }[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const event = JSON.parse(line) as { event: string; seconds: number; engineSeconds: number };
+    if (event.event === "iteration") marks.push({ wall: performance.now() / 1000, cpu: treeCpuSeconds(child.pid as number), iteration: event.seconds, engine: event.engineSeconds });
+  });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  if (code !== 0) throw new Error(`mrlm train ended with code ${String(code)}`);
+  const between = (key: "wall" | "cpu"): number[] => marks.slice(warmup).map((mark, i) => mark[key] - (marks[warmup + i - 1] as (typeof marks)[number])[key]);
+  const measured = marks.slice(warmup);
+  return {
+    cpu_s_per_step: median(between("cpu")),
+    wall_s_per_step: median(between("wall")),
+    cpu_s: between("cpu"),
+    wall_s: between("wall"),
+    wire_share: 1 - measured.reduce((sum, { engine }) => sum + engine, 0) / measured.reduce((sum, { iteration }) => sum + iteration, 0),
+  };
+}
+
+function configOf(fixture: string, { algorithm, tokens = 64, threads }: Workload, steps: number): object {
+  const optimizer = { learning_rate: 1e-4, max_grad_norm: 1, weight_decay: 0 };
+  const stage =
+    algorithm === "sft"
+      ? { algorithm: "sft@1", steps, batch_size: 128, data: join(fixture, "sft.jsonl"), ...optimizer }
+      : { algorithm: "grpo@1", steps, prompts_per_step: 32, group_size: 8, scale: "group_std", aggregation: "token_mean", ...optimizer };
+  return {
+    name: "bench",
+    model: { path: join(fixture, "model-chat"), dtype: "float32" },
+    environments: [{ id: "prompts@1", options: { file: join(fixture, "grpo.json") } }],
+    stages: [stage],
+    sampling: { temperature: 1, max_tokens: tokens, min_tokens: tokens },
+    eval: { tasks: 0 },
+    engine: threads === undefined ? {} : { threads },
+    server: { spawn: true },
+    plugins: { [fileURLToPath(new URL("./environment", import.meta.url))]: true },
+  };
+}

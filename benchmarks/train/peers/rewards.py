@@ -1,0 +1,6 @@
+"""The reward of the GRPO benchmark: cheap, dense and never constant within a group, so that every group has a gradient."""
+
+
+def digit_share(text: str) -> float:
+    """The share of characters of `text` that are digits, in [0, 1]."""
+    return sum(character.isdigit() for character in text) / max(len(text), 1)

@@ -1,0 +1,55 @@
+"""Make the peers' virtual environment if it is missing, and print the path of its Python interpreter.
+
+    python3 setup_environment.py [--print-only]
+
+It lives in ${XDG_CACHE_HOME:-~/.cache}/mrlm/bench/trl-<hash>, where the hash covers requirements.txt and the Python
+version, so that an edited pin makes a new environment and nothing is ever reinstalled. Progress goes to stderr.
+Only the standard library is used.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+
+
+def environment_directory() -> Path:
+    """The directory that belongs to this requirements.txt and this Python version; it may not exist yet."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    digest = hashlib.sha256(version.encode() + b"\0" + REQUIREMENTS.read_bytes()).hexdigest()[:12]
+    return cache / "mrlm" / "bench" / f"trl-{digest}"
+
+
+def interpreter(directory: Path) -> Path:
+    return directory / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def install(directory: Path) -> None:
+    """Build beside the target; the marker, written last, is what makes the environment count as complete."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    print(f"Creating {directory} (about 2 minutes, once)", file=sys.stderr, flush=True)
+    subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True, stdout=sys.stderr)
+    command = [str(interpreter(directory)), "-m", "pip", "install", "--progress-bar", "off", "-r", str(REQUIREMENTS)]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+    (directory / ".complete").touch()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--print-only", action="store_true", help="print the path without installing anything")
+    arguments = parser.parse_args()
+    directory = environment_directory()
+    if not arguments.print_only and not (directory / ".complete").exists():
+        install(directory)
+    print(interpreter(directory))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+import type { Command } from "commander";
+import { createProgram, leaves } from "../src/program.ts";
+
+const INTRODUCTION = `# Commands
+
+In a project that has \`@mrlm/cli\`, and in a clone of this repository, commands are run as \`npx mrlm COMMAND\`. \`mrlm --help\` and \`mrlm COMMAND --help\` say
+what this page says. Results go to stdout, everything else to stderr; progress is drawn in place on a terminal, and is a line now and then elsewhere.
+With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --version\` prints the version.
+
+## Exit codes
+
+| code | |
+| --- | --- |
+| 0 | done; for \`serve\` also: ended by Ctrl-C or SIGTERM after finishing what was under way |
+| 1 | something failed while it was at work |
+| 2 | the command line, a configuration, or what it names was wrong: nothing was begun |
+| 3 | the engine is not set up, lacks a part, or did not start |
+| 130 | ended by Ctrl-C or SIGTERM, after draining (once) or at once (twice) |
+
+An error's line begins with \`error CODE:\`; [errors](errors.md) has every code.
+`;
+
+/** docs/reference/cli.md: a section for each command, with its flags. */
+export function commandReference(): string {
+  return [INTRODUCTION, ...leaves(createProgram(() => undefined).command).map(section)].join("\n");
+}
+
+function section(command: Command): string {
+  const rows = command.options.map(({ flags, description, mandatory, defaultValue }) => {
+    const notes = [mandatory ? "**required**. " : "", description, defaultValue === undefined ? "" : ` (default \`${String(defaultValue)}\`)`];
+    return `| \`${flags}\` | ${notes.join("")} |`;
+  });
+  return [`## ${nameOf(command)}`, "", `${command.description()}.`, "", "| flag | |", "| --- | --- |", ...rows, ""].join("\n");
+}
+
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+}

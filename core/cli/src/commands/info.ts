@@ -1,0 +1,38 @@
+import { PluginHost } from "@mrlm/runtime";
+import type { JsonObject } from "@mrlm/spec";
+import type { CommandModule } from "../command.ts";
+import { table } from "../console/table.ts";
+import { VERSION } from "../version.ts";
+
+/** `mrlm info`: versions, plugins and what they provide, whether the engine is set up. */
+export const infoCommand: CommandModule = (program, start) => {
+  program
+    .command("info")
+    .description("versions, plugins and what they provide, the state of the engine")
+    .action(async () => {
+      const { console, directory } = start();
+      const plugins = await PluginHost.discover({ directory });
+      try {
+        const entries = plugins.registry.entries;
+        const engines = await Promise.all(plugins.registry.ids("engine").map(async (id) => ({ id, installation: await (await plugins.engine(id)).locate() })));
+        console.print(`mrlm ${VERSION}, Node ${process.versions.node}, ${process.platform} ${process.arch}\n`);
+        if (entries.length === 0) console.note(`note: no plugins among the dependencies of a project around ${directory}`);
+        console.print(table([["plugin", "version", "provides"], ...entries.map((entry) => [entry.name, entry.version, entry.provides.join(", ")])]));
+        console.print("");
+        for (const { id, installation } of engines) {
+          const versions = Object.entries(installation?.versions ?? {}).map(([name, version]) => `${name} ${version}`);
+          console.print(installation === undefined ? `engine ${id}: not set up (run \`mrlm engine setup\`)` : `engine ${id}: ${versions.join(", ")}\n  in ${installation.directory}`);
+        }
+        console.emit({
+          event: "info",
+          mrlm: VERSION,
+          node: process.versions.node,
+          platform: `${process.platform} ${process.arch}`,
+          plugins: entries.map(({ name, version, provides }) => ({ name, version, provides: [...provides] })),
+          engines: engines.map(({ id, installation }): JsonObject => ({ id, installed: installation !== undefined, ...(installation === undefined ? {} : { directory: installation.directory, versions: { ...installation.versions } }) })),
+        });
+      } finally {
+        await plugins.close();
+      }
+    });
+};

@@ -1,0 +1,93 @@
+import { resolve } from "node:path";
+import { type Checkpoint, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, RunDirectory, trainRun } from "@mrlm/runtime";
+import { MrlmError } from "@mrlm/spec";
+import type { CommandContext, CommandModule } from "../command.ts";
+import { resumeLine } from "../console/resume-line.ts";
+import { printSummary } from "../console/run-summary.ts";
+import { trainingView } from "../console/training-view.ts";
+import { EXIT } from "../exit-codes.ts";
+import { listenForInterrupts } from "../interrupts.ts";
+import { assertEngineInstalled, openEngine } from "../services/engine.ts";
+import { openEnvironments } from "../services/environments.ts";
+
+interface TrainArguments {
+  readonly config?: string;
+  readonly output?: string;
+  readonly seed?: string;
+  readonly resume?: string;
+}
+
+/** `mrlm train`: trains as a configuration says, or goes on with a run. */
+export const trainCommand: CommandModule = (program, start, finish) => {
+  program
+    .command("train")
+    .description("train as a configuration says, or go on with a run")
+    .option("--config <path>", "YAML configuration")
+    .option("--output <directory>", "where the run directory is made")
+    .option("--seed <number>", "instead of the configuration's")
+    .option("--resume <path>", "run directory, or one of its checkpoints, to go on with")
+    .action(async (args: TrainArguments) => finish(await train(start(), args)));
+};
+
+async function train(context: CommandContext, args: TrainArguments): Promise<number> {
+  const { console, directory } = context;
+  const onEvent = trainingView(console);
+  const notice = (text: string): void => onEvent({ kind: "notice", text });
+  const { loaded, configPath, existing, checkpoint } = await whatToTrain(args, notice);
+  const { config } = loaded;
+  let directoryOfRun = existing?.path;
+  const plugins = await PluginHost.discover({ directory, plugins: config.plugins, relativeTo: config.base_directory });
+  const interrupts = listenForInterrupts(console, "finishing this iteration and writing a checkpoint", () => (directoryOfRun === undefined ? undefined : resumeLine(directoryOfRun)));
+  const cleanUp: (() => Promise<void>)[] = [() => plugins.close()];
+  const started = (role: string) => ({ pid, address }: { readonly pid: number; readonly address: string }): void => console.emit({ event: "process", role, pid, address });
+  try {
+    await assertEngineInstalled(config, plugins);
+    if (config.server.spawn && config.server.address === undefined) console.note("starting the environment server");
+    const environments = await openEnvironments({ config, configPath, directory, plugins, notice, onStarted: started("server") });
+    cleanUp.unshift(() => environments.stop());
+    const prepared = await prepareRun(loaded, { host: environments.host, algorithms: plugins });
+    const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
+    directoryOfRun = run.path;
+    if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
+    const { engine, stop } = await openEngine({ config, plugins, logDirectory: run.path, signal: interrupts.drain, onStarted: started("engine") });
+    cleanUp.unshift(stop);
+    const { device, deviceName, deterministic } = await engine.describe();
+    console.note(`engine on ${device} (${deviceName}), ${deterministic ? "deterministic" : "throughput"} mode`);
+    const summary = await trainRun({
+      prepared,
+      host: environments.host,
+      engine,
+      run,
+      onEvent,
+      drain: interrupts.drain,
+      plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+    });
+    printSummary(console, summary, Object.keys(config.plugins).length > 0);
+    console.emit({ event: "summary", ...(JSON.parse(JSON.stringify(summary)) as object) });
+    return summary.status === "finished" ? EXIT.ok : EXIT.interrupted;
+  } finally {
+    interrupts.dispose();
+    for (const close of cleanUp) await close().catch((error: Error) => console.note(`note: ${error.message}`));
+  }
+}
+
+interface Job {
+  readonly loaded: LoadedConfig;
+  readonly configPath: string;
+  readonly existing?: RunDirectory;
+  readonly checkpoint?: Checkpoint | undefined;
+}
+
+async function whatToTrain({ config, output, seed, resume }: TrainArguments, notice: (text: string) => void): Promise<Job> {
+  if (resume !== undefined) {
+    if (config !== undefined || output !== undefined || seed !== undefined) throw new MrlmError("USAGE", "--resume goes on with what the run directory holds: --config, --output and --seed have no place beside it.");
+    const { run, loaded, checkpoint } = await openRun(resume, notice);
+    return { loaded, configPath: run.configPath, existing: run, checkpoint };
+  }
+  if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to go on with one.");
+  if (seed !== undefined && !/^\d+$/.test(seed)) throw new MrlmError("USAGE", `--seed ${seed} is not a whole number of 0 or more.`);
+  const loaded = loadConfig(config);
+  const changed = { ...loaded.config, ...(seed === undefined ? {} : { seed: Number(seed) }), ...(output === undefined ? {} : { output: { ...loaded.config.output, directory: resolve(output) } }) };
+  return { loaded: { ...loaded, config: changed }, configPath: resolve(config) };
+}

@@ -1,0 +1,29 @@
+import type { Writable } from "node:stream";
+import type { JsonObject } from "@mrlm/spec";
+
+/** Where a command speaks: results to stdout, everything else to stderr. */
+export interface Console {
+  /** `--json`: stdout holds one JSON object a line and nothing else. */
+  readonly json: boolean;
+  /** Progress bars and colours only where a person watches. */
+  readonly isInteractive: boolean;
+  /** A line for people on stdout; silent with `--json`. */
+  print(line: string): void;
+  /** A result for programs on stdout; silent without `--json`. */
+  emit(event: JsonObject): void;
+  /** A line for people on stderr. */
+  note(line: string): void;
+  readonly stderr: Writable & { readonly columns?: number };
+}
+
+export function createConsole(options: { readonly json: boolean; readonly stdout?: Writable; readonly stderr?: Writable & { isTTY?: boolean; columns?: number } }): Console {
+  const { json, stdout = process.stdout, stderr = process.stderr } = options;
+  return {
+    json,
+    isInteractive: stderr.isTTY === true && process.env["CI"] === undefined,
+    print: (line) => void (json || stdout.write(`${line}\n`)),
+    emit: (event) => void (json && stdout.write(`${JSON.stringify(event)}\n`)),
+    note: (line) => void stderr.write(`${line}\n`),
+    stderr,
+  };
+}

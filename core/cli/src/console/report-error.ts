@@ -1,0 +1,26 @@
+import { MrlmError } from "@mrlm/spec";
+import type { Console } from "./console.ts";
+
+/** Says what happened, why, and what to do; a fault of mrlm's own comes with its stack. */
+export function reportError(console: Console, error: unknown): void {
+  if (!MrlmError.isInstance(error)) {
+    console.note(`error INTERNAL: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    console.emit({ event: "error", code: "INTERNAL", message: error instanceof Error ? error.message : String(error) });
+    return;
+  }
+  console.note(`error ${error.code}: ${error.message}`);
+  if (error.hint !== "") console.note(`  ${error.hint}`);
+  for (const cause of causesOf(error)) console.note(`  caused by: ${cause}`);
+  console.emit({ event: "error", code: error.code, message: error.message, hint: error.hint });
+}
+
+/** Causes that add something to what the message says already. */
+function causesOf(error: MrlmError): string[] {
+  const causes: string[] = [];
+  let cause = error.cause;
+  while (cause instanceof Error && causes.length < 4) {
+    if (!error.message.includes(cause.message)) causes.push(cause.message);
+    cause = cause.cause;
+  }
+  return causes;
+}

@@ -1,0 +1,8 @@
+import { isAbsolute, relative, resolve } from "node:path";
+
+/** A path as it can be typed: relative where it lies below the working directory, else absolute; quoted where a shell would split it. */
+export function shownPath(path: string, from: string = process.cwd()): string {
+  const way = relative(from, resolve(from, path));
+  const shown = way === "" ? "." : way.startsWith("..") || isAbsolute(way) ? resolve(from, path) : way;
+  return /[^\w@%+=:,./\\-]/.test(shown) ? `'${shown.replaceAll("'", "'\\''")}'` : shown;
+}

@@ -1,0 +1,70 @@
+import type { EvaluationResult, RunEvent } from "@mrlm/runtime";
+import type { JsonObject, Metrics } from "@mrlm/spec";
+import type { Console } from "./console.ts";
+import { decimal, duration } from "./numbers.ts";
+import { shownPath } from "./shown-path.ts";
+import { type ProgressBar, progressBar } from "./progress-bar.ts";
+
+/** Metrics worth a place on the progress line, in this order, with their short names. */
+const SHOWN = [
+  ["loss/nll", "loss"],
+  ["reward/mean", "reward"],
+  ["groups/without_signal", "no signal"],
+  ["clip/fraction", "clipped"],
+  ["entropy", "entropy"],
+  ["optim/grad_norm", "grad norm"],
+] as const;
+
+/** Shows what a run tells: a bar for each stage, a line for each evaluation; with `--json` an object for every event. */
+export function trainingView(console: Console): (event: RunEvent) => void {
+  let bar: ProgressBar | undefined;
+  const say = (line: string): void => {
+    bar?.clear();
+    console.note(line);
+  };
+  return (event) => {
+    console.emit(toJson(event));
+    switch (event.kind) {
+      case "start":
+        say(`run directory ${shownPath(event.directory)}${event.resumedAt === undefined ? "" : `, resumed after step ${event.resumedAt}`}`);
+        break;
+      case "stage":
+        bar?.clear();
+        bar = progressBar(console, event.name.padEnd(4));
+        break;
+      case "iteration":
+        bar?.update(event.report.iteration, event.iterations, `${shownMetrics(event.report.metrics)}  ${event.seconds.toFixed(2)} s/step`);
+        break;
+      case "evaluation":
+        for (const result of event.results) say(`evaluation (${event.label}, ${duration(event.seconds)}): ${describeResult(result)}`);
+        break;
+      case "checkpoint":
+        break;
+      case "notice":
+        say(`note: ${event.text}`);
+    }
+  };
+}
+
+function shownMetrics(metrics: Metrics): string {
+  const known = SHOWN.filter(([name]) => metrics[name] !== undefined).map(([name, short]) => `${short} ${decimal(plain(metrics[name]))}`);
+  return known.join("  ");
+}
+
+function plain(value: Metrics[string] | undefined): number | undefined {
+  return typeof value === "object" ? value.sum / value.count : value;
+}
+
+function describeResult({ environment, greedy, sampled }: EvaluationResult): string {
+  const troubles = [greedy.failed > 0 ? `${greedy.failed} failed` : "", greedy.unscored > 0 ? `${greedy.unscored} unscored` : ""].filter((text) => text !== "");
+  const reward = sampled === undefined ? "" : `, sampled reward ${decimal(sampled.reward)}`;
+  return `${environment}: greedy accuracy ${decimal(greedy.accuracy)}${reward}${troubles.length > 0 ? ` (${troubles.join(", ")})` : ""}`;
+}
+
+function toJson(event: RunEvent): JsonObject {
+  const { kind, ...rest } = event;
+  if (event.kind !== "iteration") return { event: kind, ...(JSON.parse(JSON.stringify(rest)) as JsonObject) };
+  const { report, kind: _, ...place } = event;
+  const metrics = Object.fromEntries(Object.entries(report.metrics).map(([name, value]) => [name, plain(value) ?? null]));
+  return { event: "iteration", ...place, iteration: report.iteration, metrics, phases: { ...report.seconds } };
+}

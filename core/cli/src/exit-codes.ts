@@ -1,0 +1,28 @@
+import { MrlmError } from "@mrlm/spec";
+
+/** What `mrlm` tells the shell; documented in docs/reference/cli.md. */
+export const EXIT = {
+  ok: 0,
+  /** Something failed while it was at work. */
+  failure: 1,
+  /** The command line, a configuration, or what it names was wrong: nothing was begun. */
+  invalid: 2,
+  /** The engine is not set up, or did not start. */
+  engine: 3,
+  /** Ended by Ctrl-C or SIGTERM, after draining or not. */
+  interrupted: 130,
+} as const;
+
+const INVALID = new Set<string>([
+  "USAGE", "CONFIG_INVALID", "CONFIG_NOT_FOUND", "OPTIONS_INVALID", "DATA_INVALID", "ENVIRONMENT_NOT_FOUND", "PLUGIN_NOT_FOUND", "PLUGIN_INVALID",
+  "PLUGIN_API_VERSION", "PLUGIN_CONFLICT", "PLUGIN_LOAD_FAILED", "REQUIREMENT_MISSING", "PORT_IN_USE", "MODEL_DIRECTORY_MISSING", "MODEL_DIRECTORY_INVALID", "TOKENIZER_INVALID",
+  "CHECKPOINT_INCOMPLETE", "CHECKPOINT_MISMATCH",
+]);
+const ENGINE = new Set<string>(["ENGINE_NOT_SET_UP", "ENGINE_START_FAILED", "PYTHON_NOT_FOUND", "PYTHON_VERSION", "SETUP_FAILED", "SETUP_DOWNLOAD_FAILED", "LORA_UNAVAILABLE"]);
+
+/** The exit code of an error. */
+export function exitCodeOf(error: unknown): number {
+  if (!MrlmError.isInstance(error)) return EXIT.failure;
+  if (INVALID.has(error.code)) return EXIT.invalid;
+  return ENGINE.has(error.code) ? EXIT.engine : EXIT.failure;
+}

@@ -1,0 +1,2 @@
+export { EXIT } from "./exit-codes.ts";
+export { runCli } from "./run-cli.ts";

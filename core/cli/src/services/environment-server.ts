@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { MrlmError } from "@mrlm/spec";
+
+/** An environment server in a process of its own, started again when it dies. */
+export interface EnvironmentServer {
+  readonly address: string;
+  stop(): Promise<void>;
+}
+
+interface LaunchOptions {
+  readonly configPath: string;
+  /** The project, where plugins are looked up. */
+  readonly directory: string;
+  /** Told of each process, also of those that take a dead one's place. */
+  readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
+}
+
+/** Restarts within one run; a server that dies more often than that has a fault that restarting does not cure. */
+const MAX_RESTARTS = 5;
+const START_TIMEOUT_MS = 60_000;
+
+/**
+ * Starts `mrlm serve` with the plugins of a configuration. When it dies it is started again on the same port, so that clients find it where it
+ * was; `notice` is told.
+ */
+export async function startEnvironmentServer(options: LaunchOptions & { readonly notice: (line: string) => void }): Promise<EnvironmentServer> {
+  let stopping = false;
+  let restarts = 0;
+  const { address, child: first } = await launch(options, 0);
+  let child = first;
+  watch();
+
+  function watch(): void {
+    child.once("exit", (code, signal) => {
+      if (stopping) return;
+      const how = signal === null ? `with code ${code}` : `by ${signal}`;
+      if (restarts++ >= MAX_RESTARTS) return options.notice(`The environment server ended again (${how}) and is left alone after ${MAX_RESTARTS} restarts.`);
+      options.notice(`The environment server ended ${how}; starting it again on ${address}.`);
+      launch(options, Number(address.split(":").at(-1))).then(
+        (started) => {
+          child = started.child;
+          if (stopping) return void child.stdin?.end();
+          watch();
+          options.notice(`The environment server is up again on ${address}.`);
+        },
+        (error: Error) => options.notice(`The environment server did not come up again: ${error.message}`),
+      );
+    });
+  }
+
+  return {
+    address,
+    async stop() {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.stdin?.end();
+      await ended;
+    },
+  };
+}
+
+async function launch({ configPath, directory, onStarted }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
+  const main = process.argv[1] as string;
+  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--port", String(port), "--config", configPath], {
+    cwd: directory,
+    stdio: ["pipe", "pipe", "pipe"],
+    // Ctrl-C reaches the whole foreground group: the server must outlive it until its clients have drained.
+    detached: true,
+  });
+  const said: string[] = [];
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    said.push(text);
+    if (said.length > 50) said.shift();
+  });
+  const address = await new Promise<string>((resolve, reject) => {
+    const fail = (what: string): void => {
+      clearTimeout(timer);
+      child.kill("SIGKILL");
+      reject(new MrlmError("SERVER_UNAVAILABLE", `The environment server ${what}.\n${said.join("").trim()}`, { isRetryable: false, hint: "The lines above are the server's own." }));
+    };
+    const timer = setTimeout(() => fail(`was not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
+    child.once("error", (error) => fail(`could not be started: ${error.message}`));
+    child.once("close", (code) => fail(`ended with code ${code} before it was ready`));
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+      const event = JSON.parse(line) as { event: string; address?: string };
+      if (event.event !== "listening" || event.address === undefined) return;
+      clearTimeout(timer);
+      child.removeAllListeners("close");
+      resolve(event.address);
+    });
+  });
+  onStarted?.({ pid: child.pid as number, address });
+  return { child, address };
+}

@@ -1,0 +1,41 @@
+import { connectEnvironments } from "@mrlm/client";
+import { LocalHost, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
+import type { EnvironmentHost } from "@mrlm/spec";
+import { startEnvironmentServer } from "./environment-server.ts";
+
+/** Environments of a run, wherever its configuration says they are. */
+export interface EnvironmentService {
+  readonly host: EnvironmentHost;
+  stop(): Promise<void>;
+}
+
+/** Connects to the server that the configuration names, starts one, or hosts the environments in this process. */
+export async function openEnvironments(options: {
+  readonly config: ResolvedConfig;
+  readonly configPath: string;
+  readonly directory: string;
+  readonly plugins: PluginHost;
+  readonly notice: (line: string) => void;
+  /** Told of a server that was started. */
+  readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
+}): Promise<EnvironmentService> {
+  const { config, plugins } = options;
+  const patience = { reconnectMs: config.server.reconnect_seconds * 1000 };
+  if (config.server.address !== undefined) {
+    const host = await connectEnvironments(config.server.address, patience);
+    return { host, stop: () => host.close() };
+  }
+  if (!config.server.spawn) {
+    const host = new LocalHost({ source: plugins });
+    return { host, stop: () => host.close() };
+  }
+  const server = await startEnvironmentServer(options);
+  const host = await connectEnvironments(server.address, patience);
+  return {
+    host,
+    async stop() {
+      await host.close();
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "@jest/globals";
+import { commandReference } from "../scripts/command-reference.ts";
+import { EXIT } from "../src/exit-codes.ts";
+
+const page = readFileSync(new URL("../../../docs/reference/cli.md", import.meta.url), "utf8");
+
+test("docs/reference/cli.md has every command and flag as the program's help has them", () => {
+  expect(page).toBe(commandReference());
+});
+
+test("docs/reference/cli.md has every exit code and no other", () => {
+  expect([...page.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))).toEqual(Object.values(EXIT));
+});

@@ -1,0 +1,26 @@
+import { type Engine, MrlmError } from "@mrlm/spec";
+import { ENGINE_PROTOCOL, ENGINE_SERVICE } from "@mrlm/wire";
+import { EngineConnection } from "./connection.ts";
+import { RemoteEngine } from "./remote-engine.ts";
+
+/**
+ * An engine's interface over gRPC. Rejects with ENGINE_UNAVAILABLE when nothing answers at the address, and with PROTOCOL_VERSION for an engine of another major
+ * version.
+ *
+ * @param address `host:port`
+ * @param options.lost aborted, with an error as its reason, when the engine's process is known to be gone: every call then rejects with it at once
+ */
+export async function connectEngine(address: string, options: { readonly lost?: AbortSignal } = {}): Promise<Engine> {
+  const connection = new EngineConnection(address, options.lost);
+  try {
+    const info = await connection.call(ENGINE_SERVICE.describe, {});
+    if (info.protocolMajor !== ENGINE_PROTOCOL.major) {
+      throw new MrlmError("PROTOCOL_VERSION", `The engine at ${address} speaks protocol ${info.protocolMajor}.${info.protocolMinor}, this client ${ENGINE_PROTOCOL.major}.${ENGINE_PROTOCOL.minor}.`);
+    }
+    connection.bindTo(info.instanceId);
+    return new RemoteEngine(connection, info.lastCall);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import { Client, type ClientDuplexStream, credentials, Metadata, type MethodDefinition } from "@grpc/grpc-js";
+import { MrlmError } from "@mrlm/spec";
+import { ENGINE_SERVICE, errorOfStatus, isConnectionLoss } from "@mrlm/wire";
+
+/** How often, and with what pauses in milliseconds, a call is made again after its connection was lost. */
+const RETRY_PAUSES = [50, 200, 500, 1_000, 2_000];
+
+/** One gRPC channel to an engine: calls that outlive a lost connection but not a lost engine. */
+export class EngineConnection {
+  readonly address: string;
+  readonly #client: Client;
+  readonly #lost: AbortSignal | undefined;
+  #instanceId: string | undefined;
+
+  /** @param lost aborted, with the cause as its reason, when the engine process is known to be gone */
+  constructor(address: string, lost: AbortSignal | undefined) {
+    this.address = address;
+    this.#lost = lost;
+    this.#client = new Client(address, credentials.createInsecure(), {
+      "grpc.max_receive_message_length": -1,
+      "grpc.max_send_message_length": -1,
+      "grpc.initial_reconnect_backoff_ms": 50,
+      "grpc.max_reconnect_backoff_ms": 1_000,
+    });
+  }
+
+  /** Remembers which engine process this is: another one would know nothing of what this one held. */
+  bindTo(instanceId: string): void {
+    this.#instanceId = instanceId;
+  }
+
+  call<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
+    return this.retrying(() => this.#once(method, request));
+  }
+
+  /** Makes an attempt again when the connection was lost under it and the same engine can be reached. */
+  async retrying<T>(attempt: () => Promise<T>): Promise<T> {
+    for (const pause of [...RETRY_PAUSES, undefined]) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (this.#lost?.aborted) throw this.#lost.reason;
+        if (!isConnectionLoss(error) || pause === undefined) throw this.toError(error);
+        await this.#pause(pause);
+        await this.#assertSameEngine();
+      }
+    }
+    throw new MrlmError("ENGINE_UNAVAILABLE", `The engine at ${this.address} cannot be reached.`);
+  }
+
+  open<Request, Response>(method: MethodDefinition<Request, Response>): ClientDuplexStream<Request, Response> {
+    if (this.#lost?.aborted) throw this.#lost.reason;
+    const stream = this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata());
+    const cancel = (): void => stream.cancel();
+    this.#lost?.addEventListener("abort", cancel, { once: true });
+    stream.on("close", () => this.#lost?.removeEventListener("abort", cancel));
+    return stream;
+  }
+
+  /** Rejects when the engine cannot be reached now. */
+  async reach(): Promise<void> {
+    await this.#once(ENGINE_SERVICE.describe, {});
+  }
+
+  /** What a failed call means: the engine's own error, or what became of the engine. */
+  toError(error: unknown): Error {
+    if (this.#lost?.aborted) return this.#lost.reason as Error;
+    return errorOfStatus(error, { unavailable: "ENGINE_UNAVAILABLE", failed: "ENGINE_FAILED", peer: `The engine at ${this.address}` });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  #once<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      if (this.#lost?.aborted) return reject(this.#lost.reason);
+      const call = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, new Metadata(), (error, response) => {
+        this.#lost?.removeEventListener("abort", cancel);
+        if (error) reject(error);
+        else resolve(response as Response);
+      });
+      const cancel = (): void => call.cancel();
+      this.#lost?.addEventListener("abort", cancel, { once: true });
+    });
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#lost?.addEventListener("abort", () => (clearTimeout(timer), reject(this.#lost?.reason)), { once: true });
+    });
+  }
+
+  async #assertSameEngine(): Promise<void> {
+    if (this.#instanceId === undefined) return;
+    let found: string;
+    try {
+      found = (await this.#once(ENGINE_SERVICE.describe, {})).instanceId;
+    } catch (error) {
+      if (isConnectionLoss(error)) return;
+      throw this.toError(error);
+    }
+    if (found !== this.#instanceId) throw new MrlmError("ENGINE_EXITED", `The engine at ${this.address} was restarted: the models that it held are gone.`);
+  }
+}

@@ -1,0 +1,48 @@
+import type { ClientDuplexStream } from "@grpc/grpc-js";
+import { MrlmError } from "@mrlm/spec";
+
+/**
+ * Sends messages as fast as the stream takes them while `onResponse` reads; settles when the engine has ended the stream, or with its error.
+ */
+export function converse<Request, Response>(
+  stream: ClientDuplexStream<Request, Response>,
+  requests: Iterable<Request>,
+  onResponse: (response: Response) => void,
+  options: { readonly signal?: AbortSignal | undefined; readonly endAfterRequests: boolean },
+): Promise<void> {
+  const { signal } = options;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      stream.cancel();
+      reject(new MrlmError("CANCELLED", "A call to the engine was cancelled.", { cause: signal?.reason }));
+    };
+    const settle = (finish: () => void): void => {
+      signal?.removeEventListener("abort", abort);
+      finish();
+    };
+    const failed = (error: unknown): void => {
+      stream.cancel();
+      settle(() => reject(error));
+    };
+    stream.on("error", (error) => settle(() => reject(error)));
+    stream.on("end", () => settle(resolve));
+    stream.on("data", (response: Response) => {
+      try {
+        onResponse(response);
+      } catch (error) {
+        failed(error);
+      }
+    });
+    if (signal?.aborted) return abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    send(stream, requests, options.endAfterRequests).catch(failed);
+  });
+}
+
+async function send<Request, Response>(stream: ClientDuplexStream<Request, Response>, requests: Iterable<Request>, end: boolean): Promise<void> {
+  for (const request of requests) {
+    if (stream.destroyed) return;
+    if (!stream.write(request)) await new Promise<void>((resolve) => void stream.once("drain", resolve).once("close", resolve));
+  }
+  if (end) stream.end();
+}

@@ -1,0 +1,87 @@
+import type { CreateModelOptions, CreatedModel, Engine, EngineInfo, EngineUnit, ForwardBackwardOptions, ForwardBackwardResult, ModelId, ModelInfo, OptimStepOptions, OptimStepResult, OutputSelection, PublishResult, Sampler, UnitOutputs } from "@mrlm/spec";
+import { decodeCreatedModel, decodeEngineInfo, decodeModelInfo, decodeOptimStepResult, encodeCreateModel, encodeOptimStep, ENGINE_SERVICE, fromInt64 } from "@mrlm/wire";
+import type { EngineConnection } from "./connection.ts";
+import { remoteForwardBackward } from "./forward-backward.ts";
+import { remoteForward } from "./forward.ts";
+import { RemoteSampler } from "./remote-sampler.ts";
+
+/** An engine in another process. Calls that change something are numbered and made one after the other. */
+export class RemoteEngine implements Engine {
+  readonly #connection: EngineConnection;
+  readonly #samplers = new Set<RemoteSampler>();
+  #lastCall: bigint;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  /** @param lastCall the highest call number that the engine has applied */
+  constructor(connection: EngineConnection, lastCall: bigint) {
+    this.#connection = connection;
+    this.#lastCall = lastCall;
+  }
+
+  async describe(): Promise<EngineInfo> {
+    return decodeEngineInfo(await this.#connection.call(ENGINE_SERVICE.describe, {}));
+  }
+
+  createModel(options: CreateModelOptions): Promise<CreatedModel> {
+    return this.#numbered(async (call) => decodeCreatedModel(await this.#connection.call(ENGINE_SERVICE.createModel, encodeCreateModel(options, call))));
+  }
+
+  releaseModel(model: ModelId): Promise<void> {
+    return this.#numbered(async (call) => void (await this.#connection.call(ENGINE_SERVICE.releaseModel, { call, modelId: model })));
+  }
+
+  async sampler(model: ModelId): Promise<Sampler> {
+    const sampler = new RemoteSampler(this.#connection, model);
+    this.#samplers.add(sampler);
+    return sampler;
+  }
+
+  forward(options: { readonly model: ModelId; readonly units: readonly EngineUnit[]; readonly outputs: OutputSelection; readonly temperature?: number; readonly signal?: AbortSignal }): Promise<readonly UnitOutputs[]> {
+    return remoteForward(this.#connection, options);
+  }
+
+  forwardBackward(options: ForwardBackwardOptions): Promise<ForwardBackwardResult> {
+    return this.#numbered((call) => remoteForwardBackward(this.#connection, options, call));
+  }
+
+  optimStep(options: OptimStepOptions): Promise<OptimStepResult> {
+    return this.#numbered(async (call) => decodeOptimStepResult(await this.#connection.call(ENGINE_SERVICE.optimStep, encodeOptimStep(options, call))));
+  }
+
+  publish(model: ModelId): Promise<PublishResult> {
+    return this.#numbered(async (call) => {
+      const { version, checksum, seconds } = await this.#connection.call(ENGINE_SERVICE.publish, { call, modelId: model });
+      return { version: fromInt64(version, "a weight version"), checksum, seconds };
+    });
+  }
+
+  save(directory: string): Promise<{ readonly bytes: number; readonly checksum: string }> {
+    return this.#numbered(async (call) => {
+      const { bytes, checksum } = await this.#connection.call(ENGINE_SERVICE.save, { call, directory, modelIds: [] });
+      return { bytes: fromInt64(bytes, "a checkpoint's size"), checksum };
+    });
+  }
+
+  load(directory: string): Promise<readonly ModelInfo[]> {
+    return this.#numbered(async (call) => {
+      const { models, lastCall } = await this.#connection.call(ENGINE_SERVICE.load, { call, directory });
+      if (lastCall > this.#lastCall) this.#lastCall = lastCall;
+      return models.map(decodeModelInfo);
+    });
+  }
+
+  export(model: ModelId, directory: string, options: { readonly mergeAdapter?: boolean } = {}): Promise<readonly string[]> {
+    return this.#numbered(async (call) => (await this.#connection.call(ENGINE_SERVICE.export, { call, modelId: model, directory, mergeAdapter: options.mergeAdapter ?? false })).files);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#samplers].map((sampler) => sampler.close()));
+    this.#connection.close();
+  }
+
+  #numbered<T>(make: (call: bigint) => Promise<T>): Promise<T> {
+    const result = this.#tail.then(() => make(++this.#lastCall));
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from "node:crypto";
+import { type Action, type EnvironmentRef, MrlmError, type Observation, type ResetOptions, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
+import { decodeObservation, decodeStep, encodeAction, encodeEnvironmentRef, type environmentProto as wire, toInt64 } from "@mrlm/wire";
+import type { SessionTransport } from "./session-transport.ts";
+
+/** How long closing waits for a server that does not answer; the lease ends the session anyway. */
+const CLOSE_MS = 5_000;
+
+/** An environment on a server: to its user the same as one in this process. */
+export class RemoteEnvironment implements SimulatedEnvironment {
+  readonly id: Uint8Array = randomBytes(16);
+  /** Lease that the server granted. */
+  leaseMs: number;
+  /** When the server last heard of the session, in milliseconds of `performance.now()`. */
+  heardAt = performance.now();
+  /** Whether the server has the session, as far as is known. */
+  isOpen = false;
+  readonly #ref: EnvironmentRef;
+  readonly #wireRef: wire.EnvironmentRef;
+  readonly #transport: SessionTransport;
+  readonly #onClose: () => void;
+  readonly #closing = new AbortController();
+  #epoch = 0;
+  #index = 0;
+  #isActive = false;
+  #isBusy = false;
+
+  constructor(ref: EnvironmentRef, transport: SessionTransport, options: { readonly leaseMs: number; readonly onClose: () => void }) {
+    this.#ref = ref;
+    this.#wireRef = encodeEnvironmentRef(ref);
+    this.#transport = transport;
+    this.leaseMs = options.leaseMs;
+    this.#onClose = options.onClose;
+  }
+
+  async reset({ seed, task, signal }: ResetOptions): Promise<Observation> {
+    if (seed !== undefined && !Number.isSafeInteger(seed)) {
+      throw new MrlmError("OPTIONS_INVALID", `The seed ${seed} is not a whole number within ±2^53.`, { hint: "Give a whole number as the seed." });
+    }
+    return this.#work("reset", async () => {
+      this.#isActive = false;
+      this.#index = 0;
+      const request: wire.ResetRequest = {
+        sessionId: this.id,
+        epoch: ++this.#epoch,
+        environment: this.#wireRef,
+        seed: seed === undefined ? undefined : toInt64(seed, "a seed"),
+        task: task ?? "",
+        leaseMs: this.leaseMs,
+        deadlineMs: 0,
+      };
+      const { observation, leaseMs } = await this.#transport.reset(request, [signal, this.#closing.signal]);
+      this.leaseMs = leaseMs;
+      this.isOpen = true;
+      this.#isActive = true;
+      return decodeObservation(observation);
+    });
+  }
+
+  async step(action: Action, { signal }: { readonly signal: AbortSignal }): Promise<StepResult> {
+    return this.#work("step", async () => {
+      if (!this.#isActive) {
+        const fault = this.#epoch === 0 ? "was stepped before any reset" : "was stepped after its episode had ended";
+        throw new MrlmError("EPISODE_ENDED", `Environment ${this.#ref.id} ${fault}.`);
+      }
+      const request: wire.StepRequest = { sessionId: this.id, epoch: this.#epoch, index: this.#index, action: this.#encode(action), deadlineMs: 0 };
+      this.#index++;
+      try {
+        return decodeStep(await this.#transport.step(request, [signal, this.#closing.signal]));
+      } catch (error) {
+        // After these the host is still where it was; after all others the episode is over, here as there.
+        if (!MrlmError.hasCode(error, "OPTIONS_INVALID", "STEP_OUT_OF_ORDER")) this.#isActive = false;
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(this.#closedError());
+    this.#onClose();
+    if (this.#epoch === 0) return;
+    try {
+      await this.#transport.close({ sessionId: this.id }, [AbortSignal.timeout(CLOSE_MS)]);
+    } catch (error) {
+      if (!MrlmError.hasCode(error, "CANCELLED", "SERVER_UNAVAILABLE", "SESSION_NOT_FOUND")) throw error;
+    }
+  }
+
+  /** The server says that it knows the session no more. */
+  lost(): void {
+    this.isOpen = false;
+  }
+
+  async #work<T>(call: string, work: () => Promise<T>): Promise<T> {
+    if (this.#closing.signal.aborted) throw this.#closedError();
+    if (this.#isBusy) throw new MrlmError("SESSION_BUSY", `Environment ${this.#ref.id} got a ${call} while it was still at work on an earlier call.`);
+    this.#isBusy = true;
+    try {
+      return await work();
+    } catch (error) {
+      if (MrlmError.hasCode(error, "SESSION_NOT_FOUND")) this.lost();
+      throw error;
+    } finally {
+      this.#isBusy = false;
+      this.heardAt = performance.now();
+    }
+  }
+
+  #encode(action: Action): wire.Action {
+    try {
+      return encodeAction(action);
+    } catch (error) {
+      throw new MrlmError("OPTIONS_INVALID", `An action for environment ${this.#ref.id} is malformed: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  #closedError(): MrlmError {
+    return new MrlmError("SESSION_NOT_FOUND", `This session of environment ${this.#ref.id} has been closed.`);
+  }
+}

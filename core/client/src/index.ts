@@ -1,0 +1,3 @@
+export { connectEngine } from "./engine/connect-engine.ts";
+export { connectEnvironments } from "./environments/connect-environments.ts";
+export type { ConnectEnvironmentsOptions } from "./environments/remote-host.ts";

@@ -1,0 +1,65 @@
+import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { ENVIRONMENT_SERVICE, HEALTH_SERVICE, type environmentProto as wire } from "@mrlm/wire";
+import { LocalHost, PluginHost } from "@mrlm/runtime";
+import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
+import { connectEnvironments } from "../src/index.ts";
+import { countingPlugin } from "./support/counting-plugin.ts";
+
+const never = new AbortController().signal;
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+/** A gRPC server of anything. */
+async function bare(service: ServiceDefinition, implementation: UntypedServiceImplementation): Promise<string> {
+  const server = new Server();
+  server.addService(service, implementation);
+  cleanups.push(() => server.forceShutdown());
+  const port = await new Promise<number>((resolve) => server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (_error, bound) => resolve(bound)));
+  return `127.0.0.1:${port}`;
+}
+
+async function serve(): Promise<EnvironmentServer> {
+  const server = await serveEnvironments({ host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }), address: "127.0.0.1:0" });
+  cleanups.push(() => server.close());
+  return server;
+}
+
+describe("connecting", () => {
+  test("to nothing is SERVER_UNAVAILABLE and names the address", async () => {
+    await expect(connectEnvironments("127.0.0.1:1", { connectMs: 50 })).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      message: expect.stringContaining("127.0.0.1:1"),
+      isRetryable: true,
+    });
+    await expect(connectEnvironments([])).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  test("to a server of another protocol, or of none of ours, is PROTOCOL_VERSION", async () => {
+    const newer: Partial<wire.DescribeResponse> = { protocolMajor: 2, protocolMinor: 5, environments: [], instanceId: "", serverVersion: "" };
+    const describeOnly = { describe: ENVIRONMENT_SERVICE.describe };
+    const address = await bare(describeOnly, { describe: (_call: unknown, answer: (error: null, response: unknown) => void) => answer(null, newer) });
+    await expect(connectEnvironments(address)).rejects.toMatchObject({ code: "PROTOCOL_VERSION", message: expect.stringContaining("2.5") });
+    const other = await bare(HEALTH_SERVICE, {});
+    await expect(connectEnvironments(other)).rejects.toMatchObject({ code: "PROTOCOL_VERSION" });
+  });
+
+  test("to several servers spreads the sessions, and goes on without one that is lost", async () => {
+    const servers = [await serve(), await serve()] as const;
+    const remote = await connectEnvironments(servers.map(({ port }) => `127.0.0.1:${port}`), { reconnectMs: 100 });
+    cleanups.push(() => remote.close());
+    expect((await remote.list()).map(({ id }) => id)).toEqual(["counting@1"]);
+    const sessions = [];
+    for (let i = 0; i < 6; i++) sessions.push(await remote.open({ id: "counting" }));
+    await Promise.all(sessions.map((session) => session.reset({ signal: never })));
+    expect(servers.map((server) => server.stats().sessions)).toEqual([3, 3]);
+    await servers[0].close();
+    await Promise.all(sessions.map((session) => session.close()));
+    const again = await remote.open({ id: "counting@1", options: {} });
+    await again.reset({ signal: never });
+    expect(servers[1].stats().sessions).toBe(1);
+    await expect(remote.open({ id: "nothing" })).rejects.toMatchObject({ code: expect.stringMatching(/ENVIRONMENT_NOT_FOUND|SERVER_UNAVAILABLE/) });
+  });
+});

@@ -1,0 +1,152 @@
+import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Action, EnvironmentHost, Observation, SimulatedEnvironment, StepResult } from "@mrlm/spec";
+import { textMessage } from "@mrlm/kit";
+import { LocalHost, PluginHost } from "@mrlm/runtime";
+import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
+import { type ConnectEnvironmentsOptions, connectEnvironments } from "../src/index.ts";
+import { countingPlugin, counts } from "./support/counting-plugin.ts";
+import { fragileProxy } from "./support/fragile-proxy.ts";
+import { ServerProcess } from "./support/server-process.ts";
+
+const never = new AbortController().signal;
+const say = (text: string): Action => ({ agent: "agent", message: textMessage("assistant", text), finishReason: "stop" });
+const shown = ({ messages }: Observation): unknown => (messages[0]?.parts[0] as { text?: string } | undefined)?.text;
+const step = (session: SimulatedEnvironment, text = "", signal = never): Promise<StepResult> => session.step(say(text), { signal });
+const fails = (code: string) => expect.objectContaining({ code });
+const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+const cleanups: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanup of cleanups.toReversed()) await cleanup();
+});
+beforeEach(() => void Object.assign(counts, { steps: 0, aborted: 0, closed: 0 }));
+
+const TRANSPORTS = ["stream", "unary"] as const;
+
+async function connect(port: number, options: ConnectEnvironmentsOptions = {}): Promise<EnvironmentHost> {
+  const remote = await connectEnvironments(`127.0.0.1:${port}`, options);
+  cleanups.push(() => remote.close());
+  return remote;
+}
+
+async function startProcess(port = 0): Promise<ServerProcess> {
+  const started = await ServerProcess.start(port);
+  cleanups.push(() => started.kill());
+  return started;
+}
+
+async function serveHere(): Promise<EnvironmentServer> {
+  const server = await serveEnvironments({ host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }), address: "127.0.0.1:0" });
+  cleanups.push(() => server.close());
+  return server;
+}
+
+describe("a server that is killed", () => {
+  test("and started again: calls wait, a lost episode says so, and a new one begins", async () => {
+    const first = await startProcess();
+    const running = await Promise.all(
+      TRANSPORTS.map(async (transport) => {
+        const remote = await connect(first.port, { transport });
+        const [early, late] = [await remote.open({ id: "counting" }), await remote.open({ id: "counting" })];
+        await early.reset({ signal: never });
+        expect(shown((await step(early)).observation)).toBe("step 0");
+        const underWay = step(early, "wait 600000");
+        underWay.catch(() => undefined);
+        return { early, late, underWay };
+      }),
+    );
+    await first.kill();
+    const openings = running.map(({ late }) => late.reset({ seed: 5, signal: never }));
+    await startProcess(first.port);
+    for (const [i, { early, underWay }] of running.entries()) {
+      await expect(underWay).rejects.toEqual(fails("SESSION_NOT_FOUND"));
+      await expect(step(early)).rejects.toEqual(fails("EPISODE_ENDED"));
+      expect(shown((await openings[i]) as Observation)).toBe("seed 5");
+      expect(shown(await early.reset({ seed: 6, signal: never }))).toBe("seed 6");
+      expect(shown((await step(early)).observation)).toBe("step 0");
+    }
+  });
+
+  test("and stays away is SERVER_UNAVAILABLE", async () => {
+    const server = await startProcess();
+    const running = await Promise.all(
+      TRANSPORTS.map(async (transport) => {
+        const session = await (await connect(server.port, { transport, reconnectMs: 300 })).open({ id: "counting" });
+        await session.reset({ signal: never });
+        const underWay = step(session, "wait 600000");
+        underWay.catch(() => undefined);
+        return { session, underWay };
+      }),
+    );
+    await server.kill();
+    for (const { session, underWay } of running) {
+      await expect(underWay).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE", message: expect.stringContaining(String(server.port)) });
+      await expect(session.reset({ signal: never })).rejects.toEqual(fails("SERVER_UNAVAILABLE"));
+      await session.close();
+    }
+  });
+});
+
+describe("a connection that breaks", () => {
+  test.each(TRANSPORTS)("loses no step and takes none twice (%s)", async (transport) => {
+    const server = await serveHere();
+    const proxy = await fragileProxy(server.port);
+    cleanups.push(() => proxy.close());
+    const remote = await connect(proxy.port, { transport });
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => remote.open({ id: "counting" })));
+    const cutting = setInterval(() => proxy.cut(), 60);
+    const seen = await Promise.all(
+      sessions.map(async (session) => {
+        await session.reset({ signal: never });
+        const texts = [];
+        for (let i = 0; i < 8; i++) texts.push(shown((await step(session, "wait 15")).observation));
+        return texts;
+      }),
+    );
+    clearInterval(cutting);
+    for (const texts of seen) expect(texts).toEqual(Array.from({ length: 8 }, (_, i) => `step ${i}`));
+    expect(counts).toMatchObject({ steps: 32, aborted: 0 });
+  });
+});
+
+describe("a session", () => {
+  test.each(TRANSPORTS)("is aborted on the server when its caller aborts (%s)", async (transport) => {
+    const remote = await connect((await serveHere()).port, { transport });
+    const session = await remote.open({ id: "counting" });
+    await session.reset({ signal: never });
+    const controller = new AbortController();
+    const underWay = step(session, "wait 600000", controller.signal);
+    setTimeout(() => controller.abort(), 30);
+    await expect(underWay).rejects.toEqual(fails("CANCELLED"));
+    await until(() => counts.aborted === 1);
+    expect(shown(await session.reset({ seed: 1, signal: never }))).toBe("seed 1");
+  });
+
+  test("keeps its lease while it is idle, and is closed with its host", async () => {
+    const server = await serveHere();
+    const remote = await connectEnvironments(`127.0.0.1:${server.port}`, { leaseMs: 800 });
+    const [idle, unused] = [await remote.open({ id: "counting" }), await remote.open({ id: "counting" })];
+    await idle.reset({ signal: never });
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(shown((await step(idle)).observation)).toBe("step 0");
+    await unused.close();
+    await remote.close();
+    await until(() => server.stats().sessions === 0);
+    expect([counts.closed, server.stats().expired]).toEqual([1, 0]);
+    await expect(step(idle)).rejects.toEqual(fails("SESSION_NOT_FOUND"));
+  });
+
+  test("closing ends a step under way as it does in process", async () => {
+    const server = await serveHere();
+    const remote = await connect(server.port);
+    const session = await remote.open({ id: "counting" });
+    await session.reset({ signal: never });
+    const underWay = step(session, "wait 600000");
+    underWay.catch(() => undefined);
+    await until(() => server.stats().steps === 1);
+    await Promise.all([expect(underWay).rejects.toEqual(fails("SESSION_NOT_FOUND")), session.close()]);
+    await until(() => counts.aborted === 1);
+  });
+});

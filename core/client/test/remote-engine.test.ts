@@ -1,0 +1,168 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { type CreateModelOptions, type Engine, type EngineUnit, MrlmError, type SampleRequest, type SampleResult, type UnitGradients, type UnitOutputs } from "@mrlm/spec";
+import { serveEngine } from "@mrlm/server";
+import { BigramEngine } from "@mrlm/testing";
+import { connectEngine } from "../src/index.ts";
+import { fragileProxy } from "./support/fragile-proxy.ts";
+
+const policy: CreateModelOptions = {
+  model: "policy",
+  role: "policy",
+  trainable: true,
+  valueHead: true,
+  microBatchTokens: 4000,
+  source: { kind: "random", config: { vocab_size: 7, eos_token_id: 6, initializer_range: 1, max_position_embeddings: 100_000 }, seed: 1, tokenizerFiles: { "tokenizer.json": Uint8Array.of(1, 2, 3) } },
+};
+/** About 1.2 MB of tokens and masks in 20 units, so that they take several messages. */
+const units: EngineUnit[] = Array.from({ length: 20 }, (_, u) => ({
+  sequences: [3000, 9000].map((length, s) => ({
+    tokens: Int32Array.from({ length: u === 0 ? 5 : length }, (_token, t) => (t * t + u + s) % 7),
+    mask: Uint8Array.from({ length: u === 0 ? 5 : length }, (_bit, t) => Number(t > 0 && t % (50 + u) === 1)),
+  })),
+}));
+const outputs = { logprob: true, entropy: true, value: true, finalValue: true };
+const gradient = (i: number, { logprob, value }: UnitOutputs): UnitGradients => ({ logprob: logprob?.map((x) => x * (i + 1)) ?? new Float32Array(), ...(i % 2 === 1 && value && { value: value.map((x) => x - 1) }) });
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function served(): Promise<{ port: number; stop: () => Promise<void>; local: BigramEngine }> {
+  const local = new BigramEngine();
+  const server = await serveEngine({ engine: local, address: "127.0.0.1:0" });
+  cleanups.push(() => server.close());
+  return { port: server.port, stop: () => server.close(), local };
+}
+
+async function connected(port: number, lost?: AbortSignal): Promise<Engine> {
+  const engine = await connectEngine(`127.0.0.1:${port}`, lost && { lost });
+  cleanups.push(() => engine.close());
+  return engine;
+}
+
+/** Everything that training does, with what came of it. */
+async function train(engine: Engine, units: readonly EngineUnit[]): Promise<unknown> {
+  const created = await engine.createModel(policy);
+  const forward = await engine.forward({ model: "policy", units, outputs, temperature: 0.7 });
+  const steps = [];
+  for (let i = 0; i < 2; i++) {
+    const { outputs: found, microBatches, tokens } = await engine.forwardBackward({ model: "policy", units, outputs, temperature: 0.7, normalizer: 10, loss: gradient });
+    const { gradNorm, step } = await engine.optimStep({ model: "policy", learningRate: 0.1, maxGradNorm: 1 });
+    const known = found.map((unit, u) => gradient(u, unit));
+    const linear = await engine.forwardBackward({ model: "policy", units, outputs, normalizer: 10, loss: known, returnOutputs: true });
+    const second = await engine.optimStep({ model: "policy", learningRate: 0.1 });
+    const { version, checksum } = await engine.publish("policy");
+    steps.push({ found, microBatches, tokens, gradNorm, step, linear: linear.outputs, second: second.gradNorm, version, checksum, sampled: await sample(engine) });
+  }
+  const { models, deterministic } = await engine.describe();
+  return structuredClone({ created, forward, steps, models, deterministic });
+}
+
+async function sample(engine: Engine, waves = 3): Promise<SampleResult[]> {
+  const sampler = await engine.sampler("policy");
+  const all: Promise<SampleResult>[] = [];
+  for (let wave = 0; wave < waves; wave++) {
+    for (let i = 0; i < 8; i++) {
+      const request: SampleRequest = { prompt: Int32Array.of(i % 7, 1), params: { temperature: 1, maxTokens: 30, stopTokenIds: [6] }, key: (BigInt(wave) << 60n) + BigInt(i) };
+      all.push(sampler.sample(request));
+    }
+    sampler.barrier();
+  }
+  const results = await Promise.all(all);
+  await sampler.close();
+  return results;
+}
+
+describe("a remote engine", () => {
+  test("trains and samples to the same numbers as the engine itself", async () => {
+    const { port } = await served();
+    expect(await train(await connected(port), units)).toEqual(await train(new BigramEngine(), units));
+  });
+
+  test("applies every call once over a connection that breaks", async () => {
+    const { port } = await served();
+    const proxy = await fragileProxy(port);
+    cleanups.push(() => proxy.close());
+    const engine = await connected(proxy.port);
+    const cutting = setInterval(() => proxy.cut(), 250);
+    cleanups.push(() => clearInterval(cutting));
+    const few = units.slice(0, 3);
+    expect(await train(engine, few)).toEqual(await train(new BigramEngine(), few));
+  });
+
+  test("goes on from the calls that an earlier client made", async () => {
+    const { port, local } = await served();
+    const first = await connected(port);
+    await first.createModel(policy);
+    await first.publish("policy");
+    const second = await connected(port);
+    expect((await second.publish("policy")).version).toBe(2);
+    await expect(first.publish("policy")).resolves.toMatchObject({ version: 2 });
+    expect((await local.describe()).models[0]?.version).toBe(2);
+  });
+
+  test("throws the engine's own errors, also in the middle of a stream", async () => {
+    const { port } = await served();
+    const engine = await connected(port);
+    const fails = (code: string) => expect.objectContaining({ code });
+    await engine.createModel(policy);
+    const pass = { model: "policy", units, outputs, normalizer: 1, loss: gradient };
+    await expect(engine.publish("nobody")).rejects.toEqual(fails("MODEL_NOT_FOUND"));
+    await expect(engine.forward({ ...pass, model: "nobody" })).rejects.toEqual(fails("MODEL_NOT_FOUND"));
+    await expect(engine.forwardBackward({ ...pass, normalizer: 0 })).rejects.toEqual(fails("NORMALIZER_INVALID"));
+    await expect(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(1) }) })).rejects.toEqual(fails("GRADIENT_SHAPE"));
+    const broken = (): UnitGradients => {
+      throw new Error("the loss is broken");
+    };
+    await expect(engine.forwardBackward({ ...pass, loss: broken })).rejects.toThrow("the loss is broken");
+    await expect(engine.forwardBackward({ ...pass, signal: AbortSignal.abort() })).rejects.toEqual(fails("CANCELLED"));
+    const sampler = await engine.sampler("policy");
+    const params = { temperature: 1, maxTokens: 3, stopTokenIds: [] };
+    const bad = sampler.sample({ prompt: Int32Array.of(99), params, key: 1n });
+    const good = sampler.sample({ prompt: Int32Array.of(1), params, key: 1n });
+    sampler.barrier();
+    await expect(bad).rejects.toEqual(fails("SEQUENCE_INVALID"));
+    expect((await good).tokens).toHaveLength(3);
+    const controller = new AbortController();
+    const waiting = sampler.sample({ prompt: Int32Array.of(1), params, key: 1n }, { signal: controller.signal });
+    controller.abort();
+    expect((await waiting).stopReason).toBe("cancelled");
+    await expect((await engine.sampler("nobody")).sample({ prompt: Int32Array.of(1), params, key: 1n })).rejects.toEqual(fails("MODEL_NOT_FOUND"));
+    expect((await engine.publish("policy")).version).toBe(1);
+  });
+
+  test("saves, loads and exports", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "mrlm-remote-engine-"));
+    cleanups.push(() => rm(folder, { recursive: true }));
+    const first = await connected((await served()).port);
+    await first.createModel(policy);
+    expect((await first.save(join(folder, "checkpoint"))).bytes).toBeGreaterThan(0);
+    expect(await first.export("policy", join(folder, "model"))).toContain("config.json");
+    const second = await connected((await served()).port);
+    expect(await second.load(join(folder, "checkpoint"))).toEqual((await first.describe()).models);
+    await second.releaseModel("policy");
+    await expect(second.publish("policy")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
+  });
+
+  test("that is gone fails every call, and at once where its end is known", async () => {
+    const { port, stop } = await served();
+    const lost = new AbortController();
+    const engine = await connected(port, lost.signal);
+    await engine.createModel(policy);
+    const sampler = await engine.sampler("policy");
+    const waiting = sampler.sample({ prompt: Int32Array.of(1), params: { temperature: 1, maxTokens: 3, stopTokenIds: [] }, key: 1n });
+    waiting.catch(() => undefined);
+    await stop();
+    const unnoticed = engine.publish("policy");
+    unnoticed.catch(() => undefined);
+    lost.abort(new MrlmError("ENGINE_EXITED", "The engine process was killed by SIGKILL."));
+    await expect(waiting).rejects.toMatchObject({ code: "ENGINE_EXITED" });
+    await expect(unnoticed).rejects.toMatchObject({ code: "ENGINE_EXITED" });
+    await expect(engine.forward({ model: "policy", units, outputs })).rejects.toMatchObject({ code: "ENGINE_EXITED" });
+    await expect(connectEngine("127.0.0.1:1")).rejects.toMatchObject({ code: "ENGINE_UNAVAILABLE", message: expect.stringContaining("127.0.0.1:1") });
+  });
+});

@@ -1,0 +1,41 @@
+import { type Socket, connect, createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+
+/** A network between client and server that can be cut. */
+export interface FragileProxy {
+  readonly port: number;
+  /** Breaks every connection; new ones are made as before. */
+  cut(): void;
+  close(): void;
+}
+
+export async function fragileProxy(target: number): Promise<FragileProxy> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(target, "127.0.0.1");
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.pipe(far).pipe(near);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    close: () => {
+      server.close();
+      cut();
+    },
+  };
+}

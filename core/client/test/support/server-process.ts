@@ -1,0 +1,28 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+
+const script = new URL("./counting-server.ts", import.meta.url);
+
+/** An environment server in a process of its own, which can be killed. */
+export class ServerProcess {
+  readonly port: number;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child;
+    this.port = port;
+  }
+
+  static async start(port = 0): Promise<ServerProcess> {
+    const child = fork(script, [String(port)], { execArgv: ["--conditions=mrlm-source"], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const [answer] = (await once(child, "message")) as [number];
+    return new ServerProcess(child, answer);
+  }
+
+  /** Without warning, as when a machine dies. */
+  async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill("SIGKILL");
+    await once(this.#child, "exit");
+  }
+}

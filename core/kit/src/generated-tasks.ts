@@ -1,0 +1,55 @@
+import { type JsonObject, MrlmError, type RandomStream, type Task, type TaskSource } from "@mrlm/spec";
+import { hash128 } from "./hash.ts";
+import { randomStream } from "./random.ts";
+
+/** A task as a generator makes it. */
+export interface GeneratedTask {
+  readonly public: JsonObject;
+  readonly private: JsonObject;
+  /** What makes this task the same as another; two splits never share a key. Usually the question. */
+  readonly key: string;
+}
+
+/** Candidates drawn for one index before the generator is told that it has too few tasks. */
+const MAX_DRAWS = 10_000;
+
+/**
+ * Tasks from a seeded generator. The space of keys is divided among the splits in proportion to `share` by a hash of the key, so that
+ * splits cannot overlap however often the generator repeats itself.
+ */
+export function generatedTasks(options: {
+  readonly seed: number;
+  /** Size of each split and the share of all keys that belongs to it. */
+  readonly splits: Readonly<Record<string, { readonly size: number; readonly share: number }>>;
+  /** Makes a candidate for one place; `at` lets difficulty follow the index. */
+  readonly generate: (random: RandomStream, at: { readonly split: string; readonly index: number }) => GeneratedTask;
+}): TaskSource {
+  const { seed, splits, generate } = options;
+  const total = Object.values(splits).reduce((sum, split) => sum + split.share, 0);
+  const ownerOf = (key: string): string | undefined => {
+    let point = (hash128(key, seed)[0] / 2 ** 32) * total;
+    return Object.keys(splits).find((name) => (point -= splits[name]?.share ?? 0) < 0);
+  };
+  return {
+    splits: Object.fromEntries(Object.entries(splits).map(([name, split]) => [name, split.size])),
+    async get(split, index): Promise<Task> {
+      assertTaskIndex(split, index, splits[split]?.size);
+      const random = randomStream(`tasks/${split}/${index}`, seed);
+      for (let draw = 0; draw < MAX_DRAWS; draw++) {
+        const task = generate(random, { split, index });
+        if (ownerOf(task.key) === split) return { id: `${split}/${index}`, public: task.public, private: task.private };
+      }
+      throw new MrlmError("OPTIONS_INVALID", `The generator made no task of split "${split}" in ${MAX_DRAWS} draws: these options allow too few different tasks.`, {
+        hint: "Raise the difficulty or size so that there are more tasks than splits.",
+      });
+    },
+  };
+}
+
+/** Throws TASK_NOT_FOUND unless the split exists (`size` is known) and has that index. */
+export function assertTaskIndex(split: string, index: number, size: number | undefined): void {
+  if (size === undefined) throw new MrlmError("TASK_NOT_FOUND", `There is no split "${split}".`);
+  if (!Number.isInteger(index) || index < 0 || index >= size) {
+    throw new MrlmError("TASK_NOT_FOUND", `Split "${split}" has tasks 0 to ${size - 1}, not ${index}.`);
+  }
+}

@@ -1,0 +1,33 @@
+import type { Metrics, TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodeCounts } from "./learnable-episodes.ts";
+import { meanOf } from "./mean.ts";
+
+/** What the episodes of an iteration say about the health of training. Lengths count what the policy chose, never what it was shown. */
+export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: EpisodeCounts): Metrics {
+  const played = groups.flatMap((group) => group.trajectories.filter((trajectory) => trajectory.error === undefined));
+  const agents = played.flatMap((trajectory) => Object.values(trajectory.agents));
+  const turns = played.flatMap((trajectory) => trajectory.turns);
+  const scored = agents.flatMap(({ total }) => (total.scored ? [total] : []));
+  const rewards = scored.map(({ value }) => value);
+  const components = [...new Set(scored.flatMap((total) => Object.keys(total.components)))].sort();
+  return {
+    "reward/mean": meanOf(rewards),
+    "reward/std": standardDeviation(rewards),
+    ...Object.fromEntries(components.map((name) => [`reward/${name}`, meanOf(scored.flatMap((total) => total.components[name] ?? []))])),
+    "episodes/failed": counts.failed,
+    "episodes/unscored": counts.unscored,
+    "episodes/stale": counts.stale,
+    "episodes/cut": counts.cut,
+    "tokens/non_finite": counts.nonFiniteTokens,
+    "length/mean": meanOf(agents.map(({ segments }) => segments.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0))),
+    "length/cut": meanOf(turns.map(({ stopReason }) => Number(stopReason === "length"))),
+    "turns/mean": meanOf(played.map((trajectory) => trajectory.turns.length)),
+  };
+}
+
+/** With n - 1 in the denominator; 0 for fewer than two values. */
+export function standardDeviation(values: readonly number[]): number {
+  if (values.length < 2) return 0;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
+}

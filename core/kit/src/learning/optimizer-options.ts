@@ -1,0 +1,37 @@
+import type { OptimStepOptions } from "@mrlm/spec";
+import { z } from "zod";
+import { learningRateAt } from "./schedule.ts";
+
+/** Options that every algorithm with AdamW has, for spreading into its own schema. */
+export const optimizerOptions = {
+  learning_rate: z.number().positive().describe("Peak learning rate"),
+  lr_schedule: z.enum(["constant", "linear", "cosine"]).default("constant").describe("After warm-up: stay, or fall to lr_floor on the last step"),
+  lr_floor: z.number().nonnegative().default(0),
+  warmup_steps: z.int().nonnegative().default(0).describe("Optimiser steps of linear rise"),
+  adam_beta1: z.number().min(0).lt(1).default(0.9),
+  adam_beta2: z.number().min(0).lt(1).default(0.999),
+  adam_epsilon: z.number().positive().default(1e-8),
+  weight_decay: z.number().nonnegative().default(0).describe("Decoupled; norms, biases and embeddings are spared"),
+  max_grad_norm: z.number().nonnegative().default(1).describe("Global norm to clip to; 0 does not clip"),
+};
+
+/** What {@link optimizerOptions} parses to. */
+export type OptimizerOptions = z.output<z.ZodObject<typeof optimizerOptions>>;
+
+/** The arguments of optimiser step number `step` (the first is 1) of `totalSteps`. */
+export function optimStepOptions(options: OptimizerOptions, step: number, totalSteps: number): Omit<OptimStepOptions, "model"> {
+  return {
+    learningRate: learningRateAt(step, {
+      kind: options.lr_schedule,
+      peak: options.learning_rate,
+      warmupSteps: options.warmup_steps,
+      totalSteps,
+      floor: options.lr_floor,
+    }),
+    beta1: options.adam_beta1,
+    beta2: options.adam_beta2,
+    epsilon: options.adam_epsilon,
+    weightDecay: options.weight_decay,
+    maxGradNorm: options.max_grad_norm,
+  };
+}

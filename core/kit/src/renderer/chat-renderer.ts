@@ -1,0 +1,63 @@
+import { type Extension, type Message, MrlmError, type Renderer, type SupervisedSequence, type ToolDefinition } from "@mrlm/spec";
+import { compileChatTemplate } from "./chat-template.ts";
+import { parseSaid } from "./parse-said.ts";
+import { superviseConversation } from "./supervise.ts";
+import { loadTokenizer } from "./tokenizer.ts";
+
+/**
+ * A renderer from a model's own files: its tokenizer and its chat template. What the policy sampled is never tokenised
+ * again; only the text between two of its turns is.
+ */
+export function chatRenderer(options: {
+  readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;
+  /** Token ids that end a turn, from the model's configuration. */
+  readonly eosTokenIds: readonly number[];
+}): Renderer {
+  const tokenizer = loadTokenizer(options.tokenizerFiles);
+  if (tokenizer.chatTemplate === undefined) {
+    throw new MrlmError("TOKENIZER_INVALID", "The tokenizer has no chat template.", {
+      hint: "Add `chat_template` to tokenizer_config.json or a chat_template.jinja beside it.",
+    });
+  }
+  const special = (name: string): string => specialToken(tokenizer.config[name]);
+  const template = compileChatTemplate(tokenizer.chatTemplate, { bos_token: special("bos_token"), eos_token: special("eos_token"), pad_token: special("pad_token") });
+  const eosId = tokenizer.idOf(special("eos_token"));
+  const stopTokenIds = [...new Set([...(eosId === undefined ? [] : [eosId]), ...options.eosTokenIds])];
+  if (stopTokenIds.length === 0) throw new MrlmError("TOKENIZER_INVALID", "The model names no token that ends a turn (eos_token).");
+  const stopTexts = stopTokenIds.map((id) => tokenizer.decode(Int32Array.of(id)));
+
+  /** Splits a rendered conversation that ends with a policy's message into what it said, the stop token and what the template adds. */
+  const afterStop = (rendered: string): { stop: string; tail: string } => {
+    const found = stopTexts
+      .map((stop) => ({ stop, at: rendered.lastIndexOf(stop) }))
+      .filter(({ at }) => at >= 0)
+      .sort((one, other) => other.at - one.at)[0];
+    if (found === undefined) throw new MrlmError("TOKENIZER_INVALID", "The chat template does not end a policy's message with a stop token.");
+    return { stop: found.stop, tail: rendered.slice(found.at + found.stop.length) };
+  };
+
+  const extend = (tokens: Int32Array, history: readonly Message[], messages: readonly Message[], tools?: readonly ToolDefinition[]): Extension => {
+    const before = template(history, tools, false);
+    const after = template([...history, ...messages], tools, true);
+    if (!after.startsWith(before)) return { kind: "restart", tokens: tokenizer.encode(after) };
+    const { stop, tail } = afterStop(before);
+    const stopped = stopTokenIds.includes(tokens.at(-1) as number);
+    return { kind: "extend", tokens: tokenizer.encode((stopped ? "" : stop) + tail + after.slice(before.length)) };
+  };
+
+  return {
+    stopTokenIds,
+    vocabSize: tokenizer.vocabSize,
+    render: (messages, tools) => ({ tokens: tokenizer.encode(template(messages, tools, true)) }),
+    extend,
+    parse: (tokens) => parseSaid(tokenizer.decodeText(stopTokenIds.includes(tokens.at(-1) as number) ? tokens.subarray(0, -1) : tokens)),
+    supervise: (messages, tools): readonly SupervisedSequence[] => superviseConversation({ messages, tools, template, encode: tokenizer.encode, extend, afterStop }),
+    decode: tokenizer.decode,
+  };
+}
+
+/** Special tokens are spelled as a string or as `{ content }`. */
+function specialToken(entry: unknown): string {
+  if (typeof entry === "string") return entry;
+  return typeof entry === "object" && entry !== null ? String((entry as { content?: unknown }).content ?? "") : "";
+}

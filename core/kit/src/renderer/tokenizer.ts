@@ -1,0 +1,91 @@
+import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import { MrlmError } from "@mrlm/spec";
+
+/** Text to token ids and back, as a model's tokenizer.json says. */
+export interface TextTokenizer {
+  /** Special tokens spelled out in the text become their ids; none are added. Throws TOKENIZER_INVALID for text that has no tokens. */
+  encode(text: string): Int32Array;
+  /** Special tokens included. */
+  decode(tokens: Int32Array): string;
+  /** Without special tokens (markers of roles and ends). */
+  decodeText(tokens: Int32Array): string;
+  idOf(token: string): number | undefined;
+  /** Highest id + 1. */
+  readonly vocabSize: number;
+  /** tokenizer_config.json. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly chatTemplate: string | undefined;
+}
+
+/** Symbols by which byte-level tokenizers spell the 256 bytes. */
+const BYTE_SYMBOLS = 256;
+
+/** Loads a tokenizer from the files of a Hugging Face directory (`tokenizer.json`, `tokenizer_config.json`, `chat_template.jinja`). */
+export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): TextTokenizer {
+  const definition = parseFile(files, "tokenizer.json");
+  if (definition === undefined) throw new MrlmError("TOKENIZER_INVALID", "The model has no tokenizer.json.");
+  const config = parseFile(files, "tokenizer_config.json") ?? {};
+  let tokenizer: HuggingFaceTokenizer;
+  try {
+    tokenizer = new HuggingFaceTokenizer(definition, config);
+  } catch (cause) {
+    throw new MrlmError("TOKENIZER_INVALID", `tokenizer.json cannot be used: ${(cause as Error).message}`, { cause });
+  }
+  const vocab = tokenizer.get_vocab(true);
+  const losesText = mayLoseText(definition);
+  const decode = (tokens: Int32Array, skipSpecial: boolean): string =>
+    tokens.length === 0 ? "" : tokenizer.decode(Array.from(tokens), { skip_special_tokens: skipSpecial, clean_up_tokenization_spaces: false });
+
+  return {
+    encode(text) {
+      const tokens = Int32Array.from(tokenizer.encode(text, { add_special_tokens: false }).ids);
+      if (losesText && decode(tokens, false) !== text) throw untokenisable(text, tokenizer);
+      return tokens;
+    },
+    decode: (tokens) => decode(tokens, false),
+    decodeText: (tokens) => decode(tokens, true),
+    idOf: (token) => tokenizer.token_to_id(token),
+    vocabSize: Math.max(-1, ...vocab.values()) + 1,
+    config,
+    chatTemplate: templateOf(files, config),
+  };
+}
+
+function parseFile(files: Readonly<Record<string, Uint8Array>>, name: string): Record<string, unknown> | undefined {
+  const bytes = files[name];
+  if (bytes === undefined) return undefined;
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Record<string, unknown>;
+  } catch (cause) {
+    throw new MrlmError("TOKENIZER_INVALID", `${name} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function templateOf(files: Readonly<Record<string, Uint8Array>>, config: Readonly<Record<string, unknown>>): string | undefined {
+  const file = files["chat_template.jinja"];
+  if (file !== undefined) return new TextDecoder().decode(file);
+  const template = config["chat_template"];
+  if (typeof template === "string") return template;
+  // Several named templates: the one called "default" is the plain chat.
+  if (Array.isArray(template)) return (template as { name: string; template: string }[]).find((entry) => entry.name === "default")?.template;
+  return undefined;
+}
+
+/** A byte-level vocabulary without all bytes and without an unknown token drops characters silently. */
+function mayLoseText(definition: Readonly<Record<string, unknown>>): boolean {
+  const model = definition["model"] as { type?: string; vocab?: Record<string, number>; unk_token?: string | null; byte_fallback?: boolean };
+  if (model?.type !== "BPE" || model.byte_fallback === true) return false;
+  const symbols = Object.keys(model.vocab ?? {}).filter((token) => [...token].length === 1);
+  return symbols.length < BYTE_SYMBOLS;
+}
+
+function untokenisable(text: string, tokenizer: HuggingFaceTokenizer): MrlmError {
+  const lost = [...new Set(text)].filter((character) => {
+    const ids = tokenizer.encode(character, { add_special_tokens: false }).ids;
+    return ids.length === 0 || tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false }) !== character;
+  });
+  const named = lost.map((character) => JSON.stringify(character)).join(", ");
+  return new MrlmError("TOKENIZER_INVALID", `The tokenizer has no token for ${named || "part of the text"} in ${JSON.stringify(text.slice(0, 80))}.`, {
+    hint: "Use a tokenizer whose alphabet covers what the environments say.",
+  });
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "@jest/globals";
+import { type Reward, score, type Trajectory, unscored } from "@mrlm/spec";
+import { episodeMetrics, noEpisodeCounts, playSeconds } from "../src/index.ts";
+
+const episode = (total: Reward, mask: number[], changes: Partial<Trajectory> = {}): Trajectory =>
+  ({
+    turns: [{ stopReason: "stop" }, { stopReason: "length" }],
+    agents: { agent: { segments: [{ mask: Uint8Array.from(mask) }], total, end: { terminated: true, truncated: false } } },
+    seconds: { sampling: 3, environment: 1 },
+    ...changes,
+  }) as unknown as Trajectory;
+const groups = [
+  {
+    id: "group",
+    task: "train/0",
+    trajectories: [
+      episode(score(1, { correct: 1, neat: 1 }), [0, 1, 1, 0, 0, 1]),
+      episode(score(0, { correct: 0 }), [0, 1]),
+      episode(unscored("JUDGE_FAILED", "down"), [0, 1, 1]),
+      episode(score(9), [0, 1], { error: { code: "ENVIRONMENT_FAILED", message: "gone" } }),
+    ],
+  },
+];
+
+test("numerics 35, 54: lengths count what the policy chose; episodes without a score are in no mean of rewards, and a component only where it was given", () => {
+  expect(episodeMetrics(groups, { ...noEpisodeCounts(), failed: 1, unscored: 1 })).toMatchObject({
+    "reward/mean": { sum: 1, count: 2 },
+    "reward/std": Math.SQRT1_2,
+    "reward/correct": { sum: 1, count: 2 },
+    "reward/neat": { sum: 1, count: 1 },
+    "episodes/failed": 1,
+    "episodes/unscored": 1,
+    "length/mean": { sum: 6, count: 3 },
+    "length/cut": { sum: 3, count: 6 },
+    "turns/mean": { sum: 6, count: 3 },
+  });
+});
+
+test("seconds of playing are divided by what episodes waited for", () => {
+  expect(playSeconds(groups, 8)).toEqual({ sampling: 6, environment: 2 });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { epochOrder, learningRateAt, meanOf, meanValue, mergeMeans } from "../src/index.ts";
+
+describe("learningRateAt", () => {
+  const base = { peak: 1, warmupSteps: 4, totalSteps: 12 } as const;
+
+  test("numerics 57: warm-up counts optimiser steps and reaches the peak on its last", () => {
+    expect([1, 2, 3, 4].map((step) => learningRateAt(step, { ...base, kind: "constant" }))).toEqual([0.25, 0.5, 0.75, 1]);
+  });
+
+  test("schedules end at their floor on the last step", () => {
+    expect(learningRateAt(12, { ...base, kind: "constant" })).toBe(1);
+    expect(learningRateAt(12, { ...base, kind: "linear", floor: 0.1 })).toBeCloseTo(0.1, 12);
+    expect(learningRateAt(12, { ...base, kind: "cosine" })).toBeCloseTo(0, 12);
+    expect(learningRateAt(8, { ...base, kind: "cosine" })).toBeCloseTo(0.5, 12);
+  });
+});
+
+describe("epochOrder", () => {
+  test.each([1, 7, 100, 100_003])("an epoch of %i rows visits each once", (size) => {
+    const seen = new Uint8Array(size);
+    for (const index of epochOrder(size, "rows", 1).take(size)) seen[index]!++;
+    expect(seen.every((count) => count === 1)).toBe(true);
+  });
+
+  test("epochs differ, seeds differ, and a position is all that a continuation needs", () => {
+    const order = epochOrder(50, "rows", 1);
+    const [first, second] = [order.take(50), order.take(50)];
+    expect(first).not.toEqual(second);
+    expect(epochOrder(50, "rows", 2).take(50)).not.toEqual(first);
+    fc.assert(
+      fc.property(fc.nat(120), (position) => {
+        const resumed = epochOrder(50, "rows", 1);
+        resumed.seek(position);
+        expect(resumed.take(5)).toEqual(epochOrder(50, "rows", 1).take(position + 5).slice(position));
+      }),
+    );
+  });
+});
+
+test("numerics 7: merged means do not depend on how the values were split", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 1 }), fc.nat(), (values, cut) => {
+      const at = cut % (values.length + 1);
+      const merged = mergeMeans(meanOf(values.slice(0, at)), meanOf(values.slice(at)));
+      expect(meanValue(merged)).toBe(meanValue(meanOf(values)));
+    }),
+  );
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "@jest/globals";
+import type { Message, Renderer } from "@mrlm/spec";
+import fc from "fast-check";
+import { characterTokenizerFiles, chatRenderer, loadTokenizer, messageText, textMessage } from "../src/index.ts";
+
+/** Drops the reasoning of every turn but the last, as reasoning models' templates do. */
+const FORGETFUL =
+  "{% for message in messages %}{{ '<|' + message.role + '|>' }}" +
+  "{% if message.reasoning_content and loop.last %}{{ '<think>' + message.reasoning_content + '</think>' }}{% endif %}" +
+  "{{ message.content + '<|end|>' + '\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
+
+function rendererWith(template?: string): Renderer {
+  const files = characterTokenizerFiles({ tags: ["<answer>", "</answer>", "<think>", "</think>"] });
+  return chatRenderer({
+    tokenizerFiles: template === undefined ? files : { ...files, "chat_template.jinja": new TextEncoder().encode(template) },
+    eosTokenIds: [],
+  });
+}
+
+const ask = textMessage("user", "sort 413902");
+const say = (text: string): Message => textMessage("assistant", text);
+
+/** Tokens that a policy would sample to say this: the text and the stop token. */
+function sampled(renderer: Renderer, text: string): Int32Array {
+  const [sequence] = renderer.supervise([ask, say(text)]);
+  return (sequence as { tokens: Int32Array; mask: Uint8Array }).tokens.filter((_, i) => sequence?.mask[i] === 1);
+}
+
+describe("chatRenderer", () => {
+  const renderer = rendererWith();
+
+  test("a terse task with its answer takes 23 tokens: markers and tags are one token each", () => {
+    const [sequence] = renderer.supervise([ask, say("<answer>012349</answer>")]);
+    expect(sequence?.tokens).toHaveLength(23);
+    expect(renderer.decode(sequence?.tokens as Int32Array)).toBe("<|user|>sort 413902<|end|><|assistant|><answer>012349</answer><|end|>");
+  });
+
+  test("numerics 32: the stop token is inside the supervised mask, nothing of the prompt is", () => {
+    const [sequence] = renderer.supervise([ask, say("7")]);
+    expect(sequence?.tokens.at(-1)).toBe(renderer.stopTokenIds[0]);
+    expect(Array.from(sequence?.mask ?? []).slice(-2)).toEqual([1, 1]);
+    expect(Array.from(sequence?.mask ?? []).reduce((sum, bit) => sum + bit, 0)).toBe(2);
+  });
+
+  test("numerics 43: the prompt's ids are a prefix of the ids of prompt and answer", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme-ascii", maxLength: 20 }), fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 }), (question, answer) => {
+        const prompt = renderer.render([textMessage("user", question)]).tokens;
+        const [sequence] = renderer.supervise([textMessage("user", question), say(answer)]);
+        expect(sequence?.tokens.subarray(0, prompt.length)).toEqual(prompt);
+      }),
+    );
+  });
+
+  test("numerics 27: extending keeps every earlier id and tokenises only what the policy did not write", () => {
+    const prompt = renderer.render([ask]).tokens;
+    const tokens = Int32Array.from([...prompt, ...sampled(renderer, "9")]);
+    const extension = renderer.extend(tokens, [ask, say("9")], [textMessage("user", "no")]);
+    expect(extension.kind).toBe("extend");
+    expect(renderer.decode(extension.tokens)).toBe("<|user|>no<|end|><|assistant|>");
+  });
+
+  test("a turn that was cut by its token limit gets the missing stop token as context", () => {
+    const prompt = renderer.render([ask]).tokens;
+    const cut = Int32Array.from([...prompt, ...sampled(renderer, "9").slice(0, -1)]);
+    const extension = renderer.extend(cut, [ask, say("9")], [textMessage("user", "no")]);
+    expect(renderer.decode(extension.tokens)).toBe("<|end|><|user|>no<|end|><|assistant|>");
+  });
+
+  test("numerics 28: a template that drops old thinking restarts the segment", () => {
+    const forgetful = rendererWith(FORGETFUL);
+    const thought: Message = { role: "assistant", parts: [{ type: "thinking", text: "hm" }, { type: "text", text: "9" }] };
+    const tokens = Int32Array.from([...forgetful.render([ask]).tokens, ...sampled(forgetful, "9")]);
+    const kept = forgetful.extend(tokens, [ask, say("9")], [textMessage("user", "no")]);
+    expect([kept.kind, forgetful.decode(kept.tokens)]).toEqual(["extend", "\n<|user|>no<|end|>\n<|assistant|>"]);
+    const dropped = forgetful.extend(tokens, [ask, thought], [textMessage("user", "no")]);
+    expect([dropped.kind, forgetful.decode(dropped.tokens)]).toEqual(["restart", "<|user|>sort 413902<|end|>\n<|assistant|>9<|end|>\n<|user|>no<|end|>\n<|assistant|>"]);
+  });
+
+  test("a conversation of several turns is supervised as an episode would have built it", () => {
+    const conversation = [ask, say("1"), textMessage("user", "no"), say("2")];
+    const [sequence, ...more] = renderer.supervise(conversation);
+    expect(more).toEqual([]);
+    expect(renderer.decode(sequence?.tokens as Int32Array)).toBe("<|user|>sort 413902<|end|><|assistant|>1<|end|><|user|>no<|end|><|assistant|>2<|end|>");
+    expect(Array.from(sequence?.mask ?? []).reduce((sum, bit) => sum + bit, 0)).toBe(4);
+  });
+
+  test("what the policy said is its text without the stop token, tags included", () => {
+    expect(messageText(renderer.parse(sampled(renderer, "<answer>12</answer>")))).toBe("<answer>12</answer>");
+  });
+
+  test("reasoning and well-formed tool calls become parts, malformed ones stay text", () => {
+    const wide = rendererWith();
+    const parts = wide.parse(sampled(wide, '<think>hm</think>a<tool_call>{"name":"f","arguments":{"x":1}}</tool_call><tool_call>{oops}</tool_call>')).parts;
+    expect(parts.map((part) => part.type)).toEqual(["thinking", "text", "tool-call", "text"]);
+  });
+
+  test("text without tokens is refused by name, not dropped", () => {
+    const digits = loadTokenizer(characterTokenizerFiles({ alphabet: "0123456789" }));
+    expect(() => digits.encode("1x2")).toThrow('"x"');
+  });
+
+  test("a tokenizer without a chat template is refused", () => {
+    const files = characterTokenizerFiles();
+    expect(() => chatRenderer({ tokenizerFiles: { "tokenizer.json": files["tokenizer.json"] as Uint8Array }, eosTokenIds: [1] })).toThrow("chat template");
+  });
+});

@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { configSchema } from "../src/config/schema.ts";
+
+/** As much of JSON Schema as the configuration's uses. */
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly default?: unknown;
+  readonly $ref?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+}
+
+/** Keys of the seed system's YAML at the top; they have a section of their own. */
+const SEED_KEYS = ["experiment_name", "training", "ppo", "grpo", "dpo", "sft", "eval_envs", "policy_env", "dataset", "output_dir"];
+
+const INTRODUCTION = `# Configuration
+
+What \`mrlm train --config FILE\` reads. Keys are snake_case. An unknown key is an error that names the key, its line and column and the nearest known
+one; so is a value of the wrong kind. Relative paths are relative to the file, \`output\` to the working directory. The resolved configuration,
+every default filled in, is written into the run directory as \`config.yaml\` and loads again as itself.
+
+Editors complete and check the file with [config.schema.json](config.schema.json):
+\`# yaml-language-server: $schema=https://.../docs/reference/config.schema.json\` as its first line.
+
+\`\`\`yaml
+name: ordering
+seed: 0
+model:
+  random:
+    config: { model_type: qwen2, hidden_size: 128, num_hidden_layers: 4, num_attention_heads: 4, intermediate_size: 512 }
+    tokenizer: characters
+environments:
+  - id: math
+    options: { families: [ordering], style: terse }
+sampling: { temperature: 1, max_tokens: 16 }
+stages:
+  - { algorithm: sft, steps: 75, batch_size: 128, learning_rate: 1.0e-3 }
+  - { algorithm: grpo, steps: 100, prompts_per_step: 32, group_size: 8, learning_rate: 1.0e-4 }
+eval: { tasks: 256 }
+\`\`\`
+
+A stage's own options are those of its algorithm, written beside \`algorithm\`; an environment's are those of the environment. Both are
+judged by the plugin's own schema: see the README of each.
+`;
+
+const SEED_INTRODUCTION = `## The seed system's form
+
+The YAML of the system that this one grew from loads as it stands. \`training\` and the section of its algorithm are one stage, \`eval_envs\`
+are the environments, and the keys below stand for those of our own form. What has no effect here is accepted, and said when the
+configuration is loaded. So are options of an algorithm or an environment that the installed plugin does not have.
+`;
+
+/** JSON Schema of the configuration, for editors. */
+export function configJsonSchema(): Schema {
+  return z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" }) as Schema;
+}
+
+/** docs/reference/config.md. */
+export function configReference(): string {
+  const { properties = {}, required = [] } = configJsonSchema();
+  const own = Object.keys(properties).filter((key) => !SEED_KEYS.includes(key));
+  const scalars = own.filter((key) => objectOf(properties[key] as Schema) === undefined);
+  const sections = own.filter((key) => !scalars.includes(key));
+  return [
+    INTRODUCTION,
+    "## Top level\n",
+    table(own.map((key) => ({ key, schema: properties[key] as Schema, isRequired: required.includes(key) }))),
+    ...sections.map((key) => section(key, properties[key] as Schema, key === "model" ? (name) => !isSeedModelKey(name) : () => true)),
+    SEED_INTRODUCTION,
+    table(SEED_KEYS.map((key) => ({ key, schema: properties[key] as Schema, isRequired: false }))),
+    ...SEED_KEYS.flatMap((key) => (objectOf(properties[key] as Schema) === undefined ? [] : [section(key, properties[key] as Schema, () => true)])),
+    section("model", properties["model"] as Schema, isSeedModelKey, "model, the seed system's keys"),
+  ].join("\n");
+}
+
+const OWN_MODEL_KEYS = ["path", "random", "dtype", "lora", "float32_head", "gradient_checkpointing", "micro_batch_tokens"];
+
+function isSeedModelKey(name: string): boolean {
+  return !OWN_MODEL_KEYS.includes(name.split(/[.[]/)[0] as string);
+}
+
+function section(key: string, schema: Schema, isShown: (name: string) => boolean, title = key): string {
+  const rows = rowsOf(schema, "").filter(({ key: name }) => isShown(name));
+  return `### ${title}\n\n${table(rows)}`;
+}
+
+interface Row {
+  readonly key: string;
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+}
+
+function rowsOf(schema: Schema, prefix: string): Row[] {
+  const object = objectOf(schema);
+  return Object.entries(object?.properties ?? {}).flatMap(([name, member]) => {
+    const key = `${prefix}${name}`;
+    const isList = member.type === "array";
+    return [{ key, schema: member, isRequired: object?.required?.includes(name) ?? false }, ...rowsOf(member, `${key}${isList ? "[]" : ""}.`)];
+  });
+}
+
+/** The object with keys that a schema is, lists, or may be. */
+function objectOf(schema: Schema): Schema | undefined {
+  if (schema.properties !== undefined) return schema;
+  if (schema.items !== undefined) return objectOf(schema.items);
+  return schema.anyOf?.map(objectOf).find((found) => found !== undefined);
+}
+
+function table(rows: readonly Row[]): string {
+  const lines = rows.map(
+    ({ key, schema, isRequired }) =>
+      `| \`${key}\` | ${kindOf(schema)} | ${isRequired ? "**required**. " : ""}${(schema.description ?? "").replaceAll("|", "\\|")} |`,
+  );
+  return ["| key | value | |", "| --- | --- | --- |", ...lines, ""].join("\n");
+}
+
+function kindOf(schema: Schema): string {
+  if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (schema.const !== undefined) return `\`${schema.const}\``;
+  if (schema.anyOf !== undefined) {
+    const kinds = [...new Set(schema.anyOf.filter(({ type }) => type !== "null").map(kindOf))];
+    return kinds.length > 4 ? "any" : kinds.join(" or ");
+  }
+  if (schema.type === "array") return `list of ${schema.items === undefined ? "anything" : kindOf(schema.items)}`;
+  if (schema.type === "integer" || schema.type === "number") return `${schema.type === "integer" ? "whole number" : "number"}${rangeOf(schema)}`;
+  const names: Readonly<Record<string, string>> = { string: "text", boolean: "true or false", object: "object" };
+  return names[schema.type ?? ""] ?? "any";
+}
+
+function rangeOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema): string {
+  const parts = [
+    ...(exclusiveMinimum !== undefined
+      ? [`above ${exclusiveMinimum}`]
+      : minimum !== undefined && Math.abs(minimum) < 2 ** 53 - 1
+        ? [`at least ${minimum}`]
+        : []),
+    ...(exclusiveMaximum !== undefined
+      ? [`below ${exclusiveMaximum}`]
+      : maximum !== undefined && maximum < 2 ** 53 - 1
+        ? [`at most ${maximum}`]
+        : []),
+  ];
+  return parts.length > 0 ? `, ${parts.join(", ")}` : "";
+}

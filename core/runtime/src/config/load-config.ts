@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { MrlmError } from "@mrlm/spec";
+import { configError, type ConfigProblem, problemsOf, showPath } from "./config-problems.ts";
+import type { ResolvedConfig } from "./resolved-config.ts";
+import { resolveConfig } from "./resolve-config.ts";
+import { type ConfigInput, configSchema } from "./schema.ts";
+import { keysWithoutEffect, saidTwice, translateSeedForm } from "./seed-form.ts";
+import { type ConfigPath, readYaml, type SourceText } from "./source-text.ts";
+
+/** A configuration that has the right form. What only plugins, engine and environments can judge comes later. */
+export interface LoadedConfig {
+  readonly config: ResolvedConfig;
+  readonly source: SourceText;
+  /** The text as it was given. */
+  readonly text: string;
+  /** Keys that are accepted and do nothing, with place and reason. */
+  readonly notices: readonly string[];
+  /** Where an option of a stage stood in the text. */
+  stagePath(stage: number, option: ConfigPath): ConfigPath;
+  /** Options of stages and environments were translated from the seed system's form: those that a plugin does not know are dropped with a notice. */
+  readonly isTranslated: { readonly stages: boolean; readonly environments: boolean };
+}
+
+/** Reads a configuration file. Rejects with CONFIG_NOT_FOUND, or CONFIG_INVALID that names every wrong key with its line and column. */
+export function loadConfig(path: string, options: { readonly workingDirectory?: string } = {}): LoadedConfig {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new MrlmError("CONFIG_NOT_FOUND", `The configuration ${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  return parseConfig(text, { path, ...options });
+}
+
+/** Reads a configuration from a text. `path` gives messages a name, relative paths a directory, and the run its default name. */
+export function parseConfig(text: string, options: { readonly path: string; readonly workingDirectory?: string }): LoadedConfig {
+  const source = readYaml(text, options.path);
+  const parsed = configSchema.safeParse(source.value ?? {});
+  if (!parsed.success) throw configError(source, problemsOf(configSchema, source.value ?? {}, parsed.error));
+  const input = parsed.data;
+  const { config, origins, hasSeedEnvironments } = translateSeedForm(input);
+  const problems = [...saidTwice(input), ...incompleteness(config)];
+  if (problems.length > 0) throw configError(source, problems);
+  const place = {
+    fallbackName: basename(options.path).replace(/\.[^.]*$/, "") || "run",
+    directory: dirname(resolve(options.path)),
+    workingDirectory: options.workingDirectory ?? process.cwd(),
+  };
+  return {
+    config: resolveConfig(config, place),
+    source,
+    text,
+    notices: noticesOf(input, source),
+    stagePath: (stage, option) => stagePath(input, origins, stage, option),
+    isTranslated: { stages: origins !== undefined, environments: hasSeedEnvironments && input.environments === undefined },
+  };
+}
+
+function incompleteness(config: ConfigInput): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const { path, random } = config.model;
+  if ((path === undefined) === (random === undefined))
+    problems.push({ path: ["model"], at: "key", text: "model: give either `path` (a directory) or `random` (random weights)" });
+  if (config.stages === undefined) problems.push({ path: [], at: "value", text: "there is nothing to do: `stages` is missing" });
+  config.stages?.forEach((stage, i) => {
+    const { algorithm: _, name: __, sampling: ___, options, ...inline } = stage;
+    for (const key of Object.keys(inline))
+      if (options !== undefined && key in options)
+        problems.push({ path: ["stages", i, key], at: "key", text: `"${key}" stands beside \`options\` and in it: leave one of them out` });
+  });
+  return problems;
+}
+
+function noticesOf(input: ConfigInput, source: SourceText): string[] {
+  const unused = keysWithoutEffect(source.value).map(
+    ({ path, reason }) => `${source.locate(path, "key")}: ${showPath(path)} has no effect: ${reason}.`,
+  );
+  const algorithm = input.training?.algorithm.toLowerCase();
+  const others = (["ppo", "grpo", "dpo", "sft"] as const).filter((name) => input[name] !== undefined && name !== algorithm);
+  return [
+    ...unused,
+    ...others.map(
+      (name) =>
+        `${source.locate([name], "key")}: ${name} has no effect: ${algorithm === undefined ? "options of an algorithm stand in its stage" : `the algorithm is ${algorithm}`}.`,
+    ),
+  ];
+}
+
+function stagePath(input: ConfigInput, origins: Readonly<Record<string, ConfigPath>> | undefined, stage: number, option: ConfigPath): ConfigPath {
+  const [first, ...rest] = option;
+  if (origins !== undefined) return first === undefined ? ["training"] : [...(origins[first] ?? ["training"]), ...rest];
+  const isNested = first !== undefined && first in (input.stages?.[stage]?.options ?? {});
+  return ["stages", stage, ...(isNested ? ["options"] : []), ...option];
+}

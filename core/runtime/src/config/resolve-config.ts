@@ -1,0 +1,119 @@
+import { isAbsolute, resolve } from "node:path";
+import type { JsonObject, JsonValue } from "@mrlm/spec";
+import { canonicalJson } from "../names/canonical-json.ts";
+import type { ConfigInput } from "./schema.ts";
+import type { ResolvedConfig, ResolvedEnvironment } from "./resolved-config.ts";
+
+/** Where a configuration stands, for its relative paths and its defaults. */
+export interface ConfigPlace {
+  readonly fallbackName: string;
+  /** Of the file. */
+  readonly directory: string;
+  /** Relative output directories are relative to it. */
+  readonly workingDirectory: string;
+}
+
+/** Fills in every default and makes every path absolute. The result is frozen through and through. */
+export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedConfig {
+  const base = resolve(place.directory, input.base_directory ?? ".");
+  const path = (given: string): string => (isAbsolute(given) ? given : resolve(base, given));
+  const seed = input.seed ?? 0;
+  const environments = (input.environments ?? []).map((environment) => ({ ...resolveEnvironment(environment), weight: environment.weight ?? 1 }));
+  const output = typeof input.output === "string" ? { directory: input.output } : (input.output ?? {});
+  const sampling = {
+    ...input.sampling,
+    temperature: input.sampling?.temperature ?? 1,
+    max_tokens: input.sampling?.max_tokens ?? 256,
+    concurrency: input.sampling?.concurrency ?? 256,
+  };
+  const { max_sequence_tokens: _, concurrency: __, ...turnSampling } = sampling;
+  const { nproc_per_node = 1, nnodes = 1 } = input.distributed ?? {};
+  const { enabled = nproc_per_node > 1 || nnodes > 1 } = input.distributed ?? {};
+  return freeze({
+    name: input.name ?? place.fallbackName,
+    ...(input.description ? { description: input.description } : {}),
+    tags: input.tags ?? [],
+    seed,
+    model: resolveModel(input.model, seed, path),
+    environments: mergeEqual(environments),
+    stages: (input.stages ?? []).map(({ algorithm, name, sampling: own, options, ...inline }) => ({
+      algorithm,
+      name: name ?? (algorithm.split("@")[0] as string),
+      sampling: { ...turnSampling, ...own },
+      options: { ...(inline as JsonObject), ...options },
+    })),
+    sampling,
+    eval: {
+      environments: input.eval?.environments?.map(resolveEnvironment) ?? mergeEqual(environments).map(({ weight: _, ...environment }) => environment),
+      split: input.eval?.split ?? "eval",
+      tasks: input.eval?.tasks ?? 256,
+      samples: input.eval?.samples ?? 1,
+      every: input.eval?.every ?? 0,
+    },
+    engine: {
+      ...input.engine,
+      provider: input.engine?.provider ?? "torch",
+      device: input.engine?.device ?? "auto",
+      mode: input.engine?.mode ?? "auto",
+    },
+    server: { ...input.server, spawn: input.server?.spawn ?? false, reconnect_seconds: input.server?.reconnect_seconds ?? 60 },
+    checkpoint: { every: input.checkpoint?.every ?? 50, keep: input.checkpoint?.keep ?? 2 },
+    output: { directory: resolve(place.workingDirectory, output.directory ?? "runs"), trajectories: output.trajectories ?? true },
+    plugins: input.plugins ?? {},
+    distributed: {
+      ...pick(input.distributed, ["node_rank", "master_addr", "master_port"]),
+      enabled,
+      strategy: input.distributed?.strategy ?? "ddp",
+      nproc_per_node: enabled ? nproc_per_node : 1,
+      nnodes: enabled ? nnodes : 1,
+    },
+    base_directory: base,
+  });
+}
+
+function resolveModel(model: ConfigInput["model"], seed: number, path: (given: string) => string): ResolvedConfig["model"] {
+  const { random } = model;
+  const tokenizer = random?.tokenizer;
+  return {
+    ...(model.path === undefined ? {} : { path: path(model.path) }),
+    ...(random === undefined
+      ? {}
+      : {
+          random: {
+            config: typeof random.config === "string" ? path(random.config) : random.config,
+            tokenizer:
+              typeof tokenizer === "string" ? (tokenizer === "characters" ? { characters: {} } : path(tokenizer)) : (tokenizer ?? { characters: {} }),
+            seed: random.seed ?? seed,
+          },
+        }),
+    dtype: model.dtype ?? "auto",
+    ...pick(model, ["lora", "float32_head", "gradient_checkpointing", "micro_batch_tokens"]),
+  };
+}
+
+function resolveEnvironment(environment: { readonly id: string; readonly options?: JsonObject; readonly max_turns?: number }): ResolvedEnvironment {
+  return { id: environment.id, options: environment.options ?? {}, ...pick(environment, ["max_turns"]) };
+}
+
+/** Entries that are the same environment become one, with the sum of their weights. */
+function mergeEqual<E extends ResolvedEnvironment & { readonly weight: number }>(environments: readonly E[]): E[] {
+  const merged = new Map<string, E>();
+  for (const environment of environments) {
+    const key = canonicalJson([environment.id, environment.options, environment.max_turns ?? null] as JsonValue);
+    const known = merged.get(key);
+    merged.set(key, known === undefined ? environment : { ...known, weight: known.weight + environment.weight });
+  }
+  return [...merged.values()];
+}
+
+function pick<T extends object, K extends keyof T>(value: T | undefined, keys: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(keys.filter((key) => value?.[key] !== undefined).map((key) => [key, value?.[key]])) as Partial<Pick<T, K>>;
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+  return value;
+}

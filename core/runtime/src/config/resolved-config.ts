@@ -1,0 +1,85 @@
+import type { JsonObject } from "@mrlm/spec";
+import type { PluginOptions } from "../plugins/discover-plugins.ts";
+
+/** How to spell a tokenizer of characters. */
+export interface CharacterTokenizer {
+  readonly characters: { readonly alphabet?: string; readonly tags?: readonly string[] };
+}
+
+/** How to sample a turn. */
+export interface ResolvedSampling {
+  readonly temperature: number;
+  readonly max_tokens: number;
+  readonly min_tokens?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+}
+
+/** One environment with its options, as it stands in a resolved configuration. */
+export interface ResolvedEnvironment {
+  readonly id: string;
+  readonly options: JsonObject;
+  readonly max_turns?: number;
+}
+
+/**
+ * A configuration with every default filled in and every path absolute. Its keys are those of our own YAML form, so that written to a
+ * file it loads again as itself.
+ */
+export interface ResolvedConfig {
+  readonly name: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly seed: number;
+  readonly model: {
+    /** Exactly one of `path` and `random` is set. */
+    readonly path?: string;
+    readonly random?: {
+      /** Inline, or the path of a config.json. */
+      readonly config: string | JsonObject;
+      readonly tokenizer: string | CharacterTokenizer;
+      readonly seed: number;
+    };
+    readonly dtype: "auto" | "float32" | "bfloat16" | "float16";
+    readonly lora?: { readonly rank: number; readonly alpha: number; readonly dropout?: number; readonly target_modules?: readonly string[] };
+    readonly float32_head?: boolean;
+    readonly gradient_checkpointing?: boolean;
+    readonly micro_batch_tokens?: number;
+  };
+  readonly environments: readonly (ResolvedEnvironment & { readonly weight: number })[];
+  readonly stages: readonly {
+    readonly algorithm: string;
+    readonly name: string;
+    readonly sampling: ResolvedSampling;
+    readonly options: JsonObject;
+  }[];
+  readonly sampling: ResolvedSampling & { readonly max_sequence_tokens?: number; readonly concurrency: number };
+  readonly eval: {
+    readonly environments: readonly ResolvedEnvironment[];
+    readonly split: string;
+    readonly tasks: number;
+    readonly samples: number;
+    readonly every: number;
+  };
+  readonly engine: {
+    readonly address?: string;
+    readonly provider: string;
+    readonly device: "auto" | "cpu" | "cuda";
+    readonly mode: "auto" | "deterministic" | "throughput";
+    readonly threads?: number;
+  };
+  readonly server: { readonly address?: string; readonly spawn: boolean; readonly reconnect_seconds: number };
+  readonly checkpoint: { readonly every: number; readonly keep: number };
+  readonly output: { readonly directory: string; readonly trajectories: boolean };
+  readonly plugins: Readonly<Record<string, PluginOptions>>;
+  readonly distributed: {
+    readonly enabled: boolean;
+    readonly strategy: "ddp" | "fsdp";
+    readonly nproc_per_node: number;
+    readonly nnodes: number;
+    readonly node_rank?: number;
+    readonly master_addr?: string;
+    readonly master_port?: number;
+  };
+  readonly base_directory: string;
+}

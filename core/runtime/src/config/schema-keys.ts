@@ -1,0 +1,44 @@
+import type { z } from "zod";
+import type { ConfigPath } from "./source-text.ts";
+
+/** zod's own account of a schema, as far as it is needed to walk it. */
+interface SchemaNode {
+  readonly def: {
+    readonly type: string;
+    readonly innerType?: SchemaNode;
+    readonly shape?: Readonly<Record<string, SchemaNode>>;
+    readonly element?: SchemaNode;
+    readonly valueType?: SchemaNode;
+    readonly options?: readonly SchemaNode[];
+    readonly catchall?: SchemaNode;
+  };
+  meta?(): { readonly withoutEffect?: string } | undefined;
+}
+
+/** Keys that a schema knows at a path; none where it has no object there. */
+export function knownKeys(schema: z.ZodType, path: ConfigPath): string[] {
+  return nodesAt([schema as unknown as SchemaNode], path).flatMap((node) => Object.keys(node.def.shape ?? {}));
+}
+
+/** Why a key of a configuration has no effect; `undefined` when it has one. */
+export function reasonWithoutEffect(schema: z.ZodType, path: ConfigPath): string | undefined {
+  const parents = nodesAt([schema as unknown as SchemaNode], path.slice(0, -1));
+  const key = String(path.at(-1));
+  return parents.map((node) => node.def.shape?.[key]?.meta?.()?.withoutEffect).find((reason) => reason !== undefined);
+}
+
+function nodesAt(start: readonly SchemaNode[], path: ConfigPath): SchemaNode[] {
+  let nodes = start.flatMap(unwrap);
+  for (const segment of path) {
+    nodes = nodes.flatMap((node) => {
+      const next = typeof segment === "number" ? node.def.element : (node.def.shape?.[segment] ?? node.def.valueType);
+      return next === undefined ? [] : unwrap(next);
+    });
+  }
+  return nodes;
+}
+
+function unwrap(node: SchemaNode): SchemaNode[] {
+  if (node.def.options !== undefined) return node.def.options.flatMap(unwrap);
+  return node.def.innerType === undefined ? [node] : unwrap(node.def.innerType);
+}

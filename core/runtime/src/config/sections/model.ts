@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { pluginOptions } from "./json-schema.ts";
+import { seedModelKeys } from "./seed-model.ts";
+
+const tokenizer = z.union([
+  z.string(),
+  z.strictObject({
+    characters: z.strictObject({
+      alphabet: z.string().min(1).optional().describe("Characters with a token each; default: printable ASCII and the newline"),
+      tags: z.array(z.string().min(1)).optional().describe("Texts that are one token each; default: `<answer>` and `</answer>`"),
+    }),
+  }),
+]);
+
+const lora = z.strictObject({
+  rank: z.int().positive(),
+  alpha: z.number().positive(),
+  dropout: z.number().min(0).lt(1).optional(),
+  target_modules: z.array(z.string()).min(1).optional(),
+});
+
+/** `model`: what is trained. */
+export const modelSection = z.strictObject({
+  path: z
+    .string()
+    .optional()
+    .describe("Hugging Face directory (config.json, safetensors, tokenizer.json), relative to the config; nothing is downloaded"),
+  random: z
+    .strictObject({
+      config: z.union([z.string(), pluginOptions]).describe("Hugging Face configuration, inline or the path of a config.json"),
+      tokenizer: tokenizer
+        .default("characters")
+        .describe("`characters` (a token for each character), `{ characters: { alphabet, tags } }`, or a directory with tokenizer files"),
+      seed: z.int().nonnegative().optional().describe("Of the weights; default: the run's seed"),
+    })
+    .optional()
+    .describe("Random weights instead of a directory"),
+  dtype: z
+    .enum(["auto", "float32", "bfloat16", "float16"])
+    .optional()
+    .describe("Of the weights; default `auto`: float32 on a CPU, else what the directory says"),
+  lora: lora.optional().describe("Train low-rank adapters instead of all weights"),
+  float32_head: z.boolean().optional().describe("Compute logits in float32 whatever the dtype"),
+  gradient_checkpointing: z.boolean().optional().describe("Recompute activations instead of keeping them"),
+  micro_batch_tokens: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Tokens of one forward and backward pass; it changes speed and memory, never the gradient"),
+  ...seedModelKeys,
+});

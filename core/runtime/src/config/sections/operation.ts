@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { withoutEffect } from "./without-effect.ts";
+
+/** `engine`: where the model lives. */
+export const engineSection = z.strictObject({
+  address: z.string().min(1).optional().describe("host:port of an engine that runs already; without it one is started for the run"),
+  provider: z.string().min(1).optional().describe("Plugin that starts it; default `torch`"),
+  device: z.enum(["auto", "cpu", "cuda"]).optional().describe("Default `auto`"),
+  mode: z.enum(["auto", "deterministic", "throughput"]).optional().describe("`deterministic`: bit-identical runs; `auto`: deterministic on a CPU"),
+  threads: z.int().positive().optional().describe("CPU threads; default: 1 for a model of hidden size up to 256, else what torch chooses"),
+});
+
+/** `server`: where the environments live. */
+export const serverSection = z.strictObject({
+  address: z.string().min(1).optional().describe("host:port of an environment server that runs already"),
+  spawn: z.boolean().optional().describe("`true`: a server in a process of its own; default: in this process"),
+  reconnect_seconds: z.number().positive().optional().describe("How long a server may be gone before the run ends; default 60"),
+});
+
+/** `checkpoint`. */
+export const checkpointSection = z.strictObject({
+  every: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("Iterations between two; default 50; 0: only at the end of each stage and when the run is stopped"),
+  keep: z.int().positive().optional().describe("The newest so many; default 2"),
+});
+
+/** `output`, when it is more than a directory. */
+export const outputSection = z.strictObject({
+  directory: z.string().min(1).optional().describe("Where run directories are made, relative to the working directory; default `runs`"),
+  trajectories: z.boolean().optional().describe("Store every episode, down to the tokens; default true"),
+  save_dir: z.string().min(1).optional().describe("The seed system's name of `directory`"),
+  log_interval: withoutEffect("each iteration is logged"),
+  eval_interval: z.int().nonnegative().optional().describe("The seed system's place of `eval.every`"),
+  save_interval: z.int().nonnegative().optional().describe("The seed system's place of `checkpoint.every`"),
+});
+
+/** `distributed`: several processes for one engine. */
+export const distributedSection = z.strictObject({
+  enabled: z
+    .boolean()
+    .optional()
+    .describe("`false`: one process, whatever else is said here; default: true when nproc_per_node or nnodes is above 1"),
+  strategy: z.enum(["ddp", "fsdp"]).optional(),
+  nproc_per_node: z.int().positive().optional().describe("Processes on each machine"),
+  nnodes: z.int().positive().optional().describe("Machines"),
+  node_rank: z.int().nonnegative().optional(),
+  master_addr: z.string().optional(),
+  master_port: z.int().min(1).max(65535).optional(),
+  num_gpus: z.int().positive().optional().describe("The seed system's name of nproc_per_node"),
+  num_nodes: z.int().positive().optional().describe("The seed system's name of nnodes"),
+  backend: withoutEffect("nccl on GPUs, gloo on CPUs"),
+  gpu_ids: withoutEffect("CUDA_VISIBLE_DEVICES chooses GPUs"),
+  fsdp_sharding_strategy: withoutEffect("FSDP2 shards parameters, gradients and optimiser state"),
+  fsdp_cpu_offload: withoutEffect("state stays on the device"),
+});

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { pluginOptions } from "./json-schema.ts";
+
+/** One of `stages`: an algorithm and its options. */
+export const stageSection = z
+  .object({
+    algorithm: z.string().min(1).describe("`grpo@1`, or `grpo` for the newest version installed"),
+    name: z.string().min(1).optional().describe("In reports; default: the algorithm's name"),
+    sampling: z
+      .strictObject({
+        temperature: z.number().nonnegative().optional(),
+        max_tokens: z.int().positive().optional(),
+        min_tokens: z.int().nonnegative().optional(),
+        top_p: z.number().gt(0).max(1).optional(),
+        top_k: z.int().positive().optional(),
+      })
+      .optional()
+      .describe("Over the run's `sampling` in this stage"),
+    options: pluginOptions.optional().describe("The algorithm's options; they may also stand beside `algorithm`"),
+  })
+  .catchall(z.json());
+
+/** `sampling`: how episodes are sampled. */
+export const samplingSection = z.strictObject({
+  temperature: z.number().nonnegative().optional().describe("Of training and of sampled evaluation; default 1"),
+  max_tokens: z.int().positive().optional().describe("Of one turn; default 256"),
+  min_tokens: z.int().nonnegative().optional(),
+  top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
+  top_k: z.int().positive().optional().describe("As top_p"),
+  max_sequence_tokens: z.int().positive().optional().describe("Of one agent's context, prompt included; default: the model's positions"),
+  concurrency: z.int().positive().optional().describe("Episodes at once; default 256"),
+});
+
+/** `eval`: measuring on held-out tasks before, between and after the stages. */
+export const evalSection = z.strictObject({
+  environments: z.array(environmentReference()).optional().describe("Entries as in `environments`; default: the environments trained on"),
+  split: z.string().min(1).optional().describe("Default `eval`"),
+  tasks: z.int().nonnegative().optional().describe("Tasks of each environment, the first ones; default 256; 0: no evaluation"),
+  samples: z.int().nonnegative().optional().describe("Sampled episodes of each task, beside the greedy one; default 1"),
+  every: z.int().nonnegative().optional().describe("Also after so many iterations; default 0: only between the stages"),
+});
+
+function environmentReference() {
+  return z.strictObject({ id: z.string().min(1), options: pluginOptions.optional(), max_turns: z.int().positive().optional() });
+}

@@ -1,0 +1,44 @@
+import { type Demonstration, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
+import { environmentContext } from "./environment-context.ts";
+import { PhaseClock } from "./phase-clock.ts";
+import type { PreparedEnvironment } from "./prepared-environment.ts";
+import { checkForm } from "./returned.ts";
+import { checkTask, parseTaskId } from "./task-choice.ts";
+
+/** Worked solutions, in the order of the tasks; refused outside the training split, so that held-out answers cannot leak into training. */
+export async function demonstrateTasks(prepared: PreparedEnvironment, tasks: readonly TaskId[], logger: Logger): Promise<Demonstration[]> {
+  const { definition, requirements, options, deadlines } = prepared;
+  const { demonstrate } = definition;
+  if (demonstrate === undefined) throw new MrlmError("DEMONSTRATION_REFUSED", `Environment ${definition.id} has no demonstrations.`);
+  const refused = tasks.find((task) => parseTaskId(task)?.split !== "train");
+  if (refused !== undefined)
+    throw new MrlmError("DEMONSTRATION_REFUSED", `Environment ${definition.id} demonstrates tasks of the split "train" only, not "${refused}".`);
+  const clock = new PhaseClock(definition.id, deadlines);
+  const context = environmentContext({ environment: definition.id, logger, tasks: prepared.tasks, requirements, clock });
+  const demonstrations: Demonstration[] = [];
+  for (const task of tasks) {
+    checkTask(definition, prepared.tasks, task);
+    const returned = await clock
+      .run("setup", [], () => demonstrate.call(definition, context, options, task))
+      .catch((error: unknown) => {
+        if (MrlmError.isInstance(error)) throw error;
+        const said = error instanceof Error ? error.message : String(error);
+        throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in demonstrate for ${task}: ${said}`, { cause: error });
+      });
+    demonstrations.push(checkDemonstration(prepared, task, returned));
+  }
+  return demonstrations;
+}
+
+function checkDemonstration(prepared: PreparedEnvironment, task: TaskId, returned: Demonstration): Demonstration {
+  const { id, agents } = prepared.description;
+  const fault = (problem: string): MrlmError =>
+    new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} returned a malformed demonstration of ${task}: ${problem}.`);
+  if (returned?.task !== task) throw fault(`it is of task "${returned?.task}"`);
+  if (!agents.includes(returned.agent)) throw fault(`its agent "${returned.agent}" is none of the environment's agents (${agents.join(", ")})`);
+  const messages = checkForm<Demonstration["messages"]>("conversation", returned.messages);
+  if ("problem" in messages) throw fault(`messages: ${messages.problem}`);
+  if (!messages.value.some((message) => message.role === "assistant"))
+    throw fault("it has no message of role assistant, so there is nothing to learn");
+  return { task, agent: returned.agent, messages: messages.value, ...(returned.tools === undefined ? {} : { tools: returned.tools }) };
+}

@@ -1,0 +1,84 @@
+import { type EnvironmentContext, type Judge, type Logger, MrlmError, type Scorer, type TaskSource, type Tool, unscored } from "@mrlm/spec";
+import { randomStream } from "@mrlm/kit";
+import type { PhaseClock } from "./phase-clock.ts";
+import { declared, type Requirements } from "./requirements.ts";
+
+/** Tasks of an environment that has none. */
+export const NO_TASKS: TaskSource = {
+  splits: {},
+  get: async (split, index) => {
+    throw new MrlmError("TASK_NOT_FOUND", `There is no task ${split}/${index}: the environment has no task source.`);
+  },
+};
+
+/** What a session's environment is given. Scorers and judges answer `unscored` when they fail or are late; they never throw. */
+export function environmentContext(parts: {
+  readonly environment: string;
+  readonly logger: Logger;
+  readonly tasks: TaskSource;
+  readonly requirements: Requirements;
+  readonly clock: PhaseClock;
+}): EnvironmentContext {
+  const { environment, requirements, clock } = parts;
+  return {
+    logger: parts.logger,
+    tasks: parts.tasks,
+    random: (name, seed) => randomStream(`environment/${environment}/${name}`, seed),
+    scorer: (id) => guardScorer(id, declared<Scorer>(environment, requirements, "scorer", id), clock),
+    judge: (id) => guardJudge(id, declared<Judge>(environment, requirements, "judge", id), clock),
+    sandbox: (language) => declared(environment, requirements, "sandbox", language),
+    tool: (id) => guardTool(declared<Tool>(environment, requirements, "tool", id)),
+  };
+}
+
+function guardScorer(id: string, scorer: Scorer, clock: PhaseClock): Scorer {
+  return {
+    async score(request) {
+      try {
+        return await clock.score(() => scorer.score(request));
+      } catch (error) {
+        const reward = failedScore(`Scorer ${id}`, error);
+        return { reward, verdict: "failed", reason: reward.message };
+      }
+    },
+  };
+}
+
+function guardJudge(id: string, judge: Judge, clock: PhaseClock): Judge {
+  return {
+    async judge(request, options) {
+      try {
+        return await clock.score(() => judge.judge(request, options));
+      } catch (error) {
+        const reward = failedScore(`Judge ${id}`, error);
+        return Object.fromEntries(request.agents.map((agent) => [agent, reward]));
+      }
+    },
+  };
+}
+
+function guardTool(tool: Tool): Tool {
+  const { name, description, parameters } = tool;
+  return {
+    name,
+    description,
+    parameters,
+    async call(args, options) {
+      try {
+        return await tool.call(args, options);
+      } catch (error) {
+        if (options.signal.aborted) throw error;
+        throw new MrlmError("TOOL_FAILED", `Tool ${name} failed: ${messageOf(error)}`, { cause: error });
+      }
+    },
+  };
+}
+
+function failedScore(who: string, error: unknown): ReturnType<typeof unscored> {
+  const code = MrlmError.hasCode(error, "DEADLINE_EXCEEDED") ? error.code : "SCORER_FAILED";
+  return unscored(code, `${who} failed: ${messageOf(error)}`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,94 @@
+import {
+  type Demonstration,
+  type EnvironmentDescription,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type Logger,
+  MrlmError,
+  type TaskId,
+} from "@mrlm/spec";
+import { silentLogger } from "../logging/silent-logger.ts";
+import { canonicalJson } from "../names/canonical-json.ts";
+import type { EnvironmentSource } from "../plugins/provisions.ts";
+import { type Deadlines, DEFAULT_DEADLINES } from "./deadlines.ts";
+import { demonstrateTasks } from "./demonstrations.ts";
+import { describeEnvironment, openSession, prepareEnvironment, type PreparedEnvironment } from "./prepared-environment.ts";
+import type { Session } from "./session.ts";
+
+/** Environments under different options whose task sources are kept; the one used longest ago goes first. */
+const MAX_PREPARED = 256;
+
+export interface LocalHostOptions {
+  readonly source: EnvironmentSource;
+  readonly logger?: Logger;
+  readonly deadlines?: Partial<Deadlines>;
+}
+
+/** Offers the environments of plugins in this process. */
+export class LocalHost implements EnvironmentHost {
+  readonly #source: EnvironmentSource;
+  readonly #logger: Logger;
+  readonly #deadlines: Deadlines;
+  readonly #prepared = new Map<string, Promise<PreparedEnvironment>>();
+  readonly #sessions = new Set<Session>();
+  #isClosed = false;
+
+  constructor(options: LocalHostOptions) {
+    this.#source = options.source;
+    this.#logger = options.logger ?? silentLogger;
+    this.#deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines };
+  }
+
+  async list(): Promise<readonly EnvironmentDescription[]> {
+    return Promise.all(this.#source.environments().map((id) => this.#listed(id)));
+  }
+
+  async describe(environment: EnvironmentRef): Promise<EnvironmentDescription> {
+    return (await this.#prepare(environment)).description;
+  }
+
+  async open(environment: EnvironmentRef): Promise<Session> {
+    const prepared = await this.#prepare(environment);
+    const session = openSession(prepared, this.#logger, () => this.#sessions.delete(session));
+    this.#sessions.add(session);
+    return session;
+  }
+
+  async demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[]): Promise<readonly Demonstration[]> {
+    return demonstrateTasks(await this.#prepare(environment), tasks, this.#logger);
+  }
+
+  /** Ends every open session, then what the plugins hold. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.allSettled([...this.#sessions].map((session) => session.close()));
+    await this.#source.close();
+  }
+
+  /** One that cannot do without options is listed all the same, with no tasks. */
+  async #listed(id: string): Promise<EnvironmentDescription> {
+    try {
+      return await this.describe({ id });
+    } catch (error) {
+      if (!MrlmError.hasCode(error, "OPTIONS_INVALID")) throw error;
+      return describeEnvironment(await this.#source.environment(id));
+    }
+  }
+
+  async #prepare(environment: EnvironmentRef): Promise<PreparedEnvironment> {
+    if (this.#isClosed)
+      throw new MrlmError("SERVER_UNAVAILABLE", `Environment ${environment.id} was asked of a host that has been closed.`, { isRetryable: false });
+    const definition = await this.#source.environment(environment.id);
+    const key = `${definition.id} ${canonicalJson(environment.options ?? {})}`;
+    const known = this.#prepared.get(key);
+    const prepared =
+      known ?? prepareEnvironment(definition, environment.options, { services: this.#source, logger: this.#logger, deadlines: this.#deadlines });
+    this.#prepared.delete(key);
+    this.#prepared.set(key, prepared);
+    if (known === undefined) prepared.catch(() => this.#prepared.delete(key));
+    const oldest = this.#prepared.keys().next().value;
+    if (this.#prepared.size > MAX_PREPARED && oldest !== undefined) this.#prepared.delete(oldest);
+    return prepared;
+  }
+}

@@ -1,0 +1,107 @@
+import { MrlmError } from "@mrlm/spec";
+import type { Deadlines, Phase } from "./deadlines.ts";
+
+/**
+ * Runs an environment's phases against their deadlines. Grading within a step counts against the deadline of scoring and not
+ * against the step's own: the step's clock stands still meanwhile.
+ */
+export class PhaseClock {
+  readonly #environment: string;
+  readonly #deadlines: Deadlines;
+  #running: Countdown | undefined;
+
+  constructor(environment: string, deadlines: Deadlines) {
+    this.#environment = environment;
+    this.#deadlines = deadlines;
+  }
+
+  /**
+   * Rejects with DEADLINE_EXCEEDED when the phase takes too long and with CANCELLED when the caller gives up; in both cases the
+   * signal that the work was given is aborted, and what the work does afterwards is ignored.
+   */
+  async run<T>(phase: Phase, callers: readonly AbortSignal[], work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    stopped.catch(() => undefined);
+    const stop = (error: MrlmError): void => {
+      reject(error);
+      controller.abort(error);
+    };
+    const limit = this.#deadlines[phase];
+    const countdown = new Countdown(limit, () =>
+      stop(new MrlmError("DEADLINE_EXCEEDED", `Environment ${this.#environment} took longer than ${limit} ms in its ${phase} phase.`)),
+    );
+    // Listeners instead of AbortSignal.any, which costs more than the rest of a step's bookkeeping.
+    const onAbort = (): void =>
+      stop(
+        new MrlmError("CANCELLED", `The ${phase} phase of environment ${this.#environment} was given up.`, {
+          cause: callers.find(({ aborted }) => aborted)?.reason,
+        }),
+      );
+    if (callers.some(({ aborted }) => aborted)) onAbort();
+    for (const caller of callers) caller.addEventListener("abort", onAbort, { once: true });
+    this.#running = countdown;
+    try {
+      if (controller.signal.aborted) return await stopped;
+      return await Promise.race([(async () => work(controller.signal))(), stopped]);
+    } finally {
+      countdown.stop();
+      this.#running = undefined;
+      for (const caller of callers) caller.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Grading by a scorer or judge under the deadline of scoring. */
+  async score<T>(work: () => Promise<T>): Promise<T> {
+    const limit = this.#deadlines.score;
+    const step = this.#running;
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    late.catch(() => undefined);
+    const countdown = new Countdown(limit, () =>
+      reject(new MrlmError("DEADLINE_EXCEEDED", `Scoring in environment ${this.#environment} took longer than ${limit} ms.`)),
+    );
+    step?.pause();
+    try {
+      return await Promise.race([work(), late]);
+    } finally {
+      countdown.stop();
+      step?.resume();
+    }
+  }
+}
+
+/** A timer that can stand still. */
+class Countdown {
+  #left: number;
+  readonly #expired: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #since = 0;
+  /** Gradings under way; several may run side by side. */
+  #pauses = 0;
+
+  constructor(milliseconds: number, expired: () => void) {
+    this.#left = milliseconds;
+    this.#expired = expired;
+    this.#start();
+  }
+
+  pause(): void {
+    if (this.#pauses++ > 0 || this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#left -= performance.now() - this.#since;
+  }
+
+  resume(): void {
+    if (--this.#pauses === 0 && this.#timer !== undefined) this.#start();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #start(): void {
+    this.#since = performance.now();
+    this.#timer = setTimeout(this.#expired, Math.max(0, this.#left));
+  }
+}

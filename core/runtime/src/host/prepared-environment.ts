@@ -1,0 +1,100 @@
+import {
+  type EnvironmentDefinition,
+  type EnvironmentDescription,
+  type JsonObject,
+  type Logger,
+  MrlmError,
+  SOLE_AGENT,
+  type TaskSource,
+} from "@mrlm/spec";
+import type { Services } from "../plugins/provisions.ts";
+import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
+import { type Deadlines, deadlinesOf } from "./deadlines.ts";
+import { environmentContext, NO_TASKS } from "./environment-context.ts";
+import { PhaseClock } from "./phase-clock.ts";
+import { gatherRequirements, type Requirements } from "./requirements.ts";
+import { Session } from "./session.ts";
+import { settleReset } from "./task-choice.ts";
+
+/** An environment under one set of options: validated once, with one task source that all its sessions share. */
+export interface PreparedEnvironment {
+  readonly definition: EnvironmentDefinition;
+  readonly description: EnvironmentDescription;
+  readonly options: unknown;
+  readonly tasks: TaskSource;
+  readonly requirements: Requirements;
+  readonly deadlines: Deadlines;
+}
+
+/** Validates the options, gathers what the environment requires, and makes its task source. */
+export async function prepareEnvironment(
+  definition: EnvironmentDefinition,
+  given: JsonObject | undefined,
+  host: { readonly services: Services; readonly logger: Logger; readonly deadlines: Deadlines },
+): Promise<PreparedEnvironment> {
+  const options = await parseOptions(definition, given);
+  const requirements = await gatherRequirements(definition.id, definition.requires ?? [], host.services);
+  const deadlines = deadlinesOf(definition.deadlines, host.deadlines);
+  const clock = new PhaseClock(definition.id, deadlines);
+  const context = environmentContext({ environment: definition.id, logger: host.logger, tasks: NO_TASKS, requirements, clock });
+  const tasks =
+    definition.tasks === undefined ? NO_TASKS : await makeTasks(definition, () => clock.run("setup", [], () => definition.tasks?.(context, options)));
+  return { definition, description: describeEnvironment(definition, tasks), options, tasks, requirements, deadlines };
+}
+
+/** A guarded session with an environment of its own. */
+export function openSession(prepared: PreparedEnvironment, logger: Logger, onClose: () => void): Session {
+  const { definition, description, options, tasks, requirements, deadlines } = prepared;
+  const clock = new PhaseClock(definition.id, deadlines);
+  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock });
+  return new Session({
+    environment: definition.id,
+    agents: description.agents,
+    maxTurns: description.maxTurns,
+    clock,
+    logger,
+    create: () => definition.create(context, options),
+    settle: (reset) => settleReset(definition, tasks, reset),
+    onClose,
+  });
+}
+
+async function parseOptions(definition: EnvironmentDefinition, given: JsonObject | undefined): Promise<unknown> {
+  if (definition.options === undefined) {
+    const key = Object.keys(given ?? {})[0];
+    if (key !== undefined) throw new MrlmError("OPTIONS_INVALID", `Environment ${definition.id} takes no options; it was given "${key}".`);
+    return {};
+  }
+  const outcome = await validateOptions(definition.options, given ?? {});
+  if (outcome.ok) return outcome.value;
+  throw new MrlmError("OPTIONS_INVALID", `Options of environment ${definition.id}: ${describeIssues(outcome.issues)}.`, {
+    cause: { issues: outcome.issues },
+  });
+}
+
+async function makeTasks(definition: EnvironmentDefinition, make: () => Promise<TaskSource | undefined>): Promise<TaskSource> {
+  try {
+    const tasks = await make();
+    if (tasks === undefined) throw new Error("tasks() returned nothing");
+    return tasks;
+  } catch (error) {
+    if (MrlmError.isInstance(error)) throw error;
+    const said = error instanceof Error ? error.message : String(error);
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in tasks: ${said}`, { cause: error });
+  }
+}
+
+/** What is said of an environment whose tasks are these. */
+export function describeEnvironment(definition: EnvironmentDefinition, tasks: TaskSource = NO_TASKS): EnvironmentDescription {
+  return {
+    id: definition.id,
+    description: definition.description,
+    determinism: definition.determinism,
+    agents: definition.agents ?? [SOLE_AGENT],
+    ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
+    splits: { ...tasks.splits },
+    maxTurns: definition.maxTurns ?? 0,
+    hasDemonstrations: definition.demonstrate !== undefined,
+    rewardComponents: definition.rewardComponents ?? [],
+  };
+}

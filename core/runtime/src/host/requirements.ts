@@ -1,0 +1,41 @@
+import { type Judge, type Sandbox, type Scorer, type Tool, MrlmError } from "@mrlm/spec";
+import { resolveVersioned } from "../names/versioned.ts";
+import type { ServiceKind, Services } from "../plugins/provisions.ts";
+
+/** What an environment requires, made and ready, by declared requirement: `scorer:math@1`. */
+export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Tool>;
+
+/** Makes (or finds already made) everything that an environment declares. */
+export async function gatherRequirements(environment: string, requires: readonly string[], services: Services): Promise<Requirements> {
+  const gathered = new Map<string, Judge | Sandbox | Scorer | Tool>();
+  for (const requirement of requires) {
+    const { kind, id } = splitRequirement(environment, requirement);
+    gathered.set(requirement, await services.service(kind, id, `environment ${environment}`));
+  }
+  return gathered;
+}
+
+/** Finds what was asked for among what was declared; REQUIREMENT_UNDECLARED otherwise. */
+export function declared<T>(environment: string, requirements: Requirements, kind: ServiceKind, name: string): T {
+  const prefix = `${kind}:`;
+  const ids = [...requirements.keys()].filter((requirement) => requirement.startsWith(prefix)).map((requirement) => requirement.slice(prefix.length));
+  const id = resolveVersioned(name, ids) ?? ids.find((candidate) => resolveVersioned(candidate, [name]) !== undefined);
+  if (id === undefined) {
+    throw new MrlmError("REQUIREMENT_UNDECLARED", `Environment ${environment} asked for ${kind} "${name}" without declaring it.`, {
+      hint: `Add "${kind}:${name}" to its \`requires\`.`,
+    });
+  }
+  return requirements.get(prefix + id) as T;
+}
+
+function splitRequirement(environment: string, requirement: string): { kind: ServiceKind; id: string } {
+  const [kind, id] = requirement.split(/:(.*)/s, 2);
+  const known: readonly string[] = ["scorer", "judge", "sandbox", "tool"];
+  if (kind === undefined || !id || !known.includes(kind)) {
+    throw new MrlmError(
+      "PLUGIN_INVALID",
+      `Environment ${environment} requires "${requirement}", which is not of the form scorer:NAME, judge:NAME, sandbox:LANGUAGE or tool:NAME.`,
+    );
+  }
+  return { kind: kind as ServiceKind, id };
+}

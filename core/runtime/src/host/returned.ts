@@ -1,0 +1,84 @@
+import type { JsonValue } from "@mrlm/spec";
+import { z } from "zod";
+
+// What authors may return. Parsing copies what the contract knows and drops the rest, so that an observation is the same
+// object in process as it is after a journey over the wire.
+
+const jsonObject = z.custom<Record<string, JsonValue>>((value) => isPlainObject(value) && isJson(value), "must be a JSON object");
+
+const text = z.object({ type: z.literal("text"), text: z.string() });
+const image = z.object({
+  type: z.literal("image"),
+  mediaType: z.string(),
+  source: z.union([z.object({ data: z.instanceof(Uint8Array) }), z.object({ url: z.string() })]),
+});
+const part = z.discriminatedUnion("type", [
+  text,
+  image,
+  z.object({ type: z.literal("thinking"), text: z.string() }),
+  z.object({ type: z.literal("tool-call"), id: z.string(), name: z.string(), arguments: jsonObject }),
+  z.object({
+    type: z.literal("tool-result"),
+    id: z.string(),
+    name: z.string(),
+    content: z.array(z.discriminatedUnion("type", [text, image])),
+    isError: z.boolean(),
+  }),
+]);
+const message = z.object({
+  role: z.enum(["system", "user", "assistant", "tool"]),
+  name: z.string().exactOptional(),
+  parts: z.array(part),
+});
+const observation = z.object({
+  agent: z.string(),
+  messages: z.array(message),
+  tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: jsonObject })).exactOptional(),
+  info: jsonObject.exactOptional(),
+});
+const finite = z.number({ error: "must be a finite number" });
+const reward = z.discriminatedUnion("scored", [
+  z.object({ scored: z.literal(true), value: finite, components: z.record(z.string(), finite) }),
+  z.object({ scored: z.literal(false), code: z.string(), message: z.string() }),
+]);
+const stepResult = z.object({
+  observation,
+  rewards: z.record(z.string(), reward),
+  terminated: z.record(z.string(), z.boolean({ error: "must be true or false" })),
+  truncated: z.record(z.string(), z.boolean({ error: "must be true or false" })),
+  info: jsonObject.exactOptional(),
+});
+const action = z.object({ agent: z.string(), message: message.extend({ role: z.literal("assistant") }), finishReason: z.enum(["stop", "length"]) });
+const conversation = z.array(message).min(1);
+
+/** The parts that the guard checks, each with the sentence that begins its complaint. */
+const SCHEMAS = { observation, stepResult, action, conversation } as const;
+
+/**
+ * Checks the form of something that was handed over.
+ * @returns the problem in words, or the value with nothing but what the contract knows
+ */
+export function checkForm<T>(what: keyof typeof SCHEMAS, value: unknown): { readonly value: T } | { readonly problem: string } {
+  const result = SCHEMAS[what].safeParse(dropUndefined(value));
+  if (result.success) return { value: result.data as T };
+  const problems = result.error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message));
+  return { problem: problems.slice(0, 3).join("; ") };
+}
+
+/** Optional members that an author set to `undefined` are the same as members left out. */
+function dropUndefined(value: unknown): unknown {
+  if (!isPlainObject(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([key, member]) => [key, key === "observation" ? dropUndefined(member) : member]));
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+}
+
+function isJson(value: unknown): boolean {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  return isPlainObject(value) && Object.values(value).every(isJson);
+}

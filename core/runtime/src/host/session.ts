@@ -1,0 +1,197 @@
+import {
+  type Action,
+  type AgentId,
+  type Logger,
+  MrlmError,
+  type Observation,
+  type ResetOptions,
+  type SimulatedEnvironment,
+  type StepResult,
+  unscored,
+} from "@mrlm/spec";
+import type { PhaseClock } from "./phase-clock.ts";
+import type { Phase } from "./deadlines.ts";
+import { checkForm } from "./returned.ts";
+import { checkObservation, checkStep, type Checked } from "./step-check.ts";
+
+/** What a session needs to know of its environment. */
+export interface SessionPlan {
+  readonly environment: string;
+  readonly agents: readonly AgentId[];
+  /** 0: no limit. */
+  readonly maxTurns: number;
+  readonly clock: PhaseClock;
+  readonly logger: Logger;
+  /** Makes the author's environment. */
+  create(): SimulatedEnvironment | Promise<SimulatedEnvironment>;
+  /** Checks seed and task, and fills in what was left out. */
+  settle(options: ResetOptions): Omit<ResetOptions, "signal">;
+  onClose(): void;
+}
+
+type State = "new" | "active" | "over" | "closed";
+
+/** Made once: a default reason is an exception with a stack for each session. */
+const CLOSED = new MrlmError("SESSION_NOT_FOUND", "The session has been closed.");
+
+/** Failures of what an environment uses: the step then has no reward, and the episode ends unscored. */
+const UNSCORED_CODES = ["SANDBOX_FAILED", "SCORER_FAILED", "TOOL_FAILED"] as const;
+
+/**
+ * Guards one author's environment: order, deadlines, the turn limit, and the form of what it returns. After a failure the author's
+ * instance is given up and the next reset starts with a fresh one.
+ */
+export class Session implements SimulatedEnvironment {
+  readonly #plan: SessionPlan;
+  readonly #gone = new AbortController();
+  #state: State = "new";
+  #instance: SimulatedEnvironment | undefined;
+  #busy = false;
+  #onTurn: AgentId = "";
+  #turns = 0;
+  #ended = new Set<AgentId>();
+
+  constructor(plan: SessionPlan) {
+    this.#plan = plan;
+  }
+
+  async reset(options: ResetOptions): Promise<Observation> {
+    const settled = this.#plan.settle(options);
+    const observation = await this.#work("setup", "reset", options.signal, async (signal) => {
+      this.#state = "over";
+      const instance = this.#instance ?? (await this.#create(signal));
+      return this.#accept("reset", checkObservation(await instance.reset({ ...settled, signal }), this.#plan.agents));
+    });
+    this.#ended = new Set();
+    this.#turns = 0;
+    this.#onTurn = observation.agent;
+    this.#state = "active";
+    return observation;
+  }
+
+  async step(given: Action, options: { readonly signal: AbortSignal }): Promise<StepResult> {
+    const action = this.#admit(given);
+    const returned = await this.#work("step", "step", options.signal, async (signal) =>
+      this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), this.#plan.agents, this.#ended)),
+    );
+    const result = this.#limitTurns(returned);
+    for (const agent of this.#plan.agents) if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
+    this.#onTurn = result.observation.agent;
+    if (this.#onTurn === "") this.#state = "over";
+    return result;
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#gone.abort(CLOSED);
+    this.#plan.onClose();
+    const instance = this.#instance;
+    this.#instance = undefined;
+    try {
+      await this.#dispose(instance);
+    } catch (error) {
+      throw this.#blame("close", error);
+    }
+  }
+
+  /** Throws unless this action may be taken now. */
+  #admit(given: Action): Action {
+    const { environment } = this.#plan;
+    if (this.#state === "closed") throw this.#closedError();
+    if (this.#busy) throw this.#busyError("step");
+    if (this.#state === "new") throw new MrlmError("EPISODE_ENDED", `Environment ${environment} was stepped before any reset.`);
+    if (this.#state === "over")
+      throw new MrlmError("EPISODE_ENDED", `The episode in environment ${environment} has ended; a step came after its end.`);
+    const checked = checkForm<Action>("action", given);
+    if ("problem" in checked) throw new MrlmError("OPTIONS_INVALID", `An action for environment ${environment} is malformed: ${checked.problem}.`);
+    if (given.agent !== this.#onTurn) {
+      throw new MrlmError("STEP_OUT_OF_ORDER", `Agent "${given.agent}" acted in environment ${environment} while it is "${this.#onTurn}"'s turn.`, {
+        hint: "Act as the agent that the last observation names.",
+      });
+    }
+    return checked.value;
+  }
+
+  async #work<T>(phase: Phase, call: "reset" | "step", caller: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#state === "closed") throw this.#closedError();
+    if (this.#busy) throw this.#busyError(call);
+    this.#busy = true;
+    try {
+      return await this.#plan.clock.run(phase, [caller, this.#gone.signal], work);
+    } catch (error) {
+      this.#giveUp();
+      throw this.#blame(call, error);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async #stepOrUnscored(action: Action, signal: AbortSignal): Promise<unknown> {
+    try {
+      return await this.#instance?.step(action, { signal });
+    } catch (error) {
+      if (signal.aborted || !MrlmError.hasCode(error, ...UNSCORED_CODES)) throw error;
+      const living = this.#plan.agents.filter((agent) => !this.#ended.has(agent));
+      const all = <T>(value: T): Record<AgentId, T> => Object.fromEntries(living.map((agent) => [agent, value]));
+      return { observation: { agent: "", messages: [] }, rewards: all(unscored(error.code, error.message)), terminated: {}, truncated: all(true) };
+    }
+  }
+
+  #limitTurns(result: StepResult): StepResult {
+    this.#turns++;
+    const { maxTurns, agents } = this.#plan;
+    if (maxTurns === 0 || this.#turns < maxTurns || result.observation.agent === "") return result;
+    const isOver = (agent: AgentId): boolean => this.#ended.has(agent) || result.terminated[agent] === true;
+    const truncated = Object.fromEntries(agents.map((agent) => [agent, !isOver(agent) || result.truncated[agent] === true]));
+    return { ...result, truncated, observation: { ...result.observation, agent: "" } };
+  }
+
+  #accept<T>(call: string, checked: Checked<T>): T {
+    if ("value" in checked) return checked.value;
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} returned something malformed from ${call}: ${checked.problem}.`);
+  }
+
+  /** The instance is in a state that nobody knows. */
+  #giveUp(): void {
+    const instance = this.#instance;
+    this.#instance = undefined;
+    if (this.#state !== "closed") this.#state = "over";
+    this.#disposeQuietly(instance);
+  }
+
+  async #create(signal: AbortSignal): Promise<SimulatedEnvironment> {
+    const instance = await this.#plan.create();
+    if (signal.aborted) this.#disposeQuietly(instance);
+    else this.#instance = instance;
+    signal.throwIfAborted();
+    return instance;
+  }
+
+  async #dispose(instance: SimulatedEnvironment | undefined): Promise<void> {
+    if (instance?.close !== undefined) await this.#plan.clock.run("close", [], () => instance.close?.());
+  }
+
+  #disposeQuietly(instance: SimulatedEnvironment | undefined): void {
+    const { environment, logger } = this.#plan;
+    this.#dispose(instance).catch((error: unknown) =>
+      logger.warn(`Closing environment ${environment} after a failure failed too.`, { error: String(error) }),
+    );
+  }
+
+  /** Whatever an author threw becomes ENVIRONMENT_FAILED; errors of the host and of what it lent keep their code. */
+  #blame(call: string, error: unknown): MrlmError {
+    if (this.#gone.signal.aborted && call !== "close") return this.#closedError();
+    if (MrlmError.isInstance(error)) return error;
+    const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} threw in ${call}: ${said}`, { cause: error });
+  }
+
+  #closedError(): MrlmError {
+    return new MrlmError("SESSION_NOT_FOUND", `This session of environment ${this.#plan.environment} has been closed.`);
+  }
+
+  #busyError(call: string): MrlmError {
+    return new MrlmError("SESSION_BUSY", `Environment ${this.#plan.environment} got a ${call} while it was still at work on an earlier call.`);
+  }
+}

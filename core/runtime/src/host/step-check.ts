@@ -1,0 +1,39 @@
+import type { AgentId, Observation, StepResult } from "@mrlm/spec";
+import { checkForm } from "./returned.ts";
+
+/** A checked value, or what is wrong with it. */
+export type Checked<T> = { readonly value: T } | { readonly problem: string };
+
+/** An observation at the beginning of an episode: somebody of the environment must be on turn. */
+export function checkObservation(returned: unknown, agents: readonly AgentId[]): Checked<Observation> {
+  const checked = checkForm<Observation>("observation", returned);
+  if ("problem" in checked || agents.includes(checked.value.agent)) return checked;
+  return { problem: `agent: "${checked.value.agent}" is none of the environment's agents (${agents.join(", ")})` };
+}
+
+/**
+ * A step's result with a flag for every agent; an agent that has ended stays ended, and once all have, nobody is on turn.
+ * @param ended who had ended before this step
+ */
+export function checkStep(returned: unknown, agents: readonly AgentId[], ended: ReadonlySet<AgentId>): Checked<StepResult> {
+  const checked = checkForm<StepResult>("stepResult", returned);
+  if ("problem" in checked) return checked;
+  const result = checked.value;
+  for (const field of ["rewards", "terminated", "truncated"] as const) {
+    const stranger = Object.keys(result[field]).find((agent) => !agents.includes(agent));
+    if (stranger !== undefined) return { problem: `${field}: "${stranger}" is none of the environment's agents (${agents.join(", ")})` };
+  }
+  const flags = (field: "terminated" | "truncated"): Record<AgentId, boolean> =>
+    Object.fromEntries(agents.map((agent) => [agent, result[field][agent] ?? false]));
+  const terminated = flags("terminated");
+  const truncated = flags("truncated");
+  const isOver = (agent: AgentId): boolean => ended.has(agent) || terminated[agent] === true || truncated[agent] === true;
+  const next = result.observation.agent;
+  if (agents.every(isOver)) return { value: { ...result, terminated, truncated, observation: { ...result.observation, agent: "" } } };
+  if (!agents.includes(next))
+    return {
+      problem: `observation.agent: "${next}" is none of the agents that are still to act (${agents.filter((agent) => !isOver(agent)).join(", ")})`,
+    };
+  if (isOver(next)) return { problem: `observation.agent: "${next}" has already ended` };
+  return { value: { ...result, terminated, truncated } };
+}

@@ -1,0 +1,15 @@
+import { parseVersionedId } from "@mrlm/spec";
+
+/**
+ * Finds `math@1` as it is and `math` as the newest version on offer.
+ * @returns `undefined` when nothing fits
+ */
+export function resolveVersioned(name: string, offered: Iterable<string>): string | undefined {
+  let newest: { id: string; version: number } | undefined;
+  for (const id of offered) {
+    if (id === name) return id;
+    const parsed = parseVersionedId(id);
+    if (parsed?.name === name && parsed.version > (newest?.version ?? 0)) newest = { id, version: parsed.version };
+  }
+  return newest?.id;
+}

@@ -1,0 +1,53 @@
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { didYouMean } from "../names/nearest.ts";
+import { importPlugin } from "./load-plugin.ts";
+import { directDependencies, packageDirectory, type PluginPackage, projectDirectory, readPluginPackage } from "./plugin-package.ts";
+import type { RegistryEntry } from "./plugin-registry.ts";
+
+/** What the config says of a plugin: its options, or `false` to leave it out. */
+export type PluginOptions = JsonObject | boolean;
+
+/**
+ * The plugins among the direct dependencies of the project around `directory`, and those that the config names (packages, or paths of
+ * package directories). `node_modules` is never searched for others.
+ */
+export function discoverPlugins(directory: string, configured: Readonly<Record<string, PluginOptions>>, relativeTo: string): RegistryEntry[] {
+  const project = projectDirectory(directory);
+  const dependencies = project === undefined ? [] : directDependencies(project);
+  const found = new Map<string, RegistryEntry>();
+  for (const name of dependencies) {
+    const place = packageDirectory(name, project as string);
+    const plugin = place === undefined || configured[name] === false ? undefined : readPluginPackage(place);
+    if (plugin !== undefined) found.set(plugin.directory, entryOf(plugin, configured[name]));
+  }
+  for (const [name, options] of Object.entries(configured)) {
+    if (options === false) continue;
+    const plugin = namedPlugin(name, [relativeTo, directory], dependencies);
+    found.set(plugin.directory, entryOf(plugin, options));
+  }
+  return [...found.values()];
+}
+
+function namedPlugin(name: string, starts: readonly string[], dependencies: readonly string[]): PluginPackage {
+  const directory = starts.map((start) => packageDirectory(name, start)).find((place) => place !== undefined);
+  if (directory === undefined) {
+    throw new MrlmError("PLUGIN_NOT_FOUND", `Plugin "${name}", which the config names, is not installed.${didYouMean(name, dependencies)}`, {
+      hint: /^\.{0,2}\//.test(name) ? "Check the path: it must be a directory with a package.json." : `Install it: \`npm install ${name}\`.`,
+    });
+  }
+  const plugin = readPluginPackage(directory);
+  if (plugin === undefined)
+    throw new MrlmError("PLUGIN_INVALID", `Package ${name}, which the config names as a plugin, has no "mrlm" field in its package.json.`);
+  return plugin;
+}
+
+function entryOf(plugin: PluginPackage, options: PluginOptions | undefined): RegistryEntry {
+  return {
+    name: plugin.name,
+    version: plugin.version,
+    provides: plugin.manifest.provides,
+    requires: plugin.manifest.requires ?? [],
+    options: typeof options === "object" ? options : undefined,
+    load: () => importPlugin(plugin),
+  };
+}

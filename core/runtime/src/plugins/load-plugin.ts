@@ -1,0 +1,60 @@
+import { MrlmError, type JsonObject, type Plugin, PLUGIN_API_VERSION } from "@mrlm/spec";
+import type { PluginPackage } from "./plugin-package.ts";
+import { provisionsOf } from "./provisions.ts";
+import { describeIssues, validateOptions } from "./standard-options.ts";
+
+/** A plugin whose code has run, with its own options validated. */
+export interface LoadedPlugin {
+  readonly plugin: Plugin;
+  readonly options: unknown;
+}
+
+/** Imports a plugin's entry and holds its default export against its manifest. */
+export async function importPlugin(found: PluginPackage): Promise<Plugin> {
+  const { name, manifest, entry } = found;
+  let module: { readonly default?: unknown };
+  try {
+    module = (await import(entry)) as { readonly default?: unknown };
+  } catch (error) {
+    if (MrlmError.isInstance(error)) throw error;
+    const said = error instanceof Error ? error.message : String(error);
+    throw new MrlmError("PLUGIN_LOAD_FAILED", `The entry of plugin ${name} (${entry}) could not be imported: ${said}`, { cause: error });
+  }
+  const plugin = module.default as Plugin | undefined;
+  if (typeof plugin !== "object" || plugin === null) {
+    throw new MrlmError("PLUGIN_INVALID", `Plugin ${name} has no default export made by definePlugin().`, {
+      hint: `Export it from ${manifest.entry}: \`export default definePlugin({ ... })\`.`,
+    });
+  }
+  if (plugin.apiVersion !== PLUGIN_API_VERSION) {
+    throw new MrlmError(
+      "PLUGIN_API_VERSION",
+      `The default export of plugin ${name} was made for version ${plugin.apiVersion} of the plugin interface; this mrlm speaks version ${PLUGIN_API_VERSION}.`,
+    );
+  }
+  const provided = provisionsOf(plugin);
+  const missing = manifest.provides.filter((id) => !provided.includes(id));
+  const unlisted = provided.filter((id) => !manifest.provides.includes(id));
+  if (missing.length > 0 || unlisted.length > 0) {
+    const parts = [
+      ...(missing.length > 0 ? [`the manifest lists ${missing.join(", ")}, which the export lacks`] : []),
+      ...(unlisted.length > 0 ? [`the export has ${unlisted.join(", ")}, which the manifest does not list`] : []),
+    ];
+    throw new MrlmError("PLUGIN_INVALID", `The manifest and the default export of plugin ${name} disagree: ${parts.join("; ")}.`, {
+      hint: "Make `mrlm.provides` in its package.json list exactly what it exports.",
+    });
+  }
+  return plugin;
+}
+
+/** Validates the options that the config gives a plugin. */
+export async function configurePlugin(plugin: Plugin, name: string, given: JsonObject | undefined): Promise<LoadedPlugin> {
+  if (plugin.options === undefined) {
+    const key = Object.keys(given ?? {})[0];
+    if (key !== undefined) throw new MrlmError("OPTIONS_INVALID", `Plugin ${name} takes no options; the config gives it "${key}".`);
+    return { plugin, options: {} };
+  }
+  const outcome = await validateOptions(plugin.options, given ?? {});
+  if (outcome.ok) return { plugin, options: outcome.value };
+  throw new MrlmError("OPTIONS_INVALID", `Options of plugin ${name}: ${describeIssues(outcome.issues)}.`, { cause: { issues: outcome.issues } });
+}

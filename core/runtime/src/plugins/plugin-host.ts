@@ -1,0 +1,141 @@
+import {
+  type AlgorithmDefinition,
+  type EngineProvider,
+  type EnvironmentDefinition,
+  type ErrorCode,
+  type Factory,
+  type JsonObject,
+  type Logger,
+  MrlmError,
+  type Plugin,
+  type ProvisionKind,
+} from "@mrlm/spec";
+import { silentLogger } from "../logging/silent-logger.ts";
+import { didYouMean } from "../names/nearest.ts";
+import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
+import type { LoadedPlugin } from "./load-plugin.ts";
+import { missingRequirement, PluginRegistry, type RegistryEntry } from "./plugin-registry.ts";
+import { type AlgorithmSource, type EnvironmentSource, provisionsOf, type ServiceKind, type ServiceTypes } from "./provisions.ts";
+
+/** Where in a plugin's export the factories of a kind stand. */
+const FACTORIES = { scorer: "scorers", judge: "judges", sandbox: "sandboxes", tool: "tools", engine: "engines" } as const;
+
+/** The plugins of a project: what they provide, made on first use and shared. */
+export class PluginHost implements EnvironmentSource, AlgorithmSource {
+  readonly registry: PluginRegistry;
+  readonly #logger: Logger;
+  readonly #made = new Map<string, Promise<unknown>>();
+
+  private constructor(registry: PluginRegistry, logger: Logger) {
+    this.registry = registry;
+    this.#logger = logger;
+  }
+
+  /**
+   * Reads the manifests of the project around `directory` and of the plugins that `plugins` names. No plugin's code runs, but that of
+   * plugins with options, which must be validated by their own schema.
+   */
+  static async discover(options: {
+    readonly directory: string;
+    readonly plugins?: Readonly<Record<string, PluginOptions>>;
+    /** Directory that paths among `plugins` are relative to; `directory` by default. */
+    readonly relativeTo?: string;
+    readonly logger?: Logger;
+  }): Promise<PluginHost> {
+    const { directory, plugins = {}, relativeTo = directory, logger = silentLogger } = options;
+    return new PluginHost(await PluginRegistry.of(discoverPlugins(directory, plugins, relativeTo)), logger);
+  }
+
+  /** Plugins that are already at hand, by their default exports. */
+  static async of(
+    plugins: readonly Plugin[],
+    options: { readonly plugins?: Readonly<Record<string, JsonObject>>; readonly logger?: Logger } = {},
+  ): Promise<PluginHost> {
+    const registry = await PluginRegistry.of(
+      plugins.map((plugin): RegistryEntry => ({
+        name: plugin.name,
+        version: "0.0.0",
+        provides: provisionsOf(plugin),
+        requires: (plugin.environments ?? []).flatMap((definition) => definition.requires ?? []),
+        options: options.plugins?.[plugin.name],
+        load: async () => plugin,
+      })),
+    );
+    return new PluginHost(registry, options.logger ?? silentLogger);
+  }
+
+  environments(): readonly string[] {
+    return this.registry.ids("environment");
+  }
+
+  algorithms(): readonly string[] {
+    return this.registry.ids("algorithm");
+  }
+
+  async environment(name: string): Promise<EnvironmentDefinition> {
+    const id = this.#resolve("environment", name, "ENVIRONMENT_NOT_FOUND");
+    const { plugin } = await this.registry.provider("environment", id);
+    return plugin.environments?.find((definition) => definition.id === id) as EnvironmentDefinition;
+  }
+
+  async algorithm(name: string): Promise<AlgorithmDefinition> {
+    const id = this.#resolve("algorithm", name, "PLUGIN_NOT_FOUND");
+    const { plugin } = await this.registry.provider("algorithm", id);
+    return plugin.algorithms?.find((definition) => definition.id === id) as AlgorithmDefinition;
+  }
+
+  engine(name: string): Promise<EngineProvider> {
+    return this.#make("engine", this.#resolve("engine", name, "PLUGIN_NOT_FOUND"));
+  }
+
+  async service<K extends ServiceKind>(kind: K, name: string, asker: string): Promise<ServiceTypes[K]> {
+    const id = this.registry.resolve(kind, name);
+    if (id === undefined) throw missingRequirement(capitalise(asker), kind, name, this.registry.ids(kind));
+    return this.#make(kind, id);
+  }
+
+  /** Closes the services that were made (sandboxes hold processes). */
+  async close(): Promise<void> {
+    const made = [...this.#made.values()];
+    this.#made.clear();
+    await Promise.allSettled(made.map(async (promise) => ((await promise) as { close?(): Promise<void> }).close?.()));
+  }
+
+  #make<T>(kind: keyof typeof FACTORIES, id: string): Promise<T> {
+    const key = `${kind}:${id}`;
+    const made = this.#made.get(key) ?? this.registry.provider(kind, id).then((loaded) => this.#create(kind, id, loaded));
+    this.#made.set(key, made);
+    // What could not be made may be asked for again.
+    made.catch(() => this.#made.delete(key));
+    return made as Promise<T>;
+  }
+
+  async #create(kind: keyof typeof FACTORIES, id: string, { plugin, options }: LoadedPlugin): Promise<unknown> {
+    const factories = plugin[FACTORIES[kind]] as Readonly<Record<string, Factory<unknown, unknown>>>;
+    try {
+      return await (factories[id] as Factory<unknown, unknown>)({ logger: this.#logger }, options);
+    } catch (error) {
+      if (MrlmError.isInstance(error)) throw error;
+      const said = error instanceof Error ? error.message : String(error);
+      throw new MrlmError("PLUGIN_LOAD_FAILED", `Plugin ${plugin.name} could not make ${kind} ${id}: ${said}`, { cause: error });
+    }
+  }
+
+  #resolve(kind: ProvisionKind, name: string, code: ErrorCode): string {
+    const id = this.registry.resolve(kind, name);
+    if (id !== undefined) return id;
+    const offered = this.registry.ids(kind);
+    throw new MrlmError(code, `There is no ${kind} "${name}".${didYouMean(name, names(offered))}`, {
+      hint: offered.length > 0 ? `On offer: ${offered.join(", ")}.` : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
+    });
+  }
+}
+
+/** `math@1` is a good suggestion for `mth@1`, and `math` for `mth`. */
+function names(ids: readonly string[]): string[] {
+  return [...ids.map((id) => id.split("@")[0] as string), ...ids];
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,85 @@
+import { type JsonObject, MrlmError, type Plugin, type ProvisionKind } from "@mrlm/spec";
+import { didYouMean } from "../names/nearest.ts";
+import { resolveVersioned } from "../names/versioned.ts";
+import { configurePlugin, type LoadedPlugin } from "./load-plugin.ts";
+
+/** A plugin that is known and perhaps not loaded yet. */
+export interface RegistryEntry {
+  readonly name: string;
+  readonly version: string;
+  readonly provides: readonly string[];
+  readonly requires: readonly string[];
+  readonly options: JsonObject | undefined;
+  load(): Promise<Plugin>;
+}
+
+/** Who provides what. Code is loaded when something that it provides is first needed, and once. */
+export class PluginRegistry {
+  readonly entries: readonly RegistryEntry[];
+  readonly #providers = new Map<string, RegistryEntry>();
+  readonly #loaded = new Map<RegistryEntry, Promise<LoadedPlugin>>();
+
+  private constructor(entries: readonly RegistryEntry[]) {
+    this.entries = entries;
+    for (const entry of entries) for (const id of entry.provides) this.#register(id, entry);
+  }
+
+  /**
+   * Validates the options of the plugins that have any, which takes their code, then the requirements of all. Rejects with
+   * PLUGIN_CONFLICT when two provide the same thing, OPTIONS_INVALID, or REQUIREMENT_MISSING when nobody provides what one requires.
+   */
+  static async of(entries: readonly RegistryEntry[]): Promise<PluginRegistry> {
+    const registry = new PluginRegistry(entries);
+    await Promise.all(entries.filter((entry) => entry.options !== undefined).map((entry) => registry.load(entry)));
+    for (const entry of entries) for (const requirement of entry.requires) registry.#requireProvider(entry.name, requirement);
+    return registry;
+  }
+
+  /** Ids of one kind, in the order of registration. */
+  ids(kind: ProvisionKind): string[] {
+    const prefix = `${kind}:`;
+    return [...this.#providers.keys()].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
+  }
+
+  /** Finds `math@1`, and `math` as the newest version. */
+  resolve(kind: ProvisionKind, name: string): string | undefined {
+    return resolveVersioned(name, this.ids(kind));
+  }
+
+  /** The plugin that provides an id, loaded and configured. */
+  async provider(kind: ProvisionKind, id: string): Promise<LoadedPlugin> {
+    const entry = this.#providers.get(`${kind}:${id}`);
+    if (entry === undefined) throw new MrlmError("INTERNAL", `No plugin provides ${kind} ${id}.`);
+    return this.load(entry);
+  }
+
+  /** Imports and configures a plugin, once. */
+  load(entry: RegistryEntry): Promise<LoadedPlugin> {
+    const loaded = this.#loaded.get(entry) ?? entry.load().then((plugin) => configurePlugin(plugin, entry.name, entry.options));
+    this.#loaded.set(entry, loaded);
+    return loaded;
+  }
+
+  #register(id: string, entry: RegistryEntry): void {
+    const other = this.#providers.get(id);
+    if (other !== undefined && other !== entry) {
+      throw new MrlmError("PLUGIN_CONFLICT", `Plugins ${other.name} and ${entry.name} both provide ${id}.`, {
+        hint: `Uninstall one of them, or leave it out in the config: \`plugins: { "${entry.name}": false }\`.`,
+      });
+    }
+    this.#providers.set(id, entry);
+  }
+
+  #requireProvider(asker: string, requirement: string): void {
+    const [kind, name] = requirement.split(/:(.*)/s, 2) as [ProvisionKind, string];
+    if (this.resolve(kind, name) === undefined) throw missingRequirement(`Plugin ${asker}`, kind, name, this.ids(kind));
+  }
+}
+
+/** REQUIREMENT_MISSING, with the nearest name. */
+export function missingRequirement(asker: string, kind: string, name: string, offered: readonly string[]): MrlmError {
+  const example = `@mrlm/${kind}-${name.split("@")[0]}`;
+  return new MrlmError("REQUIREMENT_MISSING", `${asker} requires ${kind} "${name}", which no plugin provides.${didYouMean(name, offered)}`, {
+    hint: `Install a plugin that provides it (for example \`npm install ${example}\`), or name one under \`plugins\` in the config.`,
+  });
+}

@@ -1,0 +1,100 @@
+import { type Logger, type ModelId, MrlmError, type Renderer, type Sampler, type Trajectory } from "@mrlm/spec";
+import { type EpisodePorts, type EpisodeSession, playEpisode } from "./episode.ts";
+import type { EpisodePlan } from "./episode-plan.ts";
+import { EpisodeLost } from "./episode-lost.ts";
+import { PromptCache } from "./prompt-cache.ts";
+import { TurnGate } from "./turn-gate.ts";
+
+/** Times that an episode is begun again when its environment lost it. */
+const MAX_RESTARTS = 3;
+
+export interface EpisodePoolOptions {
+  readonly plans: readonly EpisodePlan[];
+  /** Episodes at once. */
+  readonly concurrency: number;
+  readonly isDeterministic: boolean;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  samplerOf(model: ModelId): Promise<Sampler>;
+  renderer(model: ModelId): Renderer;
+  session(plan: EpisodePlan): EpisodeSession;
+  /** Aborts `signal`: the other episodes of a run that has failed need not go on. */
+  giveUp(): void;
+}
+
+/** Plays episodes in the order of their plans, so many at once. */
+export class EpisodePool {
+  readonly #options: EpisodePoolOptions;
+  readonly #ports: EpisodePorts;
+  readonly #gate: TurnGate | undefined;
+  #next = 0;
+  #running = 0;
+  #failure: { readonly error: unknown } | undefined;
+  #done: (plan: EpisodePlan, trajectory: Trajectory) => void = () => undefined;
+  readonly #finished = Promise.withResolvers<void>();
+
+  constructor(options: EpisodePoolOptions) {
+    const { isDeterministic, samplerOf, signal, renderer, session } = options;
+    this.#options = options;
+    this.#gate = isDeterministic ? new TurnGate(samplerOf, () => this.#startMore(), signal) : undefined;
+    this.#ports = {
+      session,
+      renderer,
+      prompts: new PromptCache(),
+      sample: async (plan, model, request) => this.#gate?.sample(plan.order, model, request) ?? (await samplerOf(model)).sample(request, { signal }),
+    };
+  }
+
+  /** Resolves when all have been played; rejects, when the others have come to rest, with what ended the run. */
+  async play(done: (plan: EpisodePlan, trajectory: Trajectory) => void): Promise<void> {
+    this.#done = done;
+    if (this.#options.plans.length === 0) return;
+    if (this.#startMore() === 0) this.#settle();
+    await this.#finished.promise;
+  }
+
+  /** Fills free places; with a gate this happens only at a turn's boundary, so that it does not depend on who finished first. */
+  #startMore(): number {
+    const { plans, concurrency, signal } = this.#options;
+    const free = signal.aborted ? 0 : Math.min(concurrency - this.#running, plans.length - this.#next);
+    for (let i = 0; i < free; i++) {
+      this.#running++;
+      this.#gate?.enter();
+    }
+    for (let i = 0; i < free; i++) void this.#run(plans[this.#next++] as EpisodePlan);
+    return free;
+  }
+
+  async #run(plan: EpisodePlan): Promise<void> {
+    try {
+      this.#done(plan, await this.#playOrRestart(plan));
+    } catch (error) {
+      this.#failure ??= { error };
+      this.#options.giveUp();
+    } finally {
+      this.#running--;
+      if (this.#gate === undefined) this.#startMore();
+      this.#gate?.leave();
+      if (this.#running === 0) this.#settle();
+    }
+  }
+
+  async #playOrRestart(plan: EpisodePlan): Promise<Trajectory> {
+    for (let restarts = 0; ; restarts++) {
+      try {
+        return await playEpisode(plan, this.#ports, restarts < MAX_RESTARTS);
+      } catch (error) {
+        if (!(error instanceof EpisodeLost)) throw error;
+        this.#options.logger.warn(`${error.message} It begins again.`);
+      }
+    }
+  }
+
+  #settle(): void {
+    const { plans, signal } = this.#options;
+    if (this.#failure !== undefined) this.#finished.reject(this.#failure.error);
+    else if (this.#next >= plans.length) this.#finished.resolve();
+    else if (signal.aborted)
+      this.#finished.reject(new MrlmError("CANCELLED", "The episodes were given up before all had been played.", { cause: signal.reason }));
+  }
+}

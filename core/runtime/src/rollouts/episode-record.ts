@@ -1,0 +1,136 @@
+import {
+  type AgentEnd,
+  type AgentId,
+  type AgentTrajectory,
+  type Message,
+  MrlmError,
+  type Observation,
+  type Renderer,
+  type Reward,
+  type SampleResult,
+  score,
+  type StepResult,
+  type Trajectory,
+  type TurnRecord,
+} from "@mrlm/spec";
+import type { EpisodePlan } from "./episode-plan.ts";
+import type { PromptCache } from "./prompt-cache.ts";
+import { type TokenSpan, Transcript } from "./transcript.ts";
+
+/** Everything that becomes known of an episode while it is played. */
+export class EpisodeRecord {
+  readonly #plan: EpisodePlan;
+  readonly #rendererOf: (agent: AgentId) => Renderer;
+  readonly #prompts: PromptCache;
+  readonly #transcripts = new Map<AgentId, Transcript>();
+  readonly #turns: TurnRecord[] = [];
+  readonly #rewards = new Map<AgentId, Reward[]>();
+  readonly #ends = new Map<AgentId, AgentEnd>();
+  readonly #seconds = { sampling: 0, environment: 0 };
+  #info: Trajectory["info"];
+  #error: Trajectory["error"];
+
+  constructor(plan: EpisodePlan, rendererOf: (agent: AgentId) => Renderer, prompts: PromptCache) {
+    this.#prompts = prompts;
+    this.#plan = plan;
+    this.#rendererOf = rendererOf;
+  }
+
+  get turnCount(): number {
+    return this.#turns.length;
+  }
+
+  /** Measures a wait. */
+  async timed<T>(what: "sampling" | "environment", work: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.#seconds[what] += (performance.now() - began) / 1000;
+    }
+  }
+
+  /** Shows the agent on turn what is new; the answer is its whole prompt. */
+  observe(observation: Observation): Int32Array {
+    const transcript = this.#transcripts.get(observation.agent) ?? new Transcript(this.#rendererOf(observation.agent), this.#prompts);
+    this.#transcripts.set(observation.agent, transcript);
+    return transcript.observe(observation);
+  }
+
+  choose(agent: AgentId, sampled: SampleResult): { readonly message: Message; readonly span: TokenSpan } {
+    const transcript = this.#transcripts.get(agent);
+    if (transcript === undefined) throw new MrlmError("INTERNAL", `Agent ${agent} spoke before it was shown anything.`);
+    return transcript.choose(sampled);
+  }
+
+  /** Takes in a turn that the environment has answered. */
+  turn(
+    observation: Observation,
+    said: { readonly message: Message; readonly span: TokenSpan },
+    stopReason: TurnRecord["stopReason"],
+    result: StepResult,
+  ): void {
+    const { agent, messages } = observation;
+    this.#turns.push({ agent, observed: messages, said: said.message, ...said.span, stopReason, rewards: result.rewards });
+    for (const [earner, reward] of Object.entries(result.rewards)) this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
+    this.#info = result.info ?? this.#info;
+    for (const each of this.#plan.description.agents) {
+      const terminated = result.terminated[each] === true;
+      const truncated = result.truncated[each] === true;
+      if (this.#ends.has(each) || !(terminated || truncated)) continue;
+      const { maxTurns } = this.#plan.description;
+      const truncatedBy = maxTurns > 0 && this.#turns.length >= maxTurns ? "turns" : "environment";
+      this.#ends.set(each, { terminated, truncated, ...(truncated ? { truncatedBy } : {}) });
+    }
+  }
+
+  /** A limit of ours ended the episode for everybody who was still in it. */
+  truncate(truncatedBy: "turns" | "tokens"): void {
+    for (const agent of this.#plan.description.agents)
+      if (!this.#ends.has(agent)) this.#ends.set(agent, { terminated: false, truncated: true, truncatedBy });
+  }
+
+  /** What went wrong; what was recorded before stays. */
+  fail(error: unknown): void {
+    const code = MrlmError.isInstance(error) ? error.code : "INTERNAL";
+    this.#error = { code, message: error instanceof Error ? error.message : String(error) };
+  }
+
+  trajectory(): Trajectory {
+    const { id, group, identity, environment, description, seed } = this.#plan;
+    const agents = [...new Set([...this.#transcripts.keys(), ...this.#rewards.keys()])];
+    return {
+      id,
+      environment: description.id ?? environment.id,
+      task: identity.task,
+      seed,
+      group,
+      member: identity.member,
+      turns: this.#turns,
+      agents: Object.fromEntries(agents.map((agent) => [agent, this.#agent(agent)])),
+      ...(this.#error === undefined ? {} : { error: this.#error }),
+      ...(this.#info === undefined ? {} : { info: this.#info }),
+      seconds: { ...this.#seconds },
+    };
+  }
+
+  #agent(agent: AgentId): AgentTrajectory {
+    return {
+      segments: this.#transcripts.get(agent)?.segments() ?? [],
+      total: totalReward(this.#rewards.get(agent) ?? []),
+      end: this.#ends.get(agent) ?? { terminated: false, truncated: false },
+    };
+  }
+}
+
+/** The sum of scored rewards and of their components; unscored as soon as one reward is, for part of a sum is not the sum. */
+export function totalReward(rewards: readonly Reward[]): Reward {
+  const components: Record<string, number> = {};
+  let value = 0;
+  for (const reward of rewards) {
+    if (!reward.scored) return reward;
+    value += reward.value;
+    for (const [name, component] of Object.entries(reward.components)) components[name] = (components[name] ?? 0) + component;
+  }
+  return score(value, components);
+}

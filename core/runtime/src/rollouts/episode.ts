@@ -1,0 +1,88 @@
+import {
+  type Action,
+  type ModelId,
+  MrlmError,
+  type Observation,
+  type Renderer,
+  type SampleRequest,
+  type SampleResult,
+  type StepResult,
+  type Trajectory,
+} from "@mrlm/spec";
+import { EpisodeLost } from "./episode-lost.ts";
+import type { EpisodePlan } from "./episode-plan.ts";
+import { EpisodeRecord } from "./episode-record.ts";
+import type { PromptCache } from "./prompt-cache.ts";
+import { sampleRequest } from "./sample-request.ts";
+
+/** The live environment of one episode. */
+export interface EpisodeSession {
+  reset(): Promise<Observation>;
+  step(action: Action): Promise<StepResult>;
+  close(): Promise<void>;
+}
+
+/** What an episode is played with. */
+export interface EpisodePorts {
+  session(plan: EpisodePlan): EpisodeSession;
+  renderer(model: ModelId): Renderer;
+  readonly prompts: PromptCache;
+  sample(plan: EpisodePlan, model: ModelId, request: SampleRequest): Promise<SampleResult>;
+}
+
+/** Failures that are the run's and not one episode's. */
+const FATAL = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVAILABLE"] as const;
+
+/**
+ * Plays one episode. It rejects only with what concerns the whole run, and with EpisodeLost while the episode may begin again; whatever
+ * else goes wrong is in its record.
+ */
+export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain = false): Promise<Trajectory> {
+  const record = new EpisodeRecord(plan, (agent) => ports.renderer(plan.modelOf(agent)), ports.prompts);
+  const session = ports.session(plan);
+  try {
+    let observation = await record.timed("environment", () => session.reset());
+    while (observation.agent !== "") {
+      if (plan.maxTurns > 0 && record.turnCount >= plan.maxTurns) {
+        record.truncate("turns");
+        break;
+      }
+      const result = await playTurn(plan, ports, record, session, observation);
+      if (result === undefined) break;
+      ({ observation } = result);
+    }
+  } catch (error) {
+    if (MrlmError.hasCode(error, ...FATAL) || (mayBeginAgain && error instanceof EpisodeLost)) throw error;
+    record.fail(error);
+  } finally {
+    await session.close();
+  }
+  return record.trajectory();
+}
+
+/** One turn of the agent that the observation names; `undefined` when its context has no room for one. */
+async function playTurn(
+  plan: EpisodePlan,
+  ports: EpisodePorts,
+  record: EpisodeRecord,
+  session: EpisodeSession,
+  observation: Observation,
+): Promise<StepResult | undefined> {
+  const { agent } = observation;
+  const model = plan.modelOf(agent);
+  const prompt = record.observe(observation);
+  const room = plan.tokenLimit(model) - prompt.length;
+  if (room < Math.max(1, plan.sampling.minTokens ?? 0)) {
+    if (record.turnCount > 0) return void record.truncate("tokens");
+    throw new MrlmError("SEQUENCE_TOO_LONG", `The prompt of ${prompt.length} tokens leaves no room for an answer within ${plan.tokenLimit(model)}.`);
+  }
+  const request = sampleRequest(plan, ports.renderer(model), prompt, room, record.turnCount);
+  const sampled = await record.timed("sampling", () => ports.sample(plan, model, request));
+  if (sampled.stopReason === "cancelled") throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);
+  const said = record.choose(agent, sampled);
+  const result = await record.timed("environment", () =>
+    session.step({ agent, message: said.message, finishReason: sampled.stopReason === "length" ? "length" : "stop" }),
+  );
+  record.turn(observation, said, sampled.stopReason, result);
+  return result;
+}

@@ -1,0 +1,64 @@
+import type { Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import type { EpisodePlan } from "./episode-plan.ts";
+
+/** Puts episodes back together into groups, by group id, and hands each group out when it is complete. */
+export class GroupQueue {
+  readonly #isOrdered: boolean;
+  readonly #order: readonly string[];
+  readonly #tasks = new Map<string, string>();
+  readonly #sizes = new Map<string, number>();
+  readonly #members = new Map<string, Trajectory[]>();
+  readonly #ready = new Map<string, TrajectoryGroup>();
+  #handedOut = 0;
+  #failure: { readonly error: unknown } | undefined;
+  #hasEnded = false;
+  #news = Promise.withResolvers<void>();
+
+  /** @param isOrdered hand groups out in the order of their tasks, not as they are complete */
+  constructor(plans: readonly EpisodePlan[], isOrdered: boolean) {
+    this.#isOrdered = isOrdered;
+    this.#order = [...new Set(plans.map(({ group }) => group))];
+    for (const { group, identity } of plans) {
+      this.#tasks.set(group, identity.task);
+      this.#sizes.set(group, (this.#sizes.get(group) ?? 0) + 1);
+    }
+  }
+
+  add({ group }: EpisodePlan, trajectory: Trajectory): void {
+    const members = [...(this.#members.get(group) ?? []), trajectory];
+    this.#members.set(group, members);
+    if (members.length < (this.#sizes.get(group) as number)) return;
+    this.#members.delete(group);
+    this.#ready.set(group, { id: group, task: this.#tasks.get(group) as string, trajectories: members.sort((a, b) => a.member - b.member) });
+    this.#tell();
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#tell();
+  }
+
+  fail(error: unknown): void {
+    this.#failure = { error };
+    this.#tell();
+  }
+
+  async *groups(): AsyncGenerator<TrajectoryGroup, void, undefined> {
+    while (this.#handedOut < this.#order.length) {
+      const id = this.#isOrdered ? this.#order[this.#handedOut] : this.#ready.keys().next().value;
+      const group = id === undefined ? undefined : this.#ready.get(id);
+      if (group !== undefined) {
+        this.#ready.delete(group.id);
+        this.#handedOut++;
+        yield group;
+      } else if (this.#failure !== undefined) throw this.#failure.error;
+      else if (this.#hasEnded) return;
+      else await this.#news.promise;
+    }
+  }
+
+  #tell(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers<void>();
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  type AgentId,
+  type Engine,
+  type EnvironmentDescription,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type Logger,
+  type ModelId,
+  MrlmError,
+  type Renderer,
+  type RolloutRequest,
+  type Rollouts,
+  type Sampler,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
+import { canonicalJson } from "../names/canonical-json.ts";
+import { EpisodePool } from "./episode-pool.ts";
+import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";
+import { GroupQueue } from "./group-queue.ts";
+import { persist, type Reconnection } from "./persist.ts";
+import { ResilientSession } from "./resilient-session.ts";
+
+/** What rollouts are played with. */
+export interface RolloutRunnerOptions {
+  readonly host: EnvironmentHost;
+  readonly engine: Engine;
+  readonly runSeed: number;
+  /** Deterministic: a barrier at each turn, groups in the order of the tasks. */
+  readonly isDeterministic: boolean;
+  readonly concurrency: number;
+  readonly reconnection: Reconnection;
+  readonly logger: Logger;
+  renderer(model: ModelId): Renderer;
+  /** Longest sequence that a model and the run's configuration admit. */
+  tokenLimit(model: ModelId): number;
+  /** The configuration's turn limit for an environment; 0: none. */
+  turnLimit(environment: EnvironmentRef): number;
+}
+
+/** Plays groups of episodes with bounded concurrency. */
+export class RolloutRunner implements Rollouts {
+  readonly #options: RolloutRunnerOptions;
+  readonly #descriptions = new Map<string, Promise<EnvironmentDescription>>();
+
+  constructor(options: RolloutRunnerOptions) {
+    this.#options = options;
+  }
+
+  async *collect(request: RolloutRequest): AsyncGenerator<TrajectoryGroup, void, undefined> {
+    const { host, engine, isDeterministic, concurrency, reconnection, logger, renderer } = this.#options;
+    const stop = new AbortController();
+    const signal = request.signal === undefined ? stop.signal : AbortSignal.any([request.signal, stop.signal]);
+    const plans = this.#plan(request, await this.#describe(request.environment), signal);
+    const samplers = new Map<ModelId, Promise<Sampler>>();
+    const samplerOf = (model: ModelId): Promise<Sampler> => {
+      const sampler = samplers.get(model) ?? engine.sampler(model);
+      samplers.set(model, sampler);
+      return sampler;
+    };
+    const queue = new GroupQueue(plans, isDeterministic);
+    const pool = new EpisodePool({
+      plans,
+      concurrency,
+      isDeterministic,
+      signal,
+      samplerOf,
+      renderer,
+      session: (plan) => new ResilientSession(plan, host, reconnection, logger),
+      logger,
+      giveUp: () => stop.abort(),
+    });
+    const playing = pool
+      .play((plan, trajectory) => queue.add(plan, trajectory))
+      .then(
+        () => queue.end(),
+        (error: unknown) => queue.fail(error),
+      );
+    try {
+      yield* queue.groups();
+    } finally {
+      stop.abort();
+      await playing;
+      await Promise.allSettled([...samplers.values()].map(async (sampler) => (await sampler).close()));
+    }
+  }
+
+  #plan(request: RolloutRequest, description: EnvironmentDescription, signal: AbortSignal): EpisodePlan[] {
+    const { runSeed, tokenLimit, turnLimit } = this.#options;
+    const { environment, groupSize, label, model, sampling } = request;
+    const limits = [request.maxTurns ?? 0, turnLimit(environment)].filter((limit) => limit > 0);
+    const seen = new Map<string, number>();
+    return request.tasks
+      .flatMap((task) => {
+        const occurrence = seen.get(task) ?? 0;
+        seen.set(task, occurrence + 1);
+        return Array.from({ length: groupSize }, (_, member): Omit<EpisodePlan, "order"> => {
+          const identity = { runSeed, label, environment: description.id, task, occurrence, member };
+          const group = groupId(identity);
+          return {
+            identity,
+            id: `${group}/${member}`,
+            group,
+            environment,
+            description,
+            seed: description.determinism === "none" ? null : environmentSeed(identity),
+            sampling,
+            maxTurns: limits.length > 0 ? Math.min(...limits) : 0,
+            signal,
+            modelOf: (agent) => modelOf(model, agent),
+            tokenLimit: (id) => Math.min(tokenLimit(id), request.maxSequenceTokens ?? Infinity),
+          };
+        });
+      })
+      .map((plan, order) => ({ ...plan, order }));
+  }
+
+  #describe(environment: EnvironmentRef): Promise<EnvironmentDescription> {
+    const key = `${environment.id} ${canonicalJson(environment.options ?? {})}`;
+    const { host, reconnection, logger } = this.#options;
+    const onWait = (error: MrlmError): void => logger.warn(`Environment ${environment.id} is waited for.`, { code: error.code });
+    const known = this.#descriptions.get(key) ?? persist(() => host.describe(environment), { reconnection, onWait });
+    this.#descriptions.set(key, known);
+    known.catch(() => this.#descriptions.delete(key));
+    return known;
+  }
+}
+
+function modelOf(model: RolloutRequest["model"], agent: AgentId): ModelId {
+  const found = typeof model === "string" ? model : model[agent];
+  if (found === undefined)
+    throw new MrlmError("MODEL_NOT_FOUND", `No model plays agent "${agent}".`, { hint: "Name a model for every agent of the environment." });
+  return found;
+}

@@ -1,0 +1,82 @@
+import { type Message, MrlmError, type Observation, type Renderer, type SampleResult, type Segment, type ToolDefinition } from "@mrlm/spec";
+import type { PromptCache } from "./prompt-cache.ts";
+import { SegmentBuilder } from "./segment-builder.ts";
+
+/** Where the sampled tokens of a turn stand. */
+export interface TokenSpan {
+  readonly segment: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One agent's view of an episode: its conversation, and the tokens that the conversation became, exactly as they were shown and sampled. */
+export class Transcript {
+  readonly #renderer: Renderer;
+  readonly #prompts: PromptCache;
+  readonly #segments: SegmentBuilder[] = [];
+  #history: readonly Message[] = [];
+  #tools: readonly ToolDefinition[] | undefined;
+
+  constructor(renderer: Renderer, prompts: PromptCache) {
+    this.#renderer = renderer;
+    this.#prompts = prompts;
+  }
+
+  /** Shows what is new; the answer is everything that the policy sees now. */
+  observe(observation: Observation): Int32Array {
+    const { messages, tools } = observation;
+    this.#tools = tools ?? this.#tools;
+    const current = this.#segments.at(-1);
+    if (current === undefined) this.#begin(this.#prompts.render(this.#renderer, [...this.#history, ...messages], this.#tools));
+    else this.#continue(current, messages);
+    this.#history = [...this.#history, ...messages];
+    return this.#current().tokens;
+  }
+
+  /** Takes in what was sampled after the last observation. */
+  choose(sampled: SampleResult): { readonly message: Message; readonly span: TokenSpan } {
+    const current = this.#current();
+    const start = current.length;
+    current.choose(sampled);
+    const message = this.#renderer.parse(sampled.tokens);
+    this.#history = [...this.#history, message];
+    return { message, span: { segment: this.#segments.length - 1, start, end: current.length } };
+  }
+
+  segments(): Segment[] {
+    return this.#segments.map((segment) => segment.build());
+  }
+
+  #continue(current: SegmentBuilder, messages: readonly Message[]): void {
+    const extension = this.#renderer.extend(current.tokens, this.#history, messages, this.#tools);
+    if (extension.kind === "extend") current.show(this.#checked(extension.tokens));
+    // A rewritten prompt that begins with everything so far has rewritten nothing.
+    else if (isPrefix(current.tokens, extension.tokens)) current.show(this.#checked(extension.tokens.subarray(current.length)));
+    else this.#begin(extension.tokens);
+  }
+
+  #begin(tokens: Int32Array): void {
+    const segment = new SegmentBuilder(this.#segments.length > 0 ? this.#segments.length - 1 : null);
+    segment.show(this.#checked(tokens));
+    this.#segments.push(segment);
+  }
+
+  #checked(tokens: Int32Array): Int32Array {
+    const at = tokens.findIndex((token) => token < 0 || token >= this.#renderer.vocabSize);
+    if (at < 0) return tokens;
+    throw new MrlmError(
+      "SEQUENCE_INVALID",
+      `The renderer made token ${tokens[at]} at position ${at}; the vocabulary has ${this.#renderer.vocabSize}.`,
+    );
+  }
+
+  #current(): SegmentBuilder {
+    const current = this.#segments.at(-1);
+    if (current === undefined) throw new MrlmError("INTERNAL", "A policy spoke before it was shown anything.");
+    return current;
+  }
+}
+
+function isPrefix(prefix: Int32Array, tokens: Int32Array): boolean {
+  return prefix.length <= tokens.length && prefix.every((token, i) => token === tokens[i]);
+}

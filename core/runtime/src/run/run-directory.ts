@@ -1,0 +1,107 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { stringify } from "yaml";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { writeDurably } from "./durable.ts";
+import { MetricsFile } from "./metrics-file.ts";
+import { TrajectoryStore } from "./trajectory-store.ts";
+
+const CONFIG = "config.yaml";
+
+/**
+ * Everything that a run leaves behind:
+ *
+ *     config.yaml           the resolved configuration; it loads again
+ *     config.source.yaml    the configuration as it was given
+ *     run.json              when, with what versions, which seeds
+ *     metrics.jsonl         a row for each iteration and evaluation
+ *     trajectories.sqlite   every episode, down to the tokens
+ *     tokenizer/            the tokenizer's files
+ *     checkpoints/N/        complete checkpoints by step
+ *     model/                the trained model, an ordinary Hugging Face directory
+ */
+export class RunDirectory {
+  readonly path: string;
+  readonly metrics: MetricsFile;
+  readonly checkpoints: Checkpoints;
+
+  private constructor(path: string) {
+    this.path = path;
+    this.metrics = new MetricsFile(join(path, "metrics.jsonl"));
+    this.checkpoints = new Checkpoints(path);
+  }
+
+  /** Makes `<output>/<name>-<timestamp>`. */
+  static create(config: ResolvedConfig, sourceText: string, now = new Date()): RunDirectory {
+    const stamp = now.toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
+    mkdirSync(config.output.directory, { recursive: true });
+    const run = new RunDirectory(unusedName(join(config.output.directory, `${config.name}-${stamp}`)));
+    run.writeConfig(config);
+    writeDurably(join(run.path, "config.source.yaml"), sourceText);
+    return run;
+  }
+
+  /** Opens a run, given its directory or one of its checkpoints. */
+  static open(path: string): RunDirectory {
+    const given = resolve(path);
+    const candidates = [given, dirname(dirname(given))];
+    const found = candidates.find((candidate) => existsSync(join(candidate, CONFIG)));
+    if (found === undefined)
+      throw new MrlmError("CHECKPOINT_INCOMPLETE", `${given} is neither a run directory nor a checkpoint of one: there is no ${CONFIG}.`, {
+        hint: "Give the directory that `mrlm train` printed.",
+      });
+    return new RunDirectory(found);
+  }
+
+  /** Whether a path is the run's own directory, and not a checkpoint in it. */
+  names(path: string): boolean {
+    return resolve(path) === this.path;
+  }
+
+  get configPath(): string {
+    return join(this.path, CONFIG);
+  }
+
+  get modelPath(): string {
+    return join(this.path, "model");
+  }
+
+  writeConfig(config: ResolvedConfig): void {
+    writeDurably(this.configPath, stringify(config));
+  }
+
+  writeRecord(record: JsonObject): void {
+    writeDurably(join(this.path, "run.json"), `${JSON.stringify(record, null, 2)}\n`);
+  }
+
+  /** The episodes' store; close it. */
+  openTrajectories(): TrajectoryStore {
+    return new TrajectoryStore(join(this.path, "trajectories.sqlite"));
+  }
+
+  /** Keeps the tokenizer's files: a continuation needs them, and engines do not send them again. */
+  writeTokenizer(files: Readonly<Record<string, Uint8Array>>): void {
+    const directory = join(this.path, "tokenizer");
+    mkdirSync(directory, { recursive: true });
+    for (const [name, content] of Object.entries(files)) writeDurably(join(directory, name), content);
+  }
+
+  readTokenizer(): Record<string, Uint8Array> {
+    const directory = join(this.path, "tokenizer");
+    return Object.fromEntries(readdirSync(directory).map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]));
+  }
+}
+
+function unusedName(wanted: string): string {
+  for (let i = 1; ; i++) {
+    const path = i === 1 ? wanted : `${wanted}-${i}`;
+    try {
+      mkdirSync(path);
+      return path;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import type { AgentTrajectory, JsonObject, Segment, Trajectory, TrajectoryGroup } from "@mrlm/spec";
+import { decodeBytes, encodeBytes } from "./message-json.ts";
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS trajectories (
+    id TEXT PRIMARY KEY, step INTEGER NOT NULL, stage TEXT NOT NULL, environment TEXT NOT NULL, task TEXT NOT NULL, seed INTEGER,
+    group_id TEXT NOT NULL, member INTEGER NOT NULL, error_code TEXT, error_message TEXT, turns TEXT NOT NULL, agents TEXT NOT NULL, info TEXT,
+    seconds_sampling REAL NOT NULL, seconds_environment REAL NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS segments (
+    trajectory TEXT NOT NULL, agent TEXT NOT NULL, position INTEGER NOT NULL, parent INTEGER,
+    tokens BLOB NOT NULL, logprobs BLOB NOT NULL, mask BLOB NOT NULL, versions BLOB NOT NULL,
+    PRIMARY KEY (trajectory, agent, position)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS trajectories_by_step ON trajectories (step);
+`;
+
+/** A stored episode, and when it was played. */
+export interface StoredTrajectory {
+  readonly step: number;
+  readonly stage: string;
+  readonly trajectory: Trajectory;
+}
+
+/**
+ * Every episode of a run in one SQLite file: what can be searched for as columns, conversations as JSON, and tokens, log-probabilities, masks and
+ * versions as little-endian blobs, exactly as they were sampled.
+ */
+export class TrajectoryStore {
+  readonly #database: DatabaseSync;
+  readonly #insertTrajectory: StatementSync;
+  readonly #insertSegment: StatementSync;
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path);
+    // One writer, and a run whose last episodes were lost in a power cut resumes from a checkpoint before them.
+    this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
+    this.#database.exec(SCHEMA);
+    this.#insertTrajectory = this.#database.prepare("INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#insertSegment = this.#database.prepare("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  }
+
+  /** Adds the episodes of one iteration, all or none. */
+  add(step: number, stage: string, groups: readonly TrajectoryGroup[]): void {
+    this.#database.exec("BEGIN");
+    try {
+      for (const { trajectories } of groups) for (const trajectory of trajectories) this.#insert(step, stage, trajectory);
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Forgets what came after a step that the run goes back to. */
+  truncateAfter(step: number): void {
+    this.#database.prepare("DELETE FROM segments WHERE trajectory IN (SELECT id FROM trajectories WHERE step > ?)").run(step);
+    this.#database.prepare("DELETE FROM trajectories WHERE step > ?").run(step);
+  }
+
+  /** Episodes in the order in which they were played. */
+  *read(range: { readonly from?: number; readonly to?: number } = {}): Generator<StoredTrajectory> {
+    const segments = this.#database.prepare("SELECT * FROM segments WHERE trajectory = ? ORDER BY agent, position");
+    const rows = this.#database
+      .prepare("SELECT * FROM trajectories WHERE step BETWEEN ? AND ? ORDER BY rowid")
+      .iterate(range.from ?? 0, range.to ?? Number.MAX_SAFE_INTEGER);
+    for (const row of rows) yield toStored(row, segments.all(row["id"] as string));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #insert(step: number, stage: string, trajectory: Trajectory): void {
+    const { id, environment, task, seed, group, member, error, turns, agents, info, seconds } = trajectory;
+    const withoutTokens = Object.fromEntries(Object.entries(agents).map(([agent, { total, end }]) => [agent, { total, end }]));
+    this.#insertTrajectory.run(
+      id,
+      step,
+      stage,
+      environment,
+      task,
+      seed,
+      group,
+      member,
+      error?.code ?? null,
+      error?.message ?? null,
+      encodeBytes(turns),
+      JSON.stringify(withoutTokens),
+      info === undefined ? null : JSON.stringify(info),
+      seconds.sampling,
+      seconds.environment,
+    );
+    for (const [agent, { segments }] of Object.entries(agents)) {
+      segments.forEach(({ tokens, logprobs, mask, versions, parent }, position) =>
+        this.#insertSegment.run(id, agent, position, parent, bytesOf(tokens), bytesOf(logprobs), mask, bytesOf(versions)),
+      );
+    }
+  }
+}
+
+type Row = Record<string, SQLOutputValue>;
+
+function toStored(row: Row, segmentRows: readonly Row[]): StoredTrajectory {
+  const heads = JSON.parse(row["agents"] as string) as Record<string, Omit<AgentTrajectory, "segments">>;
+  const segmentsOf = (agent: string): Segment[] => segmentRows.filter((segment) => segment["agent"] === agent).map(toSegment);
+  const trajectory: Trajectory = {
+    id: row["id"] as string,
+    environment: row["environment"] as string,
+    task: row["task"] as string,
+    seed: row["seed"] as number | null,
+    group: row["group_id"] as string,
+    member: row["member"] as number,
+    turns: decodeBytes(row["turns"] as string) as Trajectory["turns"],
+    agents: Object.fromEntries(Object.entries(heads).map(([agent, head]) => [agent, { ...head, segments: segmentsOf(agent) }])),
+    ...(row["error_code"] === null ? {} : { error: { code: row["error_code"] as string, message: row["error_message"] as string } }),
+    ...(row["info"] === null ? {} : { info: JSON.parse(row["info"] as string) as JsonObject }),
+    seconds: { sampling: row["seconds_sampling"] as number, environment: row["seconds_environment"] as number },
+  };
+  return { step: row["step"] as number, stage: row["stage"] as string, trajectory };
+}
+
+function toSegment(row: Row): Segment {
+  const buffer = (name: string): ArrayBuffer => Uint8Array.from(row[name] as Uint8Array).buffer;
+  return {
+    tokens: new Int32Array(buffer("tokens")),
+    logprobs: new Float32Array(buffer("logprobs")),
+    mask: new Uint8Array(buffer("mask")),
+    versions: new Int32Array(buffer("versions")),
+    parent: row["parent"] as number | null,
+  };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Int32Array | Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

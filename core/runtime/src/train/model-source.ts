@@ -1,0 +1,99 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit";
+import { type CreateModelOptions, type JsonObject, type ModelSource, MrlmError } from "@mrlm/spec";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
+
+type ModelConfig = ResolvedConfig["model"];
+
+/** Files of a Hugging Face directory that make its tokenizer; only the first must be there. */
+const TOKENIZER_FILES = [
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "chat_template.jinja",
+  "special_tokens_map.json",
+  "added_tokens.json",
+  "generation_config.json",
+];
+
+/** What the engine is asked to make of the configuration's `model`. Throws when its files are not there or not of the right kind. */
+export function policyOptions(config: ResolvedConfig): CreateModelOptions {
+  const { model, engine, seed } = config;
+  const { lora } = model;
+  return {
+    model: "policy",
+    role: "policy",
+    source: modelSource(model, engine.address !== undefined),
+    trainable: true,
+    dtype: model.dtype,
+    ...(lora === undefined
+      ? {}
+      : {
+          lora: {
+            rank: lora.rank,
+            alpha: lora.alpha,
+            seed,
+            ...(lora.dropout === undefined ? {} : { dropout: lora.dropout }),
+            ...(lora.target_modules === undefined ? {} : { targetModules: lora.target_modules }),
+          },
+        }),
+    ...(model.float32_head === undefined ? {} : { float32Head: model.float32_head }),
+    ...(model.gradient_checkpointing === undefined ? {} : { gradientCheckpointing: model.gradient_checkpointing }),
+    ...(model.micro_batch_tokens === undefined ? {} : { microBatchTokens: model.micro_batch_tokens }),
+  };
+}
+
+function modelSource(model: ModelConfig, isRemote: boolean): ModelSource {
+  if (model.path !== undefined) {
+    // A remote engine reads its own disk.
+    if (!isRemote) checkModelDirectory(model.path);
+    return { kind: "directory", path: model.path };
+  }
+  if (model.random === undefined) throw new MrlmError("CONFIG_INVALID", "The configuration's model has neither a path nor random weights.");
+  const { config, tokenizer, seed } = model.random;
+  const tokenizerFiles = typeof tokenizer === "string" ? readTokenizer(tokenizer) : characterTokenizerFiles(tokenizer.characters);
+  return {
+    kind: "random",
+    config: { ...tokenizerConfig(tokenizerFiles), ...(typeof config === "string" ? readConfig(config) : config) },
+    seed,
+    tokenizerFiles,
+  };
+}
+
+/** What a Hugging Face configuration says of its tokenizer: it may leave this out where the files say it. */
+function tokenizerConfig(files: Readonly<Record<string, Uint8Array>>): JsonObject {
+  const tokenizer = loadTokenizer(files);
+  const idOf = (name: string): JsonObject => {
+    const token = tokenizer.config[name];
+    const id = typeof token === "string" ? tokenizer.idOf(token) : undefined;
+    return id === undefined ? {} : { [`${name}_id`]: id };
+  };
+  return { vocab_size: tokenizer.vocabSize, ...idOf("bos_token"), ...idOf("eos_token"), ...idOf("pad_token") };
+}
+
+function checkModelDirectory(path: string): void {
+  if (!existsSync(path) || !statSync(path).isDirectory()) throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${path}.`);
+  const lacking = ["config.json", "tokenizer.json"].filter((name) => !existsSync(join(path, name)));
+  if (lacking.length > 0) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${path} is no Hugging Face model: it lacks ${lacking.join(" and ")}.`);
+}
+
+function readConfig(path: string): JsonObject {
+  const file = existsSync(path) && statSync(path).isDirectory() ? join(path, "config.json") : path;
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as JsonObject;
+  } catch (error) {
+    throw new MrlmError("MODEL_DIRECTORY_INVALID", `The model configuration ${file} cannot be read: ${(error as Error).message}`, {
+      hint: "Check `model.random.config`.",
+      cause: error,
+    });
+  }
+}
+
+function readTokenizer(directory: string): Record<string, Uint8Array> {
+  const found = TOKENIZER_FILES.filter((name) => existsSync(join(directory, name)));
+  if (!found.includes("tokenizer.json"))
+    throw new MrlmError("TOKENIZER_INVALID", `There is no tokenizer.json in ${directory}.`, {
+      hint: "Check `model.random.tokenizer`: it is `characters` or a directory with tokenizer files.",
+    });
+  return Object.fromEntries(found.map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]));
+}

@@ -1,0 +1,199 @@
+import {
+  type AlgorithmDefinition,
+  type EnvironmentDescription,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type JsonObject,
+  MrlmError,
+  type TrainingEnvironment,
+} from "@mrlm/spec";
+import type { z } from "zod";
+import { configError, optionProblems } from "../config/config-problems.ts";
+import type { LoadedConfig } from "../config/load-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+import { knownKeys } from "../config/schema-keys.ts";
+import type { ConfigPath } from "../config/source-text.ts";
+import { didYouMean } from "../names/nearest.ts";
+import type { AlgorithmSource } from "../plugins/provisions.ts";
+import { persist } from "../rollouts/persist.ts";
+import { validateOptions } from "../plugins/standard-options.ts";
+import { policyOptions } from "./model-source.ts";
+
+/** One stage, ready to start. */
+export interface PreparedStage {
+  readonly name: string;
+  readonly definition: AlgorithmDefinition;
+  /** As the algorithm's schema returned them. */
+  readonly options: unknown;
+  readonly iterations: number;
+}
+
+/** An environment to measure on. */
+export interface EvaluationEnvironment {
+  readonly ref: EnvironmentRef;
+  readonly description: EnvironmentDescription;
+  /** Tasks of the split that are measured on. */
+  readonly tasks: readonly string[];
+  readonly maxTurns?: number;
+}
+
+/** A run in which everything that can be known beforehand is right. */
+export interface PreparedRun {
+  readonly config: ResolvedConfig;
+  readonly sourceText: string;
+  readonly stages: readonly PreparedStage[];
+  readonly environments: readonly TrainingEnvironment[];
+  readonly evaluation: readonly EvaluationEnvironment[];
+  /** What someone should know before the run: keys without effect, options that were dropped. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * Checks a configuration against the plugins, the environments and the disk, before anything is started that costs time. Errors name the place in
+ * the configuration.
+ */
+export async function prepareRun(
+  loaded: LoadedConfig,
+  parts: { readonly host: EnvironmentHost; readonly algorithms: AlgorithmSource },
+): Promise<PreparedRun> {
+  const notices = [...loaded.notices, ...aboutDistribution(loaded)];
+  const config = await adaptTranslated(loaded, parts, notices);
+  const at = <T>(path: ConfigPath, work: () => Promise<T>): Promise<T> =>
+    work().catch((error: unknown) => Promise.reject(located(error, loaded.source.locate(path))));
+  const environments: TrainingEnvironment[] = [];
+  for (const [i, environment] of config.environments.entries())
+    environments.push(await at(environmentPath(loaded, i), () => trainingEnvironment(parts.host, environment, config.server.reconnect_seconds)));
+  const evaluation: EvaluationEnvironment[] = [];
+  if (config.eval.tasks > 0) {
+    for (const [i, environment] of config.eval.environments.entries())
+      evaluation.push(await at(["eval", "environments", i], () => evaluationEnvironment(parts.host, environment, config)));
+  }
+  const stages: PreparedStage[] = [];
+  for (const i of config.stages.keys()) stages.push(await prepareStage(loaded, config, i, parts.algorithms, environments, at));
+  await at(["model"], async () => policyOptions(config));
+  return { config, sourceText: loaded.text, stages, environments, evaluation, notices };
+}
+
+async function prepareStage(
+  loaded: LoadedConfig,
+  config: ResolvedConfig,
+  index: number,
+  algorithms: AlgorithmSource,
+  environments: readonly TrainingEnvironment[],
+  at: <T>(path: ConfigPath, work: () => Promise<T>) => Promise<T>,
+): Promise<PreparedStage> {
+  const stage = config.stages[index] as ResolvedConfig["stages"][number];
+  const place = loaded.stagePath(index, []);
+  const definition = await at([...place, "algorithm"], () => algorithms.algorithm(stage.algorithm));
+  const outcome = await validateOptions(definition.options, stage.options);
+  if (!outcome.ok) {
+    const problems = optionProblems([], keysOf(definition), outcome.issues);
+    throw configError(
+      loaded.source,
+      problems.map((problem) => ({
+        ...problem,
+        path: loaded.stagePath(index, problem.path),
+        text: `${problem.text} (an option of ${definition.id})`,
+      })),
+    );
+  }
+  await at(place, async () => definition.validate?.(outcome.value, environments));
+  return { name: stage.name, definition, options: outcome.value, iterations: definition.iterations(outcome.value) };
+}
+
+async function trainingEnvironment(
+  host: EnvironmentHost,
+  environment: ResolvedConfig["environments"][number],
+  patienceSeconds: number,
+): Promise<TrainingEnvironment> {
+  const described = await host.describe({ id: environment.id, options: environment.options });
+  const ref: EnvironmentRef = { id: described.id, options: environment.options };
+  if (!described.splits["train"])
+    throw new MrlmError("CONFIG_INVALID", `Environment ${described.id} has no tasks to train on under these options.`, {
+      hint: "Choose other options or another environment.",
+    });
+  const reconnection = { patienceMs: patienceSeconds * 1000, firstDelayMs: 100 };
+  return {
+    ref,
+    weight: environment.weight,
+    splits: described.splits,
+    demonstrate: (tasks) => persist(() => host.demonstrate(ref, tasks), { reconnection, onWait: () => undefined }),
+  };
+}
+
+async function evaluationEnvironment(
+  host: EnvironmentHost,
+  environment: ResolvedEnvironment,
+  config: ResolvedConfig,
+): Promise<EvaluationEnvironment> {
+  const description = await host.describe({ id: environment.id, options: environment.options });
+  const { split, tasks } = config.eval;
+  const size = Object.hasOwn(description.splits, split) ? (description.splits[split] as number) : 0;
+  if (size === 0) {
+    const splits = Object.keys(description.splits);
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `Environment ${description.id} has no tasks in split "${split}" to evaluate on.${didYouMean(split, splits)}`,
+      { hint: `Its splits: ${splits.join(", ") || "none"}. See \`eval.split\`; \`eval.tasks: 0\` evaluates nothing.` },
+    );
+  }
+  const ref: EnvironmentRef = { id: description.id, options: environment.options };
+  return {
+    ref,
+    description,
+    tasks: Array.from({ length: Math.min(tasks, size) }, (_, i) => `${split}/${i}`),
+    ...(environment.max_turns === undefined ? {} : { maxTurns: environment.max_turns }),
+  };
+}
+
+/** Drops options that came from the seed system's form and that a plugin does not have, with a notice for each. */
+async function adaptTranslated(
+  loaded: LoadedConfig,
+  parts: { readonly host: EnvironmentHost; readonly algorithms: AlgorithmSource },
+  notices: string[],
+): Promise<ResolvedConfig> {
+  const { config, isTranslated, source } = loaded;
+  const dropped = (options: JsonObject, unknown: readonly string[], owner: string, place: (key: string) => ConfigPath): JsonObject => {
+    for (const key of unknown) notices.push(`${source.locate(place(key), "key")}: ${key} has no effect: ${owner} has no such option.`);
+    return Object.fromEntries(Object.entries(options).filter(([key]) => !unknown.includes(key)));
+  };
+  const adaptEnvironment = async <E extends ResolvedEnvironment>(environment: E, index: number): Promise<E> => {
+    const description = await parts.host.describe({ id: environment.id }).catch(() => undefined);
+    const properties = description?.optionsJsonSchema?.["properties"];
+    if (description === undefined || typeof properties !== "object" || properties === null) return environment;
+    const unknown = Object.keys(environment.options).filter((key) => !Object.hasOwn(properties, key));
+    return { ...environment, options: dropped(environment.options, unknown, description.id, () => ["eval_envs", index]) };
+  };
+  const adaptStage = async (stage: ResolvedConfig["stages"][number], index: number): Promise<typeof stage> => {
+    const definition = await parts.algorithms.algorithm(stage.algorithm).catch(() => undefined);
+    const outcome = definition === undefined ? undefined : await validateOptions(definition.options, stage.options);
+    if (definition === undefined || outcome === undefined || outcome.ok) return stage;
+    const unknown = outcome.issues.flatMap((issue) => (issue.path.length === 0 ? (issue.unknownKeys ?? []) : []));
+    return { ...stage, options: dropped(stage.options, unknown, definition.id, (key) => loaded.stagePath(index, [key])) };
+  };
+  const environments = isTranslated.environments ? await Promise.all(config.environments.map(adaptEnvironment)) : config.environments;
+  const evaluated = isTranslated.environments ? environments.map(({ weight: _, ...environment }) => environment) : config.eval.environments;
+  const stages = isTranslated.stages ? await Promise.all(config.stages.map(adaptStage)) : config.stages;
+  return { ...config, environments, eval: { ...config.eval, environments: evaluated }, stages };
+}
+
+/** The engine that a run starts for itself is one process: asking for more must not pass in silence. */
+function aboutDistribution({ config, source }: LoadedConfig): string[] {
+  const { enabled, nproc_per_node, nnodes } = config.distributed;
+  if (!enabled || nproc_per_node * nnodes === 1 || config.engine.address !== undefined) return [];
+  return [`${source.locate(["distributed"], "key")}: distributed has no effect: the engine that is started for this run is one process.`];
+}
+
+function environmentPath(loaded: LoadedConfig, index: number): ConfigPath {
+  return [loaded.isTranslated.environments ? "eval_envs" : "environments", index];
+}
+
+function keysOf(definition: AlgorithmDefinition): string[] {
+  const schema = definition.options as unknown as z.ZodType;
+  return "def" in schema ? knownKeys(schema, []) : [];
+}
+
+function located(error: unknown, place: string): unknown {
+  if (!MrlmError.isInstance(error)) return error;
+  return new MrlmError(error.code, `${place}: ${error.message}`, { hint: error.hint, isRetryable: error.isRetryable, cause: error });
+}

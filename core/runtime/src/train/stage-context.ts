@@ -1,0 +1,95 @@
+import { hash64 } from "@mrlm/kit";
+import {
+  type AlgorithmContext,
+  type Engine,
+  type Logger,
+  type ModelId,
+  type ModelInfo,
+  type Renderer,
+  type RolloutRequest,
+  type RolloutSampling,
+  type Rollouts,
+  type TrainingEnvironment,
+  type TrajectoryGroup,
+} from "@mrlm/spec";
+import type { ResolvedConfig, ResolvedSampling } from "../config/resolved-config.ts";
+import type { RandomStreams } from "./random-streams.ts";
+import { readRows } from "./rows.ts";
+
+/** What a stage's context is made of. */
+export interface StageParts {
+  readonly index: number;
+  readonly config: ResolvedConfig;
+  readonly engine: Engine;
+  readonly policy: ModelInfo;
+  /** Models that a checkpoint has brought back. */
+  readonly restored: ReadonlySet<ModelId>;
+  readonly renderer: Renderer;
+  readonly rollouts: Rollouts;
+  readonly environments: readonly TrainingEnvironment[];
+  readonly streams: RandomStreams;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Everything that the algorithm of one stage reaches. */
+export function stageContext(parts: StageParts): AlgorithmContext {
+  const { index, config, engine, policy, restored, renderer, environments, streams, logger, signal } = parts;
+  let reference: Promise<ModelId> | undefined;
+  return {
+    engine,
+    policy: policy.model,
+    reference: () => (reference ??= makeReference(engine, policy, index, config, restored)),
+    renderer,
+    rollouts: labelled(parts.rollouts, `${index}`),
+    sampling: rolloutSampling((config.stages[index] as ResolvedConfig["stages"][number]).sampling),
+    environments,
+    rows: (path) => readRows(path, config.base_directory),
+    logger,
+    random: (name) => streams.get(name),
+    seed: stageSeed(config.seed, index),
+    signal,
+  };
+}
+
+/** Every stage has randomness of its own: two stages of one algorithm do not see the same data in the same order. 53 bits. */
+export function stageSeed(runSeed: number, index: number): number {
+  return Number(hash64(`stage/${runSeed}/${index}`) >> 11n);
+}
+
+/** Name of the frozen copy that a stage may compare with. */
+export function referenceId(index: number): ModelId {
+  return `reference-${index}`;
+}
+
+/** The configuration's words for sampling in the contract's. */
+export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {
+  return {
+    temperature: sampling.temperature,
+    maxTokens: sampling.max_tokens,
+    ...(sampling.min_tokens === undefined ? {} : { minTokens: sampling.min_tokens }),
+    ...(sampling.top_p === undefined ? {} : { topP: sampling.top_p }),
+    ...(sampling.top_k === undefined ? {} : { topK: sampling.top_k }),
+  };
+}
+
+async function makeReference(
+  engine: Engine,
+  policy: ModelInfo,
+  index: number,
+  config: ResolvedConfig,
+  restored: ReadonlySet<ModelId>,
+): Promise<ModelId> {
+  const model = referenceId(index);
+  if (restored.has(model)) return model;
+  // Before anything is learnt, the policy without its adapter is the policy; later it would be that of the run's beginning.
+  const isUntouched = config.model.lora !== undefined && index === 0;
+  await engine.createModel({ model, role: "reference", source: { kind: isUntouched ? "adapter-off" : "copy", of: policy.model }, trainable: false });
+  return model;
+}
+
+function labelled(rollouts: Rollouts, prefix: string): Rollouts {
+  return {
+    collect: (request: RolloutRequest): AsyncIterable<TrajectoryGroup> => rollouts.collect({ ...request, label: `${prefix}/${request.label}` }),
+  };
+}

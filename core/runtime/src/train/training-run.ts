@@ -1,0 +1,268 @@
+import { type AlgorithmRun, type Engine, type EnvironmentHost, type EnvironmentRef, type IterationReport, type Logger, MrlmError } from "@mrlm/spec";
+import { canonicalJson } from "../names/canonical-json.ts";
+import { RolloutRunner } from "../rollouts/rollout-runner.ts";
+import type { Checkpoint } from "../run/checkpoints.ts";
+import { plainMetrics } from "../run/metrics-file.ts";
+import type { RunDirectory } from "../run/run-directory.ts";
+import type { TrajectoryStore } from "../run/trajectory-store.ts";
+import { evaluate, evaluationRow } from "./evaluate.ts";
+import { FailureWatch } from "./failure-watch.ts";
+import { type Policy, setUpPolicy } from "./policy-setup.ts";
+import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
+import { RandomStreams } from "./random-streams.ts";
+import type { RunEvent, RunSummary } from "./run-events.ts";
+import { initialState, loadState, type RunState, saveState } from "./run-state.ts";
+import { watchPublishing } from "./watched-engine.ts";
+import { referenceId, rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
+
+/** What a run is made of. */
+export interface TrainingRunParts {
+  readonly prepared: PreparedRun;
+  readonly run: RunDirectory;
+  readonly host: EnvironmentHost;
+  readonly engine: Engine;
+  readonly isDeterministic: boolean;
+  /** Where to go on; `undefined` starts at the beginning. */
+  readonly checkpoint: Checkpoint | undefined;
+  readonly store: TrajectoryStore | undefined;
+  readonly logger: Logger;
+  readonly onEvent: (event: RunEvent) => void;
+  /** Aborted: finish the iteration, write a checkpoint, stop. */
+  readonly drain: AbortSignal;
+  /** Aborted: stop at once. */
+  readonly stop: AbortSignal;
+}
+
+/** One training job at work: its stages, with evaluations and checkpoints between iterations. */
+export class TrainingRun {
+  readonly #parts: TrainingRunParts;
+  readonly #state: RunState;
+  readonly #policy: Policy;
+  readonly #rollouts: RolloutRunner;
+  /** The engine, noting whether the policy's weights are published. */
+  readonly #engine: Engine;
+  readonly #failures = new FailureWatch();
+
+  private constructor(parts: TrainingRunParts, state: RunState, policy: Policy) {
+    const { prepared, host, engine, isDeterministic, logger } = parts;
+    const { sampling, server, seed, environments } = prepared.config;
+    const keyOf = ({ id, options }: EnvironmentRef): string => `${id} ${canonicalJson(options ?? {})}`;
+    const turnLimits = new Map(prepared.environments.map(({ ref }, i) => [keyOf(ref), environments[i]?.max_turns ?? 0]));
+    this.#parts = parts;
+    this.#state = state;
+    this.#policy = policy;
+    this.#engine = watchPublishing(engine, policy.info.model, state);
+    this.#rollouts = new RolloutRunner({
+      host,
+      engine,
+      runSeed: seed,
+      isDeterministic,
+      concurrency: sampling.concurrency,
+      reconnection: { patienceMs: server.reconnect_seconds * 1000, firstDelayMs: 100 },
+      logger,
+      renderer: () => policy.renderer,
+      tokenLimit: () => Math.min(policy.info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
+      turnLimit: (environment) => turnLimits.get(keyOf(environment)) ?? 0,
+    });
+  }
+
+  static async start(parts: TrainingRunParts): Promise<TrainingRun> {
+    const { checkpoint, engine, prepared, run, store } = parts;
+    const state = checkpoint === undefined ? initialState() : loadState(checkpoint.path, checkpoint.state, prepared.config);
+    run.checkpoints.clean(checkpoint);
+    run.metrics.keep(
+      (row) => row.step < state.step || (row.step === state.step && state.step > 0 && !(row.kind === "evaluation" && state.isEvaluationDue)),
+    );
+    store?.truncateAfter(state.step);
+    return new TrainingRun(parts, state, await setUpPolicy(engine, prepared.config, run, checkpoint));
+  }
+
+  async finish(): Promise<RunSummary> {
+    const { prepared, run, engine, checkpoint, drain, onEvent } = this.#parts;
+    const { stages, config } = prepared;
+    onEvent({
+      kind: "start",
+      directory: run.path,
+      stages: stages.map(({ name, iterations }) => ({ name, iterations })),
+      resumedAt: checkpoint === undefined ? undefined : this.#state.step,
+    });
+    while (this.#state.stage < stages.length) {
+      if (this.#state.isEvaluationDue) await this.#evaluate();
+      if (drain.aborted) return this.#summary("stopped");
+      await this.#playStage(stages[this.#state.stage] as PreparedStage);
+    }
+    if (this.#state.isEvaluationDue) await this.#evaluate();
+    if (drain.aborted) return this.#summary("stopped");
+    await engine.export(this.#policy.info.model, run.modelPath, config.model.lora === undefined ? {} : { mergeAdapter: true });
+    return this.#summary("finished");
+  }
+
+  /** Plays a stage to its end, or, when the run is asked to stop, to the end of the iteration; a checkpoint has been written then. */
+  async #playStage(stage: PreparedStage): Promise<void> {
+    const { logger, stop, onEvent } = this.#parts;
+    const engine = this.#engine;
+    const { config, environments } = this.#parts.prepared;
+    const { stage: index, iteration, random } = this.#state;
+    const { info: policy, renderer, restored } = this.#policy;
+    const streams = new RandomStreams(stageSeed(config.seed, index), random);
+    onEvent({ kind: "stage", index, name: stage.name, iterations: stage.iterations, iteration });
+    const context = stageContext({
+      index,
+      config,
+      engine,
+      policy,
+      restored,
+      renderer,
+      rollouts: this.#rollouts,
+      environments,
+      streams,
+      logger,
+      signal: stop,
+    });
+    const algorithm = await stage.definition.create(context, stage.options);
+    if (this.#state.algorithm !== null) algorithm.restore(this.#state.algorithm);
+    else await this.#publish();
+    const reports = algorithm.run()[Symbol.asyncIterator]();
+    for (;;) {
+      if (stop.aborted) throw new MrlmError("CANCELLED", "The run was stopped.", { cause: stop.reason });
+      const { computeSeconds } = await engine.describe();
+      const began = performance.now();
+      const next = await reports.next();
+      if (next.done === true) break;
+      const seconds = (performance.now() - began) / 1000;
+      this.#record(stage, next.value, { total: seconds, engine: (await engine.describe()).computeSeconds - computeSeconds });
+      const isStopping = await this.#betweenIterations(stage, algorithm, streams);
+      if (isStopping) return void (await reports.return?.());
+    }
+    await this.#endStage(index);
+  }
+
+  /** Evaluates and writes a checkpoint where it is time to; true when the run is to stop here. */
+  async #betweenIterations(stage: PreparedStage, algorithm: AlgorithmRun, streams: RandomStreams): Promise<boolean> {
+    const { eval: evaluation, checkpoint } = this.#parts.prepared.config;
+    const { iteration } = this.#state;
+    const isLast = iteration >= stage.iterations;
+    this.#state.isEvaluationDue = evaluation.every > 0 && iteration % evaluation.every === 0 && !isLast;
+    if (this.#state.isEvaluationDue) await this.#evaluate();
+    const isStopping = this.#parts.drain.aborted && !isLast;
+    if (isStopping || (checkpoint.every > 0 && iteration % checkpoint.every === 0 && !isLast)) {
+      this.#state.algorithm = algorithm.state();
+      this.#state.random = streams.state();
+      await this.#checkpoint();
+    }
+    return isStopping;
+  }
+
+  async #endStage(index: number): Promise<void> {
+    const { models } = await this.#parts.engine.describe();
+    if (models.some(({ model }) => model === referenceId(index))) await this.#parts.engine.releaseModel(referenceId(index));
+    Object.assign(this.#state, {
+      stage: index + 1,
+      iteration: 0,
+      algorithm: null,
+      random: {},
+      isEvaluationDue: this.#parts.prepared.evaluation.length > 0,
+    });
+    await this.#checkpoint();
+  }
+
+  /** @param seconds wall time of the iteration, and how much of it the engine computed */
+  #record(stage: PreparedStage, report: IterationReport, seconds: { readonly total: number; readonly engine: number }): void {
+    const { run, store, onEvent } = this.#parts;
+    const state = this.#state;
+    state.iteration = report.iteration;
+    state.step++;
+    state.trainingSeconds += seconds.total;
+    for (const [phase, spent] of Object.entries(report.seconds)) this.#spend(phase, spent);
+    const { metrics, counts } = plainMetrics(report.metrics);
+    run.metrics.append({
+      kind: "iteration",
+      step: state.step,
+      stage: stage.name,
+      iteration: report.iteration,
+      metrics,
+      counts,
+      seconds: { ...report.seconds, ...seconds },
+      notices: [...(report.notices ?? [])],
+    });
+    store?.add(state.step, stage.name, report.trajectories ?? []);
+    onEvent({
+      kind: "iteration",
+      stage: state.stage,
+      name: stage.name,
+      iterations: stage.iterations,
+      step: state.step,
+      report,
+      seconds: seconds.total,
+      engineSeconds: seconds.engine,
+    });
+    for (const text of report.notices ?? []) onEvent({ kind: "notice", text });
+    this.#failures.watch(report);
+  }
+
+  /** Leaves the evaluation due when the run is asked to stop meanwhile. */
+  async #evaluate(): Promise<void> {
+    const { prepared, drain, stop, run, onEvent } = this.#parts;
+    const { config, evaluation, stages } = prepared;
+    if (evaluation.length === 0 || drain.aborted) return;
+    const began = performance.now();
+    await this.#publish();
+    const label =
+      this.#state.step === 0 ? "start" : ((this.#state.iteration === 0 ? stages[this.#state.stage - 1] : stages[this.#state.stage])?.name ?? "start");
+    try {
+      const results = await evaluate({
+        rollouts: this.#rollouts,
+        environments: evaluation,
+        model: this.#policy.info.model,
+        sampling: rolloutSampling(config.sampling),
+        samples: config.eval.samples,
+        signal: AbortSignal.any([drain, stop]),
+      });
+      const seconds = (performance.now() - began) / 1000;
+      this.#state.evaluations.push({ step: this.#state.step, label, results });
+      this.#state.isEvaluationDue = false;
+      this.#spend("evaluation", seconds);
+      for (const result of results)
+        run.metrics.append({ kind: "evaluation", step: this.#state.step, stage: label, ...evaluationRow(result), seconds: { evaluation: seconds } });
+      onEvent({ kind: "evaluation", step: this.#state.step, label, results, seconds });
+    } catch (error) {
+      if (stop.aborted || !(drain.aborted && MrlmError.hasCode(error, "CANCELLED"))) throw error;
+    }
+  }
+
+  /** An algorithm that does not sample (SFT) has no reason to publish what it learnt; whoever samples next, or goes on from a checkpoint, has. */
+  async #publish(): Promise<void> {
+    if (!this.#state.isPublished) await this.#engine.publish(this.#policy.info.model);
+  }
+
+  async #checkpoint(): Promise<void> {
+    const { run, engine, prepared, onEvent } = this.#parts;
+    const began = performance.now();
+    await this.#publish();
+    const { step, stage } = this.#state;
+    const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config), (directory) =>
+      engine.save(directory),
+    );
+    const seconds = (performance.now() - began) / 1000;
+    this.#spend("checkpoint", seconds);
+    onEvent({ kind: "checkpoint", step, path, seconds });
+  }
+
+  #spend(phase: string, seconds: number): void {
+    this.#state.seconds[phase] = (this.#state.seconds[phase] ?? 0) + seconds;
+  }
+
+  #summary(status: RunSummary["status"]): RunSummary {
+    const { run } = this.#parts;
+    const { step, evaluations, seconds, trainingSeconds } = this.#state;
+    return {
+      status,
+      directory: run.path,
+      steps: step,
+      evaluations,
+      seconds,
+      trainingSeconds,
+      model: status === "finished" ? run.modelPath : undefined,
+    };
+  }
+}

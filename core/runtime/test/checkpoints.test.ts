@@ -1,0 +1,88 @@
+import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { Checkpoints, openCheckpoint } from "@mrlm/runtime";
+
+let directory = "";
+const made: string[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "mrlm-checkpoints-"));
+  made.push(directory);
+});
+afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
+
+const save = async (path: string): Promise<void> => {
+  mkdirSync(join(path, "policy"), { recursive: true });
+  writeFileSync(join(path, "policy", "weights.bin"), Buffer.alloc(4096, 7));
+  writeFileSync(join(path, "optimiser.bin"), Buffer.alloc(1000, 1));
+};
+const write = (step: number, stage = 0, keep = 10) => new Checkpoints(directory).write({ step, stage }, keep, { step }, save);
+const silently = (): void => undefined;
+
+describe("numerics 53: what stands under a checkpoint's name is complete", () => {
+  test("the newest is used, by step and then by stage", async () => {
+    for (const [step, stage] of [
+      [9, 0],
+      [100, 0],
+      [10, 0],
+      [100, 1],
+    ] as const)
+      await write(step, stage);
+    const newest = await new Checkpoints(directory).newest(silently);
+    expect(newest?.path).toBe(join(directory, "checkpoints", "00000100-1"));
+    expect(newest?.state).toEqual({ step: 100 });
+    expect(readFileSync(join(newest?.engineDirectory as string, "policy", "weights.bin"))).toHaveLength(4096);
+  });
+
+  test("only so many are kept", async () => {
+    for (const step of [1, 2, 3, 4]) await write(step, 0, 2);
+    expect(new Checkpoints(directory).names()).toEqual(["00000004-0", "00000003-0"]);
+  });
+
+  test("a write that was interrupted anywhere leaves the one before it in use", async () => {
+    await write(1);
+    await expect(
+      new Checkpoints(directory).write({ step: 2, stage: 0 }, 10, {}, async (path) => save(path).then(() => Promise.reject(new Error("killed")))),
+    ).rejects.toThrow("killed");
+    expect((await new Checkpoints(directory).newest(silently))?.state).toEqual({ step: 1 });
+    new Checkpoints(directory).clean(await openCheckpoint(join(directory, "checkpoints", "00000001-0")));
+    expect(readdirSync(join(directory, "checkpoints"))).toEqual(["00000001-0"]);
+    await write(2);
+    expect((await new Checkpoints(directory).newest(silently))?.state).toEqual({ step: 2 });
+  });
+
+  test("any damage to any file is recognised, named, and passed over", async () => {
+    const files = ["engine/policy/weights.bin", "engine/optimiser.bin", "state.json", "manifest.json"];
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...files), fc.constantFrom("cut", "flip", "remove"), async (name, damage) => {
+        rmSync(join(directory, "checkpoints"), { recursive: true, force: true });
+        await write(1);
+        const path = join(await write(2), name);
+        if (damage === "cut") truncateSync(path, 5);
+        else if (damage === "remove") rmSync(path);
+        else
+          writeFileSync(
+            path,
+            readFileSync(path).map((byte, i) => (i === 3 ? byte ^ 1 : byte)),
+          );
+        await expect(openCheckpoint(join(directory, "checkpoints", "00000002-0"))).rejects.toMatchObject({
+          code: "CHECKPOINT_INCOMPLETE",
+          message: expect.stringContaining("00000002-0"),
+        });
+        const said: string[] = [];
+        expect((await new Checkpoints(directory).newest((text) => said.push(text)))?.state).toEqual({ step: 1 });
+        expect(said).toHaveLength(1);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("when all are damaged, that is an error and no silent beginning", async () => {
+    truncateSync(join(await write(1), "state.json"), 1);
+    await expect(new Checkpoints(directory).newest(silently)).rejects.toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
+    expect(await new Checkpoints(join(directory, "other")).newest(silently)).toBeUndefined();
+    expect(existsSync(join(directory, "other"))).toBe(false);
+  });
+});

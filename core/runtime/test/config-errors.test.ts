@@ -1,0 +1,191 @@
+import { describe, expect, test } from "@jest/globals";
+import type { MrlmError } from "@mrlm/spec";
+import fc from "fast-check";
+import { stringify } from "yaml";
+import { loadConfig, parseConfig } from "@mrlm/runtime";
+
+const WHOLE = {
+  name: "whole",
+  seed: 1,
+  model: {
+    random: { config: { model_type: "qwen2" }, tokenizer: "characters", seed: 3 },
+    dtype: "float32",
+    float32_head: true,
+    micro_batch_tokens: 4096,
+  },
+  environments: [{ id: "math", options: { style: "terse" }, weight: 2, max_turns: 3 }],
+  stages: [
+    { algorithm: "sft", steps: 75 },
+    { algorithm: "grpo", name: "reinforce", steps: 50 },
+  ],
+  sampling: { temperature: 0.9, max_tokens: 24, max_sequence_tokens: 64, concurrency: 16 },
+  eval: { split: "eval", tasks: 100, samples: 2, every: 10 },
+  engine: { provider: "torch", device: "cpu", mode: "deterministic", threads: 2 },
+  server: { spawn: true, reconnect_seconds: 5 },
+  checkpoint: { every: 10, keep: 3 },
+  output: { directory: "runs", trajectories: false },
+  distributed: { enabled: false, strategy: "fsdp", nproc_per_node: 2 },
+};
+
+const parse = (value: unknown) => parseConfig(typeof value === "string" ? value : stringify(value), { path: "run.yaml" });
+const errorOf = (value: unknown): MrlmError => {
+  try {
+    parse(value);
+  } catch (error) {
+    return error as MrlmError;
+  }
+  throw new Error("it was accepted");
+};
+
+/** Every key of a configuration that a schema of ours knows, as a path. */
+function keyPaths(value: unknown, path: (string | number)[] = []): (string | number)[][] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => keyPaths(item, [...path, i]));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    ["options", "config"].includes(key) ? [] : [[...path, key], ...keyPaths(member, [...path, key])],
+  );
+}
+
+function rename(value: unknown, path: (string | number)[], to: string): unknown {
+  const [first, ...rest] = path;
+  if (Array.isArray(value)) return value.map((item, i) => (i === first ? rename(item, rest, to) : item));
+  return Object.fromEntries(
+    Object.entries(value as object).map(([key, member]) =>
+      key !== first ? [key, member] : rest.length === 0 ? [to, member] : [key, rename(member, rest, to)],
+    ),
+  );
+}
+
+describe("unknown keys", () => {
+  const paths = keyPaths(WHOLE).filter((path) => path[0] !== "stages" && String(path.at(-1)).length > 3);
+
+  test("any misspelt key is named with its line, its column and the nearest known key", () => {
+    expect(() => parse(WHOLE)).not.toThrow();
+    fc.assert(
+      fc.property(fc.constantFrom(...paths), fc.nat(), (path, at) => {
+        const key = String(path.at(-1));
+        const i = 1 + (at % (key.length - 2));
+        const swapped = key.slice(0, i) + key.charAt(i + 1) + key.charAt(i) + key.slice(i + 2);
+        const misspelt = swapped === key ? `${key}x` : swapped;
+        const text = stringify(rename(WHOLE, path, misspelt));
+        const lines = text.split("\n");
+        const line = lines.findIndex((content) => content.trim().replace(/^- /, "").startsWith(`${misspelt}:`));
+        const column = (lines[line] as string).indexOf(misspelt);
+        const error = errorOf(text);
+        expect(error.code).toBe("CONFIG_INVALID");
+        expect(error.message).toContain(`run.yaml:${line + 1}:${column + 1}: unknown key "${misspelt}"`);
+        expect(error.message).toContain(`Did you mean "${key}"?`);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("all of them are listed, each on a line of its own", () => {
+    expect(errorOf("nmae: x\nmodel: {path: a, detype: auto}\nstages: [{algorithm: sft}]\n").message.split("\n")).toEqual([
+      'run.yaml:2:18: unknown key "detype" in model. Did you mean "dtype"?',
+      'run.yaml:1:1: unknown key "nmae". Did you mean "name"?',
+    ]);
+  });
+});
+
+describe("values", () => {
+  const cases: [string, string][] = [
+    ["seed: one", 'run.yaml:1:7: seed: must be a number, but it is "one"'],
+    ["seed: -1", "run.yaml:1:7: seed: must be at least 0, but it is -1"],
+    ["seed: 1.5", "run.yaml:1:7: seed: must be a whole number, but it is 1.5"],
+    ["engine: {device: gpu}", 'run.yaml:1:18: engine.device: must be one of auto, cpu, cuda (did you mean cpu?), but it is "gpu"'],
+    [
+      "engine:\n  mode: determinstic",
+      'run.yaml:2:9: engine.mode: must be one of auto, deterministic, throughput (did you mean deterministic?), but it is "determinstic"',
+    ],
+    ["stages: []", "run.yaml:1:9: stages: must have at least 1, but it is []"],
+    ["environments: [{weight: 1}]", "run.yaml:1:16: environments[0].id: is missing"],
+    ["environments: math", 'run.yaml:1:15: environments: must be a list, but it is "math"'],
+    ["output: {keep: true}", 'run.yaml:1:10: unknown key "keep" in output'],
+    ["output: 7", "run.yaml:1:9: output:"],
+    ["model: {random: {tokenizer: x}}", "run.yaml:1:17: model.random.config: is missing"],
+    ["sampling: {top_p: 0}", "run.yaml:1:19: sampling.top_p: must be above 0, but it is 0"],
+    ["name: a/b", "run.yaml:1:7: name: must be letters, digits"],
+  ];
+  test.each(cases)("%s", (text, message) => {
+    expect(
+      errorOf(`${text}\n${text.startsWith("model") ? "" : "model: {path: m}\n"}${text.startsWith("stages") ? "" : "stages: [{algorithm: sft}]\n"}`)
+        .message,
+    ).toContain(message);
+  });
+
+  test("YAML that is none, and keys that stand twice, are named by line and column", () => {
+    expect(errorOf("name: [x\nseed: 1").message).toMatch(/^run\.yaml:\d+:\d+: this is not valid YAML/);
+    expect(errorOf("seed: 1\nseed: 2").message).toMatch(/^run\.yaml:2:1: this is not valid YAML/);
+  });
+
+  test("what is missing as a whole", () => {
+    expect(errorOf("").message).toContain("model: is missing");
+    expect(errorOf("model: {path: m}").message).toContain("`stages` is missing");
+    expect(errorOf("model: {}\nstages: [{algorithm: sft}]").message).toContain("run.yaml:1:1: model: give either `path`");
+    expect(errorOf("model: {path: m, random: {config: {}}}\nstages: [{algorithm: sft}]").message).toContain("give either `path`");
+  });
+
+  test("one thing said twice", () => {
+    expect(errorOf("name: a\nexperiment_name: b\nmodel: {path: m}\nstages: [{algorithm: sft}]").message).toContain(
+      'run.yaml:2:1: "experiment_name" and "name" say the same thing',
+    );
+    expect(errorOf("model: {path: m}\nstages: [{algorithm: sft, steps: 1, options: {steps: 2}}]").message).toContain(
+      '"steps" stands beside `options` and in it',
+    );
+  });
+
+  test("a file that is not there", () => {
+    expect(() => loadConfig("/nowhere/run.yaml")).toThrow(expect.objectContaining({ code: "CONFIG_NOT_FOUND" }));
+  });
+});
+
+describe("resolving", () => {
+  test("the resolved configuration is frozen, complete, and loads again as itself", () => {
+    const { config } = parse(WHOLE);
+    expect(Object.isFrozen(config.eval.environments[0]?.options)).toBe(true);
+    expect(config.stages[1]).toEqual({
+      algorithm: "grpo",
+      name: "reinforce",
+      sampling: { temperature: 0.9, max_tokens: 24 },
+      options: { steps: 50 },
+    });
+    expect(parseConfig(stringify(config), { path: "/elsewhere/config.yaml", workingDirectory: "/other" }).config).toEqual(config);
+  });
+
+  test("defaults: one seed for all, evaluation on what is trained on, the file's name", () => {
+    const { config } = parse("model: {path: m}\nenvironments: [{id: math}, {id: math}]\nstages: [{algorithm: sft}]");
+    expect(config).toMatchObject({
+      name: "run",
+      seed: 0,
+      eval: { environments: [{ id: "math", options: {} }] },
+      environments: [{ id: "math", weight: 2 }],
+      checkpoint: { every: 50, keep: 2 },
+    });
+    expect(config.model.path).toBe(`${process.cwd()}/m`);
+  });
+
+  test("any resolved configuration is a fixed point", () => {
+    const some = fc.record(
+      {
+        seed: fc.nat(),
+        model: fc.constantFrom({ path: "m" }, { random: { config: { hidden_size: 8 } } }, { path: "/m", lora: { rank: 4, alpha: 8 } }),
+        environments: fc.array(fc.record({ id: fc.constantFrom("a", "b@1"), weight: fc.integer({ min: 1, max: 5 }) }, { requiredKeys: ["id"] }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        stages: fc.constant([{ algorithm: "x", depth: 2 }]),
+        output: fc.constantFrom("o", { directory: "p" }),
+        distributed: fc.record({ nproc_per_node: fc.integer({ min: 1, max: 3 }), enabled: fc.boolean() }, { requiredKeys: [] }),
+      },
+      { requiredKeys: ["model", "stages"] },
+    );
+    fc.assert(
+      fc.property(some, (value) => {
+        const { config } = parse(value);
+        expect(parse(config).config).toEqual(config);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { definePlugin } from "@mrlm/kit";
+import type { MrlmError, Plugin, PluginManifest } from "@mrlm/spec";
+import { z } from "zod";
+import { LocalHost, PluginHost } from "@mrlm/runtime";
+import { counterEnvironment } from "./support/counter-environment.ts";
+
+const projects: string[] = [];
+let project = "";
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "mrlm-plugins-"));
+  projects.push(project);
+});
+afterAll(() => projects.forEach((directory) => rmSync(directory, { recursive: true, force: true })));
+
+const MANIFEST: PluginManifest = { apiVersion: 1, entry: "./index.js", provides: ["scorer:exact@1"] };
+const ENTRY = `export default { apiVersion: 1, name: "exact", scorers: { "exact@1": () => ({ score: async () => ({}) }) } }`;
+
+function projectWith(
+  packages: Record<string, { mrlm?: unknown; entry?: string }>,
+  dependencies = Object.keys(packages),
+  field = "dependencies",
+): void {
+  writeFileSync(
+    join(project, "package.json"),
+    JSON.stringify({ name: "project", [field]: Object.fromEntries(dependencies.map((name) => [name, "*"])) }),
+  );
+  for (const [name, { mrlm, entry = ENTRY }] of Object.entries(packages)) {
+    const directory = join(project, "node_modules", name);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ name, version: "1.2.3", type: "module", mrlm }));
+    writeFileSync(join(directory, "index.js"), entry);
+  }
+}
+
+const discover = (plugins?: Parameters<typeof PluginHost.discover>[0]["plugins"]) =>
+  PluginHost.discover({ directory: project, ...(plugins ? { plugins } : {}) });
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: MrlmError) => error,
+  );
+
+describe("discovery", () => {
+  test.each(["dependencies", "devDependencies", "optionalDependencies"])(
+    "finds direct %s with a manifest and runs none of their code",
+    async (field) => {
+      projectWith({ exact: { mrlm: MANIFEST, entry: "throw new Error('ran')" }, lodash: {} }, undefined, field);
+      const host = await discover();
+      expect(host.registry.entries.map(({ name, version }) => `${name} ${version}`)).toEqual(["exact 1.2.3"]);
+      expect(host.registry.ids("scorer")).toEqual(["exact@1"]);
+    },
+  );
+
+  test("never looks at packages that are merely installed", async () => {
+    projectWith({ exact: { mrlm: MANIFEST }, hidden: { mrlm: { ...MANIFEST, provides: ["scorer:hidden@1"] } } }, ["exact"]);
+    expect((await discover()).registry.ids("scorer")).toEqual(["exact@1"]);
+    expect((await discover({ hidden: true })).registry.ids("scorer")).toEqual(["exact@1", "hidden@1"]);
+  });
+
+  test("starts at the nearest package.json above the directory, and takes paths", async () => {
+    projectWith({ exact: { mrlm: MANIFEST } });
+    const nested = join(project, "a", "b");
+    mkdirSync(nested, { recursive: true });
+    expect((await PluginHost.discover({ directory: nested })).registry.ids("scorer")).toEqual(["exact@1"]);
+    expect(
+      (await PluginHost.discover({ directory: tmpdir(), relativeTo: nested, plugins: { "../../node_modules/exact": true } })).registry.ids("scorer"),
+    ).toEqual(["exact@1"]);
+  });
+
+  test("a dependency that is not installed is passed over; the config can leave one out", async () => {
+    projectWith({ exact: { mrlm: MANIFEST } }, ["exact", "absent"]);
+    expect((await discover({ exact: false })).registry.entries).toEqual([]);
+  });
+});
+
+describe("each failure has its own code, names the plugin and says what to do", () => {
+  const cases: [string, string, { mrlm?: unknown; entry?: string }, RegExp][] = [
+    ["an api version from the future", "PLUGIN_API_VERSION", { mrlm: { ...MANIFEST, apiVersion: 2, entry: 7 } }, /exact was made for version 2/],
+    ["no api version", "PLUGIN_API_VERSION", { mrlm: { entry: "./index.js" } }, /exact declares no apiVersion/],
+    ["an unknown key in the manifest", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, provide: [] } }, /exact.*provide/],
+    ["a provision without a version", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, provides: ["scorer:exact"] } }, /exact.*mrlm\.provides\.0/],
+    ["a provision of an unknown kind", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, provides: ["oracle:exact@1"] } }, /exact.*mrlm\.provides\.0/],
+    ["an entry outside the package", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, entry: "../x.js" } }, /exact.*mrlm\.entry/],
+    [
+      "a requirement that nobody provides",
+      "REQUIREMENT_MISSING",
+      { mrlm: { ...MANIFEST, requires: ["sandbox:python"] } },
+      /exact requires sandbox "python"/,
+    ],
+  ];
+  test.each(cases)("%s: %s", async (_name, code, content, message) => {
+    projectWith({ exact: content });
+    const error = await failure(discover());
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+    expect(error?.hint.length).toBeGreaterThan(10);
+  });
+
+  const loading: [string, string, string, RegExp][] = [
+    ["an entry that throws", "PLUGIN_LOAD_FAILED", "throw new Error('boom')", /exact.*boom/],
+    ["no default export", "PLUGIN_INVALID", "export const x = 1", /exact has no default export/],
+    ["an export of another api version", "PLUGIN_API_VERSION", "export default { apiVersion: 9, name: 'exact' }", /exact was made for version 9/],
+    [
+      "a manifest and an export that disagree",
+      "PLUGIN_INVALID",
+      "export default { apiVersion: 1, name: 'exact', scorers: { 'other@1': () => ({}) } }",
+      /lists scorer:exact@1.*export has scorer:other@1/,
+    ],
+    [
+      "a factory that throws",
+      "PLUGIN_LOAD_FAILED",
+      "export default { apiVersion: 1, name: 'exact', scorers: { 'exact@1': () => { throw new Error('no licence') } } }",
+      /exact could not make scorer exact@1: no licence/,
+    ],
+  ];
+  test.each(loading)("%s: %s, and only when it is needed", async (_name, code, entry, message) => {
+    projectWith({ exact: { mrlm: MANIFEST, entry } });
+    const host = await discover();
+    expect(await failure(host.service("scorer", "exact", "environment x@1"))).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  test("two plugins that provide the same: PLUGIN_CONFLICT", async () => {
+    projectWith({ exact: { mrlm: MANIFEST }, other: { mrlm: MANIFEST } });
+    expect(await failure(discover())).toMatchObject({
+      code: "PLUGIN_CONFLICT",
+      message: expect.stringMatching(/exact and other both provide scorer:exact@1/),
+    });
+    expect((await discover({ other: false })).registry.ids("scorer")).toEqual(["exact@1"]);
+  });
+
+  test("a plugin that the config names and that is not there: PLUGIN_NOT_FOUND with the nearest name", async () => {
+    projectWith({ exact: { mrlm: MANIFEST } });
+    expect(await failure(discover({ exect: {} }))).toMatchObject({
+      code: "PLUGIN_NOT_FOUND",
+      message: expect.stringContaining('Did you mean "exact"?'),
+      hint: expect.stringContaining("npm install exect"),
+    });
+  });
+
+  test("options that the plugin's schema refuses: OPTIONS_INVALID before anything starts", async () => {
+    projectWith({ exact: { mrlm: MANIFEST } });
+    expect(await failure(discover({ exact: { tolerance: 1 } }))).toMatchObject({
+      code: "OPTIONS_INVALID",
+      message: expect.stringMatching(/exact.*tolerance/),
+    });
+  });
+
+  test("the order is api version, form, options, requirements", async () => {
+    projectWith({ exact: { mrlm: { apiVersion: 2, requires: ["nonsense"] } } });
+    expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "PLUGIN_API_VERSION" });
+    projectWith({ exact: { mrlm: { ...MANIFEST, requires: ["nonsense"] } } });
+    expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "PLUGIN_INVALID" });
+    projectWith({ exact: { mrlm: { ...MANIFEST, requires: ["tool:none@1"] } } });
+    expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "OPTIONS_INVALID" });
+    expect(await failure(discover())).toMatchObject({ code: "REQUIREMENT_MISSING" });
+  });
+});
+
+describe("services", () => {
+  const plugin = (made: unknown[]): Plugin<any> =>
+    definePlugin<{ size: number }>({
+      name: "services",
+      options: z.strictObject({ size: z.int().default(3) }),
+      environments: [counterEnvironment({ requires: ["tool:ruler@1"] })],
+      tools: {
+        "ruler@1": (_context, options) => (
+          made.push(options),
+          { name: "ruler", description: "", parameters: {}, call: async () => ({ content: [], isError: false }) }
+        ),
+      },
+    });
+
+  test("are made once, with the plugin's validated options, when an environment first needs them", async () => {
+    const made: unknown[] = [];
+    const host = new LocalHost({ source: await PluginHost.of([plugin(made)], { plugins: { services: { size: 5 } } }) });
+    expect(made).toEqual([]);
+    await Promise.all([host.open({ id: "counter" }), host.open({ id: "counter", options: { goal: 9 } })]);
+    expect(made).toEqual([{ size: 5 }]);
+  });
+
+  test("an environment whose requirement is not provided is refused, with the nearest name", async () => {
+    const incomplete = definePlugin({ name: "incomplete", environments: [counterEnvironment({ requires: ["tool:rule@1"] })] });
+    expect(await failure(PluginHost.of([incomplete, { ...plugin([]), environments: [] }]))).toMatchObject({
+      code: "REQUIREMENT_MISSING",
+      message: expect.stringContaining('Did you mean "ruler@1"?'),
+    });
+  });
+});

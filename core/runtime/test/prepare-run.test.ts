@@ -1,0 +1,169 @@
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { definePlugin } from "@mrlm/kit";
+import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
+import { z } from "zod";
+import { LocalHost, parseConfig, PluginHost, policyOptions, prepareRun } from "@mrlm/runtime";
+import { counterEnvironment } from "./support/counter-environment.ts";
+import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
+
+afterAll(removeTemporaryDirectories);
+
+const grpo: AlgorithmDefinition<{ steps: number; group_size: number }> = {
+  id: "grpo@1",
+  description: "",
+  options: z.strictObject({ steps: z.int().positive(), group_size: z.int().positive().default(8), clip_low: z.number().default(0.2) }),
+  iterations: ({ steps }) => steps,
+  validate({ group_size }) {
+    if (group_size === 1) throw new MrlmError("CONFIG_INVALID", "group_size is 1: a group of one has no advantage.");
+  },
+  create: () => Promise.reject(new Error("not played here")),
+};
+
+async function prepare(text: string) {
+  const environment = counterEnvironment({ optionsJsonSchema: { type: "object", properties: { goal: { type: "integer" } } } });
+  const source = await PluginHost.of([definePlugin({ name: "test", environments: [environment], algorithms: [grpo] })]);
+  const host = new LocalHost({ source });
+  return prepareRun(parseConfig(text, { path: "run.yaml" }), { host, algorithms: source });
+}
+
+const MODEL = "model: {random: {config: {}}}\n";
+const failure = (text: string): Promise<MrlmError> =>
+  prepare(text).then(
+    () => Promise.reject(new Error("it was accepted")),
+    (error: MrlmError) => error,
+  );
+
+describe("whatever is wrong is said before training begins, with its place", () => {
+  const cases: [string, string, string, RegExp][] = [
+    [
+      "an environment that does not exist",
+      "environments: [{id: countr}]\nstages: [{algorithm: grpo, steps: 1}]",
+      "ENVIRONMENT_NOT_FOUND",
+      /^run\.yaml:2:16: .*Did you mean "counter"/,
+    ],
+    [
+      "an environment's option",
+      "environments: [{id: counter, options: {goal: 0}}]\nstages: [{algorithm: grpo, steps: 1}]",
+      "OPTIONS_INVALID",
+      /^run\.yaml:2:16: .*goal/,
+    ],
+    [
+      "an algorithm that does not exist",
+      "environments: [{id: counter}]\nstages: [{algorithm: gpro}]",
+      "PLUGIN_NOT_FOUND",
+      /^run\.yaml:3:22: .*Did you mean "grpo"/,
+    ],
+    [
+      "an algorithm's unknown option",
+      "environments: [{id: counter}]\nstages:\n  - algorithm: grpo\n    steps: 1\n    group_sise: 4",
+      "CONFIG_INVALID",
+      /^run\.yaml:6:5: unknown key "group_sise".*Did you mean "group_size"/,
+    ],
+    [
+      "an algorithm's option of the wrong kind",
+      "environments: [{id: counter}]\nstages: [{algorithm: grpo, options: {steps: many}}]",
+      "CONFIG_INVALID",
+      /^run\.yaml:3:45: steps: .*number/,
+    ],
+    ["a missing option", "environments: [{id: counter}]\nstages: [{algorithm: grpo}]", "CONFIG_INVALID", /steps/],
+    [
+      "a group size that cannot give an advantage",
+      "environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1, group_size: 1}]",
+      "CONFIG_INVALID",
+      /^run\.yaml:3:10: .*no advantage/,
+    ],
+    [
+      "a split that does not exist",
+      "environments: [{id: counter}]\neval: {split: evil}\nstages: [{algorithm: grpo, steps: 1}]",
+      "CONFIG_INVALID",
+      /split "evil".*Did you mean "eval"/,
+    ],
+  ];
+  test.each(cases)("%s", async (_name, text, code, message) => {
+    expect(await failure(MODEL + text)).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  test("a model directory that is not there, or is none", async () => {
+    const rest = "\nenvironments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1}]";
+    expect(await failure(`model: {path: /nowhere}${rest}`)).toMatchObject({
+      code: "MODEL_DIRECTORY_MISSING",
+      message: expect.stringMatching(/^run\.yaml:1:8: .*\/nowhere/),
+    });
+    expect(await failure(`model: {path: ${temporaryDirectory()}}${rest}`)).toMatchObject({
+      code: "MODEL_DIRECTORY_INVALID",
+      message: expect.stringContaining("config.json and tokenizer.json"),
+    });
+    expect(await failure(`model: {random: {config: /nowhere.json}}${rest}`)).toMatchObject({ code: "MODEL_DIRECTORY_INVALID" });
+    expect(await failure(`model: {random: {config: {}, tokenizer: /nowhere}}${rest}`)).toMatchObject({ code: "TOKENIZER_INVALID" });
+    expect((await prepare(`model: {path: /nowhere}\nengine: {address: "gpu:50052"}${rest}`)).stages).toHaveLength(1);
+  });
+});
+
+describe("the seed system's form", () => {
+  test("options that the installed plugins do not have are dropped, each with its place", async () => {
+    const prepared = await prepare(
+      "model: {model_name_or_path: m}\nengine: {address: x:1}\ntraining: {algorithm: grpo, num_epochs: 5, batch_size: 8, learning_rate: 1.0e-5}\ngrpo: {clip_range: 0.3, group_size: 4, gamma: 0.9}\neval_envs: [{env_type: counter, mode: client, difficulty_range: [1, 3], custom_kwargs: {goal: 3}}]",
+    );
+    expect(prepared.stages[0]?.options).toEqual({ steps: 5, group_size: 4, clip_low: 0.3 });
+    expect(prepared.environments[0]?.ref).toEqual({ id: "counter@1", options: { goal: 3 } });
+    expect(prepared.notices.map((notice) => notice.replace(/: grpo@1|: counter@1/, ""))).toEqual([
+      expect.stringMatching(/^run\.yaml:5:13: difficulty_range has no effect/),
+      expect.stringMatching(/^run\.yaml:3:\d+: learning_rate has no effect/),
+      expect.stringMatching(/^run\.yaml:4:\d+: clip_high has no effect/),
+      expect.stringMatching(/^run\.yaml:4:\d+: gamma has no effect/),
+      expect.stringMatching(/^run\.yaml:3:\d+: prompts_per_step has no effect/),
+    ]);
+  });
+
+  test("a value of the wrong kind is still an error", async () => {
+    expect(
+      await failure(`${MODEL}training: {algorithm: grpo, num_epochs: 5}\ngrpo: {group_size: 1}\neval_envs: [{env_type: counter}]`),
+    ).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("no advantage") });
+  });
+});
+
+test("more processes than one are not promised in silence", async () => {
+  const text = `${MODEL}environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1}]\n`;
+  expect((await prepare(`${text}distributed: {enabled: true, strategy: ddp, num_gpus: 2}`)).notices).toEqual([
+    expect.stringMatching(/^run\.yaml:4:1: distributed has no effect/),
+  ]);
+  expect((await prepare(`${text}distributed: {enabled: false, strategy: ddp, num_gpus: 2}`)).notices).toEqual([]);
+});
+
+describe("the policy", () => {
+  const optionsOf = (model: string) => policyOptions(parseConfig(`model: ${model}\nseed: 5\nstages: [{algorithm: x}]`, { path: "run.yaml" }).config);
+
+  test("random weights: the tokenizer fills in what the configuration leaves out", () => {
+    const { source } = optionsOf("{random: {config: {hidden_size: 8}, tokenizer: {characters: {alphabet: abc, tags: []}}}}");
+    expect(source).toMatchObject({ kind: "random", seed: 5, config: { hidden_size: 8, vocab_size: 9, pad_token_id: 0, eos_token_id: 1 } });
+    expect(optionsOf("{random: {config: {vocab_size: 128}, seed: 9}}").source).toMatchObject({ seed: 9, config: { vocab_size: 128 } });
+  });
+
+  test("from files: a config.json and a tokenizer's directory", () => {
+    const directory = temporaryDirectory();
+    const { source } = optionsOf("{random: {config: {}}}");
+    mkdirSync(join(directory, "tokenizer"));
+    if (source.kind === "random")
+      for (const [name, content] of Object.entries(source.tokenizerFiles)) writeFileSync(join(directory, "tokenizer", name), content);
+    writeFileSync(join(directory, "config.json"), JSON.stringify({ hidden_size: 16 }));
+    expect(optionsOf(`{random: {config: ${directory}, tokenizer: ${directory}/tokenizer}}`).source).toEqual({
+      ...source,
+      config: { ...(source.kind === "random" ? source.config : {}), hidden_size: 16 },
+    });
+  });
+
+  test("adapters and precision", () => {
+    expect(
+      optionsOf(
+        "{random: {config: {}}, dtype: bfloat16, float32_head: true, micro_batch_tokens: 64, lora: {rank: 4, alpha: 8, target_modules: [q_proj]}}",
+      ),
+    ).toMatchObject({
+      dtype: "bfloat16",
+      float32Head: true,
+      microBatchTokens: 64,
+      lora: { rank: 4, alpha: 8, targetModules: ["q_proj"], seed: 5 },
+    });
+  });
+});

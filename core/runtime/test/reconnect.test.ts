@@ -1,0 +1,139 @@
+import { describe, expect, test } from "@jest/globals";
+import { type EnvironmentDefinition, type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { definePlugin, textMessage } from "@mrlm/kit";
+import { LocalHost, parseConfig, PluginHost, prepareRun } from "@mrlm/runtime";
+import { counterEnvironment } from "./support/counter-environment.ts";
+import { reinforce } from "./support/reinforce.ts";
+import { collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
+
+/** A host whose server is killed after so many steps, stays away for so many attempts, and comes back without its sessions. */
+async function mortalHost(
+  definition: EnvironmentDefinition<any>,
+  plan: { dieAfter: number; attemptsAway: number; code?: "SESSION_NOT_FOUND" },
+): Promise<{ host: EnvironmentHost; opened: () => number }> {
+  const inner = await localHost(definition);
+  let steps = 0;
+  let life = 0;
+  let away = 0;
+  let opened = 0;
+  const host: EnvironmentHost = {
+    list: () => inner.list(),
+    describe: (ref) => inner.describe(ref),
+    demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
+    close: () => inner.close(),
+    async open(ref) {
+      if (away > 0) {
+        away--;
+        throw new MrlmError("SERVER_UNAVAILABLE", "connection refused");
+      }
+      const session = await inner.open(ref);
+      const born = life;
+      opened++;
+      return {
+        reset: (options) => session.reset(options),
+        close: () => session.close(),
+        step: async (action, options) => {
+          if (++steps === plan.dieAfter) {
+            life++;
+            away = plan.attemptsAway;
+          }
+          if (born !== life) throw new MrlmError(away > 0 ? "SERVER_UNAVAILABLE" : "SESSION_NOT_FOUND", "the server is not what it was");
+          return session.step(action, options);
+        },
+      };
+    },
+  };
+  return { host, opened: () => opened };
+}
+
+const slow = { environment: { id: "counter", options: { goal: 3 } } };
+
+describe("an environment server that dies in mid-run", () => {
+  test.each([0, 3])("loses no episode: after %i attempts at an absent server the episodes are what they would have been", async (attemptsAway) => {
+    const expected = withoutSeconds(await collect(await runner(), slow));
+    const { host, opened } = await mortalHost(counterEnvironment(), { dieAfter: 20, attemptsAway });
+    expect(withoutSeconds(await collect(await runner({ host }), slow))).toEqual(expected);
+    expect(opened()).toBeGreaterThan(12);
+  });
+
+  test("an environment that cannot be replayed begins its episode again", async () => {
+    const live = counterEnvironment({ determinism: "none" });
+    const { host } = await mortalHost(live, { dieAfter: 20, attemptsAway: 1 });
+    const groups = await collect(await runner({ host }), slow);
+    const all = groups.flatMap(({ trajectories }) => trajectories);
+    expect(all.map(({ error, turns, seed }) => [error, turns.length, seed])).toEqual(Array(12).fill([undefined, 3, null]));
+  });
+
+  test("an environment that breaks its promise of determinism begins again too", async () => {
+    let resets = 0;
+    const liar = counterEnvironment({
+      create: (context, options) => {
+        const inner = counterEnvironment().create(context, options as never) as never as { reset: any; step: any };
+        return {
+          reset: async (given) => ({ ...(await inner.reset(given)), info: { resets: resets++ } }),
+          step: (action, given) => inner.step(action, given),
+        };
+      },
+    });
+    const { host } = await mortalHost(liar, { dieAfter: 20, attemptsAway: 0 });
+    const all = (await collect(await runner({ host }), slow)).flatMap(({ trajectories }) => trajectories);
+    expect(all.every(({ error, turns }) => error === undefined && turns.length === 3)).toBe(true);
+  });
+
+  test("a server that stays away ends the run with its cause", async () => {
+    const { host } = await mortalHost(counterEnvironment(), { dieAfter: 5, attemptsAway: 1e9 });
+    await expect(collect(await runner({ host, reconnection: { patienceMs: 30, firstDelayMs: 1 } }), slow)).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+    });
+  });
+
+  test("demonstrations are waited for too", async () => {
+    const demonstrate: EnvironmentDefinition["demonstrate"] = async (_context, _options, task) => ({
+      task,
+      agent: "agent",
+      messages: [textMessage("user", "?"), textMessage("assistant", "!")],
+    });
+    const source = await PluginHost.of([
+      definePlugin({ name: "test", environments: [counterEnvironment({ demonstrate })], algorithms: [reinforce] }),
+    ]);
+    const inner = new LocalHost({ source });
+    let away = 2;
+    const host: EnvironmentHost = {
+      list: () => inner.list(),
+      describe: (ref) => inner.describe(ref),
+      open: (ref) => inner.open(ref),
+      close: () => inner.close(),
+      demonstrate: (ref, tasks) =>
+        away-- > 0 ? Promise.reject(new MrlmError("SERVER_UNAVAILABLE", "connection refused")) : inner.demonstrate(ref, tasks),
+    };
+    const loaded = parseConfig("model: {random: {config: {}}}\nenvironments: [{id: counter}]\nstages: [{algorithm: reinforce, steps: 1}]", {
+      path: "run.yaml",
+    });
+    const { environments } = await prepareRun(loaded, { host, algorithms: source });
+    expect(await environments[0]?.demonstrate(["train/1"])).toHaveLength(1);
+  });
+
+  test("a server that is full is waited for", async () => {
+    const inner = await localHost(counterEnvironment());
+    let free = 3;
+    const host: EnvironmentHost = {
+      list: () => inner.list(),
+      describe: (ref) => inner.describe(ref),
+      demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
+      close: () => inner.close(),
+      async open(ref) {
+        if (free === 0) throw new MrlmError("RESOURCE_EXHAUSTED", "full", { retryDelayMs: 1 });
+        free--;
+        const session = await inner.open(ref);
+        return {
+          reset: (options) => session.reset(options),
+          step: (action, options) => session.step(action, options),
+          close: async () => (free++, session.close()),
+        };
+      },
+    };
+    const groups = await collect(await runner({ host, concurrency: 3 }), slow);
+    expect(groups.flatMap(({ trajectories }) => trajectories).every(({ error }) => error === undefined)).toBe(true);
+    expect(groups).toHaveLength(request.tasks.length);
+  });
+});

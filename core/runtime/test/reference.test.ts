@@ -1,0 +1,26 @@
+import { expect, test } from "@jest/globals";
+import { readFileSync } from "node:fs";
+import { ERROR_CODES } from "@mrlm/spec";
+import { parseConfig } from "@mrlm/runtime";
+import { configJsonSchema, configReference } from "../scripts/config-reference.ts";
+import { errorReference } from "../scripts/error-reference.ts";
+
+const read = (name: string): string => readFileSync(new URL(`../../../docs/reference/${name}`, import.meta.url), "utf8");
+
+test("docs/reference/config.md has every key of the schema, as the schema describes it", () => {
+  expect(read("config.md")).toBe(configReference());
+  expect(JSON.parse(read("config.schema.json"))).toEqual(JSON.parse(JSON.stringify(configJsonSchema())));
+});
+
+test("the configuration that docs/reference/config.md shows is valid", () => {
+  const [, example] = /```yaml\n(.*?)```/s.exec(read("config.md")) ?? [];
+  expect(parseConfig(example as string, { path: "example.yaml" }).config.stages).toHaveLength(2);
+});
+
+test("docs/reference/errors.md has a section for each code and for no other", () => {
+  const page = read("errors.md");
+  const sections = [...page.matchAll(/^## (\S+)$/gm)].map(([, code]) => code);
+  expect(sections).toEqual(Object.keys(ERROR_CODES));
+  expect(sections).toEqual([...sections].sort());
+  expect(page).toBe(errorReference());
+});

@@ -1,0 +1,90 @@
+import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, EngineSequence, IterationReport, TrajectoryGroup } from "@mrlm/spec";
+import { z } from "zod";
+
+const options = z.strictObject({
+  steps: z.int().positive(),
+  tasks: z.int().positive().default(2),
+  group_size: z.int().positive().default(4),
+  learning_rate: z.number().positive().default(0.5),
+  with_reference: z.boolean().default(false),
+  publish: z.boolean().default(true),
+});
+type Options = z.output<typeof options>;
+
+/** REINFORCE with the group's mean as baseline: as little as an algorithm can be, with a use of everything that must survive a resume. */
+export const reinforce: AlgorithmDefinition<Options> = {
+  id: "reinforce@1",
+  description: "REINFORCE, for tests.",
+  options,
+  iterations: ({ steps }) => steps,
+  create: start,
+};
+
+async function start(
+  context: AlgorithmContext,
+  { steps, tasks, group_size, learning_rate, with_reference, publish }: Options,
+): Promise<AlgorithmRun> {
+  const { engine, policy, rollouts, environments, sampling } = context;
+  const reference = with_reference ? await context.reference() : undefined;
+  const random = context.random("tasks");
+  let iteration = 0;
+  let baseline = 0;
+
+  async function iterate(): Promise<IterationReport> {
+    const environment = environments[0];
+    if (environment === undefined) throw new Error("There is nothing to train on.");
+    const chosen = Array.from({ length: tasks }, () => `train/${random.integer(0, (environment.splits["train"] ?? 1) - 1)}`);
+    const groups: TrajectoryGroup[] = [];
+    for await (const group of rollouts.collect({
+      environment: environment.ref,
+      tasks: chosen,
+      groupSize: group_size,
+      model: policy,
+      sampling,
+      label: `reinforce/${iteration}`,
+      signal: context.signal,
+    }))
+      groups.push(group);
+    const samples = groups.flatMap(({ trajectories }) =>
+      trajectories.flatMap(({ agents, error }) =>
+        Object.values(agents).flatMap(({ segments, total }) =>
+          error === undefined && total.scored ? segments.map((segment) => ({ segment, reward: total.value })) : [],
+        ),
+      ),
+    );
+    if (samples.length === 0) return { iteration: ++iteration, metrics: {}, seconds: {}, trajectories: groups };
+    const mean = samples.reduce((sum, { reward }) => sum + reward, 0) / samples.length;
+    baseline = 0.5 * baseline + 0.5 * mean;
+    const units = samples.map(({ segment }) => ({ sequences: [{ tokens: segment.tokens, mask: segment.mask }] satisfies EngineSequence[] }));
+    const behind = reference === undefined ? undefined : await engine.forward({ model: reference, units, outputs: { logprob: true } });
+    await engine.forwardBackward({
+      model: policy,
+      units,
+      outputs: { logprob: true },
+      normalizer: samples.length,
+      loss: (unit, { logprob = new Float32Array() }) => ({
+        logprob: logprob.map((value, i) => -((samples[unit]?.reward ?? 0) - baseline) + 0.01 * (value - (behind?.[unit]?.logprob?.[i] ?? value))),
+      }),
+    });
+    const { gradNorm } = await engine.optimStep({ model: policy, learningRate: learning_rate });
+    if (publish) await engine.publish(policy);
+    iteration++;
+    return {
+      iteration,
+      metrics: { "reward/mean": { sum: mean * samples.length, count: samples.length }, "optim/grad_norm": gradNorm },
+      seconds: { training: 0 },
+      trajectories: groups,
+    };
+  }
+
+  return {
+    async *run() {
+      while (iteration < steps) yield await iterate();
+    },
+    state: () => ({ iteration, baseline }),
+    restore(state) {
+      iteration = Number(state["iteration"]);
+      baseline = Number(state["baseline"]);
+    },
+  };
+}

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Engine, type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { BigramEngine } from "@mrlm/testing";
+import { parse } from "yaml";
+import { MetricsFile, openRun, parseConfig, type RunEvent, type RunSummary, trainRun, TrajectoryStore } from "@mrlm/runtime";
+import { CONFIG, letters, prepare, removeTemporaryDirectories } from "./support/training.ts";
+
+afterAll(removeTemporaryDirectories);
+
+async function train(
+  config: Readonly<Record<string, unknown>> = CONFIG,
+  extra: Partial<Parameters<typeof trainRun>[0]> = {},
+): Promise<{ summary: RunSummary; engine: BigramEngine; events: RunEvent[] }> {
+  const engine = new BigramEngine();
+  const events: RunEvent[] = [];
+  const { prepared, host } = await prepare(config);
+  const summary = await trainRun({ prepared, host, engine, onEvent: (event) => events.push(event), ...extra });
+  return { summary, engine, events };
+}
+
+const weights = (summary: RunSummary): Buffer => readFileSync(join(summary.directory, "model", "weights.bin"));
+const iterations = (directory: string): unknown[] => new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row);
+const episodes = (directory: string): unknown[] => {
+  const store = new TrajectoryStore(join(directory, "trajectories.sqlite"));
+  const all = [...store.read()].map(({ trajectory: { seconds: _, ...trajectory }, ...rest }) => ({ ...rest, trajectory }));
+  store.close();
+  return all;
+};
+
+/** The run that was never interrupted; several tests compare with it. */
+let whole: Awaited<ReturnType<typeof train>>;
+beforeAll(async () => {
+  whole = await train();
+});
+
+describe("a run", () => {
+  test("plays its stages, measures before, between, during and after, and leaves a complete directory", () => {
+    const { summary, events } = whole;
+    expect(summary).toMatchObject({ status: "finished", steps: 7 });
+    expect(summary.evaluations.map(({ step, label }) => `${label} ${step}`)).toEqual(["start 0", "first 2", "first 3", "second 5", "second 7"]);
+    expect(summary.evaluations[0]?.results[0]).toMatchObject({
+      environment: "letters@1",
+      tasks: 4,
+      greedy: { episodes: 4, scored: 4, failed: 0 },
+      sampled: { episodes: 4 },
+    });
+    expect(events.filter(({ kind }) => kind === "iteration")).toHaveLength(7);
+    for (const name of [
+      "config.yaml",
+      "config.source.yaml",
+      "run.json",
+      "metrics.jsonl",
+      "trajectories.sqlite",
+      "tokenizer/tokenizer.json",
+      "model/config.json",
+      "checkpoints/00000007-2/manifest.json",
+    ]) {
+      expect([name, existsSync(join(summary.directory, name))]).toEqual([name, true]);
+    }
+    const record = JSON.parse(readFileSync(join(summary.directory, "run.json"), "utf8"));
+    expect(record).toMatchObject({
+      status: "finished",
+      seed: 7,
+      steps: 7,
+      versions: { node: process.version, engine: { torch: "none", deterministic: true } },
+    });
+    expect(episodes(summary.directory)).toHaveLength(7 * 8);
+    const reparsed = parseConfig(readFileSync(join(summary.directory, "config.yaml"), "utf8"), {
+      path: join(summary.directory, "config.yaml"),
+    }).config;
+    expect(reparsed).toEqual(parse(readFileSync(join(summary.directory, "config.yaml"), "utf8")));
+  });
+
+  test("learns: the reward of the last evaluation is above that of the first", async () => {
+    const { summary } = await train({
+      ...CONFIG,
+      stages: [{ algorithm: "reinforce", steps: 20, tasks: 4, group_size: 8 }],
+      eval: { tasks: 4, samples: 4 },
+    });
+    const rewards = summary.evaluations.map(({ results }) => results[0]?.sampled?.reward ?? 0);
+    expect(rewards.at(-1)).toBeGreaterThan((rewards[0] ?? 0) + 1);
+  });
+
+  test("numerics 56: the same seed is the same run, bit for bit; another seed is another", async () => {
+    const [again, other] = [await train(), await train({ ...CONFIG, seed: 8 })];
+    expect(weights(again.summary)).toEqual(weights(whole.summary));
+    expect(iterations(again.summary.directory)).toEqual(iterations(whole.summary.directory));
+    expect(episodes(again.summary.directory)).toEqual(episodes(whole.summary.directory));
+    expect(weights(other.summary)).not.toEqual(weights(whole.summary));
+  });
+
+  test("two stages of one algorithm do not see the same data", async () => {
+    const { summary } = await train({ ...CONFIG, stages: [CONFIG.stages[0], CONFIG.stages[0]] });
+    const tasks = (stage: number) =>
+      new Set(
+        (episodes(summary.directory) as { step: number; trajectory: { seed: number } }[])
+          .filter(({ step }) => step > stage * 3 && step <= stage * 3 + 3)
+          .map(({ trajectory }) => trajectory.seed),
+      );
+    expect([...tasks(0)].filter((seed) => tasks(1).has(seed))).toEqual([]);
+  });
+
+  test("a reference is a frozen copy of the policy at the beginning of its stage and is released at its end", async () => {
+    expect((await whole.engine.describe()).models.map(({ model }) => model)).toEqual(["policy"]);
+  });
+});
+
+/** An engine that is killed at so many optimiser steps. */
+function mortal(engine: Engine, dieAt: number): Engine {
+  let steps = 0;
+  return new Proxy(engine, {
+    get: (target, property) =>
+      property !== "optimStep"
+        ? Reflect.get(target, property).bind(target)
+        : (options: Parameters<Engine["optimStep"]>[0]) =>
+            ++steps === dieAt ? Promise.reject(new MrlmError("ENGINE_EXITED", "the engine was killed")) : target.optimStep(options),
+  });
+}
+
+describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
+  test.each([1, 2, 4, 6])("killed at optimiser step %i", async (dieAt) => {
+    const { prepared, host } = await prepare(CONFIG);
+    const failure: MrlmError = await trainRun({ prepared, host, engine: mortal(new BigramEngine(), dieAt) }).catch((error) => error);
+    expect(failure).toMatchObject({ code: "ENGINE_EXITED", hint: expect.stringMatching(/mrlm train --resume \S+/) });
+    const directory = /--resume (\S+)/.exec(failure.hint)?.[1] as string;
+    const { run, checkpoint } = await openRun(directory, () => undefined);
+    expect(checkpoint === undefined).toBe(dieAt <= 2);
+    const resumed = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
+    expect(weights(resumed.summary)).toEqual(weights(whole.summary));
+    expect(iterations(directory)).toEqual(iterations(whole.summary.directory));
+    expect(episodes(directory)).toEqual(episodes(whole.summary.directory));
+    expect(resumed.summary.evaluations).toEqual(whole.summary.evaluations);
+  });
+
+  test("an algorithm that never publishes samples from what it had learnt when it was last measured, saved or begun, interrupted or not", async () => {
+    const config = {
+      ...CONFIG,
+      stages: [{ algorithm: "reinforce", steps: 5, publish: false }],
+      checkpoint: { every: 2, keep: 9 },
+      eval: { tasks: 1, every: 3 },
+    };
+    const expected = await train(config);
+    const versions = (
+      episodes(expected.summary.directory) as { step: number; trajectory: { agents: { agent: { segments: { versions: Int32Array }[] } } } }[]
+    ).map(({ step, trajectory }) => `${step}: ${trajectory.agents.agent.segments[0]?.versions.at(-1)}`);
+    expect([...new Set(versions)]).toEqual(["1: 1", "2: 1", "3: 2", "4: 3", "5: 4"]);
+    for (const dieAt of [4, 5]) {
+      const { prepared, host } = await prepare(config);
+      const failure: MrlmError = await trainRun({ prepared, host, engine: mortal(new BigramEngine(), dieAt) }).catch((error) => error);
+      const { run, checkpoint } = await openRun(/--resume (\S+)/.exec(failure.hint)?.[1] as string, () => undefined);
+      const resumed = await train(config, { run, ...(checkpoint ? { checkpoint } : {}) });
+      expect(weights(resumed.summary)).toEqual(weights(expected.summary));
+      expect(episodes(run.path)).toEqual(episodes(expected.summary.directory));
+    }
+  });
+
+  test("asked to stop, it finishes the iteration, writes a checkpoint and can be resumed", async () => {
+    const drain = new AbortController();
+    const quiet = { ...CONFIG, checkpoint: { every: 0 } };
+    const { summary: stopped } = await train(quiet, {
+      drain: drain.signal,
+      onEvent: (event) => event.kind === "iteration" && event.step === 5 && drain.abort(),
+    });
+    expect(stopped).toMatchObject({ status: "stopped", steps: 5, model: undefined });
+    const { run, checkpoint } = await openRun(stopped.directory, () => undefined);
+    const { summary } = await train(quiet, { run, ...(checkpoint ? { checkpoint } : {}) });
+    expect(weights(summary)).toEqual(weights(whole.summary));
+    expect(iterations(summary.directory)).toEqual(iterations(whole.summary.directory));
+  });
+
+  test("asked to stop while it measures, it measures when it is resumed", async () => {
+    const drain = new AbortController();
+    const { summary: stopped } = await train(CONFIG, {
+      drain: drain.signal,
+      onEvent: (event) => event.kind === "checkpoint" && event.step === 3 && drain.abort(),
+    });
+    expect(stopped.evaluations.map(({ step }) => step)).toEqual([0, 2]);
+    const { run, checkpoint } = await openRun(stopped.directory, () => undefined);
+    const { summary } = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
+    expect(summary.evaluations).toEqual(whole.summary.evaluations);
+    expect(iterations(summary.directory)).toEqual(iterations(whole.summary.directory));
+  });
+
+  test.each([3, 27, 46, 70])("asked to stop when session %i is opened, wherever that is, it goes on as if nothing had been", async (count) => {
+    const drain = new AbortController();
+    const { prepared, host } = await prepare(CONFIG);
+    let opened = 0;
+    const counting: EnvironmentHost = {
+      list: () => host.list(),
+      describe: (ref) => host.describe(ref),
+      demonstrate: (ref, tasks) => host.demonstrate(ref, tasks),
+      close: () => host.close(),
+      open: (ref) => (++opened === count && drain.abort(), host.open(ref)),
+    };
+    const stopped = await trainRun({ prepared, host: counting, engine: new BigramEngine(), drain: drain.signal });
+    expect(stopped.status).toBe("stopped");
+    const { run, checkpoint } = await openRun(stopped.directory, () => undefined);
+    const { summary } = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
+    expect(weights(summary)).toEqual(weights(whole.summary));
+    expect(iterations(summary.directory)).toEqual(iterations(whole.summary.directory));
+    expect(episodes(summary.directory)).toEqual(episodes(whole.summary.directory));
+    expect(summary.evaluations).toEqual(whole.summary.evaluations);
+  });
+
+  test("told to stop at once, it rejects with CANCELLED", async () => {
+    const stop = new AbortController();
+    await expect(
+      train(CONFIG, { stop: stop.signal, onEvent: (event) => event.kind === "iteration" && event.step === 2 && stop.abort() }),
+    ).rejects.toMatchObject({ code: "CANCELLED" });
+  });
+
+  test("another configuration does not continue it", async () => {
+    const { run, checkpoint } = await openRun(whole.summary.directory, () => undefined);
+    await expect(train({ ...CONFIG, seed: 9 }, { run, ...(checkpoint ? { checkpoint } : {}) })).rejects.toMatchObject({
+      code: "CHECKPOINT_MISMATCH",
+    });
+  });
+});
+
+test("a run whose every episode fails ends with the cause", async () => {
+  const broken = {
+    ...letters,
+    id: "broken@1",
+    create: () => ({ reset: () => Promise.reject(new Error("no such service")), step: () => Promise.reject(new Error("never")) }),
+  } as typeof letters;
+  const { prepared, host } = await prepare(
+    { ...CONFIG, environments: [{ id: "broken" }], stages: [{ algorithm: "reinforce", steps: 9 }], eval: { tasks: 0 } },
+    broken,
+  );
+  await expect(trainRun({ prepared, host, engine: new BigramEngine() })).rejects.toMatchObject({
+    code: "ENVIRONMENT_FAILED",
+    message: expect.stringMatching(/last 3 iterations failed.*no such service/),
+  });
+});

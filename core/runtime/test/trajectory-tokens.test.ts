@@ -1,0 +1,160 @@
+import { describe, expect, test } from "@jest/globals";
+import { observe, soleStep, textMessage } from "@mrlm/kit";
+import { type Engine, type Message, type Renderer, type Sampler, type SampleRequest, type SampleResult, score } from "@mrlm/spec";
+import { counterEnvironment } from "./support/counter-environment.ts";
+import { bigramEngine, collect, localHost, renderer, runner } from "./support/rollouts.ts";
+
+/** Notes each request with its result, in order. */
+async function recording(): Promise<{ engine: Engine; calls: { request: SampleRequest; result: SampleResult }[] }> {
+  const inner = await bigramEngine();
+  const calls: { request: SampleRequest; result: SampleResult }[] = [];
+  const engine = new Proxy<Engine>(inner, {
+    get: (target, property) =>
+      property !== "sampler"
+        ? Reflect.get(target, property).bind(target)
+        : async (model: string): Promise<Sampler> => {
+            const sampler = await target.sampler(model);
+            return {
+              sample: async (request) => {
+                const result = await sampler.sample(request);
+                calls.push({ request, result });
+                return result;
+              },
+              barrier: () => sampler.barrier(),
+              close: () => sampler.close(),
+            };
+          },
+  });
+  return { engine, calls };
+}
+
+const chat = counterEnvironment({
+  create: () => {
+    let turn = 0;
+    return {
+      reset: async () => ((turn = 0), observe([textMessage("user", "ab")])),
+      step: async () => soleStep({ messages: [textMessage("user", "cd")], reward: score(1), terminated: ++turn === 4 }),
+    };
+  },
+});
+
+describe("numerics 27: token in, token out", () => {
+  test("what was sampled stands in the trajectory byte for byte, with its log-probabilities and versions", async () => {
+    const { engine, calls } = await recording();
+    await engine.publish("policy");
+    const [group] = await collect(await runner({ engine, host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 1 });
+    const trajectory = group?.trajectories[0];
+    expect(calls).toHaveLength(4);
+    for (const [i, turn] of (trajectory?.turns ?? []).entries()) {
+      const segment = trajectory?.agents["agent"]?.segments[turn.segment];
+      const { request, result } = calls[i] as (typeof calls)[number];
+      expect(segment?.tokens.slice(turn.start, turn.end)).toEqual(result.tokens);
+      expect(segment?.logprobs.slice(turn.start, turn.end)).toEqual(result.logprobs);
+      expect(new Set(segment?.versions.slice(turn.start, turn.end))).toEqual(new Set([2]));
+      expect(segment?.tokens.slice(0, turn.start)).toEqual(request.prompt);
+      expect(turn.stopReason).toBe(result.stopReason);
+    }
+  });
+
+  test("masks mark exactly what the policy chose; nothing else has a log-probability or a version", async () => {
+    const [group] = await collect(await runner({ host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 2 });
+    for (const { agents, turns } of group?.trajectories ?? []) {
+      const [segment] = agents["agent"]?.segments ?? [];
+      const chosen = turns.reduce((sum, { start, end }) => sum + end - start, 0);
+      expect(segment?.mask.reduce((sum, bit) => sum + bit, 0)).toBe(chosen);
+      segment?.mask.forEach((bit, i) => {
+        if (bit === 0) expect([segment.logprobs[i], segment.versions[i]]).toEqual([0, -1]);
+        else expect(segment.versions[i]).toBeGreaterThanOrEqual(0);
+      });
+    }
+  });
+});
+
+/** A renderer that forgets all but the last message of the policy, as templates do that drop old thinking. */
+function forgetful(): Renderer {
+  const kept = (history: readonly Message[]): Message[] => history.filter(({ role }, i) => role !== "assistant" || i === history.length - 1);
+  return {
+    ...renderer,
+    extend: (_tokens, history, messages) => ({ kind: "restart", tokens: renderer.render(kept([...history, ...messages])).tokens }),
+  };
+}
+
+describe("numerics 28: a template that is not prefix-preserving", () => {
+  test("starts a new segment with its parent; each segment is what was sampled under it", async () => {
+    const { engine, calls } = await recording();
+    const [group] = await collect(await runner({ engine, renderer: forgetful, host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 1 });
+    const { segments } = group?.trajectories[0]?.agents["agent"] ?? { segments: [] };
+    expect(segments.map(({ parent }) => parent)).toEqual([null, 0, 1, 2]);
+    segments.forEach(({ tokens, mask }, i) => {
+      const { request, result } = calls[i] as (typeof calls)[number];
+      expect(tokens).toEqual(Int32Array.of(...request.prompt, ...result.tokens));
+      expect(mask.indexOf(1)).toBe(request.prompt.length);
+    });
+  });
+
+  test("a restart that rewrites nothing is no restart", async () => {
+    const honest: Renderer = {
+      ...renderer,
+      extend: (tokens, history, messages, tools) => {
+        const extension = renderer.extend(tokens, history, messages, tools);
+        return { kind: "restart", tokens: Int32Array.of(...tokens, ...extension.tokens) };
+      },
+    };
+    const [group] = await collect(await runner({ renderer: () => honest, host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 1 });
+    const [plain] = await collect(await runner({ host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 1 });
+    expect(group?.trajectories[0]?.agents).toEqual(plain?.trajectories[0]?.agents);
+    expect(group?.trajectories[0]?.agents["agent"]?.segments).toHaveLength(1);
+  });
+
+  test("a renderer that makes impossible tokens fails the episode by name", async () => {
+    const broken: Renderer = { ...renderer, render: () => ({ tokens: Int32Array.of(1, 10_000) }) };
+    const [group] = await collect(await runner({ renderer: () => broken }), { tasks: ["train/0"], groupSize: 1 });
+    expect(group?.trajectories[0]?.error).toMatchObject({ code: "SEQUENCE_INVALID", message: expect.stringContaining("position 1") });
+  });
+});
+
+test("several agents: each has its own tokens, rewards and end, under its own model", async () => {
+  const pair = counterEnvironment({
+    agents: ["a", "b"],
+    create: () => {
+      let turn = 0;
+      const next = () => (turn % 2 === 0 ? "a" : "b");
+      return {
+        reset: async () => ((turn = 0), { agent: "a", messages: [textMessage("user", "ab")] }),
+        step: async (action) => {
+          turn++;
+          const isOver = turn >= 4;
+          return {
+            observation: { agent: isOver ? "" : next(), messages: isOver ? [] : [textMessage("user", "cd")] },
+            rewards: { [action.agent]: score(turn) },
+            terminated: { a: turn >= 3, b: isOver },
+            truncated: {},
+          };
+        },
+      };
+    },
+  });
+  const engine = await bigramEngine();
+  await engine.createModel({ model: "second", role: "policy", trainable: false, source: { kind: "copy", of: "policy" } });
+  const models: string[] = [];
+  const watching = new Proxy<Engine>(engine, {
+    get: (target, property) =>
+      property === "sampler" ? (model: string) => (models.push(model), target.sampler(model)) : Reflect.get(target, property).bind(target),
+  });
+  const [group] = await collect(await runner({ engine: watching, host: await localHost(pair) }), {
+    tasks: ["train/0"],
+    groupSize: 2,
+    model: { a: "policy", b: "second" },
+  });
+  const trajectory = group?.trajectories[0];
+  expect(models.sort()).toEqual(["policy", "second"]);
+  expect(trajectory?.turns.map(({ agent }) => agent)).toEqual(["a", "b", "a", "b"]);
+  expect(trajectory?.agents["a"]).toMatchObject({ total: score(4), end: { terminated: true, truncated: false } });
+  expect(trajectory?.agents["b"]).toMatchObject({ total: score(6), end: { terminated: true, truncated: false } });
+  const [missing] = await collect(await runner({ engine, host: await localHost(pair) }), {
+    tasks: ["train/0"],
+    groupSize: 1,
+    model: { a: "policy" },
+  });
+  expect(missing?.trajectories[0]?.error).toMatchObject({ code: "MODEL_NOT_FOUND", message: expect.stringContaining('"b"') });
+});

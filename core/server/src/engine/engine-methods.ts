@@ -1,0 +1,42 @@
+import {
+  decodeCreateModel,
+  decodeOptimStep,
+  encodeCreatedModel,
+  encodeEngineInfo,
+  encodeModelInfo,
+  encodeOptimStepResult,
+  toInt64,
+  type engineProto as wire,
+} from "@mrlm/wire";
+import { unary } from "../unary.ts";
+import type { NumberedCalls } from "./numbered-calls.ts";
+import type { ServedEngine } from "./served-engine.ts";
+
+/** The unary methods of EngineService. */
+export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
+  return {
+    describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () => encodeEngineInfo(await engine.describe(), calls.last)),
+    createModel: numbered<wire.CreateModelRequest, wire.CreateModelResponse>(async (request) => encodeCreatedModel(await engine.createModel(decodeCreateModel(request)))),
+    releaseModel: numbered<wire.ReleaseModelRequest, wire.ReleaseModelResponse>(async ({ modelId }) => {
+      await engine.releaseModel(modelId);
+      return {};
+    }),
+    optimStep: numbered<wire.OptimStepRequest, wire.OptimStepResponse>(async (request) => encodeOptimStepResult(await engine.optimStep(decodeOptimStep(request)))),
+    publish: numbered<wire.PublishRequest, wire.PublishResponse>(async ({ modelId }) => {
+      const { version, checksum, seconds } = await engine.publish(modelId);
+      return { version: toInt64(version, "a weight version"), checksum, seconds };
+    }),
+    save: numbered<wire.SaveRequest, wire.SaveResponse>(async ({ directory }) => {
+      const { bytes, checksum } = await engine.save(directory);
+      return { bytes: toInt64(bytes, "a checkpoint's size"), checksum };
+    }),
+    load: numbered<wire.LoadRequest, wire.LoadResponse>(async ({ directory }) => ({ models: (await engine.load(directory)).map(encodeModelInfo), lastCall: calls.last })),
+    export: numbered<wire.ExportRequest, wire.ExportResponse>(async ({ modelId, directory, mergeAdapter }) => ({
+      files: [...(await engine.export(modelId, directory, { mergeAdapter }))],
+    })),
+  };
+
+  function numbered<Request extends { readonly call: bigint }, Response>(work: (request: Request) => Promise<Response>) {
+    return unary<Request, Response>(({ request }) => calls.run(request.call, () => work(request)));
+  }
+}

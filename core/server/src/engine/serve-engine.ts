@@ -1,0 +1,31 @@
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { ENGINE_SERVICE } from "@mrlm/wire";
+import { listen } from "../listen.ts";
+import { engineMethods } from "./engine-methods.ts";
+import { NumberedCalls } from "./numbered-calls.ts";
+import { type PassesUnderWay, serveForward, serveForwardBackward } from "./pass-streams.ts";
+import { serveSamples } from "./sample-stream.ts";
+import type { ServedEngine } from "./served-engine.ts";
+
+/** An engine server at work. */
+export interface EngineServer {
+  readonly port: number;
+  /** Stops at once; the engine stays the caller's. */
+  close(): Promise<void>;
+}
+
+/** Serves an engine that is written in TypeScript over the protocol of the PyTorch engine. Rejects with PORT_IN_USE. */
+export async function serveEngine(options: { readonly engine: ServedEngine; readonly address: string }): Promise<EngineServer> {
+  const { engine } = options;
+  const calls = new NumberedCalls();
+  const passes: PassesUnderWay = new Map();
+  const server = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
+  server.addService(ENGINE_SERVICE, {
+    ...engineMethods(engine, calls),
+    sample: (call: Parameters<typeof serveSamples>[1]) => serveSamples(engine, call),
+    forward: (call: Parameters<typeof serveForward>[1]) => void serveForward(engine, call),
+    forwardBackward: (call: Parameters<typeof serveForwardBackward>[2]) => void serveForwardBackward(engine, { calls, passes }, call),
+  });
+  const port = await listen(server, options.address, ServerCredentials.createInsecure());
+  return { port, close: async () => server.forceShutdown() };
+}

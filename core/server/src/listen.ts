@@ -1,0 +1,23 @@
+import { type Server, type ServerCredentials, logVerbosity, setLogVerbosity } from "@grpc/grpc-js";
+import { MrlmError } from "@mrlm/spec";
+
+/** Binds a server to `host:port` (port 0: any free one). @returns the port; rejects with PORT_IN_USE */
+export async function listen(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // What cannot be bound is told by the error; gRPC's own line on stderr would say it a second time, and less.
+    const isQuiet = process.env["GRPC_VERBOSITY"] === undefined;
+    if (isQuiet) setLogVerbosity(logVerbosity.NONE);
+    server.bindAsync(address, credentials, (error, port) => {
+      if (isQuiet) setLogVerbosity(logVerbosity.ERROR);
+      if (error === null) resolve(port);
+      else reject(bindError(address, error));
+    });
+  });
+}
+
+function bindError(address: string, cause: Error): MrlmError {
+  if (cause.message.includes("EADDRINUSE")) {
+    return new MrlmError("PORT_IN_USE", `Port ${address.slice(address.lastIndexOf(":") + 1)} is in use by another process (${address}).`, { cause });
+  }
+  return new MrlmError("CONFIG_INVALID", `The server cannot listen on ${address}: ${cause.message}`, { hint: "Give an address of this machine as host:port.", cause });
+}

@@ -1,0 +1,122 @@
+import type { ServerDuplexStream } from "@grpc/grpc-js";
+import { MrlmError } from "@mrlm/spec";
+import { Assembler, Outbox, type Serialised, encodeError, environmentProto as wire, invalid, serialise } from "@mrlm/wire";
+import type { Operation } from "../sessions/operation.ts";
+import type { SessionTable } from "../sessions/session-table.ts";
+
+/** The client reads too slowly above the first mark: no more requests are taken until the second is reached. */
+const HIGH_WATER_BYTES = 32 << 20;
+const LOW_WATER_BYTES = 8 << 20;
+
+type Answer = NonNullable<wire.SessionResponse["response"]>;
+
+/** One client's stream: its requests run side by side, and each is answered when it is done. */
+export class MultiplexedClient {
+  readonly #call: ServerDuplexStream<wire.MultiplexRequest, Serialised>;
+  readonly #owner: string;
+  readonly #table: SessionTable;
+  readonly #outbox: Outbox;
+  readonly #assembler: Assembler;
+  /** Requests under way; `undefined` for those that cannot be cancelled. */
+  readonly #running = new Map<bigint, Operation<unknown> | undefined>();
+  #isGone = false;
+
+  constructor(call: ServerDuplexStream<wire.MultiplexRequest, Serialised>, owner: string, table: SessionTable, maxMessageBytes: number) {
+    this.#call = call;
+    this.#owner = owner;
+    this.#table = table;
+    this.#assembler = new Assembler(maxMessageBytes);
+    this.#outbox = new Outbox((frame) => !this.#isGone && call.write(frame));
+    call.on("data", ({ requests }: wire.MultiplexRequest) => {
+      for (const request of requests) this.#receive(request);
+    });
+    call.on("drain", () => this.#drained());
+    call.on("end", () => call.end());
+    call.on("cancelled", () => this.#gone());
+    call.on("error", () => this.#gone());
+    call.on("close", () => this.#gone());
+  }
+
+  /** The server stops: the client is told to go. */
+  end(): void {
+    this.#call.end();
+  }
+
+  #receive(envelope: wire.SessionRequest): void {
+    const { requestId, request, cancel, chunk } = envelope;
+    try {
+      if (cancel) this.#cancel(requestId);
+      else if (chunk !== undefined) this.#receivePiece(requestId, chunk);
+      else this.#dispatch(requestId, request);
+    } catch (error) {
+      this.#fail(requestId, error);
+    }
+  }
+
+  #receivePiece(requestId: bigint, chunk: wire.Chunk): void {
+    const whole = this.#assembler.add(requestId, chunk);
+    if (whole === undefined) return;
+    const { chunk: inner, ...envelope } = wire.SessionRequest.decode(whole);
+    if (inner !== undefined) throw invalid("a chunk holds a chunk");
+    this.#dispatch(requestId, envelope.request);
+  }
+
+  #dispatch(requestId: bigint, request: wire.SessionRequest["request"]): void {
+    if (this.#running.has(requestId)) throw invalid(`request ${requestId} is still under way`);
+    switch (request?.$case) {
+      case "reset":
+        return this.#await(requestId, this.#table.reset(this.#owner, request.reset), (reset) => ({ $case: "reset", reset }));
+      case "step":
+        return this.#await(requestId, this.#table.step(this.#owner, request.step), (step) => ({ $case: "step", step }));
+      case "close":
+        this.#running.set(requestId, undefined);
+        this.#table.close(this.#owner, request.close).then(
+          () => this.#answer(requestId, { $case: "close", close: {} }),
+          (error: unknown) => this.#fail(requestId, error),
+        );
+        return;
+      case "renew":
+        return this.#answer(requestId, { $case: "renew", renew: { gone: this.#table.renew(this.#owner, request.renew) } });
+      default:
+        throw invalid("a request is of a kind that this version does not know");
+    }
+  }
+
+  #await<T>(requestId: bigint, operation: Operation<T>, answer: (response: T) => Answer): void {
+    this.#running.set(requestId, operation.join());
+    operation.promise.then(
+      (response) => this.#answer(requestId, answer(response)),
+      (error: unknown) => this.#fail(requestId, error),
+    );
+  }
+
+  #cancel(requestId: bigint): void {
+    this.#assembler.drop(requestId);
+    this.#running.get(requestId)?.abort(new MrlmError("CANCELLED", "The client cancelled the call."));
+  }
+
+  #fail(requestId: bigint, error: unknown): void {
+    this.#answer(requestId, { $case: "error", error: encodeError(error) });
+  }
+
+  #answer(requestId: bigint, response: Answer): void {
+    if (this.#isGone) return;
+    this.#running.get(requestId)?.leave();
+    this.#running.delete(requestId);
+    this.#outbox.add(requestId, serialise(wire.SessionResponse, { requestId, response, chunk: undefined }));
+    if (this.#outbox.pendingBytes > HIGH_WATER_BYTES) this.#call.pause();
+  }
+
+  #drained(): void {
+    this.#outbox.drained();
+    if (this.#outbox.pendingBytes < LOW_WATER_BYTES && this.#call.isPaused()) this.#call.resume();
+  }
+
+  /** The connection is lost: what is under way goes on, so that the client finds its answers when it comes back within the lease. */
+  #gone(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    for (const operation of this.#running.values()) operation?.leave();
+    this.#running.clear();
+  }
+}

@@ -1,0 +1,152 @@
+import { type EnvironmentHost, type EnvironmentRef, MrlmError } from "@mrlm/spec";
+import {
+  decodeAction,
+  decodeEnvironmentRef,
+  encodeObservation,
+  encodeStep,
+  type environmentProto as wire,
+  fromInt64,
+  invalid,
+} from "@mrlm/wire";
+import { Operation } from "./operation.ts";
+
+type Environment = Awaited<ReturnType<EnvironmentHost["open"]>>;
+
+/** What a session asks of those who hold it. */
+export interface SessionSupport {
+  readonly host: EnvironmentHost;
+  /** Waits until there is room for one more environment; rejects with RESOURCE_EXHAUSTED. */
+  admit(signal: AbortSignal): Promise<void>;
+  /** The environment could not be opened: the session is to be forgotten. */
+  discard(session: HostedSession): void;
+}
+
+/** The latest reset or step: its answer is kept, and given again when the call is repeated. */
+interface Latest {
+  /** -1 for a reset. */
+  readonly index: number;
+  readonly operation: Operation<wire.ResetResponse> | Operation<wire.StepResponse>;
+}
+
+/**
+ * One client's environment. Resets are numbered by their epoch and steps by their index within it; each is carried out once,
+ * however often it arrives.
+ */
+export class HostedSession {
+  readonly key: string;
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Milliseconds of `performance.now()` at which the lease ends, unless something is heard of the session before. */
+  expiresAt = 0;
+  /** Whether `admit` let it in, so that it takes up room. */
+  isAdmitted = false;
+  readonly #support: SessionSupport;
+  readonly #ref: EnvironmentRef;
+  readonly #refKey: string;
+  #environment: Environment | undefined;
+  #maxTurns = 0;
+  #epoch = 0;
+  #latest: Latest | undefined;
+  #isClosed = false;
+
+  constructor(identity: { readonly key: string; readonly owner: string }, request: wire.ResetRequest, leaseMs: number, support: SessionSupport) {
+    this.key = identity.key;
+    this.owner = identity.owner;
+    this.leaseMs = leaseMs;
+    this.#support = support;
+    this.#ref = decodeEnvironmentRef(request.environment);
+    this.#refKey = keyOf(request.environment);
+    this.touch();
+  }
+
+  /** The lease starts again. */
+  touch(): void {
+    this.expiresAt = performance.now() + this.leaseMs;
+  }
+
+  /** Nothing was heard of it for its lease; while a client waits for an answer it cannot expire. */
+  isExpired(now: number): boolean {
+    const operation = this.#latest?.operation;
+    return now > this.expiresAt && (operation === undefined || operation.isSettled || operation.isAbandoned);
+  }
+
+  reset(request: wire.ResetRequest): Operation<wire.ResetResponse> {
+    this.touch();
+    if (keyOf(request.environment) !== this.#refKey) {
+      throw invalid(`a session of environment "${this.#ref.id}" was reset as another environment, or with other options`);
+    }
+    const { epoch } = request;
+    if (epoch === this.#epoch && this.#latest?.index === -1) return this.#latest.operation as Operation<wire.ResetResponse>;
+    if (this.#epoch > 0 && epoch !== this.#epoch + 1) {
+      throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} was reset with epoch ${epoch}; ${this.#epoch + 1} comes next.`);
+    }
+    this.#epoch = epoch;
+    const before = this.#latest?.operation;
+    before?.abort(new MrlmError("CANCELLED", "The session was reset while it was at work."));
+    const operation = new Operation("reset", request.deadlineMs, async (signal) => {
+      await before?.promise.catch(() => undefined);
+      const environment = this.#environment ?? (await this.#open(signal));
+      const observation = await environment.reset({
+        ...(request.seed !== undefined && { seed: fromInt64(request.seed, "a seed") }),
+        ...(request.task !== "" && { task: request.task }),
+        signal,
+      });
+      return { observation: encodeObservation(observation), leaseMs: this.leaseMs, maxTurns: this.#maxTurns };
+    });
+    return this.#begin(-1, operation);
+  }
+
+  step(request: wire.StepRequest): Operation<wire.StepResponse> {
+    this.touch();
+    const { epoch, index } = request;
+    const latest = this.#latest;
+    if (latest === undefined || epoch !== this.#epoch) {
+      throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} got a step of epoch ${epoch}.`);
+    }
+    if (index === latest.index) return latest.operation as Operation<wire.StepResponse>;
+    if (index !== latest.index + 1) {
+      throw new MrlmError("STEP_OUT_OF_ORDER", `A session got step ${index} where ${latest.index + 1} comes next.`);
+    }
+    if (!latest.operation.isSettled) throw new MrlmError("SESSION_BUSY", `A session got step ${index} while it was still at work on the call before.`);
+    const environment = this.#environment;
+    if (environment === undefined) throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
+    const action = decodeAction(request.action);
+    return this.#begin(index, new Operation("step", request.deadlineMs, async (signal) => encodeStep(await environment.step(action, { signal }))));
+  }
+
+  /** Aborts what is under way and closes the environment. */
+  async close(reason: MrlmError): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const operation = this.#latest?.operation;
+    operation?.abort(reason);
+    await this.#environment?.close();
+  }
+
+  #begin<T extends Latest["operation"]>(index: number, operation: T): T {
+    this.#latest = { index, operation };
+    operation.promise.then(() => this.touch(), () => this.touch());
+    return operation;
+  }
+
+  async #open(signal: AbortSignal): Promise<Environment> {
+    const { host } = this.#support;
+    try {
+      await this.#support.admit(signal);
+      this.isAdmitted = true;
+      const [environment, description] = await Promise.all([host.open(this.#ref), host.describe(this.#ref)]);
+      this.#environment = environment;
+      this.#maxTurns = description.maxTurns;
+      if (this.#isClosed) await environment.close();
+      signal.throwIfAborted();
+      return environment;
+    } catch (error) {
+      if (this.#environment === undefined) this.#support.discard(this);
+      throw error;
+    }
+  }
+}
+
+function keyOf(ref: wire.EnvironmentRef | undefined): string {
+  return `${ref?.id} ${ref?.optionsJson}`;
+}

@@ -1,0 +1,142 @@
+import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type environmentProto as wire, invalid } from "@mrlm/wire";
+import { Admission, type AdmissionLimits } from "./admission.ts";
+import { HostedSession, type SessionSupport } from "./hosted-session.ts";
+import type { Operation } from "./operation.ts";
+
+/** How long a session lives without a word from its client, in milliseconds. */
+export interface LeaseLimits {
+  /** Where a client does not say. */
+  readonly defaultMs: number;
+  readonly maxMs: number;
+}
+
+/** What has happened since the server started, and how things stand. */
+export interface SessionStats {
+  sessions: number;
+  queued: number;
+  opened: number;
+  expired: number;
+  resets: number;
+  steps: number;
+}
+
+const ID_BYTES = 16;
+
+/** Every session of a server by its id. A session is visible to its owner alone: to others it does not exist. */
+export class SessionTable {
+  readonly #sessions = new Map<string, HostedSession>();
+  readonly #admission: Admission;
+  readonly #leases: LeaseLimits;
+  readonly #logger: Logger;
+  readonly #support: SessionSupport;
+  readonly #sweeper: NodeJS.Timeout;
+  readonly #counts = { opened: 0, expired: 0, resets: 0, steps: 0 };
+  #isDraining = false;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(host: EnvironmentHost, limits: { readonly admission: AdmissionLimits; readonly leases: LeaseLimits; readonly sweepMs: number }, logger: Logger) {
+    this.#admission = new Admission(limits.admission);
+    this.#leases = limits.leases;
+    this.#logger = logger;
+    this.#support = {
+      host,
+      admit: (signal) => this.#admission.enter(signal),
+      discard: (session) => this.#forget(session),
+    };
+    this.#sweeper = setInterval(() => this.#sweep(), limits.sweepMs).unref();
+  }
+
+  get stats(): SessionStats {
+    return { sessions: this.#sessions.size, queued: this.#admission.queued, ...this.#counts };
+  }
+
+  reset(owner: string, request: wire.ResetRequest): Operation<wire.ResetResponse> {
+    const key = keyOf(request.sessionId);
+    if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
+    this.#counts.resets++;
+    return (this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner)).reset(request);
+  }
+
+  step(owner: string, request: wire.StepRequest): Operation<wire.StepResponse> {
+    this.#counts.steps++;
+    return this.#find(keyOf(request.sessionId), owner).step(request);
+  }
+
+  /** Closing a session that is gone, or another's, does nothing. */
+  async close(owner: string, { sessionId }: wire.CloseRequest): Promise<void> {
+    const session = this.#sessions.get(keyOf(sessionId));
+    if (session?.owner === owner) await this.#end(session, new MrlmError("CANCELLED", "The client closed the session."));
+  }
+
+  /** Extends leases. @returns the ids that name no session of this owner */
+  renew(owner: string, { sessionIds }: wire.RenewRequest): Uint8Array[] {
+    return sessionIds.filter((id) => {
+      const session = this.#sessions.get(keyOf(id));
+      if (session?.owner !== owner) return true;
+      session.touch();
+      return false;
+    });
+  }
+
+  /** No new sessions from now on; resolves when the last one has gone. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    if (this.#sessions.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+  }
+
+  /** Ends every session. */
+  async endAll(): Promise<void> {
+    this.#isDraining = true;
+    clearInterval(this.#sweeper);
+    const reason = new MrlmError("SERVER_UNAVAILABLE", "The server is stopping.");
+    await Promise.all(Array.from(this.#sessions.values(), (session) => this.#end(session, reason)));
+  }
+
+  #add(key: string, owner: string, request: wire.ResetRequest): HostedSession {
+    if (this.#isDraining) throw new MrlmError("SERVER_UNAVAILABLE", "The server is stopping and opens no new sessions.", { retryDelayMs: 1_000 });
+    const leaseMs = Math.min(request.leaseMs || this.#leases.defaultMs, this.#leases.maxMs);
+    const session = new HostedSession({ key, owner }, request, leaseMs, this.#support);
+    this.#sessions.set(key, session);
+    this.#counts.opened++;
+    return session;
+  }
+
+  #find(key: string, owner: string): HostedSession {
+    const session = this.#sessions.get(key);
+    if (session?.owner === owner) return session;
+    throw new MrlmError("SESSION_NOT_FOUND", "The session does not exist (any more): its lease ended, it was closed, or the server was restarted.");
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const session of this.#sessions.values()) {
+      if (!session.isExpired(now)) continue;
+      this.#counts.expired++;
+      this.#end(session, new MrlmError("CANCELLED", "The session's lease ended."));
+    }
+  }
+
+  async #end(session: HostedSession, reason: MrlmError): Promise<void> {
+    this.#forget(session);
+    try {
+      await session.close(reason);
+    } catch (error) {
+      this.#logger.warn("An environment could not be closed.", { error: String(error) });
+    }
+  }
+
+  #forget(session: HostedSession): void {
+    if (this.#sessions.get(session.key) === session) this.#sessions.delete(session.key);
+    if (session.isAdmitted) {
+      session.isAdmitted = false;
+      this.#admission.leave();
+    }
+    if (this.#sessions.size === 0) this.#onEmpty?.();
+  }
+}
+
+function keyOf(id: Uint8Array): string {
+  if (id.length !== ID_BYTES) throw invalid(`a session id has ${id.length} bytes, not ${ID_BYTES}`);
+  return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString("latin1");
+}

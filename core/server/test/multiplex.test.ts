@@ -1,0 +1,126 @@
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { type EnvironmentServer, serveEnvironments } from "../src/index.ts";
+import { RawClient, type RawStream, resetRequest, shown, stepRequest } from "./support/raw-client.ts";
+import { type ScriptedHost, scriptedHost } from "./support/scripted-host.ts";
+
+let host: ScriptedHost;
+let server: EnvironmentServer;
+let client: RawClient;
+let stream: RawStream;
+
+beforeEach(async () => {
+  host = scriptedHost();
+  server = await serveEnvironments({ host, address: "127.0.0.1:0" });
+  client = new RawClient(server.port, "secret");
+  stream = client.stream();
+});
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+const step = (id: Uint8Array, index: number, text = "", epoch = 1) => ({ $case: "step" as const, step: stepRequest(id, epoch, index, text) });
+const reset = (id: Uint8Array, epoch = 1) => ({ $case: "reset" as const, reset: resetRequest(id, epoch) });
+const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+async function open(count: number): Promise<Buffer[]> {
+  const ids = Array.from({ length: count }, () => randomBytes(16));
+  ids.forEach((id, i) => stream.send(BigInt(i + 1), reset(id)));
+  await stream.received(count);
+  stream.answers.length = 0;
+  return ids;
+}
+
+describe("the multiplexed stream", () => {
+  test("answers each request when it is done: a slow session holds up no other", async () => {
+    const [slow, quick] = (await open(2)) as [Buffer, Buffer];
+    stream.send(10n, step(slow, 0, "wait"));
+    stream.send(11n, step(quick, 0));
+    expect((await stream.received(1)).map(({ requestId }) => requestId)).toEqual([11n]);
+    host.release();
+    expect((await stream.received(2)).map(({ requestId }) => requestId)).toEqual([11n, 10n]);
+  });
+
+  test("large requests and answers travel in pieces, and small ones pass them", async () => {
+    const [large, small] = (await open(2)) as [Buffer, Buffer];
+    const size = 5 << 20;
+    stream.send(10n, step(large, 0, `large ${size} ${"y".repeat(size)}`));
+    stream.send(11n, step(small, 0));
+    const [first, second] = await stream.received(2);
+    expect(first?.requestId).toBe(11n);
+    expect(second?.response?.$case === "step" && shown(second.response.step)?.length).toBe(size);
+  });
+
+  test("a cancelled request is aborted, and answered so", async () => {
+    const [id] = (await open(1)) as [Buffer];
+    stream.send(10n, step(id, 0, "wait"));
+    await until(() => server.stats().steps === 1);
+    stream.send(10n, undefined, true);
+    const [answer] = await stream.received(1);
+    expect(answer?.response).toMatchObject({ $case: "error", error: { code: "CANCELLED" } });
+    expect(host.aborted).toBe(1);
+  });
+
+  test("a client that comes back finds the answer of the step that was under way, and it was taken once", async () => {
+    const [id] = (await open(1)) as [Buffer];
+    stream.send(10n, step(id, 0, "wait"));
+    await until(() => server.stats().steps === 1);
+    stream.call.cancel();
+    await until(() => server.stats().streams === 0);
+    stream = client.stream();
+    stream.send(20n, step(id, 0, "wait"));
+    await until(() => server.stats().steps === 2);
+    host.release();
+    const [answer] = await stream.received(1);
+    expect(answer?.response?.$case === "step" && shown(answer.response.step)).toBe("step 0");
+    expect([host.steps, host.aborted]).toEqual([1, 0]);
+  });
+
+  test("a client that does not come back has its step aborted when the lease ends", async () => {
+    const id = randomBytes(16);
+    stream.send(1n, { $case: "reset", reset: resetRequest(id, 1, { leaseMs: 200 }) });
+    await stream.received(1);
+    stream.send(10n, step(id, 0, "wait"));
+    await until(() => server.stats().steps === 1);
+    stream.call.cancel();
+    await until(() => server.stats().sessions === 0);
+    expect([host.aborted, host.closed, server.stats().expired]).toEqual([1, 1, 1]);
+  });
+
+  test("a client that reads nothing for a while loses nothing", async () => {
+    const ids = await open(40);
+    stream.call.pause();
+    ids.forEach((id, i) => stream.send(BigInt(1000 + i), step(id, 0, `large ${1 << 20}`)));
+    await until(() => host.steps === 40);
+    // By now the server holds more than it likes to: this request is not read before the client reads.
+    stream.send(2000n, step(ids[0] as Buffer, 1));
+    stream.call.resume();
+    const answers = await stream.received(41);
+    expect(answers.filter(({ response }) => response?.$case === "step" && shown(response.step)?.length === 1 << 20)).toHaveLength(40);
+    expect(answers.some(({ requestId }) => requestId === 2000n)).toBe(true);
+  });
+
+  test("what is wrong with one request is that request's error", async () => {
+    const [id] = (await open(1)) as [Buffer];
+    stream.send(10n, undefined);
+    stream.send(11n, step(randomBytes(16), 0));
+    stream.send(12n, { $case: "renew", renew: { sessionIds: [id, randomBytes(16)] } });
+    stream.send(13n, { $case: "close", close: { sessionId: id } });
+    const answers = new Map((await stream.received(4)).map(({ requestId, response }) => [requestId, response]));
+    expect(answers.get(10n)).toMatchObject({ error: { code: "MESSAGE_INVALID" } });
+    expect(answers.get(11n)).toMatchObject({ error: { code: "SESSION_NOT_FOUND", hint: expect.any(String) } });
+    expect(answers.get(12n)).toMatchObject({ renew: { gone: [expect.anything()] } });
+    expect(answers.get(13n)).toMatchObject({ $case: "close" });
+  });
+
+  test("a thousand sessions share frames", async () => {
+    const ids = await open(1000);
+    ids.forEach((id, i) => stream.send(BigInt(2000 + i), step(id, 0)));
+    const answers = await stream.received(1000);
+    expect(new Set(answers.map(({ requestId }) => requestId)).size).toBe(1000);
+    expect(server.stats()).toMatchObject({ sessions: 1000, streams: 1 });
+  });
+});

@@ -1,0 +1,97 @@
+import { Client, type ClientDuplexStream, Metadata, type MethodDefinition, credentials } from "@grpc/grpc-js";
+import { Assembler, CLIENT_METADATA_KEY, ENVIRONMENT_SERVICE, Outbox, type Serialised, errorOfStatus, environmentProto as wire } from "@mrlm/wire";
+
+const codes = { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL", peer: "The server" } as const;
+
+/** A client without any of the real one's care: it sends exactly what it is told. */
+export class RawClient {
+  readonly #client: Client;
+  readonly #metadata = new Metadata();
+
+  constructor(port: number, secret?: string) {
+    this.#client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { "grpc.max_receive_message_length": -1 });
+    if (secret !== undefined) this.#metadata.set(CLIENT_METADATA_KEY, secret);
+  }
+
+  unary<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
+        if (error === null) resolve(response as Response);
+        else reject(errorOfStatus(error, codes));
+      });
+    });
+  }
+
+  reset(sessionId: Uint8Array, epoch: number, extra: Partial<wire.ResetRequest> = {}): Promise<wire.ResetResponse> {
+    return this.unary(ENVIRONMENT_SERVICE.reset, resetRequest(sessionId, epoch, extra));
+  }
+
+  step(sessionId: Uint8Array, epoch: number, index: number, text = "", extra: Partial<wire.StepRequest> = {}): Promise<wire.StepResponse> {
+    return this.unary(ENVIRONMENT_SERVICE.step, stepRequest(sessionId, epoch, index, text, extra));
+  }
+
+  duplex<Sent, Received>(method: { path: string; requestSerialize: (message: Sent) => Buffer; responseDeserialize: (bytes: Buffer) => Received }): ClientDuplexStream<Sent, Received> {
+    return this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, this.#metadata);
+  }
+
+  stream(): RawStream {
+    return new RawStream(this.duplex(ENVIRONMENT_SERVICE.multiplex));
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+/** A multiplexed stream: answers by the id of their request, in the order in which they came. */
+export class RawStream {
+  readonly answers: wire.SessionResponse[] = [];
+  readonly call: ClientDuplexStream<Serialised, wire.MultiplexResponse>;
+  readonly #outbox: Outbox;
+  readonly #assembler = new Assembler(1 << 30);
+  #onAnswer: (() => void) | undefined;
+
+  constructor(call: ClientDuplexStream<Serialised, wire.MultiplexResponse>) {
+    this.call = call;
+    this.#outbox = new Outbox((frame) => call.write(frame));
+    call.on("error", () => undefined);
+    call.on("drain", () => this.#outbox.drained());
+    call.on("data", ({ responses }: wire.MultiplexResponse) => {
+      for (const response of responses) {
+        const whole = response.chunk === undefined ? response : this.#whole(response);
+        if (whole !== undefined) this.answers.push(whole);
+      }
+      this.#onAnswer?.();
+    });
+  }
+
+  send(requestId: bigint, request: wire.SessionRequest["request"], cancel = false): void {
+    this.#outbox.add(requestId, wire.SessionRequest.encode({ requestId, request, cancel, chunk: undefined }).finish());
+  }
+
+  /** Waits until so many answers have come. */
+  async received(count: number): Promise<wire.SessionResponse[]> {
+    while (this.answers.length < count) await new Promise<void>((resolve) => (this.#onAnswer = resolve));
+    return this.answers;
+  }
+
+  #whole(response: wire.SessionResponse): wire.SessionResponse | undefined {
+    const bytes = this.#assembler.add(response.requestId, response.chunk as wire.Chunk);
+    return bytes && wire.SessionResponse.decode(bytes);
+  }
+}
+
+export function resetRequest(sessionId: Uint8Array, epoch: number, extra: Partial<wire.ResetRequest> = {}): wire.ResetRequest {
+  return { sessionId, epoch, environment: { id: "counting@1", optionsJson: "" }, seed: undefined, task: "", leaseMs: 0, deadlineMs: 0, ...extra };
+}
+
+export function stepRequest(sessionId: Uint8Array, epoch: number, index: number, text: string, extra: Partial<wire.StepRequest> = {}): wire.StepRequest {
+  const message = { role: "assistant", name: "", parts: [{ part: { $case: "text" as const, text: { text } } }] };
+  return { sessionId, epoch, index, action: { agent: "agent", message, finishReason: wire.FinishReason.FINISH_REASON_STOP }, deadlineMs: 0, ...extra };
+}
+
+/** The text of an observation's first message. */
+export function shown(response: { observation: wire.Observation | undefined } | undefined): string | undefined {
+  const part = response?.observation?.messages[0]?.parts[0]?.part;
+  return part?.$case === "text" ? part.text.text : undefined;
+}

@@ -1,0 +1,84 @@
+import type { EnvironmentDescription, EnvironmentHost, Observation, StepResult } from "@mrlm/spec";
+import { textMessage } from "@mrlm/kit";
+
+const description: EnvironmentDescription = {
+  id: "counting@1",
+  description: "Counts its steps.",
+  determinism: "full",
+  agents: ["agent"],
+  splits: {},
+  maxTurns: 9,
+  hasDemonstrations: false,
+  rewardComponents: [],
+};
+
+/** A host whose environments count steps and stop at a gate when told to wait. */
+export interface ScriptedHost extends EnvironmentHost {
+  /** Environments that are open. */
+  open(ref: { readonly id: string }): ReturnType<EnvironmentHost["open"]>;
+  readonly opened: number;
+  readonly closed: number;
+  /** Steps that were carried out. */
+  readonly steps: number;
+  readonly aborted: number;
+  /** Lets every waiting step go on. */
+  release(): void;
+}
+
+/** A step whose message is `wait` waits for `release`, `fail` throws, and `large N` is answered with N bytes. */
+export function scriptedHost(): ScriptedHost {
+  const counts = { opened: 0, closed: 0, steps: 0, aborted: 0 };
+  let gate = Promise.withResolvers<void>();
+  const observe = (text: string): Observation => ({ agent: "agent", messages: [textMessage("user", text)] });
+  return {
+    get opened() {
+      return counts.opened;
+    },
+    get closed() {
+      return counts.closed;
+    },
+    get steps() {
+      return counts.steps;
+    },
+    get aborted() {
+      return counts.aborted;
+    },
+    release() {
+      gate.resolve();
+      gate = Promise.withResolvers();
+    },
+    list: async () => [description],
+    describe: async () => description,
+    demonstrate: async () => [],
+    close: async () => undefined,
+    async open() {
+      counts.opened++;
+      let steps = 0;
+      return {
+        async reset({ seed, task }) {
+          steps = 0;
+          return observe(`seed ${seed} task ${task}`);
+        },
+        async step(action, { signal }): Promise<StepResult> {
+          const [part] = action.message.parts;
+          const [word, size] = part?.type === "text" ? part.text.split(" ") : [];
+          if (word === "fail") throw new Error("the environment's own words");
+          if (word === "wait") {
+            const { promise, reject } = Promise.withResolvers<never>();
+            signal.addEventListener("abort", () => {
+              counts.aborted++;
+              reject(signal.reason);
+            });
+            await Promise.race([gate.promise, promise]);
+          }
+          counts.steps++;
+          const text = word === "large" ? "x".repeat(Number(size)) : `step ${steps++}`;
+          return { observation: observe(text), rewards: {}, terminated: { agent: false }, truncated: { agent: false } };
+        },
+        async close() {
+          counts.closed++;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Demonstration } from "./demonstration.ts";
+import type { Engine, ModelId } from "./engine.ts";
+import type { EnvironmentRef } from "./environment-host.ts";
+import type { TaskId, VersionedId } from "./id.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { Logger } from "./logger.ts";
+import type { IterationReport } from "./metrics.ts";
+import type { RandomStream } from "./random.ts";
+import type { Renderer } from "./renderer.ts";
+import type { Rollouts, RolloutSampling } from "./rollouts.ts";
+
+/** One of the environments that a run trains on. */
+export interface TrainingEnvironment {
+  readonly ref: EnvironmentRef;
+  /** Share of the prompts; the weights of all are normalised. */
+  readonly weight: number;
+  readonly splits: Readonly<Record<string, number>>;
+  demonstrate(tasks: readonly TaskId[]): Promise<readonly Demonstration[]>;
+}
+
+/** Everything that an algorithm reaches. */
+export interface AlgorithmContext {
+  readonly engine: Engine;
+  /** The model that is trained; made and published before the algorithm starts. */
+  readonly policy: ModelId;
+  /** A frozen copy of the policy as it was at the start of this stage, made on the first call. */
+  reference(): Promise<ModelId>;
+  readonly renderer: Renderer;
+  readonly rollouts: Rollouts;
+  /** How the run samples unless the algorithm's options say otherwise: the config's `sampling`, the stage's over the run's. */
+  readonly sampling: RolloutSampling;
+  readonly environments: readonly TrainingEnvironment[];
+  /** JSONL rows of a file named in the options, by path relative to the config. */
+  rows(path: string): Promise<readonly JsonValue[]>;
+  readonly logger: Logger;
+  /** A stream of the run's seed, named after its purpose. Its position is saved with every checkpoint. */
+  random(name: string): RandomStream;
+  readonly seed: number;
+  /** Aborted to stop: the algorithm finishes nothing more. */
+  readonly signal: AbortSignal;
+}
+
+/** An algorithm at work. */
+export interface AlgorithmRun {
+  /** One report for each iteration; between two of them the run may be checkpointed. */
+  run(): AsyncIterable<IterationReport>;
+  /** What a continuation needs beside the engine's weights and the random streams. */
+  state(): JsonObject;
+  /** Called before `run`, with what `state` returned. */
+  restore(state: JsonObject): void;
+}
+
+/** An algorithm as a plugin offers it. */
+export interface AlgorithmDefinition<Options = unknown> {
+  readonly id: VersionedId;
+  readonly description: string;
+  readonly options: StandardSchemaV1<unknown, Options>;
+  /** Iterations under these options, for progress bars. */
+  iterations(options: Options): number;
+  /** Checks what a schema cannot (a group size that cannot give an advantage); throws CONFIG_INVALID before work begins. */
+  validate?(options: Options, environments: readonly TrainingEnvironment[]): void;
+  create(context: AlgorithmContext, options: Options): AlgorithmRun | Promise<AlgorithmRun>;
+}

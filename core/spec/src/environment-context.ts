@@ -1,0 +1,21 @@
+import type { Judge } from "./judge.ts";
+import type { Logger } from "./logger.ts";
+import type { RandomStream } from "./random.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { Scorer } from "./scorer.ts";
+import type { TaskSource } from "./task.ts";
+import type { Tool } from "./tool.ts";
+
+/** What the host hands to an environment: what its definition requires, and what everyone gets. */
+export interface EnvironmentContext {
+  readonly logger: Logger;
+  /** The tasks under the session's options; rejects with TASK_NOT_FOUND when the definition has none. */
+  readonly tasks: TaskSource;
+  /** A stream named after its purpose; the same name and seed give the same numbers. */
+  random(name: string, seed: number): RandomStream;
+  /** Each of these throws REQUIREMENT_UNDECLARED for a name that the definition does not require. */
+  scorer(id: string): Scorer;
+  judge(id: string): Judge;
+  sandbox(language: string): Sandbox;
+  tool(id: string): Tool;
+}

@@ -1,0 +1,39 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Demonstration } from "./demonstration.ts";
+import type { Determinism } from "./determinism.ts";
+import type { EnvironmentContext } from "./environment-context.ts";
+import type { SimulatedEnvironment } from "./environment.ts";
+import type { Fixture } from "./fixture.ts";
+import type { AgentId, TaskId, VersionedId } from "./id.ts";
+import type { JsonObject } from "./json.ts";
+import type { TaskSource } from "./task.ts";
+
+/** An environment as a plugin offers it. */
+export interface EnvironmentDefinition<Options = unknown> {
+  readonly id: VersionedId;
+  /** One sentence. */
+  readonly description: string;
+  readonly determinism: Determinism;
+  /** Defaults to the sole agent. */
+  readonly agents?: readonly AgentId[];
+  /** Validates the options of a session; any Standard Schema. */
+  readonly options?: StandardSchemaV1<unknown, Options>;
+  /** JSON Schema of the same, for people and other languages. */
+  readonly optionsJsonSchema?: JsonObject;
+  /** Names of the reward's components. */
+  readonly rewardComponents?: readonly string[];
+  /** What `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. */
+  readonly requires?: readonly string[];
+  /** The host truncates an episode after so many turns. */
+  readonly maxTurns?: number;
+  /** Deadlines by phase in milliseconds; the host's defaults fill the rest. */
+  readonly deadlines?: { readonly setupMs?: number; readonly stepMs?: number; readonly scoreMs?: number; readonly closeMs?: number };
+  /** The tasks under these options; the host makes one source and shares it among sessions. */
+  tasks?(context: EnvironmentContext, options: Options): TaskSource | Promise<TaskSource>;
+  /** A fresh environment for one session. `context.tasks` is what `tasks` returned. */
+  create(context: EnvironmentContext, options: Options): SimulatedEnvironment | Promise<SimulatedEnvironment>;
+  /** A worked solution of a training task. */
+  demonstrate?(context: EnvironmentContext, options: Options, task: TaskId): Promise<Demonstration>;
+  /** Episodes whose outcome is known: gold, nop, cheat, malformed, determinism. */
+  readonly fixtures?: readonly Fixture[];
+}

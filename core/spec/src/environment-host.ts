@@ -1,0 +1,43 @@
+import type { Demonstration } from "./demonstration.ts";
+import type { Determinism } from "./determinism.ts";
+import type { SimulatedEnvironment } from "./environment.ts";
+import type { AgentId, TaskId } from "./id.ts";
+import type { JsonObject } from "./json.ts";
+
+/** What a host says of an environment that it offers. */
+export interface EnvironmentDescription {
+  readonly id: string;
+  readonly description: string;
+  readonly determinism: Determinism;
+  readonly agents: readonly AgentId[];
+  readonly optionsJsonSchema?: JsonObject;
+  /** Tasks by split under the options asked about, or the defaults. */
+  readonly splits: Readonly<Record<string, number>>;
+  /** 0: no limit. */
+  readonly maxTurns: number;
+  readonly hasDemonstrations: boolean;
+  readonly rewardComponents: readonly string[];
+}
+
+/** An environment with its options. */
+export interface EnvironmentRef {
+  /** `math@1`, or `math` for the newest on offer. */
+  readonly id: string;
+  readonly options?: JsonObject;
+}
+
+/**
+ * Offers environments: those of this process, or a server's. The sessions that it opens are guarded: order, deadlines and limits
+ * are enforced and what an author returns is validated.
+ */
+export interface EnvironmentHost {
+  /** Every environment on offer. */
+  list(): Promise<readonly EnvironmentDescription[]>;
+  /** One, under these options. Rejects with ENVIRONMENT_NOT_FOUND (and the nearest name) or OPTIONS_INVALID. */
+  describe(environment: EnvironmentRef): Promise<EnvironmentDescription>;
+  /** A session of its own. Close it. */
+  open(environment: EnvironmentRef): Promise<SimulatedEnvironment & { close(): Promise<void> }>;
+  /** Worked solutions of training tasks. Rejects with DEMONSTRATION_REFUSED for other splits. */
+  demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[]): Promise<readonly Demonstration[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,79 @@
+interface CodeEntry {
+  /** When it is raised. */
+  readonly meaning: string;
+  /** What to do, where the one who raises it knows nothing better. */
+  readonly hint: string;
+  readonly retryable: boolean;
+}
+
+/** Every code, in alphabetical order. `docs/reference/errors.md` has a section for each; a test holds the two together. */
+export const ERROR_CODES = {
+  CALL_OUT_OF_ORDER: { meaning: "A numbered call reached the engine after a later one.", hint: "Use one controlling client for each engine.", retryable: false },
+  CANCELLED: { meaning: "The caller gave up before the work was done.", hint: "Nothing to do if this was asked for.", retryable: false },
+  CHECKPOINT_INCOMPLETE: { meaning: "A checkpoint lacks files or their checksums differ.", hint: "Resume from an earlier checkpoint; `mrlm train --resume RUN` takes the newest complete one.", retryable: false },
+  CHECKPOINT_MISMATCH: { meaning: "A checkpoint belongs to another configuration.", hint: "Resume with the configuration that the run directory holds.", retryable: false },
+  CONFIG_INVALID: { meaning: "A configuration has an unknown key or a value that cannot work.", hint: "Correct the named key.", retryable: false },
+  CONFIG_NOT_FOUND: { meaning: "A configuration file does not exist.", hint: "Check the path.", retryable: false },
+  DATA_INVALID: { meaning: "A row of a data file is not of the documented form.", hint: "Correct the named line.", retryable: false },
+  DEADLINE_EXCEEDED: { meaning: "A phase of an environment took longer than its deadline.", hint: "Raise the deadline of that phase or make the environment quicker.", retryable: true },
+  DEMONSTRATION_REFUSED: { meaning: "A demonstration was asked for outside the training split, or the environment has none.", hint: "Ask for tasks of the `train` split of an environment with demonstrations.", retryable: false },
+  ENGINE_EXITED: { meaning: "The engine process ended while it was needed.", hint: "Read the quoted log; continue with `mrlm train --resume`.", retryable: false },
+  ENGINE_FAILED: { meaning: "The engine could not carry out a call.", hint: "Read the quoted cause.", retryable: false },
+  ENGINE_NOT_SET_UP: { meaning: "The engine's Python environment is not installed.", hint: "Run `mrlm engine setup`.", retryable: false },
+  ENGINE_START_FAILED: { meaning: "The engine process did not come up.", hint: "Read the quoted log.", retryable: false },
+  ENGINE_UNAVAILABLE: { meaning: "The engine cannot be reached.", hint: "Check that it runs and that its address is right.", retryable: true },
+  ENVIRONMENT_FAILED: { meaning: "An environment threw, or returned something malformed.", hint: "The message names the environment and its fault; its author must mend it.", retryable: false },
+  ENVIRONMENT_NOT_FOUND: { meaning: "No environment of that name is on offer.", hint: "`mrlm info` lists those that are.", retryable: false },
+  EPISODE_ENDED: { meaning: "A step came after the episode had ended, or before any reset.", hint: "Call reset first.", retryable: false },
+  GRADIENT_SHAPE: { meaning: "A gradient does not have one number for each masked position.", hint: "Return arrays as long as the outputs.", retryable: false },
+  GRAPH_LOST: { meaning: "The graph of a micro-batch was given up.", hint: "The engine computes it again by itself.", retryable: true },
+  INTERNAL: { meaning: "A fault in mrlm itself.", hint: "Please report it with the message and the stack.", retryable: false },
+  LORA_UNAVAILABLE: { meaning: "LoRA was asked for and peft is not installed.", hint: "Run `mrlm engine setup --extra lora`.", retryable: false },
+  MESSAGE_INVALID: { meaning: "A message of the protocol lacks something or holds a value that it must not.", hint: "Update the older of client and server, or correct the caller.", retryable: false },
+  MODEL_DIRECTORY_INVALID: { meaning: "A directory is no Hugging Face model.", hint: "It needs config.json, weights as safetensors, and tokenizer.json.", retryable: false },
+  MODEL_DIRECTORY_MISSING: { meaning: "A model directory does not exist.", hint: "Check `model.path`; nothing is downloaded.", retryable: false },
+  MODEL_NOT_FOUND: { meaning: "The engine holds no model of that id.", hint: "Create it first.", retryable: false },
+  NORMALIZER_INVALID: { meaning: "A normalizer is not a finite number above zero.", hint: "An empty batch has no gradient: skip it.", retryable: false },
+  NOT_TRAINABLE: { meaning: "A frozen model was asked to learn.", hint: "Create it with `trainable: true`.", retryable: false },
+  OPTIONS_INVALID: { meaning: "Options do not fit their schema.", hint: "Correct the named option.", retryable: false },
+  PLUGIN_API_VERSION: { meaning: "A plugin was made for another version of the plugin interface.", hint: "Update the plugin or mrlm.", retryable: false },
+  PLUGIN_CONFLICT: { meaning: "Two plugins provide the same thing.", hint: "Remove one of them or leave it out of the config.", retryable: false },
+  PLUGIN_INVALID: { meaning: "A plugin's manifest or default export is malformed, or they disagree.", hint: "See docs/guides/plugins.md for the form.", retryable: false },
+  PLUGIN_LOAD_FAILED: { meaning: "A plugin's entry could not be imported.", hint: "Build the plugin and check the path in its manifest.", retryable: false },
+  PLUGIN_NOT_FOUND: { meaning: "A plugin that the config names is not installed.", hint: "Install it with npm.", retryable: false },
+  PORT_IN_USE: { meaning: "A server's port is taken.", hint: "Choose another with --port, or 0 for any free one.", retryable: false },
+  PROTOCOL_VERSION: { meaning: "Client and server speak different major versions of a protocol.", hint: "Update the older one.", retryable: false },
+  PYTHON_NOT_FOUND: { meaning: "No suitable Python was found.", hint: "Install Python 3.10 to 3.13 or set MRLM_PYTHON to its path.", retryable: false },
+  PYTHON_VERSION: { meaning: "The Python that was found is too old or too new.", hint: "Install Python 3.10 to 3.13 or set MRLM_PYTHON to its path.", retryable: false },
+  REQUIREMENT_MISSING: { meaning: "Something that an environment requires is provided by no plugin.", hint: "Install a plugin that provides it.", retryable: false },
+  REQUIREMENT_UNDECLARED: { meaning: "An environment asked its context for something that it does not declare.", hint: "Add it to `requires`.", retryable: false },
+  RESOURCE_EXHAUSTED: { meaning: "A server is at its capacity.", hint: "Try again after the delay, or raise the limits.", retryable: true },
+  SANDBOX_FAILED: { meaning: "A sandbox failed by itself; the submission has no verdict.", hint: "Try again; if it stays, see `mrlm info`.", retryable: true },
+  SANDBOX_UNSAFE: { meaning: "Untrusted code would run without an operating-system jail on a server that others can reach.", hint: "Install bubblewrap, listen on loopback only, or pass --unsafe-sandbox.", retryable: false },
+  SCORER_FAILED: { meaning: "A scorer or judge failed; the answer has no score.", hint: "The reward is unscored and counted.", retryable: false },
+  SCORER_UNDECIDED: { meaning: "The scorer could not tell whether the answer is right.", hint: "The reward is unscored and counted; the scorer's `undecided` option can give it a value.", retryable: false },
+  SEED_REFUSED: { meaning: "A seed was given to an environment that cannot honour one.", hint: "Leave the seed out.", retryable: false },
+  SEQUENCE_INVALID: { meaning: "A sequence, mask or token id cannot be used by the model.", hint: "The message names the position.", retryable: false },
+  SEQUENCE_TOO_LONG: { meaning: "A sequence is longer than the model's positions.", hint: "Shorten the prompt or lower the token limit.", retryable: false },
+  SERVER_UNAVAILABLE: { meaning: "The environment server cannot be reached.", hint: "Check that it runs and that its address is right.", retryable: true },
+  SESSION_BUSY: { meaning: "A session was called while it was still at work on an earlier call.", hint: "Wait for the answer first.", retryable: false },
+  SESSION_NOT_FOUND: { meaning: "A session does not exist (any more): its lease ended, it was closed, or the server was restarted.", hint: "Start the episode again.", retryable: false },
+  SETUP_DOWNLOAD_FAILED: { meaning: "A package could not be downloaded.", hint: "Check the network, the proxy settings and pip's index.", retryable: true },
+  SETUP_FAILED: { meaning: "The engine's Python environment could not be made.", hint: "Read the quoted log.", retryable: false },
+  STEP_OUT_OF_ORDER: { meaning: "A step's epoch or index is not the one that comes next.", hint: "Use one client for each session.", retryable: false },
+  TASK_NOT_FOUND: { meaning: "A task id names no task of the environment.", hint: "Use `split/index` with an index below the split's size.", retryable: false },
+  TASK_NOT_SUPPORTED: { meaning: "An environment without enumerable tasks was asked for one.", hint: "Leave the task out.", retryable: false },
+  TOKENIZER_INVALID: { meaning: "A tokenizer cannot be loaded or lacks what its chat template needs.", hint: "Check tokenizer.json and tokenizer_config.json.", retryable: false },
+  TOOL_FAILED: { meaning: "A tool is broken; the step that called it has no reward.", hint: "The reward is unscored and counted; read the quoted cause.", retryable: false },
+  UNAUTHENTICATED: { meaning: "A call carries no valid token.", hint: "Give the token that the server or engine was started with.", retryable: false },
+  USAGE: { meaning: "A command was given arguments that it does not take.", hint: "See `mrlm --help`.", retryable: false },
+  VALUE_HEAD_MISSING: { meaning: "Values were asked of a model without a value head.", hint: "Create it with `valueHead: true`.", retryable: false },
+} as const satisfies Record<string, CodeEntry>;
+
+/** A stable error code. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Whether a string is one of the codes. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_CODES, code);
+}

@@ -1,0 +1,19 @@
+import type { TaskId } from "./id.ts";
+import type { JsonObject } from "./json.ts";
+
+/** One task. */
+export interface Task {
+  readonly id: TaskId;
+  /** What may be shown to anybody. */
+  readonly public: JsonObject;
+  /** Answers and hidden tests. Never serialised to a client. */
+  readonly private: JsonObject;
+}
+
+/** Seeded, indexable tasks in splits that do not overlap; from a generator or a file. */
+export interface TaskSource {
+  /** Number of tasks of each split; there is always a `train` and an `eval`. */
+  readonly splits: Readonly<Record<string, number>>;
+  /** The same index is the same task, always. Rejects with TASK_NOT_FOUND outside the split. */
+  get(split: string, index: number): Promise<Task>;
+}

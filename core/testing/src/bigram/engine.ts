@@ -1,0 +1,177 @@
+import { randomUUID } from "node:crypto";
+import {
+  type CreateModelOptions,
+  type CreatedModel,
+  type Engine,
+  type EngineInfo,
+  type EngineUnit,
+  type ForwardBackwardOptions,
+  type ForwardBackwardResult,
+  type ModelId,
+  type ModelInfo,
+  MrlmError,
+  type OptimStepOptions,
+  type OptimStepResult,
+  type OutputSelection,
+  type PublishResult,
+  type Sampler,
+  type UnitGradients,
+  type UnitOutputs,
+} from "@mrlm/spec";
+import { loadModels, saveModels } from "./checkpoint.ts";
+import type { BigramModel } from "./model.ts";
+import { makeModel } from "./make-model.ts";
+import { backwardUnit, checkGradients, checkUnit, forwardUnit } from "./passes.ts";
+import { BigramSampler } from "./sampler.ts";
+import { packArrays, writeDirectory } from "./storage.ts";
+
+/** A loss that may take its time: what answers it can be at the other end of a connection. */
+export type AsyncUnitLoss = (unitIndex: number, outputs: UnitOutputs) => UnitGradients | Promise<UnitGradients>;
+
+/**
+ * A whole engine in this process, for tests of algorithms and of the wire: its models are tables of logits for each token given the one
+ * before it, with an optional table of values, so that everything is exact, deterministic and quick. It honours the contract of
+ * {@link Engine} but for adapters. `microBatchTokens` of a model cuts batches as a real engine does; the result does not depend on it.
+ */
+export class BigramEngine implements Engine {
+  readonly #models = new Map<ModelId, BigramModel>();
+  readonly #instanceId = randomUUID();
+
+  async describe(): Promise<EngineInfo> {
+    return {
+      device: "cpu",
+      deviceName: "bigram tables in this process",
+      versions: { torch: "none", transformers: "none", python: "none" },
+      deterministic: true,
+      threads: 1,
+      worldSize: 1,
+      instanceId: this.#instanceId,
+      memory: { allocatedBytes: 0, peakBytes: 0 },
+      computeSeconds: 0,
+      models: Array.from(this.#models.values(), (model) => model.info),
+    };
+  }
+
+  async createModel(options: CreateModelOptions): Promise<CreatedModel> {
+    const made = await makeModel(options, (id) => this.#model(id));
+    this.#models.set(options.model, made);
+    return { info: made.info, tokenizerFiles: made.tokenizerFiles };
+  }
+
+  async releaseModel(model: ModelId): Promise<void> {
+    this.#model(model);
+    this.#models.delete(model);
+  }
+
+  async sampler(model: ModelId): Promise<Sampler> {
+    return new BigramSampler(this.#model(model));
+  }
+
+  async forward(options: { readonly model: ModelId; readonly units: readonly EngineUnit[]; readonly outputs: OutputSelection; readonly temperature?: number }): Promise<readonly UnitOutputs[]> {
+    const model = this.#checked(options);
+    return options.units.map((unit) => forwardUnit(model.parameters, unit, options.outputs, options.temperature || 1));
+  }
+
+  async forwardBackward(options: ForwardBackwardOptions): Promise<ForwardBackwardResult> {
+    return this.accumulate(options);
+  }
+
+  /** `forwardBackward` with a loss that may be asynchronous. Nothing has accumulated when it rejects. */
+  async accumulate(options: Omit<ForwardBackwardOptions, "loss"> & { readonly loss: AsyncUnitLoss | readonly UnitGradients[] }): Promise<ForwardBackwardResult> {
+    const { units, outputs: selection, loss, normalizer } = options;
+    const model = this.#checked(options);
+    model.assertTrainable();
+    if (!Number.isFinite(normalizer) || normalizer <= 0) throw new MrlmError("NORMALIZER_INVALID", `The normalizer is ${normalizer}.`);
+    const started = performance.now();
+    const temperature = options.temperature || 1;
+    const batches = microBatches(units, model.options.microBatchTokens || Number.POSITIVE_INFINITY);
+    const outputs: UnitOutputs[] = [];
+    const gradients: UnitGradients[] = [];
+    for (const batch of batches) {
+      for (const i of batch) outputs[i] = forwardUnit(model.parameters, units[i] as EngineUnit, selection, temperature);
+      const answers = await Promise.all(batch.map(async (i) => (typeof loss === "function" ? loss(i, outputs[i] as UnitOutputs) : (loss[i] ?? {}))));
+      if (options.signal?.aborted) throw new MrlmError("CANCELLED", "A pass was given up by its caller.", { cause: options.signal.reason });
+      batch.forEach((i, at) => {
+        gradients[i] = answers[at] as UnitGradients;
+        checkGradients(units[i] as EngineUnit, gradients[i], i);
+      });
+    }
+    const forwardEnd = performance.now();
+    units.forEach((unit, i) => backwardUnit(model.parameters, unit, gradients[i] as UnitGradients, { temperature, scale: 1 / normalizer, into: model.gradients }));
+    const tokens = units.reduce((sum, unit) => sum + countTokens(unit), 0);
+    return {
+      outputs: typeof loss === "function" || options.returnOutputs ? outputs : [],
+      microBatches: batches.length,
+      tokens,
+      computedTokens: tokens,
+      seconds: { forward: (forwardEnd - started) / 1000, backward: (performance.now() - forwardEnd) / 1000 },
+    };
+  }
+
+  async optimStep(options: OptimStepOptions): Promise<OptimStepResult> {
+    return this.#model(options.model).optimStep(options);
+  }
+
+  async publish(model: ModelId): Promise<PublishResult> {
+    return this.#model(model).publish();
+  }
+
+  async save(directory: string): Promise<{ readonly bytes: number; readonly checksum: string }> {
+    return saveModels([...this.#models.values()], directory);
+  }
+
+  async load(directory: string): Promise<readonly ModelInfo[]> {
+    const models = await loadModels(directory);
+    this.#models.clear();
+    for (const model of models) this.#models.set(model.options.model, model);
+    return models.map((model) => model.info);
+  }
+
+  async export(model: ModelId, directory: string): Promise<readonly string[]> {
+    const { config, parameters, tokenizerFiles } = this.#model(model);
+    const files = { ...tokenizerFiles, "config.json": JSON.stringify(config), "weights.bin": packArrays([parameters.logits, parameters.values]) };
+    await writeDirectory(directory, files);
+    return Object.keys(files);
+  }
+
+  async close(): Promise<void> {
+    this.#models.clear();
+  }
+
+  #model(id: ModelId): BigramModel {
+    const model = this.#models.get(id);
+    if (model === undefined) throw new MrlmError("MODEL_NOT_FOUND", `The engine holds no model "${id}".`);
+    return model;
+  }
+
+  /** The model of a pass, once it is known that it can evaluate every unit. */
+  #checked(options: { readonly model: ModelId; readonly units: readonly EngineUnit[]; readonly outputs: OutputSelection }): BigramModel {
+    const model = this.#model(options.model);
+    if ((options.outputs.value || options.outputs.finalValue) && !model.options.valueHead) {
+      throw new MrlmError("VALUE_HEAD_MISSING", `Model "${options.model}" has no value head.`);
+    }
+    const limits = { vocabSize: model.parameters.vocabSize, maxPositions: model.maxPositions };
+    options.units.forEach((unit, i) => checkUnit(unit, limits, i));
+    return model;
+  }
+}
+
+/** Indices of units in batches of whole units within the token budget; a unit above it is a batch of its own. */
+function microBatches(units: readonly EngineUnit[], budget: number): number[][] {
+  const batches: number[][] = [];
+  let left = 0;
+  units.forEach((unit, i) => {
+    const tokens = countTokens(unit);
+    if (batches.length === 0 || tokens > left) {
+      batches.push([]);
+      left = budget;
+    }
+    batches.at(-1)?.push(i);
+    left -= tokens;
+  });
+  return batches;
+}
+
+function countTokens({ sequences }: EngineUnit): number {
+  return sequences.reduce((sum, { tokens }) => sum + tokens.length, 0);
+}

@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto";
+import { type CreateModelOptions, type ModelInfo, MrlmError, type OptimStepOptions, type OptimStepResult, type PublishResult } from "@mrlm/spec";
+import { BigramAdamW } from "./adamw.ts";
+import { type BigramParameters, copyParameters, zerosLike } from "./parameters.ts";
+
+/** One model of a BigramEngine: weights, what has accumulated, optimiser state, and the copy that the sampler holds. */
+export class BigramModel {
+  readonly options: CreateModelOptions;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;
+  readonly parameters: BigramParameters;
+  readonly gradients: BigramParameters;
+  readonly optimiser: BigramAdamW;
+  /** What is sampled from. */
+  published: BigramParameters;
+  version = 0;
+
+  constructor(options: CreateModelOptions, parameters: BigramParameters, config: Readonly<Record<string, unknown>>, tokenizerFiles: Readonly<Record<string, Uint8Array>>) {
+    this.options = options;
+    this.config = config;
+    this.tokenizerFiles = tokenizerFiles;
+    this.parameters = parameters;
+    this.gradients = zerosLike(parameters);
+    this.optimiser = new BigramAdamW(parameters);
+    this.published = copyParameters(parameters);
+  }
+
+  get maxPositions(): number {
+    const longest = this.config["max_position_embeddings"];
+    return typeof longest === "number" ? longest : 4096;
+  }
+
+  get info(): ModelInfo {
+    const { vocabSize } = this.parameters;
+    const { model, role, trainable, valueHead = false } = this.options;
+    const parameters = vocabSize * vocabSize + (valueHead ? vocabSize : 0);
+    const { eos_token_id: eos, pad_token_id: pad } = this.config;
+    return {
+      model,
+      role,
+      architecture: "bigram",
+      parameters,
+      trainableParameters: trainable ? parameters : 0,
+      vocabSize,
+      maxPositions: this.maxPositions,
+      eosTokenIds: (Array.isArray(eos) ? eos : [eos]).filter((id) => typeof id === "number"),
+      padTokenId: typeof pad === "number" ? pad : null,
+      dtype: "float64",
+      step: this.optimiser.step,
+      version: this.version,
+      hasValueHead: valueHead,
+      config: this.config,
+    };
+  }
+
+  optimStep(options: OptimStepOptions): OptimStepResult {
+    this.assertTrainable();
+    const started = performance.now();
+    const { logits, values } = this.gradients;
+    const squares = (sum: number, gradient: number): number => sum + gradient * gradient;
+    const gradNorm = Math.sqrt(values.reduce(squares, logits.reduce(squares, 0)));
+    const applied = Number.isFinite(gradNorm);
+    const limit = options.maxGradNorm ?? 0;
+    if (applied) this.optimiser.apply(this.parameters, this.gradients, limit > 0 && gradNorm > limit ? limit / gradNorm : 1, options);
+    logits.fill(0);
+    values.fill(0);
+    const seconds = (performance.now() - started) / 1000;
+    const { step } = this.optimiser;
+    return { applied, gradNorm, step, seconds, ...(!applied && { skippedReason: `the gradient norm is ${gradNorm}` }) };
+  }
+
+  publish(): PublishResult {
+    const started = performance.now();
+    this.published = copyParameters(this.parameters);
+    this.version++;
+    return { version: this.version, checksum: this.checksum(), seconds: (performance.now() - started) / 1000 };
+  }
+
+  /** SHA-256 of the sampler's weights. */
+  checksum(): string {
+    const { logits, values } = this.published;
+    return createHash("sha256").update(bytes(logits)).update(bytes(values)).digest("hex");
+  }
+
+  assertTrainable(): void {
+    if (!this.options.trainable) throw new MrlmError("NOT_TRAINABLE", `Model "${this.options.model}" is frozen.`);
+  }
+
+  /** Everything that a continuation needs, in a fixed order; read and overwritten in place. */
+  get arrays(): readonly Float64Array[] {
+    const { parameters, published, gradients, optimiser } = this;
+    return [...[parameters, published, gradients].flatMap(({ logits, values }) => [logits, values]), ...optimiser.arrays];
+  }
+}
+
+function bytes(numbers: Float64Array): Uint8Array {
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import type { Fixture } from "@mrlm/spec";
+import { playFixture, withSession } from "./play.ts";
+import type { Check } from "./check.ts";
+import type { Subject } from "./subject.ts";
+
+const KINDS = ["gold", "nop", "cheat", "malformed", "determinism"] as const;
+
+/** Episodes whose outcome is known end as they are known to. */
+export function fixtureChecks(fixtures: readonly Fixture[]): Check[] {
+  return [
+    {
+      name: "has a gold, nop, cheat, malformed and determinism fixture",
+      run: async () => assert.deepEqual(KINDS.filter((kind) => !fixtures.some((fixture) => fixture.kind === kind)), [], "Fixtures of these kinds are missing."),
+    },
+    ...fixtures.map((fixture) => ({
+      name: `fixture "${fixture.name}" (${fixture.kind})`,
+      run: (subject: Subject) => (fixture.kind === "determinism" ? checkDeterminism(subject, fixture) : checkReward(subject, fixture)),
+    })),
+  ];
+}
+
+async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
+  const expected = fixture.reward;
+  assert(expected !== undefined, `Fixture "${fixture.name}" states no reward.`);
+  const { totals, unscored } = await withSession(subject, fixture.options, (session) => playFixture(subject, fixture, session));
+  assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards: its outcome must be known.`);
+  for (const agent of subject.definition.agents ?? ["agent"]) {
+    const total = totals[agent] ?? 0;
+    assert(Math.abs(total - expected) <= 1e-9, `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${expected}.`);
+  }
+}
+
+/** The same episode twice, alone and beside another session, is the same to the byte. */
+async function checkDeterminism(subject: Subject, fixture: Fixture): Promise<void> {
+  const play = (): Promise<string> => withSession(subject, fixture.options, async (session) => serialise(await playFixture(subject, fixture, session)));
+  const alone = await play();
+  const beside = await Promise.all([play(), play()]);
+  assert.deepEqual(beside, [alone, alone], `Fixture "${fixture.name}" was played three times and was not the same each time.`);
+  const again = await withSession(subject, fixture.options, async (session) => {
+    await playFixture(subject, fixture, session);
+    return serialise(await playFixture(subject, fixture, session));
+  });
+  assert.equal(again, alone, `Fixture "${fixture.name}" differs in the second episode of a session: something is left over from the first.`);
+}
+
+/** Stable text of a transcript: bytes as base64, keys in order. */
+export function serialise(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => {
+    if (part instanceof Uint8Array) return `base64:${Buffer.from(part).toString("base64")}`;
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

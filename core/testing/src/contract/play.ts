@@ -1,0 +1,62 @@
+import { type AgentId, type Fixture, type JsonObject, type Message, type Observation, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
+import { textMessage } from "@mrlm/kit";
+import type { Subject } from "./subject.ts";
+
+/** Turns after which an episode counts as endless. */
+const MAX_TURNS = 1_000;
+
+/** Never aborted. */
+export const never: AbortSignal = new AbortController().signal;
+
+/** Everything that a client saw of an episode. */
+export interface Transcript {
+  readonly first: Observation;
+  readonly steps: readonly StepResult[];
+  /** Sum of the scored rewards by agent. */
+  readonly totals: Readonly<Record<AgentId, number>>;
+  readonly unscored: number;
+}
+
+/** Plays a fixture's episode to its end. */
+export async function playFixture(subject: Subject, fixture: Fixture, session: SimulatedEnvironment): Promise<Transcript> {
+  const { options, seed, task, policy } = fixture;
+  await subject.tasks(options);
+  const first = await session.reset({ ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), signal: never });
+  const chosen = await subject.task(task ?? subject.watched.lastReset()?.task ?? "", options);
+  const heard = new Map<AgentId, Message[]>();
+  const steps: StepResult[] = [];
+  let observation = first;
+  while (observation.agent !== "") {
+    if (steps.length >= MAX_TURNS) throw new Error(`The episode of fixture "${fixture.name}" did not end within ${MAX_TURNS} turns. Give the environment maxTurns, or end it.`);
+    const messages = [...(heard.get(observation.agent) ?? []), ...observation.messages];
+    const said = policy({ messages, turn: steps.length, task: chosen });
+    const message = typeof said === "string" ? textMessage("assistant", said) : said;
+    heard.set(observation.agent, [...messages, message]);
+    const step = await session.step({ agent: observation.agent, message, finishReason: "stop" }, { signal: never });
+    steps.push(step);
+    observation = step.observation;
+  }
+  return { first, steps, ...rewardsOf(steps) };
+}
+
+/** Opens a session, uses it and closes it. */
+export async function withSession<T>(subject: Subject, options: JsonObject | undefined, use: (session: SimulatedEnvironment & { close(): Promise<void> }) => Promise<T>): Promise<T> {
+  const session = await subject.host.open(subject.ref(options));
+  try {
+    return await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
+function rewardsOf(steps: readonly StepResult[]): Pick<Transcript, "totals" | "unscored"> {
+  const totals: Record<AgentId, number> = {};
+  let unscored = 0;
+  for (const { rewards } of steps) {
+    for (const [agent, reward] of Object.entries(rewards)) {
+      if (reward.scored) totals[agent] = (totals[agent] ?? 0) + reward.value;
+      else unscored++;
+    }
+  }
+  return { totals, unscored };
+}

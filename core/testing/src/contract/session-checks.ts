@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import type { Action, Fixture, Observation } from "@mrlm/spec";
+import { textMessage } from "@mrlm/kit";
+import type { Check } from "./check.ts";
+import { expectCode } from "./expect-code.ts";
+import { serialise } from "./fixture-checks.ts";
+import { never, playFixture, withSession } from "./play.ts";
+import type { Subject } from "./subject.ts";
+
+/** A session keeps its order and its promises, whatever its user does. */
+export const sessionChecks: readonly Check[] = [
+  {
+    name: "says what it is",
+    run: async (subject) => {
+      const { id, description, agents, determinism, maxTurns } = await subject.describe();
+      assert.equal(id, subject.definition.id);
+      assert.equal(determinism, subject.definition.determinism);
+      assert(description.length > 0, "It has no description.");
+      assert(agents.length > 0, "It has no agents.");
+      assert(Number.isInteger(maxTurns) && maxTurns >= 0, `maxTurns is ${maxTurns}.`);
+      assert((await subject.host.list()).some((offered) => offered.id === id), "The host's list does not have it.");
+      await expectCode(subject.host.open({ id: `${id.split("@")[0]}-no-such@1` }), "ENVIRONMENT_NOT_FOUND");
+    },
+  },
+  {
+    name: "begins with something to act on",
+    run: (subject) =>
+      withSession(subject, undefined, async (session) => {
+        const observation = await session.reset({ signal: never });
+        const { agents } = await subject.describe();
+        assert(agents.includes(observation.agent), `"${observation.agent}" is to act, which is none of ${agents.join(", ")}.`);
+        assert(observation.messages.length > 0, "The first observation has no messages.");
+        for (const { role } of observation.messages) assert.notEqual(role, "assistant", "The world spoke as the policy.");
+      }),
+  },
+  {
+    name: "honours a seed, or refuses it",
+    run: (subject) =>
+      withSession(subject, undefined, async (session) => {
+        const reset = (seed: number): Promise<Observation> => session.reset({ seed, signal: never });
+        if (subject.definition.determinism === "none") return expectCode(reset(1), "SEED_REFUSED");
+        for (const seed of [0, 7, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]) {
+          assert.equal(serialise(await reset(seed)), serialise(await reset(seed)), `Two resets with seed ${seed} differ.`);
+        }
+        await expectCode(reset(0.5), "OPTIONS_INVALID");
+        await expectCode(reset(2 ** 53), "OPTIONS_INVALID");
+      }),
+  },
+  {
+    name: "is not stepped before a reset, after the end, out of turn, or twice at once",
+    run: (subject) =>
+      withSession(subject, goldOf(subject)?.options, async (session) => {
+        await expectCode(session.step(sayNothing("agent"), { signal: never }), "EPISODE_ENDED");
+        const { agent } = await session.reset({ signal: never });
+        await expectCode(session.step(sayNothing("nobody of that name"), { signal: never }), "STEP_OUT_OF_ORDER");
+        await expectCode(session.step({ ...sayNothing(agent), message: textMessage("user", "?") }, { signal: never }), "OPTIONS_INVALID");
+        const first = session.step(sayNothing(agent), { signal: never });
+        await expectCode(session.step(sayNothing(agent), { signal: never }), "SESSION_BUSY");
+        await first;
+        const gold = goldOf(subject);
+        if (gold === undefined) return;
+        const { steps } = await playFixture(subject, gold, session);
+        const last = steps.at(-1);
+        assert(last !== undefined && Object.entries(last.terminated).every(([name, ended]) => ended || last.truncated[name]), "The episode ended without every agent being terminated or truncated.");
+        await expectCode(session.step(sayNothing(agent), { signal: never }), "EPISODE_ENDED");
+      }),
+  },
+  {
+    name: "closes twice as once, and is of no use afterwards",
+    run: async (subject) => {
+      const session = await subject.host.open(subject.ref());
+      await session.reset({ signal: never });
+      await session.close();
+      await session.close();
+      await expectCode(session.reset({ signal: never }), "SESSION_NOT_FOUND");
+      await expectCode(session.step(sayNothing("agent"), { signal: never }), "SESSION_NOT_FOUND");
+      const unused = await subject.host.open(subject.ref());
+      await unused.close();
+    },
+  },
+  {
+    name: "can be aborted, and starts again",
+    run: (subject) =>
+      withSession(subject, undefined, async (session) => {
+        await expectCode(session.reset({ signal: AbortSignal.abort() }), "CANCELLED");
+        const { agent } = await session.reset({ signal: never });
+        const controller = new AbortController();
+        const step = session.step(sayNothing(agent), { signal: controller.signal });
+        controller.abort();
+        await expectCode(step, "CANCELLED");
+        await expectCode(session.step(sayNothing(agent), { signal: never }), "EPISODE_ENDED");
+        await session.reset({ signal: never });
+      }),
+  },
+];
+
+function goldOf(subject: Subject): Fixture | undefined {
+  return subject.fixtures.find(({ kind }) => kind === "gold");
+}
+
+function sayNothing(agent: string): Action {
+  return { agent, message: textMessage("assistant", "?"), finishReason: "stop" };
+}

@@ -1,0 +1,69 @@
+import { type EnvironmentDefinition, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type Fixture, type JsonObject, MrlmError, type Task, type TaskSource } from "@mrlm/spec";
+import { LocalHost, PluginHost } from "@mrlm/runtime";
+import type { Transport } from "../transports.ts";
+import type { AnyPlugin } from "./any-plugin.ts";
+import { watch, type Watched } from "./watched-definition.ts";
+
+/** What is tested: an environment of some plugins, over one transport. */
+export interface Subject {
+  readonly host: EnvironmentHost;
+  readonly definition: EnvironmentDefinition;
+  readonly fixtures: readonly Fixture[];
+  readonly watched: Watched;
+  ref(options?: JsonObject): EnvironmentRef;
+  describe(options?: JsonObject): Promise<EnvironmentDescription>;
+  /** The task source under these options; `undefined` where the environment has none. */
+  tasks(options?: JsonObject): Promise<TaskSource | undefined>;
+  task(id: string, options?: JsonObject): Promise<Task>;
+  close(): Promise<void>;
+}
+
+/** Makes the subject of a contract test. */
+export async function makeSubject(plugins: readonly AnyPlugin[], id: string, transport: Transport, defaults: JsonObject | undefined): Promise<Subject> {
+  const original = findDefinition(plugins, id);
+  const watched = watch(original);
+  const replaced = plugins.map((plugin) => ({
+    ...plugin,
+    ...(plugin.environments && { environments: plugin.environments.map((other) => (other === original ? watched.definition : other)) }),
+  }));
+  const local = new LocalHost({ source: await PluginHost.of(replaced) });
+  const host = await transport(local);
+  const sources = new Map<string, TaskSource | undefined>();
+  const ref = (options?: JsonObject): EnvironmentRef => {
+    const merged = { ...defaults, ...options };
+    return Object.keys(merged).length === 0 ? { id: original.id } : { id: original.id, options: merged };
+  };
+  const tasks = async (options?: JsonObject): Promise<TaskSource | undefined> => {
+    const key = JSON.stringify(ref(options));
+    if (!sources.has(key)) {
+      await local.describe(ref(options));
+      sources.set(key, watched.tasks());
+    }
+    return sources.get(key);
+  };
+  return {
+    host,
+    definition: original,
+    fixtures: original.fixtures ?? [],
+    watched,
+    ref,
+    describe: (options) => host.describe(ref(options)),
+    tasks,
+    async task(taskId, options) {
+      const [split = "", index] = taskId.split("/");
+      const task = await (await tasks(options))?.get(split, Number(index));
+      return task ?? { id: taskId, public: {}, private: {} };
+    },
+    async close() {
+      await host.close();
+      await local.close();
+    },
+  };
+}
+
+function findDefinition(plugins: readonly AnyPlugin[], id: string): EnvironmentDefinition {
+  const all = plugins.flatMap((plugin) => plugin.environments ?? []);
+  const found = all.find((definition) => definition.id === id || definition.id.startsWith(`${id}@`));
+  if (found === undefined) throw new MrlmError("ENVIRONMENT_NOT_FOUND", `The plugins offer ${all.map((definition) => definition.id).join(", ") || "no environment"}, not "${id}".`);
+  return found;
+}

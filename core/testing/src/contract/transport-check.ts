@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { serialise } from "./fixture-checks.ts";
+import { playFixture, withSession } from "./play.ts";
+import type { Subject } from "./subject.ts";
+
+/** Every fixture, description and demonstration is the same to the byte over every transport. */
+export async function transportCheck(subjects: readonly (() => Promise<Subject>)[]): Promise<void> {
+  const seen: string[] = [];
+  for (const make of subjects) {
+    const subject = await make();
+    try {
+      seen.push(serialise(await everything(subject)));
+    } finally {
+      await subject.close();
+    }
+  }
+  for (const other of seen.slice(1)) assert.equal(other, seen[0], "What a client sees depends on how it is connected.");
+}
+
+async function everything(subject: Subject): Promise<unknown> {
+  const described = [await subject.host.list(), await subject.describe()];
+  const demonstrated = subject.definition.demonstrate && (await subject.host.demonstrate(subject.ref(), ["train/0"]));
+  const repeatable = subject.definition.determinism === "full" ? subject.fixtures.filter(({ seed, task }) => seed !== undefined || task !== undefined) : [];
+  const played = [];
+  for (const fixture of repeatable) {
+    // Without a seed the host draws one, so an episode is only comparable where the seed is given as well.
+    const seeded = { ...fixture, seed: fixture.seed ?? 1 };
+    played.push(await withSession(subject, fixture.options, (session) => playFixture(subject, seeded, session)));
+  }
+  return { described, demonstrated, played };
+}

@@ -1,0 +1,50 @@
+import type { EnvironmentDefinition, ResetOptions, SimulatedEnvironment, Task, TaskSource } from "@mrlm/spec";
+
+/** Put into the private side of every task: if it is ever seen, private fields are serialised. */
+export const CANARY = "canary-6f1d0c52a9e84b7f";
+
+/** What a test sees of an environment from the inside. */
+export interface Watched {
+  readonly definition: EnvironmentDefinition;
+  /** The tasks under the options that were prepared last. */
+  tasks(): TaskSource | undefined;
+  /** What the environment was last reset with. */
+  lastReset(): Omit<ResetOptions, "signal"> | undefined;
+}
+
+/** The same environment, whose task source carries the canary and whose resets are noted. */
+export function watch(definition: EnvironmentDefinition): Watched {
+  let tasks: TaskSource | undefined;
+  let lastReset: Omit<ResetOptions, "signal"> | undefined;
+  const watched: EnvironmentDefinition = {
+    ...definition,
+    ...(definition.tasks && {
+      tasks: async (context, options) => {
+        const source = (await definition.tasks?.(context, options)) as TaskSource;
+        tasks = { splits: source.splits, get: async (split, index) => withCanary(await source.get(split, index)) };
+        return tasks;
+      },
+    }),
+    create: async (context, options) => {
+      const environment = await definition.create(context, options);
+      return noting(environment, (reset) => (lastReset = reset));
+    },
+  };
+  return { definition: watched, tasks: () => tasks, lastReset: () => lastReset };
+}
+
+function withCanary(task: Task): Task {
+  return { ...task, private: { ...task.private, canary: CANARY } };
+}
+
+function noting(environment: SimulatedEnvironment, note: (reset: Omit<ResetOptions, "signal">) => void): SimulatedEnvironment {
+  return {
+    reset: (options) => {
+      const { signal: _signal, ...rest } = options;
+      note(rest);
+      return environment.reset(options);
+    },
+    step: (action, options) => environment.step(action, options),
+    close: async () => environment.close?.(),
+  };
+}

@@ -1,0 +1,45 @@
+import type { CreateModelOptions, Engine } from "@mrlm/spec";
+import type { TestRegistry } from "../contract/environment-contract.ts";
+import { holdingChecks } from "./holding-checks.ts";
+import { learningChecks } from "./learning-checks.ts";
+import { samplingChecks } from "./sampling-checks.ts";
+
+/** What to test, and how closely. */
+export interface EngineContractOptions {
+  /** Of the group of tests. */
+  readonly name: string;
+  /** An engine that holds no model, for one test. */
+  readonly make: () => Promise<Engine>;
+  /** What becomes of it after the test; it is closed unless given. */
+  readonly dispose?: (engine: Engine) => Promise<void>;
+  /** A small trainable policy with a value head and a vocabulary of at least 8 tokens. */
+  readonly model: CreateModelOptions;
+  /** Largest difference of log-probabilities that are computed in two ways; 1e-4 unless given. */
+  readonly tolerance?: number;
+  readonly timeoutMs?: number;
+  /** The global `describe` and `test` unless given. */
+  readonly registry?: TestRegistry;
+}
+
+/**
+ * Registers a test for everything that a deterministic engine promises: outputs and their gradients, independence of batches,
+ * normalizers, sampling by key, publishing, checkpoints, and what it refuses.
+ */
+export function engineContract({ name, make, model, tolerance = 1e-4, timeoutMs = 60_000, ...options }: EngineContractOptions): void {
+  const { dispose = (engine: Engine) => engine.close() } = options;
+  const registry = options.registry ?? (globalThis as unknown as TestRegistry);
+  registry.describe(`the contract of ${name}`, () => {
+    for (const check of [...holdingChecks, ...learningChecks, ...samplingChecks]) {
+      const run = async (): Promise<void> => {
+        const engine = await make();
+        try {
+          await engine.createModel(model);
+          await check.run({ engine, model, tolerance });
+        } finally {
+          await dispose(engine);
+        }
+      };
+      registry.test(check.name, run, timeoutMs);
+    }
+  });
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine, EngineUnit } from "@mrlm/spec";
+import { expectCode } from "../contract/expect-code.ts";
+import { ALL_OUTPUTS, type EngineCheck, UNITS, assertRatio, gradientOf, normOf } from "./engine-subject.ts";
+
+/** Models are held, copied, saved and refused as they should be. */
+export const holdingChecks: readonly EngineCheck[] = [
+  {
+    name: "says what it holds",
+    run: async ({ engine, model }) => {
+      const { models, instanceId } = await engine.describe();
+      const info = models.find((each) => each.model === model.model);
+      assert(instanceId !== "");
+      assert.deepEqual([info?.role, info?.step, info?.hasValueHead], [model.role, 0, true]);
+      assert((info?.vocabSize ?? 0) >= 8 && (info?.trainableParameters ?? 0) > 0);
+    },
+  },
+  {
+    name: "a frozen copy keeps the weights that it was made from, and does not learn",
+    run: async ({ engine, model: { model } }) => {
+      await engine.createModel({ model: "reference", role: "reference", source: { kind: "copy", of: model }, trainable: false });
+      const logprobs = async (id: string): Promise<unknown> => engine.forward({ model: id, units: UNITS, outputs: { logprob: true } });
+      const before = await logprobs("reference");
+      assert.deepEqual(before, await logprobs(model));
+      await step(engine, model);
+      assert.deepEqual(await logprobs("reference"), before);
+      assert.notDeepEqual(await logprobs(model), before);
+      await expectCode(engine.forwardBackward({ model: "reference", units: UNITS, outputs: { logprob: true }, normalizer: 1, loss: () => ({}) }), "NOT_TRAINABLE");
+      await engine.releaseModel("reference");
+      await expectCode(engine.forward({ model: "reference", units: UNITS, outputs: { logprob: true } }), "MODEL_NOT_FOUND");
+    },
+  },
+  {
+    name: "goes on from a checkpoint to the same bits (numerics 52)",
+    run: async ({ engine, model: { model } }) => {
+      const folder = await mkdtemp(join(tmpdir(), "mrlm-engine-contract-"));
+      try {
+        await step(engine, model);
+        await engine.save(join(folder, "checkpoint"));
+        const expected = await step(engine, model);
+        const [info] = await engine.load(join(folder, "checkpoint"));
+        assert.equal(info?.step, 1);
+        assert.equal(await step(engine, model), expected);
+        assert((await engine.export(model, join(folder, "export"))).includes("config.json"), "An export is a model directory with config.json.");
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  },
+  {
+    name: "refuses what cannot be, and what it refuses leaves nothing behind",
+    run: async ({ engine, model: options }) => {
+      const { model } = options;
+      const clean = await normOf(engine, model);
+      await engine.createModel({ ...options, model: "headless", valueHead: false });
+      await expectCode(engine.forward({ model: "headless", units: UNITS, outputs: { value: true } }), "VALUE_HEAD_MISSING");
+      const pass = { model, units: UNITS, outputs: { logprob: true }, normalizer: 1, loss: () => ({}) };
+      const units = (tokens: number[], mask: number[]): EngineUnit[] => [{ sequences: [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] }];
+      await expectCode(engine.publish("nobody"), "MODEL_NOT_FOUND");
+      for (const normalizer of [0, -1, Number.NaN]) await expectCode(engine.forwardBackward({ ...pass, normalizer }), "NORMALIZER_INVALID");
+      await expectCode(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(99) }) }), "GRADIENT_SHAPE");
+      await expectCode(engine.forward({ ...pass, units: units([0, 2 ** 30], [0, 1]) }), "SEQUENCE_INVALID");
+      await expectCode(engine.forward({ ...pass, units: units([0, 1], [1, 1]) }), "SEQUENCE_INVALID");
+      await expectCode(engine.forwardBackward({ ...pass, signal: AbortSignal.abort() }), "CANCELLED");
+      assertRatio(await normOf(engine, model), clean, 1, "gradient norm after passes that were refused");
+    },
+  },
+];
+
+/** One optimiser step. @returns the checksum of the weights after it */
+async function step(engine: Engine, model: string): Promise<string> {
+  await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
+  await engine.optimStep({ model, learningRate: 0.01 });
+  return (await engine.publish(model)).checksum;
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
+import { ALL_OUTPUTS, type EngineCheck, UNITS, assertRatio, gradientOf, lossOf, normOf } from "./engine-subject.ts";
+
+/** Outputs and gradients are what they are said to be, and depend on nothing else. */
+export const learningChecks: readonly EngineCheck[] = [
+  {
+    name: "outputs have a number for each masked position and do not depend on what shares a batch (numerics 36, 37)",
+    run: async ({ engine, model, tolerance }) => {
+      const together = await engine.forward({ model: model.model, units: UNITS, outputs: { ...ALL_OUTPUTS, finalValue: true }, temperature: 0.7 });
+      for (const [i, unit] of UNITS.entries()) {
+        const [alone] = await engine.forward({ model: model.model, units: [unit], outputs: { ...ALL_OUTPUTS, finalValue: true }, temperature: 0.7 });
+        const count = unit.sequences.reduce((sum, { mask }) => sum + mask.reduce((bits, bit) => bits + bit, 0), 0);
+        for (const name of ["logprob", "entropy", "value"] as const) assertClose(together[i]?.[name], alone?.[name], count, tolerance, `${name} of unit ${i}`);
+        assertClose(together[i]?.finalValue, alone?.finalValue, unit.sequences.length, tolerance, `final value of unit ${i}`);
+      }
+    },
+  },
+  {
+    name: "a small step along the gradient lowers the loss by rate x norm²",
+    run: async ({ engine, model: { model } }) => {
+      const total = async (): Promise<number> => {
+        const outputs = await engine.forward({ model, units: UNITS, outputs: ALL_OUTPUTS });
+        return outputs.reduce((sum, unit, i) => sum + lossOf(i, unit), 0);
+      };
+      const before = await total();
+      await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
+      // Without moments and with a huge epsilon, AdamW's first update is the gradient divided by that epsilon.
+      const probe = await normOf(engine, model);
+      const rate = Math.min(1e-3, (0.01 * before) / probe ** 2);
+      await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
+      const { gradNorm, applied } = await engine.optimStep({ model, learningRate: rate * 1e8, beta1: 0, beta2: 0, epsilon: 1e8 });
+      const fall = before - (await total());
+      assert(applied, "The step was not applied.");
+      assert(Math.abs(fall / (rate * gradNorm ** 2) - 1) < 0.15, `The loss fell by ${fall}; ${rate * gradNorm ** 2} was to be expected.`);
+    },
+  },
+  {
+    name: "the gradient is the same for every micro-batch split (numerics 1), and known gradients do what a loss does",
+    run: async ({ engine, model }) => {
+      const norms: number[] = [];
+      for (const microBatchTokens of [1, 12, 100_000]) {
+        const id = `split-${microBatchTokens}`;
+        await engine.createModel({ ...model, model: id, microBatchTokens });
+        norms.push(await normOf(engine, id));
+        const outputs = await engine.forward({ model: id, units: UNITS, outputs: ALL_OUTPUTS });
+        norms.push(await normOf(engine, id, { loss: outputs.map((unit, i) => gradientOf(i, unit)) }));
+        await engine.releaseModel(id);
+      }
+      for (const norm of norms) assertRatio(norm, norms[0] as number, 1, "gradient norms of different splits");
+    },
+  },
+  {
+    name: "the normalizer divides, passes accumulate, and a step clears",
+    run: async ({ engine, model: { model } }) => {
+      const whole = await normOf(engine, model);
+      assertRatio(await normOf(engine, model, { normalizer: 4 }), whole, 1 / 4, "norm under a normalizer of 4");
+      await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
+      assertRatio(await normOf(engine, model), whole, 2, "norm of two passes");
+    },
+  },
+  {
+    name: "the loss is asked for each unit once, and what it is shown is what is returned",
+    run: async ({ engine, model: { model } }) => {
+      const shown = new Map<number, UnitOutputs>();
+      const loss = (unit: number, outputs: UnitOutputs): UnitGradients => {
+        assert(!shown.has(unit), `The loss was asked for unit ${unit} twice.`);
+        shown.set(unit, outputs);
+        return {};
+      };
+      const { outputs, tokens } = await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss });
+      assert.deepEqual([...shown.keys()].toSorted(), [0, 1, 2]);
+      assert.deepEqual(outputs, UNITS.map((_, i) => shown.get(i)));
+      assert(tokens >= 20, `It counted ${tokens} tokens; there are 20.`);
+      assert.equal((await engine.optimStep({ model, learningRate: 1 })).gradNorm, 0, "Omitted gradients are zeros.");
+    },
+  },
+  {
+    name: "a gradient that is not finite skips the step and says so (numerics 58)",
+    run: async ({ engine, model: { model } }) => {
+      const clean = await normOf(engine, model);
+      const before = (await engine.publish(model)).checksum;
+      const broken = (): UnitGradients => ({ value: new Float32Array([Number.NaN, 0]) });
+      await engine.forwardBackward({ model, units: UNITS.slice(1, 2), outputs: { value: true }, normalizer: 1, loss: broken });
+      const { applied, skippedReason, step } = await engine.optimStep({ model, learningRate: 1 });
+      assert.equal(applied, false, "The step was applied.");
+      assert(skippedReason !== undefined && skippedReason !== "", "It does not say why it skipped the step.");
+      assert.equal((await engine.publish(model)).checksum, before, "The weights changed.");
+      assertRatio(await normOf(engine, model), clean, 1, "gradient norm after a step that was skipped");
+      const { models } = await engine.describe();
+      assert.equal(models.find((each) => each.model === model)?.step, step + 1, "A skipped step was counted.");
+    },
+  },
+];
+
+function assertClose(found: Float32Array | undefined, expected: Float32Array | undefined, count: number, tolerance: number, what: string): void {
+  assert.equal(found?.length, count, `${what}: ${found?.length} numbers for ${count}.`);
+  found.forEach((x, i) => assert(Math.abs(x - (expected?.[i] ?? Number.NaN)) <= tolerance, `${what} is ${x} in a batch and ${expected?.[i]} alone.`));
+}

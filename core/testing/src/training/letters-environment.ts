@@ -1,0 +1,49 @@
+import { defineEnvironment, generatedTasks, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { type EnvironmentDefinition, type Reward, score, type SimulatedEnvironment } from "@mrlm/spec";
+
+/** What an answer to the letters environment is worth. */
+export type LettersReward = (text: string, task: { readonly index: number; readonly turn: number }) => Reward;
+
+/** The share of what was said that is the letter "a": more is better, and longer is not. */
+const shareOfA: LettersReward = (text) => score(text.length === 0 ? 0 : [...text].filter((letter) => letter === "a").length / text.length);
+
+/**
+ * An environment that a {@link BigramEngine} can learn: it shows a digit and rewards what is said, over one turn or several. A reward that throws is an
+ * episode that fails.
+ */
+export function lettersEnvironment(options: { readonly turns?: number; readonly tasks?: number; readonly reward?: LettersReward; readonly id?: `${string}@${number}` } = {}): EnvironmentDefinition {
+  const { turns = 1, tasks = 64, reward = shareOfA, id = "letters@1" } = options;
+  return defineEnvironment({
+    id,
+    description: "Rewards letters.",
+    determinism: "full",
+    tasks: () =>
+      generatedTasks({
+        seed: 1,
+        splits: { train: { size: tasks, share: 3 }, eval: { size: 8, share: 1 } },
+        generate: (random) => {
+          const shown = random.integer(0, 99_999);
+          return { public: { shown }, private: {}, key: String(shown) };
+        },
+      }),
+    create: (): SimulatedEnvironment => {
+      let index = 0;
+      let turn = 0;
+      return {
+        async reset({ task = "train/0" }) {
+          index = Number(task.split("/")[1]);
+          turn = 0;
+          return observe([textMessage("user", String(index % 10))]);
+        },
+        async step({ message }) {
+          const earned = reward(messageText(message), { index, turn });
+          turn++;
+          return soleStep({ messages: turn < turns ? [textMessage("user", `${turn}`)] : [], reward: earned, terminated: turn >= turns });
+        },
+      };
+    },
+    async demonstrate(_context, _options, task) {
+      return { task, agent: "agent", messages: [textMessage("user", String(Number(task.split("/")[1]) % 10)), textMessage("assistant", "aa")] };
+    },
+  });
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "@jest/globals";
+import type { CreateModelOptions } from "@mrlm/spec";
+import { BigramEngine, engineContract, engineOverGrpc } from "../src/index.ts";
+
+const model: CreateModelOptions = {
+  model: "policy",
+  role: "policy",
+  trainable: true,
+  valueHead: true,
+  source: { kind: "random", config: { vocab_size: 8, eos_token_id: 0, initializer_range: 1 }, seed: 1, tokenizerFiles: {} },
+};
+
+engineContract({ name: "the bigram engine", make: async () => new BigramEngine(), model });
+engineContract({ name: "the bigram engine over gRPC", make: () => engineOverGrpc(new BigramEngine()), model });
+
+describe("the contract catches an engine that", () => {
+  /** The names of the tests that an engine fails. */
+  async function failuresOf(make: () => BigramEngine): Promise<string[]> {
+    const tests: [string, () => Promise<void>][] = [];
+    engineContract({ name: "it", make: async () => make(), model, registry: { describe: (_name, body) => body(), test: (name, body) => tests.push([name, body]) } });
+    const failed: string[] = [];
+    for (const [name, body] of tests) await body().catch(() => failed.push(name));
+    return failed;
+  }
+
+  test("takes a mean of its own", async () => {
+    class Averaging extends BigramEngine {
+      override accumulate(options: Parameters<BigramEngine["accumulate"]>[0]): ReturnType<BigramEngine["accumulate"]> {
+        return super.accumulate({ ...options, normalizer: options.normalizer * options.units.length ** 2 });
+      }
+    }
+    expect(await failuresOf(() => new Averaging())).toContain("a small step along the gradient lowers the loss by rate x norm²");
+  });
+
+  test("forgets the temperature when it evaluates", async () => {
+    class Unscaled extends BigramEngine {
+      override forward(options: Parameters<BigramEngine["forward"]>[0]): ReturnType<BigramEngine["forward"]> {
+        return super.forward({ ...options, temperature: 1 });
+      }
+    }
+    expect(await failuresOf(() => new Unscaled())).toEqual(["log-probabilities are those that an evaluation gives (numerics 14, 15)"]);
+  });
+
+  test("never delivers weights to its sampler", async () => {
+    class Undelivered extends BigramEngine {
+      #version = 0;
+      override async publish(id: string): ReturnType<BigramEngine["publish"]> {
+        const { models } = await this.describe();
+        return { version: ++this.#version, checksum: `${id} ${models[0]?.step}`, seconds: 0 };
+      }
+    }
+    expect(await failuresOf(() => new Undelivered())).toContain("only published weights are sampled (numerics 49)");
+  });
+});

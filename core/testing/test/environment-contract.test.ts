@@ -1,0 +1,87 @@
+import { describe, expect, test } from "@jest/globals";
+import type { EnvironmentDefinition, Plugin, SimulatedEnvironment } from "@mrlm/spec";
+import { definePlugin } from "@mrlm/kit";
+import { environmentContract, inProcess } from "../src/index.ts";
+import { guessing } from "./support/guessing-environment.ts";
+
+const pluginOf = (definition: EnvironmentDefinition): Plugin => definePlugin({ name: "test", environments: [definition] });
+
+environmentContract({ plugins: [pluginOf(guessing)], environment: "guessing" });
+
+/** The names of the tests that an environment fails, in process. */
+async function failuresOf(definition: EnvironmentDefinition): Promise<string[]> {
+  const tests: [string, () => Promise<void>][] = [];
+  environmentContract({
+    plugins: [pluginOf(definition)],
+    environment: definition.id,
+    transports: { "in process": inProcess },
+    registry: { describe: (_name, body) => body(), test: (name, body) => tests.push([name, body]) },
+  });
+  const failed: string[] = [];
+  for (const [name, body] of tests) await body().catch(() => failed.push(name));
+  return failed;
+}
+
+/** The guessing environment with another reset. */
+function withReset(change: (original: SimulatedEnvironment["reset"], context: Parameters<EnvironmentDefinition["create"]>[0]) => SimulatedEnvironment["reset"]): EnvironmentDefinition {
+  return {
+    ...guessing,
+    create: async (context, options) => {
+      const original = await guessing.create(context, options);
+      return { step: (action, rest) => original.step(action, rest), reset: change((reset) => original.reset(reset), context) };
+    },
+  };
+}
+
+describe("the contract catches an environment that", () => {
+  test("shows the private side of its tasks", async () => {
+    const leaky = withReset((reset, context) => async (options) => {
+      const [split = "", index] = (options.task ?? "").split("/");
+      const task = await context.tasks.get(split, Number(index));
+      return { ...(await reset(options)), info: { task: JSON.stringify(task) } };
+    });
+    expect(await failuresOf(leaky)).toContain("private fields of tasks reach no client");
+  });
+
+  test("gives the answer away in its feedback", async () => {
+    const telling = withReset((reset, context) => async (options) => {
+      const [split = "", index] = (options.task ?? "").split("/");
+      const { private: hidden } = await context.tasks.get(split, Number(index));
+      const observation = await reset(options);
+      return { ...observation, info: { note: `not ${String(hidden["word"])}` } };
+    });
+    expect(await failuresOf(telling)).toContain("private fields of tasks reach no client");
+  });
+
+  test("ignores its seed", async () => {
+    const failed = await failuresOf(withReset((reset) => async (options) => ({ ...(await reset(options)), info: { at: Math.random() } })));
+    expect(failed).toEqual(expect.arrayContaining(["honours a seed, or refuses it", 'fixture "the same again" (determinism)']));
+  });
+
+  test("remembers the episode before", async () => {
+    const remembering = withReset((reset) => {
+      let resets = 0;
+      return async (options) => ({ ...(await reset(options)), info: { resets: resets++ } });
+    });
+    expect(await failuresOf(remembering)).toContain('fixture "the same again" (determinism)');
+  });
+
+  test("has overlapping splits, or none", async () => {
+    const tasks: EnvironmentDefinition["tasks"] = () => ({
+      splits: { train: 2, eval: 2 },
+      get: async (split, index) => ({ id: `${split}/${index}`, public: { letters: "a" }, private: { word: String(index) } }),
+    });
+    expect(await failuresOf({ ...guessing, tasks })).toEqual(
+      expect.arrayContaining(["tasks: splits do not overlap", "tasks: a train and an eval split, and the same index is the same task"]),
+    );
+  });
+
+  test("earns its fixtures another reward, or lacks some", async () => {
+    const [gold, ...rest] = guessing.fixtures ?? [];
+    expect(gold && (await failuresOf({ ...guessing, fixtures: [{ ...gold, reward: 2 }] }))).toEqual([
+      "has a gold, nop, cheat, malformed and determinism fixture",
+      'fixture "says the word" (gold)',
+    ]);
+    expect(rest).toHaveLength(4);
+  });
+});

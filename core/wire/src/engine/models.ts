@@ -1,0 +1,198 @@
+import type { CreateModelOptions, CreatedModel, EngineInfo, ModelInfo, ModelRole, ModelSource } from "@mrlm/spec";
+import { plainBytes } from "../bytes.ts";
+import * as wire from "../gen/mrlm/engine/v1/engine.ts";
+import { fromInt64, toInt64 } from "../integers.ts";
+import { invalid } from "../invalid.ts";
+import { fromJson } from "../json.ts";
+import { ENGINE_PROTOCOL } from "../protocol.ts";
+
+const ROLES = {
+  policy: wire.Role.ROLE_POLICY,
+  critic: wire.Role.ROLE_CRITIC,
+  reference: wire.Role.ROLE_REFERENCE,
+  reward: wire.Role.ROLE_REWARD,
+} as const satisfies Record<ModelRole, wire.Role>;
+
+export function encodeCreateModel(options: CreateModelOptions, call: bigint): wire.CreateModelRequest {
+  const { lora } = options;
+  return {
+    call,
+    modelId: options.model,
+    role: ROLES[options.role],
+    source: encodeSource(options.source),
+    lora: lora && {
+      rank: lora.rank,
+      alpha: lora.alpha,
+      dropout: lora.dropout ?? 0,
+      targetModules: [...(lora.targetModules ?? [])],
+      seed: toInt64(lora.seed ?? 0, "the adapter's seed"),
+    },
+    dtype: options.dtype ?? "auto",
+    float32Head: options.float32Head ?? false,
+    valueHead: options.valueHead ?? false,
+    trainable: options.trainable,
+    gradientCheckpointing: options.gradientCheckpointing ?? false,
+    microBatchTokens: options.microBatchTokens ?? 0,
+  };
+}
+
+/** Omitted options read as their defaults. */
+export function decodeCreateModel(request: wire.CreateModelRequest): CreateModelOptions {
+  const { lora } = request;
+  return {
+    model: request.modelId,
+    role: decodeRole(request.role),
+    source: decodeSource(request.source),
+    trainable: request.trainable,
+    ...(lora && { lora: { ...lora, seed: fromInt64(lora.seed, "the adapter's seed") } }),
+    dtype: decodeDType(request.dtype),
+    float32Head: request.float32Head,
+    valueHead: request.valueHead,
+    gradientCheckpointing: request.gradientCheckpointing,
+    microBatchTokens: request.microBatchTokens,
+  };
+}
+
+function encodeSource(source: ModelSource): wire.CreateModelRequest["source"] {
+  switch (source.kind) {
+    case "directory":
+      return { $case: "directory", directory: source.path };
+    case "random":
+      return {
+        $case: "random",
+        random: {
+          configJson: JSON.stringify(source.config),
+          seed: toInt64(source.seed, "the model's seed"),
+          tokenizerFiles: new Map(Object.entries(source.tokenizerFiles)),
+        },
+      };
+    case "copy":
+      return { $case: "copyOf", copyOf: source.of };
+    case "adapter-off":
+      return { $case: "adapterOff", adapterOff: source.of };
+  }
+}
+
+function decodeSource(source: wire.CreateModelRequest["source"]): ModelSource {
+  switch (source?.$case) {
+    case "directory":
+      return { kind: "directory", path: source.directory };
+    case "random": {
+      const { configJson, seed, tokenizerFiles } = source.random;
+      return {
+        kind: "random",
+        config: fromJson(configJson, "a model's configuration"),
+        seed: fromInt64(seed, "the model's seed"),
+        tokenizerFiles: decodeFiles(tokenizerFiles),
+      };
+    }
+    case "copyOf":
+      return { kind: "copy", of: source.copyOf };
+    case "adapterOff":
+      return { kind: "adapter-off", of: source.adapterOff };
+    default:
+      throw invalid("a model has no source");
+  }
+}
+
+function decodeDType(dtype: string): NonNullable<CreateModelOptions["dtype"]> {
+  if (dtype === "" || dtype === "auto") return "auto";
+  if (dtype === "float32" || dtype === "bfloat16" || dtype === "float16") return dtype;
+  throw invalid(`"${dtype}" is no dtype`);
+}
+
+function decodeRole(role: wire.Role): ModelRole {
+  const name = (Object.keys(ROLES) as ModelRole[]).find((candidate) => ROLES[candidate] === role);
+  if (name === undefined) throw invalid("a model has no role");
+  return name;
+}
+
+export function encodeModelInfo(info: ModelInfo): wire.ModelInfo {
+  return {
+    modelId: info.model,
+    role: ROLES[info.role],
+    architecture: info.architecture,
+    parameters: toInt64(info.parameters, "parameters"),
+    trainableParameters: toInt64(info.trainableParameters, "trainable parameters"),
+    vocabSize: info.vocabSize,
+    maxPositions: info.maxPositions,
+    eosTokenIds: [...info.eosTokenIds],
+    padTokenId: info.padTokenId ?? -1,
+    dtype: info.dtype,
+    step: toInt64(info.step, "step"),
+    version: toInt64(info.version, "version"),
+    hasValueHead: info.hasValueHead,
+    configJson: JSON.stringify(info.config),
+  };
+}
+
+export function decodeModelInfo(info: wire.ModelInfo | undefined): ModelInfo {
+  if (info === undefined) throw invalid("a model's description is missing");
+  return {
+    model: info.modelId,
+    role: decodeRole(info.role),
+    architecture: info.architecture,
+    parameters: fromInt64(info.parameters, "parameters"),
+    trainableParameters: fromInt64(info.trainableParameters, "trainable parameters"),
+    vocabSize: info.vocabSize,
+    maxPositions: info.maxPositions,
+    eosTokenIds: info.eosTokenIds,
+    padTokenId: info.padTokenId < 0 ? null : info.padTokenId,
+    dtype: info.dtype,
+    step: fromInt64(info.step, "step"),
+    version: fromInt64(info.version, "version"),
+    hasValueHead: info.hasValueHead,
+    config: fromJson(info.configJson, `the configuration of model "${info.modelId}"`),
+  };
+}
+
+export function encodeCreatedModel({ info, tokenizerFiles }: CreatedModel): wire.CreateModelResponse {
+  return { model: encodeModelInfo(info), tokenizerFiles: new Map(Object.entries(tokenizerFiles)) };
+}
+
+export function decodeCreatedModel({ model, tokenizerFiles }: wire.CreateModelResponse): CreatedModel {
+  return { info: decodeModelInfo(model), tokenizerFiles: decodeFiles(tokenizerFiles) };
+}
+
+function decodeFiles(files: ReadonlyMap<string, Uint8Array>): Record<string, Uint8Array> {
+  return Object.fromEntries(Array.from(files, ([name, bytes]) => [name, plainBytes(bytes)]));
+}
+
+export function encodeEngineInfo(info: EngineInfo, lastCall: bigint): wire.DescribeResponse {
+  return {
+    protocolMajor: ENGINE_PROTOCOL.major,
+    protocolMinor: ENGINE_PROTOCOL.minor,
+    device: info.device,
+    deviceName: info.deviceName,
+    torchVersion: info.versions.torch,
+    transformersVersion: info.versions.transformers,
+    pythonVersion: info.versions.python,
+    deterministic: info.deterministic,
+    models: info.models.map(encodeModelInfo),
+    instanceId: info.instanceId,
+    memoryAllocatedBytes: toInt64(info.memory.allocatedBytes, "memory"),
+    memoryPeakBytes: toInt64(info.memory.peakBytes, "memory"),
+    threads: info.threads,
+    worldSize: info.worldSize,
+    computeSeconds: info.computeSeconds,
+    lastCall,
+  };
+}
+
+export function decodeEngineInfo(info: wire.DescribeResponse): EngineInfo {
+  return {
+    device: info.device,
+    deviceName: info.deviceName,
+    versions: { torch: info.torchVersion, transformers: info.transformersVersion, python: info.pythonVersion },
+    deterministic: info.deterministic,
+    threads: info.threads,
+    worldSize: info.worldSize,
+    instanceId: info.instanceId,
+    memory: {
+      allocatedBytes: fromInt64(info.memoryAllocatedBytes, "memory"),
+      peakBytes: fromInt64(info.memoryPeakBytes, "memory"),
+    },
+    computeSeconds: info.computeSeconds,
+    models: info.models.map(decodeModelInfo),
+  };
+}

@@ -1,0 +1,30 @@
+import type { OptimStepOptions, OptimStepResult } from "@mrlm/spec";
+import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
+import { fromInt64, toInt64 } from "../integers.ts";
+import { invalid } from "../invalid.ts";
+
+/** Of AdamW where a step does not say. */
+export const ADAMW_DEFAULTS = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 0 } as const;
+
+export function encodeOptimStep(options: OptimStepOptions, call: bigint): wire.OptimStepRequest {
+  const { model, learningRate, maxGradNorm, ...rest } = { ...ADAMW_DEFAULTS, ...withoutUndefined(options) };
+  const { beta1, beta2, epsilon, weightDecay } = rest;
+  return { call, modelId: model, adamw: { learningRate, beta1, beta2, epsilon, weightDecay }, maxGradNorm };
+}
+
+function withoutUndefined<T extends object>(options: T): T {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
+}
+
+export function decodeOptimStep({ modelId: model, adamw, maxGradNorm }: wire.OptimStepRequest): Required<OptimStepOptions> {
+  if (adamw === undefined) throw invalid("an optimiser step has no parameters");
+  return { model, ...adamw, maxGradNorm };
+}
+
+export function encodeOptimStepResult({ applied, gradNorm, step, skippedReason, seconds }: OptimStepResult): wire.OptimStepResponse {
+  return { applied, gradNorm, step: toInt64(step, "step"), skippedReason: skippedReason ?? "", seconds };
+}
+
+export function decodeOptimStepResult({ applied, gradNorm, step, skippedReason, seconds }: wire.OptimStepResponse): OptimStepResult {
+  return { applied, gradNorm, step: fromInt64(step, "step"), ...(skippedReason !== "" && { skippedReason }), seconds };
+}

@@ -1,0 +1,96 @@
+import type { EngineUnit, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import { EMPTY, bytesOf, floatsOf, integersOf, plainBytes } from "../bytes.ts";
+import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
+
+/**
+ * A unit as views of its arrays. Gradients known beforehand are given for the whole unit and are cut at the boundaries of its sequences.
+ */
+export function encodeUnit({ sequences }: EngineUnit, gradients?: UnitGradients): wire.Unit {
+  let start = 0;
+  return {
+    sequences: sequences.map(({ tokens, mask }) => {
+      const sequence = { tokens: bytesOf(tokens), mask, gradLogprob: EMPTY, gradEntropy: EMPTY, gradValue: EMPTY };
+      if (gradients === undefined) return sequence;
+      const end = start + maskedCount(mask);
+      sequence.gradLogprob = bytesOf(gradients.logprob?.subarray(start, end));
+      sequence.gradEntropy = bytesOf(gradients.entropy?.subarray(start, end));
+      sequence.gradValue = bytesOf(gradients.value?.subarray(start, end));
+      start = end;
+      return sequence;
+    }),
+  };
+}
+
+export function decodeUnit({ sequences }: wire.Unit): EngineUnit {
+  return { sequences: sequences.map(({ tokens, mask }) => ({ tokens: integersOf(tokens), mask: plainBytes(mask) })) };
+}
+
+/** Gradients that travelled with a unit, joined over its sequences. */
+export function decodeUnitGradients({ sequences }: wire.Unit): UnitGradients {
+  return {
+    ...joined("logprob", sequences.map((sequence) => sequence.gradLogprob), sequences),
+    ...joined("entropy", sequences.map((sequence) => sequence.gradEntropy), sequences),
+    ...joined("value", sequences.map((sequence) => sequence.gradValue), sequences),
+  };
+}
+
+function joined(name: keyof UnitGradients, pieces: Uint8Array[], sequences: wire.Sequence[]): UnitGradients | undefined {
+  if (pieces.every((piece) => piece.length === 0)) return undefined;
+  const whole = pieces.map((piece, i) => (piece.length === 0 ? new Float32Array(maskedCount(sequences[i]?.mask ?? EMPTY)) : floatsOf(piece)));
+  const result = new Float32Array(whole.reduce((sum, piece) => sum + piece.length, 0));
+  let offset = 0;
+  for (const piece of whole) {
+    result.set(piece, offset);
+    offset += piece.length;
+  }
+  return { [name]: result };
+}
+
+/** Positions whose outputs are asked for. */
+export function maskedCount(mask: Uint8Array): number {
+  let count = 0;
+  for (let i = 0; i < mask.length; i++) count += mask[i] as number;
+  return count;
+}
+
+/** About what a unit takes on the wire, in bytes. */
+export function unitBytes({ sequences }: EngineUnit, gradients?: UnitGradients): number {
+  let bytes = 8;
+  for (const { tokens, mask } of sequences) bytes += tokens.byteLength + mask.byteLength + 24;
+  return bytes + (gradients?.logprob?.byteLength ?? 0) + (gradients?.entropy?.byteLength ?? 0) + (gradients?.value?.byteLength ?? 0);
+}
+
+export function encodeSelection({ logprob = false, entropy = false, value = false, finalValue = false }: OutputSelection): wire.OutputSelection {
+  return { logprob, entropy, value, finalValue };
+}
+
+export function decodeSelection(selection: wire.OutputSelection | undefined): OutputSelection {
+  return selection ?? {};
+}
+
+export function encodeOutputs({ logprob, entropy, value, finalValue }: UnitOutputs): wire.UnitOutputs {
+  return { logprob: bytesOf(logprob), entropy: bytesOf(entropy), value: bytesOf(value), finalValue: bytesOf(finalValue) };
+}
+
+/** The outputs that were asked for; one of a unit without masked positions is an empty array, not left out. */
+export function decodeOutputs(outputs: wire.UnitOutputs, selection: OutputSelection): UnitOutputs {
+  return {
+    ...(selection.logprob && { logprob: floatsOf(outputs.logprob) }),
+    ...(selection.entropy && { entropy: floatsOf(outputs.entropy) }),
+    ...(selection.value && { value: floatsOf(outputs.value) }),
+    ...(selection.finalValue && { finalValue: floatsOf(outputs.finalValue) }),
+  };
+}
+
+export function encodeGradients({ logprob, entropy, value }: UnitGradients): wire.UnitGradients {
+  return { logprob: bytesOf(logprob), entropy: bytesOf(entropy), value: bytesOf(value) };
+}
+
+/** Empty stands for zeros, and reads as left out. */
+export function decodeGradients({ logprob, entropy, value }: wire.UnitGradients): UnitGradients {
+  return {
+    ...(logprob.length > 0 && { logprob: floatsOf(logprob) }),
+    ...(entropy.length > 0 && { entropy: floatsOf(entropy) }),
+    ...(value.length > 0 && { value: floatsOf(value) }),
+  };
+}

@@ -1,0 +1,27 @@
+import { type ErrorCode, MrlmError, isErrorCode } from "@mrlm/spec";
+import type { ErrorDetail } from "./gen/mrlm/common/v1/error.ts";
+
+/** The wire form of an error. What is no MrlmError becomes INTERNAL: its message may hold what is nobody's business. */
+export function encodeError(error: unknown): ErrorDetail {
+  const known = MrlmError.isInstance(error) ? error : new MrlmError("INTERNAL", "The call failed by a fault that the server's log describes.");
+  return {
+    code: known.code,
+    message: known.message,
+    hint: known.hint,
+    retryable: known.isRetryable,
+    retryDelayMs: Math.max(0, Math.round(known.retryDelayMs ?? 0)),
+  };
+}
+
+/**
+ * The error that the other side threw. A code that this version does not know is named in the message and becomes `unknownAs`.
+ */
+export function decodeError(detail: ErrorDetail, unknownAs: ErrorCode = "INTERNAL"): MrlmError {
+  const { code, message, hint, retryable: isRetryable, retryDelayMs } = detail;
+  const known = isErrorCode(code);
+  return new MrlmError(known ? code : unknownAs, known ? message : `[${code}] ${message}`, {
+    ...(hint === "" ? undefined : { hint }),
+    isRetryable,
+    ...(retryDelayMs === 0 ? undefined : { retryDelayMs }),
+  });
+}

@@ -1,0 +1,51 @@
+import * as health from "../gen/grpc/health/v1/health.ts";
+import * as reflection from "../gen/grpc/reflection/v1/reflection.ts";
+import * as engine from "../gen/mrlm/engine/v1/engine.ts";
+import * as environment from "../gen/mrlm/env/v1/environment.ts";
+import { method, preserialisedDuplex } from "./method.ts";
+
+const ENVIRONMENT = "/mrlm.env.v1.EnvironmentService" as const;
+
+/** `mrlm.env.v1.EnvironmentService` for @grpc/grpc-js. */
+export const ENVIRONMENT_SERVICE = {
+  describe: method(`${ENVIRONMENT}/Describe`, "unary", environment.DescribeRequest, environment.DescribeResponse),
+  reset: method(`${ENVIRONMENT}/Reset`, "unary", environment.ResetRequest, environment.ResetResponse),
+  step: method(`${ENVIRONMENT}/Step`, "unary", environment.StepRequest, environment.StepResponse),
+  close: method(`${ENVIRONMENT}/Close`, "unary", environment.CloseRequest, environment.CloseResponse),
+  renew: method(`${ENVIRONMENT}/Renew`, "unary", environment.RenewRequest, environment.RenewResponse),
+  demonstrate: method(`${ENVIRONMENT}/Demonstrate`, "unary", environment.DemonstrateRequest, environment.DemonstrateResponse),
+  multiplex: preserialisedDuplex(`${ENVIRONMENT}/Multiplex`, environment.MultiplexRequest, environment.MultiplexResponse),
+};
+
+const ENGINE = "/mrlm.engine.v1.EngineService" as const;
+
+/** `mrlm.engine.v1.EngineService` for @grpc/grpc-js. */
+export const ENGINE_SERVICE = {
+  describe: method(`${ENGINE}/Describe`, "unary", engine.DescribeRequest, engine.DescribeResponse),
+  createModel: method(`${ENGINE}/CreateModel`, "unary", engine.CreateModelRequest, engine.CreateModelResponse),
+  releaseModel: method(`${ENGINE}/ReleaseModel`, "unary", engine.ReleaseModelRequest, engine.ReleaseModelResponse),
+  sample: method(`${ENGINE}/Sample`, "duplex", engine.SampleRequest, engine.SampleResponse),
+  forward: method(`${ENGINE}/Forward`, "duplex", engine.ForwardRequest, engine.ForwardResponse),
+  forwardBackward: method(`${ENGINE}/ForwardBackward`, "duplex", engine.ForwardBackwardRequest, engine.ForwardBackwardResponse),
+  optimStep: method(`${ENGINE}/OptimStep`, "unary", engine.OptimStepRequest, engine.OptimStepResponse),
+  publish: method(`${ENGINE}/Publish`, "unary", engine.PublishRequest, engine.PublishResponse),
+  save: method(`${ENGINE}/Save`, "unary", engine.SaveRequest, engine.SaveResponse),
+  load: method(`${ENGINE}/Load`, "unary", engine.LoadRequest, engine.LoadResponse),
+  export: method(`${ENGINE}/Export`, "unary", engine.ExportRequest, engine.ExportResponse),
+};
+
+/** `grpc.health.v1.Health`. */
+export const HEALTH_SERVICE = {
+  check: method("/grpc.health.v1.Health/Check", "unary", health.HealthCheckRequest, health.HealthCheckResponse),
+  watch: method("/grpc.health.v1.Health/Watch", "server-stream", health.HealthCheckRequest, health.HealthCheckResponse),
+};
+
+/** `grpc.reflection.v1.ServerReflection`, and the older name that clients fall back to: the messages are the same. */
+export const REFLECTION_SERVICES = ["v1", "v1alpha"].map((version) => ({
+  serverReflectionInfo: method(
+    `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+    "duplex",
+    reflection.ServerReflectionRequest,
+    reflection.ServerReflectionResponse,
+  ),
+}));

@@ -1,0 +1,87 @@
+import { type ErrorCode, MrlmError } from "@mrlm/spec";
+import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
+import { decodeError, encodeError } from "../errors.ts";
+import { ErrorDetail } from "../gen/mrlm/common/v1/error.ts";
+import { serialise } from "./serialise.ts";
+
+/** Trailing metadata key of the serialised ErrorDetail. */
+export const ERROR_METADATA_KEY = "mrlm-error-bin";
+
+const STATUS_OF: Partial<Record<ErrorCode, status>> = {
+  CANCELLED: status.CANCELLED,
+  DEADLINE_EXCEEDED: status.DEADLINE_EXCEEDED,
+  ENVIRONMENT_NOT_FOUND: status.NOT_FOUND,
+  MODEL_DIRECTORY_MISSING: status.NOT_FOUND,
+  MODEL_NOT_FOUND: status.NOT_FOUND,
+  SESSION_NOT_FOUND: status.NOT_FOUND,
+  TASK_NOT_FOUND: status.NOT_FOUND,
+  DEMONSTRATION_REFUSED: status.PERMISSION_DENIED,
+  RESOURCE_EXHAUSTED: status.RESOURCE_EXHAUSTED,
+  CALL_OUT_OF_ORDER: status.FAILED_PRECONDITION,
+  EPISODE_ENDED: status.FAILED_PRECONDITION,
+  NOT_TRAINABLE: status.FAILED_PRECONDITION,
+  PROTOCOL_VERSION: status.FAILED_PRECONDITION,
+  SESSION_BUSY: status.FAILED_PRECONDITION,
+  STEP_OUT_OF_ORDER: status.FAILED_PRECONDITION,
+  GRAPH_LOST: status.ABORTED,
+  ENGINE_FAILED: status.INTERNAL,
+  ENVIRONMENT_FAILED: status.INTERNAL,
+  INTERNAL: status.INTERNAL,
+  SANDBOX_FAILED: status.INTERNAL,
+  SCORER_FAILED: status.INTERNAL,
+  UNAUTHENTICATED: status.UNAUTHENTICATED,
+  ENGINE_EXITED: status.UNAVAILABLE,
+  ENGINE_UNAVAILABLE: status.UNAVAILABLE,
+  SERVER_UNAVAILABLE: status.UNAVAILABLE,
+};
+
+/** The gRPC status of an error, with the whole error in the trailing metadata. */
+export function statusOfError(error: unknown): StatusObject {
+  const detail = encodeError(error);
+  const metadata = new Metadata();
+  metadata.set(ERROR_METADATA_KEY, serialise(ErrorDetail, detail));
+  return { code: STATUS_OF[detail.code as ErrorCode] ?? status.INVALID_ARGUMENT, details: detail.message, metadata };
+}
+
+/** Which codes stand for what gRPC itself reports. */
+export interface StatusCodes {
+  /** The other side cannot be reached. */
+  readonly unavailable: ErrorCode;
+  /** It failed in a way that it did not describe. */
+  readonly failed: ErrorCode;
+  /** Who was called: "The engine at 127.0.0.1:5000". */
+  readonly peer: string;
+}
+
+/** The error that the other side threw, or what gRPC says of the call. */
+export function errorOfStatus(error: unknown, { unavailable, failed, peer }: StatusCodes): MrlmError {
+  if (MrlmError.isInstance(error)) return error;
+  if (!isServiceError(error)) return new MrlmError(failed, `${peer} could not be called: ${String(error)}`, { cause: error });
+  const [detail] = error.metadata?.get(ERROR_METADATA_KEY) ?? [];
+  if (detail instanceof Buffer) return decodeError(ErrorDetail.decode(detail), failed);
+  switch (error.code) {
+    case status.CANCELLED:
+      return new MrlmError("CANCELLED", `A call to ${lower(peer)} was cancelled.`, { cause: error });
+    case status.UNAVAILABLE:
+      return new MrlmError(unavailable, `${peer} cannot be reached: ${error.details}`, { cause: error });
+    case status.DEADLINE_EXCEEDED:
+      return new MrlmError("DEADLINE_EXCEEDED", `${peer} did not answer in time.`, { cause: error });
+    case status.UNIMPLEMENTED:
+      return new MrlmError("PROTOCOL_VERSION", `${peer} does not know a method that this version calls: ${error.details}`, { cause: error });
+    default:
+      return new MrlmError(failed, `${peer} failed a call with gRPC status ${status[error.code] ?? error.code}: ${error.details}`, { cause: error });
+  }
+}
+
+/** Whether the connection failed, so that the same call may be made again on a new one. */
+export function isConnectionLoss(error: unknown): boolean {
+  return isServiceError(error) && error.code === status.UNAVAILABLE && (error.metadata?.get(ERROR_METADATA_KEY).length ?? 0) === 0;
+}
+
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && typeof (error as ServiceError).code === "number" && "details" in error;
+}
+
+function lower(peer: string): string {
+  return peer.charAt(0).toLowerCase() + peer.slice(1);
+}

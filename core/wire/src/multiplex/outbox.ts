@@ -1,0 +1,116 @@
+import { SessionRequest } from "../gen/mrlm/env/v1/environment.ts";
+import { serialise } from "../grpc/serialise.ts";
+import { FRAME_BYTES } from "../protocol.ts";
+
+/** Entries above this size travel in pieces of it, between which others get their turn. */
+const CHUNK_BYTES = FRAME_BYTES / 4;
+/** Tag of field 1, length-delimited: `requests` of MultiplexRequest and `responses` of MultiplexResponse. */
+const ENTRY_TAG = 0x0a;
+/** Of a tag and a length below FRAME_BYTES. */
+const HEADER_BYTES = 5;
+
+interface Entry {
+  readonly requestId: bigint;
+  readonly bytes: Uint8Array;
+  offset: number;
+}
+
+/**
+ * Collects serialised SessionRequests (or SessionResponses, whose `request_id` and `chunk` have the same numbers) and writes them in
+ * frames: what is added in one turn of the event loop shares a frame, no frame exceeds 1 MiB, large entries take turns with all
+ * others, and nothing is written while the stream is full.
+ */
+export class Outbox {
+  readonly #write: (frame: Buffer) => boolean;
+  readonly #entries: Entry[] = [];
+  #isScheduled = false;
+  #isFull = false;
+  #pendingBytes = 0;
+
+  /** @param write hands a frame to the stream; false when the stream wants no more until `drained` is called */
+  constructor(write: (frame: Buffer) => boolean) {
+    this.#write = write;
+  }
+
+  /** Bytes that wait for the stream. */
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  add(requestId: bigint, bytes: Uint8Array): void {
+    this.#entries.push({ requestId, bytes, offset: 0 });
+    this.#pendingBytes += bytes.length;
+    if (this.#isScheduled || this.#isFull) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#flush();
+    });
+  }
+
+  /** Forgets what was not yet written of an entry. */
+  drop(requestId: bigint): void {
+    for (let i = this.#entries.length - 1; i >= 0; i--) {
+      const entry = this.#entries[i] as Entry;
+      if (entry.requestId !== requestId) continue;
+      this.#entries.splice(i, 1);
+      this.#pendingBytes -= entry.bytes.length - entry.offset;
+    }
+  }
+
+  /** The stream takes more. */
+  drained(): void {
+    this.#isFull = false;
+    this.#flush();
+  }
+
+  #flush(): void {
+    while (this.#entries.length > 0 && !this.#isFull) this.#isFull = !this.#write(this.#nextFrame());
+  }
+
+  #nextFrame(): Buffer {
+    const pieces: Uint8Array[] = [];
+    const unfinished: Entry[] = [];
+    let size = 0;
+    let taken = 0;
+    for (const entry of this.#entries) {
+      const piece = nextPiece(entry);
+      if (size > 0 && size + piece.length + HEADER_BYTES > FRAME_BYTES) break;
+      taken++;
+      pieces.push(piece);
+      size += piece.length + HEADER_BYTES;
+      const sent = entry.bytes.length > CHUNK_BYTES ? Math.min(CHUNK_BYTES, entry.bytes.length - entry.offset) : entry.bytes.length;
+      entry.offset += sent;
+      this.#pendingBytes -= sent;
+      if (entry.offset < entry.bytes.length) unfinished.push(entry);
+    }
+    this.#entries.splice(0, taken);
+    this.#entries.push(...unfinished);
+    return frameOf(pieces, size);
+  }
+}
+
+/** The entry as it is, or its next piece as an entry that holds a chunk. */
+function nextPiece({ requestId, bytes, offset }: Entry): Uint8Array {
+  if (bytes.length <= CHUNK_BYTES) return bytes;
+  const data = bytes.subarray(offset, offset + CHUNK_BYTES);
+  const chunk = { data, last: offset + data.length === bytes.length };
+  return serialise(SessionRequest, { requestId, request: undefined, cancel: false, chunk });
+}
+
+function frameOf(pieces: readonly Uint8Array[], capacity: number): Buffer {
+  const frame = Buffer.allocUnsafe(capacity);
+  let at = 0;
+  for (const piece of pieces) {
+    frame[at++] = ENTRY_TAG;
+    let length = piece.length;
+    while (length > 0x7f) {
+      frame[at++] = (length & 0x7f) | 0x80;
+      length >>>= 7;
+    }
+    frame[at++] = length;
+    frame.set(piece, at);
+    at += piece.length;
+  }
+  return frame.subarray(0, at);
+}

@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import type { Action, Demonstration, ImagePart, JsonObject, Message, Observation, Part, Reward, StepResult, TextPart, ToolDefinition } from "@mrlm/spec";
+
+/** Any text that Unicode can hold; keys include `__proto__`. */
+export const text = fc.oneof(fc.string({ unit: "binary", maxLength: 40 }), fc.constant("__proto__"));
+export const object = fc
+  .dictionary(text, fc.jsonValue({ maxDepth: 2, noUnicodeString: false } as fc.JsonSharedConstraints), { maxKeys: 4 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+
+/** Zero has no sign in a proto3 field. */
+export const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const textPart: fc.Arbitrary<TextPart> = fc.record({ type: fc.constant("text" as const), text });
+const imagePart: fc.Arbitrary<ImagePart> = fc.record({
+  type: fc.constant("image" as const),
+  mediaType: text,
+  source: fc.oneof(fc.record({ data: fc.uint8Array() }), fc.record({ url: text })),
+});
+export const part: fc.Arbitrary<Part> = fc.oneof(
+  textPart,
+  fc.record({ type: fc.constant("thinking" as const), text }),
+  imagePart,
+  fc.record({ type: fc.constant("tool-call" as const), id: text, name: text, arguments: object }),
+  fc.record({
+    type: fc.constant("tool-result" as const),
+    id: text,
+    name: text,
+    content: fc.array(fc.oneof(textPart, imagePart), { maxLength: 3 }),
+    isError: fc.boolean(),
+  }),
+);
+export const message: fc.Arbitrary<Message> = fc.record(
+  { role: fc.constantFrom("system", "user", "assistant", "tool"), name: fc.string({ minLength: 1 }), parts: fc.array(part, { maxLength: 4 }) },
+  { requiredKeys: ["role", "parts"] },
+);
+export const tool: fc.Arbitrary<ToolDefinition> = fc.record({ name: text, description: text, parameters: object });
+export const action: fc.Arbitrary<Action> = fc.record({ agent: text, message, finishReason: fc.constantFrom("stop", "length") });
+export const observation: fc.Arbitrary<Observation> = fc.record(
+  { agent: text, messages: fc.array(message, { maxLength: 3 }), tools: fc.array(tool, { maxLength: 3 }), info: object },
+  { requiredKeys: ["agent", "messages"] },
+);
+export const reward: fc.Arbitrary<Reward> = fc.oneof(
+  fc.record({ scored: fc.constant(true as const), value: finite, components: fc.dictionary(text, finite, { noNullPrototype: true }) }),
+  fc.record({ scored: fc.constant(false as const), code: text, message: text }),
+);
+const flags = fc.dictionary(text, fc.boolean(), { maxKeys: 3, noNullPrototype: true });
+export const stepResult: fc.Arbitrary<StepResult> = fc.record(
+  { observation, rewards: fc.dictionary(text, reward, { maxKeys: 3, noNullPrototype: true }), terminated: flags, truncated: flags, info: object },
+  { requiredKeys: ["observation", "rewards", "terminated", "truncated"] },
+);
+export const demonstration: fc.Arbitrary<Demonstration> = fc.record(
+  { task: text, agent: text, messages: fc.array(message, { maxLength: 3 }), tools: fc.array(tool, { minLength: 1, maxLength: 2 }) },
+  { requiredKeys: ["task", "agent", "messages"] },
+);

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "@jest/globals";
+import type { EnvironmentDescription, Reward } from "@mrlm/spec";
+import fc from "fast-check";
+import {
+  decodeAction,
+  decodeDemonstration,
+  decodeDescription,
+  decodeEnvironmentRef,
+  decodeMessage,
+  decodePart,
+  decodeReward,
+  decodeStep,
+  encodeAction,
+  encodeDemonstration,
+  encodeDescription,
+  encodeEnvironmentRef,
+  encodeReward,
+  encodeStep,
+  environmentProto as wire,
+} from "../src/index.ts";
+import { action, demonstration, object, stepResult, text } from "./arbitraries.ts";
+import { expectSame, throughBytes } from "./through-bytes.ts";
+
+describe("what is encoded and decoded is what it was", () => {
+  test("steps: parts, images, tool calls, tools, rewards, ends, info", () => {
+    fc.assert(fc.property(stepResult, (step) => expectSame(decodeStep(throughBytes(wire.StepResponse, encodeStep(step))), step)));
+  });
+
+  test("actions", () => {
+    fc.assert(fc.property(action, (value) => expectSame(decodeAction(throughBytes(wire.Action, encodeAction(value))), value)));
+  });
+
+  test("demonstrations", () => {
+    fc.assert(
+      fc.property(demonstration, (value) =>
+        expectSame(decodeDemonstration(throughBytes(wire.Demonstration, encodeDemonstration(value))), value),
+      ),
+    );
+  });
+
+  test("descriptions", () => {
+    const description: fc.Arbitrary<EnvironmentDescription> = fc.record(
+      {
+        id: text,
+        description: text,
+        determinism: fc.constantFrom("full", "replayable", "none"),
+        agents: fc.array(text),
+        optionsJsonSchema: object,
+        splits: fc.dictionary(text, fc.maxSafeNat(), { noNullPrototype: true }),
+        maxTurns: fc.nat(),
+        hasDemonstrations: fc.boolean(),
+        rewardComponents: fc.array(text),
+      },
+      { requiredKeys: ["id", "description", "determinism", "agents", "splits", "maxTurns", "hasDemonstrations", "rewardComponents"] },
+    );
+    fc.assert(
+      fc.property(description, (value) =>
+        expectSame(decodeDescription(throughBytes(wire.EnvironmentDescription, encodeDescription(value))), value),
+      ),
+    );
+  });
+
+  test("references to environments", () => {
+    const ref = fc.record({ id: fc.string({ minLength: 1 }), options: object }, { requiredKeys: ["id"] });
+    fc.assert(
+      fc.property(ref, (value) => expectSame(decodeEnvironmentRef(throughBytes(wire.EnvironmentRef, encodeEnvironmentRef(value))), value)),
+    );
+  });
+});
+
+describe("what cannot be meant is refused", () => {
+  const nothing = { parts: [], name: "" };
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY])("a reward of %s, in both directions", (value) => {
+    const reward: Reward = { scored: true, value, components: {} };
+    expect(() => encodeReward(reward)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
+    expect(() => encodeReward({ scored: true, value: 0, components: { format: value } })).toThrow(/component "format"/);
+    expect(() => decodeReward({ result: { $case: "score", score: { value, components: new Map() } } })).toThrow(/no finite number/);
+  });
+
+  test("a reward that is neither scored nor unscored", () => {
+    expect(() => decodeReward({ result: undefined })).toThrow(/neither scored nor unscored/);
+  });
+
+  test("an unknown role, part, or JSON that is no object", () => {
+    expect(() => decodeMessage({ ...nothing, role: "robot" })).toThrow(/role "robot"/);
+    expect(() => decodePart({ part: undefined })).toThrow(/kind that this version does not know/);
+    const call = (argumentsJson: string) => decodePart({ part: { $case: "toolCall", toolCall: { id: "1", name: "f", argumentsJson } } });
+    expect(() => call("[]")).toThrow(/no JSON object/);
+    expect(() => call("{")).toThrow(/no JSON/);
+    expect(() => decodeAction(undefined)).toThrow(/no message/);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { Assembler, FRAME_BYTES, Outbox, environmentProto as wire } from "../src/index.ts";
+
+type Entry = { id: bigint; bytes: Uint8Array };
+
+/** An entry of about the given size. */
+function entry(id: number, size: number): Entry {
+  const request = { requestId: BigInt(id), request: { $case: "renew" as const, renew: { sessionIds: [new Uint8Array(size).fill(id)] } }, cancel: false, chunk: undefined };
+  return { id: BigInt(id), bytes: wire.SessionRequest.encode(request).finish() };
+}
+
+/** What the other side receives, in order of completion, with the frames' sizes. */
+async function send(entries: readonly Entry[], full: () => boolean = () => false): Promise<{ received: Entry[]; sizes: number[] }> {
+  const assembler = new Assembler(1 << 30);
+  const received: Entry[] = [];
+  const sizes: number[] = [];
+  const outbox = new Outbox((frame) => {
+    sizes.push(frame.length);
+    for (const request of wire.MultiplexRequest.decode(frame).requests) {
+      const { requestId: id, chunk } = request;
+      const bytes = chunk === undefined ? wire.SessionRequest.encode(request).finish() : assembler.add(id, chunk);
+      if (bytes !== undefined) received.push({ id, bytes: new Uint8Array(bytes) });
+    }
+    if (!full()) return true;
+    setImmediate(() => outbox.drained());
+    return false;
+  });
+  for (const { id, bytes } of entries) outbox.add(id, bytes);
+  while (outbox.pendingBytes > 0) await new Promise(setImmediate);
+  return { received, sizes };
+}
+
+describe("Outbox", () => {
+  test("delivers every entry whole, in frames below 1 MiB, over a stream that is full at times", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 3 * FRAME_BYTES }), { maxLength: 6 }), fc.infiniteStream(fc.boolean()), async (sizes, pauses) => {
+        const entries = sizes.map((size, i) => entry(i + 1, size));
+        const sent = await send(entries, () => pauses.next().value === true);
+        const byId = (a: Entry, b: Entry): number => Number(a.id - b.id);
+        const received = sent.received.toSorted(byId);
+        expect(received.map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
+        expect(entries.every(({ bytes }, i) => Buffer.compare(bytes, received[i]?.bytes ?? Buffer.of()) === 0)).toBe(true);
+        expect(Math.max(0, ...sent.sizes)).toBeLessThanOrEqual(FRAME_BYTES);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  test("puts what is added in one turn into one frame", async () => {
+    const { sizes } = await send(Array.from({ length: 100 }, (_, i) => entry(i + 1, 50)));
+    expect(sizes).toHaveLength(1);
+  });
+
+  test("lets small entries pass a large one", async () => {
+    const { received } = await send([entry(1, 5 * FRAME_BYTES), entry(2, 10), entry(3, 10)]);
+    expect(received.map(({ id }) => id)).toEqual([2n, 3n, 1n]);
+  });
+
+  test("forgets an entry that nobody waits for", async () => {
+    const outbox = new Outbox(() => {
+      throw new Error("nothing is to be written");
+    });
+    const { id, bytes } = entry(1, 10);
+    outbox.add(id, bytes);
+    outbox.drop(id);
+    await new Promise(setImmediate);
+    expect(outbox.pendingBytes).toBe(0);
+  });
+});
+
+test("Assembler holds no more than its limit", () => {
+  const assembler = new Assembler(10);
+  const piece = { data: new Uint8Array(6), last: false };
+  assembler.add(1n, piece);
+  expect(() => assembler.add(2n, piece)).toThrow(/exceed 10 bytes/);
+  expect(assembler.add(1n, { data: new Uint8Array(2), last: true })).toHaveLength(8);
+});

@@ -1,0 +1,109 @@
+/**
+ * Imports point one way: spec <- kit <- (environments, plugins, algorithms), and core never looks at those.
+ * The rules hold for types too. Tests may use more: see `inTests`.
+ */
+const packageFolders = "^(environments|plugins|algorithms)/";
+const tests = "/test/";
+const standardSchema = "(^|/)@standard-schema/spec(/|$)";
+
+/** @param {string} name @param {string} comment @param {object} from @param {object} to */
+const forbid = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
+
+/** Built-in plugins may import only these folders of core. @param {string[]} names */
+const coreExcept = (...names) => `^core/(?!(${names.join("|")})/)`;
+
+export default {
+  forbidden: [
+    forbid("no-circular", "Modules that need each other are one idea, or miss a third.", {}, { circular: true }),
+    forbid("no-unresolved", "An import must lead somewhere.", {}, { couldNotResolve: true }),
+    forbid(
+      "spec-imports-nothing",
+      "The nouns stand on nothing: no package, no built-in module.",
+      { path: "^core/spec/src/" },
+      { pathNot: ["^core/spec/src/", standardSchema] },
+    ),
+    forbid(
+      "standard-schema-only-as-a-type",
+      "The one foreign name in the contracts is a type, and gone at run time.",
+      { path: "^core/spec/src/" },
+      { path: standardSchema, dependencyTypesNot: ["type-only"] },
+    ),
+    forbid(
+      "kit-imports-spec-only",
+      "What plugin authors share depends on the nouns alone.",
+      { path: "^core/kit/src/" },
+      { path: coreExcept("spec", "kit") },
+    ),
+    forbid(
+      "core-stands-alone",
+      "Delete any environment, plugin or algorithm, and core still builds.",
+      { path: "^core/", pathNot: [tests] },
+      { path: packageFolders },
+    ),
+    forbid(
+      "plugins-import-spec-and-kit",
+      "What a plugin needs of the rest it receives in its context from the host.",
+      { path: packageFolders, pathNot: [tests, "^plugins/sandbox-"] },
+      { path: coreExcept("spec", "kit") },
+    ),
+    forbid(
+      "sandbox-plugins-import-sandbox-too",
+      "A sandbox plugin also uses the supervised processes of @mrlm/sandbox.",
+      { path: "^plugins/sandbox-", pathNot: [tests] },
+      { path: coreExcept("spec", "kit", "sandbox") },
+    ),
+    forbid(
+      "plugin-tests-import-testing-too",
+      "Tests of a plugin use the contract suites of @mrlm/testing.",
+      { path: `${packageFolders}[^/]+${tests}`, pathNot: ["^plugins/sandbox-"] },
+      { path: coreExcept("spec", "kit", "testing") },
+    ),
+    forbid(
+      "sandbox-plugin-tests-import-testing-too",
+      "Tests of a sandbox plugin use the contract suites of @mrlm/testing.",
+      { path: `^plugins/sandbox-[^/]+${tests}` },
+      { path: coreExcept("spec", "kit", "sandbox", "testing") },
+    ),
+    forbid(
+      "plugins-never-import-each-other",
+      "What one needs of another it declares in its manifest.",
+      { path: "^(environments|plugins|algorithms)/([^/]+)/" },
+      { path: packageFolders, pathNot: ["^$1/$2/"] },
+    ),
+    forbid(
+      "grpc-stays-in-three-packages",
+      "The wire is the business of wire, server and client.",
+      { pathNot: ["^core/(wire|server|client)/", "/node_modules/"] },
+      { path: "node_modules/@grpc/" },
+    ),
+    forbid(
+      "isolated-vm-stays-in-its-plugin",
+      "isolated-vm runs in children of the JavaScript sandbox only.",
+      { pathNot: ["^plugins/sandbox-javascript/", "/node_modules/"] },
+      { path: "node_modules/isolated-vm" },
+    ),
+    forbid(
+      "packages-by-their-name",
+      "A package is imported by its name, so that its exports are all that others see.",
+      { path: "^([^/]+)/([^/]+)/(src|test)/" },
+      { path: "^(core|environments|plugins|algorithms)/", pathNot: ["^$1/$2/"], dependencyTypes: ["local"] },
+    ),
+    forbid(
+      "sources-import-no-tests",
+      "What is published does not depend on tests or development packages.",
+      { path: "^[^/]+/[^/]+/src/" },
+      { path: tests, pathNot: ["node_modules"] },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: ["node_modules"] },
+    exclude: { path: ["^[^/]+/[^/]+/(dist|python)/"] },
+    parser: "swc", // sees imports of types as well; TypeScript 7 has no API to parse with
+    combinedDependencies: false,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["mrlm-source", "import", "node", "default"],
+      extensions: [".ts", ".mjs", ".js", ".json", ".node"],
+    },
+  },
+};

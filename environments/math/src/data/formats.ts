@@ -1,0 +1,34 @@
+import type { z } from "zod";
+import { fromGsm8k, gsm8kSchema } from "./gsm8k.ts";
+import { invalidRow } from "./invalid-row.ts";
+import { fromMath, mathSchema } from "./math.ts";
+import { fromRow, rowSchema } from "./rows.ts";
+import type { Place, Row } from "./row.ts";
+
+/** Reads a row of one format; DATA_INVALID where it is not of that form. */
+export type ReadRow = (value: unknown, place: Place) => Row;
+
+/** Every format, by name. */
+export const FORMATS = {
+  gsm8k: format(gsm8kSchema, fromGsm8k),
+  math: format(mathSchema, fromMath),
+  rows: format(rowSchema, fromRow),
+} as const satisfies Record<string, ReadRow>;
+
+/** The format whose fields a row has. */
+export function recognise(value: unknown, place: Place): ReadRow {
+  const fields = typeof value === "object" && value !== null ? Object.keys(value) : [];
+  if (fields.includes("query")) return FORMATS.rows;
+  if (fields.includes("problem") && fields.includes("solution")) return FORMATS.math;
+  if (fields.includes("question") && fields.includes("answer")) return FORMATS.gsm8k;
+  throw invalidRow(place, "the row has none of the known forms", "Known fields: question and answer (GSM8K); problem and solution (MATH); query and answer.");
+}
+
+function format<T>(schema: z.ZodType<T>, read: (row: T, place: Place) => Row): ReadRow {
+  return (value, place) => {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return read(parsed.data, place);
+    const [issue] = parsed.error.issues;
+    throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
+  };
+}

@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { invalidRow } from "./invalid-row.ts";
+import type { Place, Row } from "./row.ts";
+
+/** A row as GSM8K has it: the worked solution ends in `#### 18` and computes in annotations such as `<<9*2=18>>`. */
+export const gsm8kSchema = z.object({ question: z.string().min(1), answer: z.string() });
+
+/** The annotations are left out of the steps: the text around them says the same. */
+export function fromGsm8k({ question, answer }: z.output<typeof gsm8kSchema>, place: Place): Row {
+  const end = answer.lastIndexOf("####");
+  const gold = end < 0 ? "" : answer.slice(end + 4).trim();
+  if (gold === "") throw invalidRow(place, "the answer has no final line `#### ANSWER`");
+  const steps = answer.slice(0, end).replaceAll(/<<[^<>]*>>/g, "").split("\n");
+  return { question, answer: gold, steps: steps.map((step) => step.trim()).filter(Boolean), info: {} };
+}

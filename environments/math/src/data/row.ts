@@ -1,0 +1,14 @@
+import type { JsonObject } from "@mrlm/spec";
+import type { Solution } from "../solution.ts";
+
+/** A problem of a file. */
+export interface Row extends Pick<Solution, "answer" | "steps"> {
+  readonly question: string;
+  readonly scorer?: string | undefined;
+  readonly answer_schema?: string | undefined;
+  /** What else may be shown: the row's id, level, type. */
+  readonly info: JsonObject;
+}
+
+/** Where a row stands, for messages: `problems.jsonl:12`. */
+export type Place = `${string}:${number}`;

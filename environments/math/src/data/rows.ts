@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { answerSchema } from "../options.ts";
+import type { Row } from "./row.ts";
+
+/** A row that names its own scorer and the place of its answer. */
+export const rowSchema = z.object({
+  id: z.union([z.string(), z.number()]).optional(),
+  query: z.string().min(1),
+  answer: z.union([z.string().min(1), z.number().transform(String)]),
+  scorer: z.string().min(1).optional(),
+  answer_schema: answerSchema.optional(),
+});
+
+/** There is no worked solution. */
+export function fromRow({ id, query, answer, scorer, answer_schema }: z.output<typeof rowSchema>): Row {
+  return { question: query, answer, steps: [], scorer, answer_schema, info: id === undefined ? {} : { id } };
+}

@@ -1,0 +1,44 @@
+import { messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { type Action, type EnvironmentContext, type Observation, type ResetOptions, score, type SimulatedEnvironment, type StepResult, type Task } from "@mrlm/spec";
+import { gradeAttempt } from "./grade.ts";
+import type { MathOptions } from "./options.ts";
+import { promptOf } from "./prompt.ts";
+import { scorerOf } from "./solution.ts";
+
+/** One problem, answered in up to `attempts` turns. */
+export class MathEnvironment implements SimulatedEnvironment {
+  readonly #context: EnvironmentContext;
+  readonly #options: MathOptions;
+  #task: Task | undefined;
+  #attempt = 0;
+
+  constructor(context: EnvironmentContext, options: MathOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  async reset({ seed = 0, task = this.#anyTask(seed) }: ResetOptions): Promise<Observation> {
+    const [split, index] = task.split("/") as [string, string];
+    this.#task = await this.#context.tasks.get(split, Number(index));
+    this.#attempt = 0;
+    const { question: _question, ...info } = this.#task.public;
+    return observe(promptOf(this.#task, this.#options), { info });
+  }
+
+  async step(action: Action): Promise<StepResult> {
+    this.#attempt++;
+    const task = this.#task as Task;
+    const { reward, correct, wellFormed } = await gradeAttempt(messageText(action.message), task, this.#options, this.#context.scorer(scorerOf(task)));
+    const last = correct || !reward.scored || this.#attempt >= this.#options.attempts;
+    if (last) return soleStep({ reward, terminated: true });
+    const feedback = wellFormed ? "That is not right. Try again." : "There was no answer in the place asked for. Try again.";
+    // Only the last attempt counts: a reward for being well-formed would otherwise be paid for failing often.
+    return soleStep({ reward: score(0), messages: [textMessage("user", feedback)] });
+  }
+
+  #anyTask(seed: number): string {
+    const { splits } = this.#context.tasks;
+    const [split, size] = Object.entries(splits).find(([, tasks]) => tasks > 0) as [string, number];
+    return `${split}/${this.#context.random("task", seed).integer(0, size - 1)}`;
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * A sum of terms with whole coefficients, as it is written by hand: `2x^2 - x + 3`. Terms with coefficient 0 are left out; a term
+ * without a name is a constant.
+ */
+export function sum(...terms: readonly (readonly [coefficient: number, name: string])[]): string {
+  const written = terms.filter(([coefficient]) => coefficient !== 0).map(([coefficient, name]) => term(coefficient, name));
+  return written.length === 0 ? "0" : written.join(" + ").replaceAll("+ -", "- ");
+}
+
+function term(coefficient: number, name: string): string {
+  if (name === "" || Math.abs(coefficient) !== 1) return `${coefficient}${name}`;
+  return coefficient === 1 ? name : `-${name}`;
+}
+
+/** Without spaces. */
+export function dense(text: string): string {
+  return text.replaceAll(" ", "");
+}
+
+/** A number as an operand: in parentheses where it is negative. */
+export function operand(value: number): string {
+  return value < 0 ? `(${value})` : String(value);
+}

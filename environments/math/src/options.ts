@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { FAMILY_NAMES } from "./families/index.ts";
+
+const difficulty = z.int().min(1).max(10);
+const difficultyRange = z.union([difficulty, z.tuple([difficulty, difficulty]).refine(([low, high]) => low <= high, "the lower difficulty comes first")]);
+const family = z.enum(FAMILY_NAMES);
+const families = z.union([
+  z.array(family).min(1),
+  z.partialRecord(family, z.number().nonnegative()).refine((weights) => Object.values(weights).some((weight) => weight > 0), "at least one family needs a weight above 0"),
+]);
+
+/** Names of places that are no tags, and `any`, which is no place. */
+const answerSchema = z
+  .string()
+  .regex(/^[A-Za-z][\w-]{0,39}$/, "must be boxed, gsm8k, text or the name of a tag")
+  .refine((name) => name !== "any", "must name one place");
+
+/** Options of `math@1`, as they stand in a YAML file. */
+export const mathOptions = z.strictObject({
+  families: families.default([...FAMILY_NAMES]).describe("Kinds of problems, mixed evenly, or a weight for each: {arithmetic: 3, linear: 1}"),
+  difficulty_range: difficultyRange.default([1, 5]).describe("One difficulty or [lowest, highest], 1 to 10"),
+  eval_difficulty_range: difficultyRange.optional().describe("That of the eval split, where it differs"),
+  curriculum: z
+    .array(z.strictObject({ tasks: z.int().min(1), difficulty_range: difficultyRange.optional(), families: families.optional() }))
+    .default([])
+    .describe("Stages of so many training tasks each, by task index; tasks after the last follow the options above, as does what a stage leaves out"),
+  style: z.enum(["prose", "terse"]).default("prose").describe("terse: as few characters as can be, for small models"),
+  answer_schema: answerSchema.default("answer").describe("Where the answer belongs: boxed is \\boxed{...}, gsm8k is #### ..., text is the whole reply, any other name is a tag, such as <answer>...</answer>"),
+  attempts: z.int().min(1).max(10).default(1).describe("Answers allowed for one problem"),
+  rewards: z
+    .strictObject({
+      correct: z.number().default(1).describe("For a right answer"),
+      format: z.number().default(0).describe("For an answer in its place, right or wrong"),
+      malformed: z.number().max(0).default(0).describe("For no answer in its place"),
+      steps: z.number().min(0).default(0).describe("Times the share of intermediate results that the reply shows in order"),
+      undecided: z.union([z.literal("unscored"), z.number().max(0)]).default("unscored").describe("For an answer that the scorer cannot decide"),
+    })
+    .prefault({}),
+  data: z
+    .strictObject({
+      path: z.string().min(1).describe("A JSONL file, relative to the working directory of the environment's server"),
+      format: z.enum(["auto", "gsm8k", "math", "rows"]).default("auto").describe("auto: by the fields of the first row"),
+      eval_share: z.number().min(0).max(1).default(0.1).describe("Share of the distinct questions that is never trained on"),
+    })
+    .optional()
+    .describe("Problems from a file instead of the generators"),
+  train_size: z.int().min(1).max(100_000_000).default(100_000),
+  eval_size: z.int().min(1).max(10_000_000).default(1_000),
+  task_seed: z.int().default(0).describe("Another seed gives other problems, and another division of a file"),
+});
+
+/** Options of `math@1`, defaults filled in. */
+export type MathOptions = z.output<typeof mathOptions>;
+
+/** The same for one row of a file. */
+export { answerSchema };

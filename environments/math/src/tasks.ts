@@ -1,0 +1,31 @@
+import { generatedTasks } from "@mrlm/kit";
+import type { TaskSource } from "@mrlm/spec";
+import { FAMILIES } from "./families/index.ts";
+import { mixtureAt, pickDifficulty, pickFamily } from "./mixture.ts";
+import type { MathOptions } from "./options.ts";
+import { sealed } from "./solution.ts";
+
+/** Share of all problems that is never trained on. */
+const EVAL_SHARE = 0.1;
+
+/** Seeded problems of the chosen families and difficulties. */
+export function mathTasks(options: MathOptions): TaskSource {
+  return generatedTasks({
+    seed: options.task_seed,
+    splits: {
+      train: { size: options.train_size, share: 1 - EVAL_SHARE },
+      eval: { size: options.eval_size, share: EVAL_SHARE },
+    },
+    generate(random, at) {
+      const { families, range } = mixtureAt(options, at);
+      const family = FAMILIES[pickFamily(random, families)];
+      const difficulty = pickDifficulty(random, range);
+      const problem = family.generate(random, difficulty);
+      return {
+        key: problem.terse,
+        public: { family: family.name, difficulty, question: options.style === "terse" ? problem.terse : problem.prose },
+        private: sealed(problem),
+      };
+    },
+  });
+}

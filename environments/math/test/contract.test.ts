@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, test } from "@jest/globals";
+import { environmentContract, inProcess, overGrpc } from "@mrlm/testing";
+import plugin from "../src/index.ts";
+import { scorerPlugin } from "./support/math-scorer.ts";
+
+const plugins = [plugin, await scorerPlugin()];
+
+environmentContract({ plugins, environment: "math@1", transports: { "in process": inProcess, "over gRPC": overGrpc() } });
+
+const directory = mkdtempSync(join(tmpdir(), "mrlm-math-"));
+const path = join(directory, "problems.jsonl");
+const rows = Array.from({ length: 60 }, (_, i) => ({ id: `row-${i}`, query: `What is ${i} + ${i}?`, answer: `${2 * i}`, scorer: "math@1" }));
+writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+// The fixtures are about generated problems; everything else holds for those of a file as well.
+describe("with problems of a file", () => {
+  environmentContract({
+    plugins,
+    environment: "math@1",
+    options: { data: { path } },
+    transports: { "in process": inProcess },
+    registry: { describe, test: (name, body, timeoutMs) => void (name.startsWith("fixture ") || name === "in process" || test(name, body, timeoutMs)) },
+  });
+});

@@ -1,0 +1,30 @@
+import { defineEnvironment, definePlugin, generatedTasks, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { score } from "@mrlm/spec";
+
+const splits = { train: { size: 500, share: 9 }, eval: { size: 50, share: 1 } };
+const toTask = (number: string) => ({ public: { number }, private: { answer: [...number].reverse().join("") }, key: number });
+
+const reverse = defineEnvironment({
+  id: "reverse@1",
+  description: "Write the digits of a number backwards.",
+  determinism: "full",
+  tasks: () => generatedTasks({ seed: 0, splits, generate: (random) => toTask(String(random.integer(10, 999))) }),
+  create({ tasks }) {
+    let answer = "";
+    return {
+      async reset({ task = "train/0" }) {
+        const [split, index] = task.split("/") as [string, string];
+        const { public: shown, private: hidden } = await tasks.get(split, Number(index));
+        answer = String(hidden["answer"]);
+        return observe([textMessage("user", String(shown["number"]))]);
+      },
+      async step({ message }) {
+        const said = messageText(message);
+        const right = [...answer].filter((digit, i) => digit === said[i]).length / Math.max(answer.length, said.length);
+        return soleStep({ reward: score(right, { correct: said === answer ? 1 : 0 }), terminated: true });
+      },
+    };
+  },
+});
+
+export default definePlugin({ name: "reverse-environment", environments: [reverse] });

@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+
+const notSources = "<rootDir>/[^/]+/[^/]+/(dist|python)/";
+
+/** Every package's tests run from the sources: `@mrlm/*` resolves by the export condition `mrlm-source`. */
+export default {
+  roots: ["core", "environments", "plugins", "algorithms", "scripts", "examples", "test"]
+    .filter((folder) => existsSync(new URL(folder, import.meta.url)))
+    .map((folder) => `<rootDir>/${folder}`),
+  testMatch: ["**/test/**/*.test.ts", "**/test/**/*.test.mjs"],
+  testPathIgnorePatterns: ["/node_modules/", notSources],
+  modulePathIgnorePatterns: [notSources],
+  extensionsToTreatAsEsm: [".ts"],
+  moduleFileExtensions: ["ts", "mjs", "js", "cjs", "json", "node"],
+  testEnvironment: "node",
+  testEnvironmentOptions: { customExportConditions: ["mrlm-source", "node", "node-addons"] },
+  transform: {
+    "\\.ts$": [
+      "@swc/jest",
+      { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "es6" }, sourceMaps: "inline" },
+    ],
+  },
+  maxWorkers: 2,
+  testTimeout: 120_000,
+};

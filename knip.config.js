@@ -1,0 +1,36 @@
+/** What no entry reaches: files, exports and dependencies that nothing uses, and imports that no package.json lists. */
+export default {
+  workspaces: {
+    ".": {
+      entry: ["scripts/*.mjs", "benchmarks/*.ts", "benchmarks/*/main.ts", "benchmarks/*/environment/index.ts", "examples/**/*.ts", "test/**/*.test.ts", "test/**/*.learning.ts"],
+      project: ["scripts/**/*.mjs", "benchmarks/**/*.ts", "examples/**/*.ts", "test/**/*.ts"],
+      ignoreDependencies: [
+        // What starts mrlm here: plugins are found by their manifests, in the direct dependencies of the project.
+        "@mrlm/.*",
+        // Commands that scripts/ runs.
+        "@arethetypeswrong/cli",
+        "@bufbuild/buf",
+        "dependency-cruiser",
+        "jest",
+        "oxlint",
+        "publint",
+      ],
+    },
+    "{core,environments,plugins,algorithms}/*": {
+      entry: ["test/**/*.test.ts"],
+      project: ["src/**/*.ts", "test/**/*.ts"],
+    },
+    "algorithms/engine-torch": {
+      entry: ["test/**/*.test.ts"],
+      project: ["src/**/*.ts", "test/**/*.ts"],
+      ignoreBinaries: ["uv"], // resolves the lock files of the Python packages
+    },
+    "core/wire": {
+      entry: ["test/**/*.test.ts"],
+      project: ["src/**/*.ts", "test/**/*.ts", "!src/gen/**"],
+      ignoreDependencies: ["ts-proto"], // the generator that buf runs
+    },
+  },
+  ignoreBinaries: ["uv"], // writes the lock files of the Python environment; only maintainers run it
+  ignoreExportsUsedInFile: true,
+};

@@ -1,0 +1,88 @@
+/** Equations that name a value: `x = 5`, `f(x) = 2x`, `|AB| = 1`, `(p, q) = (3, 2)`. */
+import { NotScalar, Undefined } from "../normal/errors.ts";
+import type { Node, RelationNode } from "../tree/node.ts";
+import { children, some } from "../tree/walk.ts";
+import type { Context } from "./context.ts";
+import { compareExact } from "./scalar.ts";
+
+/** Whether the node is a name: made of symbols, applications and words, without a number. */
+export function isName(node: Node): boolean {
+  if (node.kind === "text" || node.kind === "symbol") return true;
+  if (node.kind === "constant") return node.name === "i" || node.name === "e";
+  if (node.kind === "call")
+    return (
+      (node.name.endsWith("()") && !/^(?:sum|prod|lim|i*int)/.test(node.name)) ||
+      (node.name === "abs" && node.args.every(isName))
+    );
+  if (node.kind === "power")
+    return isName(node.base) && node.exponent.kind === "number" && node.exponent.value.n === -1n;
+  if (node.kind === "multiply" || node.kind === "tuple" || node.kind === "add")
+    return children(node).length > 0 && children(node).every(isName);
+  return false;
+}
+
+/** Whether an equation's left side is a single variable or application. */
+export function isVariable(node: Node): boolean {
+  return node.kind === "symbol" || node.kind === "text" || (node.kind === "call" && node.name.endsWith("()"));
+}
+
+/** What a relation says its name is; undefined for one that is a statement of its own. */
+export function assignedValue(c: Context, node: RelationNode): Node | undefined {
+  const { operands, operators } = node;
+  const [first] = operands as [Node];
+  if (operators.length === 1 && operators[0] === "in") return isName(first) ? operands[1] : undefined;
+  if (operators.every((operator) => operator === "to")) return operands.at(-1);
+  if (!operators.every((operator) => operator === "=" || operator === "~")) return undefined;
+  const named = isName(first);
+  const values = named ? operands.slice(1) : operands;
+  const approximation = operators.indexOf("~");
+  const last = approximation >= (named ? 1 : 0) ? (operands[approximation] as Node) : (operands.at(-1) as Node);
+  if (named) return last;
+  const end = operands.at(-1) as Node;
+  if (operands.length === 2 && approximation < 0 && isVariable(end)) return first;
+  const compared = approximation >= 0 ? values.slice(0, approximation + 1) : values;
+  return compared.every((value) => isSame(c, value, compared[0] as Node)) ? last : undefined;
+}
+
+function isSame(c: Context, a: Node, b: Node): boolean {
+  try {
+    return compareExact(c, a, b).verdict === "equivalent";
+  } catch (error) {
+    if (error instanceof NotScalar || error instanceof Undefined) return false;
+    throw error;
+  }
+}
+
+/** `x = 5 = ...` as the two-sided equation between the name and its value. */
+export function shortened(c: Context, node: RelationNode): RelationNode {
+  if (node.operands.length === 2 || !isName(node.operands[0] as Node)) return node;
+  const value = assignedValue(c, node);
+  return value ? { kind: "relation", operators: ["="], operands: [node.operands[0] as Node, value] } : node;
+}
+
+/** `(x, y) = (1, 2)` as the equations of its components. */
+export function componentwise(node: Node): Node {
+  if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return node;
+  const [left, right] = node.operands;
+  if (
+    left?.kind !== "tuple" ||
+    right?.kind !== "tuple" ||
+    left.items.length !== right.items.length ||
+    !left.items.every(isVariable)
+  )
+    return node;
+  return {
+    kind: "list",
+    join: "and",
+    items: left.items.map((item, i) => ({
+      kind: "relation",
+      operators: ["="],
+      operands: [item, right.items[i] as Node],
+    })),
+  };
+}
+
+/** Whether the node or a part of it is a relation. */
+export function hasRelation(node: Node): boolean {
+  return some(node, (part) => part.kind === "relation");
+}

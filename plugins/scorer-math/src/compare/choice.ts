@@ -1,0 +1,19 @@
+/** Multiple choice: a letter, alone or before the text of the choice. */
+
+export type Choice = { readonly letter: string; readonly rest: string };
+
+const CHOICE =
+  /^(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s*)?(?:\(\s*([A-Ja-j])\s*\)(?=$|[\s.:])|([A-J])(?=$|[.):]\s|[.):]$))[.):]?\s*([\s\S]*)$/;
+
+/** The letter of a choice and what follows it; undefined when the text is no choice. */
+export function asChoice(source: string): Choice | undefined {
+  if (source.length > 300) return undefined;
+  const bare = source
+    .replace(/\\(?:text|textbf|mathrm|mathbf|textrm|mbox|rm|bf)\s*\{(\s*\(?[A-J]\)?[.:]?\s*)\}/g, "$1")
+    .replace(/(?<=[A-J]\)?[.:]?)(?:\\[,;:! ]|~|\\quad|\\qquad)/g, " ")
+    .replace(/^\s*\$|\$\s*$/g, "")
+    .trim();
+  const match = CHOICE.exec(bare);
+  if (!match || /\(\s*[a-j]\s*\)/i.test(match[3] ?? "")) return undefined;
+  return { letter: ((match[1] ?? match[2]) as string).toUpperCase(), rest: (match[3] ?? "").replace(/[.\s]+$/, "") };
+}

@@ -1,0 +1,12 @@
+/** What a comparison carries along: the options, the work budget, and the entry point for parts of a whole. */
+import type { VerifyOptions } from "../options.ts";
+import type { Node } from "../tree/node.ts";
+import type { Outcome } from "../verdict.ts";
+import type { Work } from "../work.ts";
+
+export type Context = {
+  readonly options: VerifyOptions;
+  readonly work: Work;
+  /** Compares two parts with all the rules. */
+  readonly compare: (gold: Node, answer: Node) => Outcome;
+};

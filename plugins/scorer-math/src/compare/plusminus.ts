@@ -1,0 +1,18 @@
+/** `a ± b` stands for two values. */
+import { negated, type Node } from "../tree/node.ts";
+import { mapChildren, some } from "../tree/walk.ts";
+
+export function hasPlusMinus(node: Node): boolean {
+  return some(node, (part) => part.kind === "plusminus");
+}
+
+/** The expressions with every upper sign and with every lower sign. */
+export function bothSigns(node: Node): readonly [Node, Node] {
+  return [withSign(node, 1), withSign(node, -1)];
+}
+
+function withSign(node: Node, sign: 1 | -1): Node {
+  const inner = mapChildren(node, (child) => withSign(child, sign));
+  if (inner.kind !== "plusminus") return inner;
+  return inner.first === sign ? inner.value : negated(inner.value);
+}

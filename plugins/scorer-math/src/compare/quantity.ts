@@ -1,0 +1,84 @@
+/** Quantities with units. */
+import * as q from "../exact/rational.ts";
+import { number, product, type Node, type QuantityNode } from "../tree/node.ts";
+import { some } from "../tree/walk.ts";
+import { parseUnit, type Unit } from "../units/unit.ts";
+import { different, type Outcome } from "../verdict.ts";
+import { asPrinted, type Printed } from "./decimal.ts";
+import type { Context } from "./context.ts";
+
+/**
+ * Both with a unit: converted and compared. One without: the bare number is compared with the number that stands before
+ * the unit, since answers leave units out.
+ */
+export function compareQuantities(c: Context, gold: Node, answer: Node): Outcome {
+  const left = asQuantity(gold, answer);
+  const right = asQuantity(answer, gold);
+  if (left.kind === "quantity" && right.kind === "quantity") return compareBoth(c, left, right);
+  if (left.kind === "quantity") return c.compare(besides(left, right), right);
+  return right.kind === "quantity" ? c.compare(left, besides(right, left)) : c.compare(left, right);
+}
+
+/** What stands for a quantity beside a bare number: the number before its unit, or radians beside a multiple of pi. */
+function besides(node: QuantityNode, other: Node): Node {
+  const isAngle = node.unit.hasPi && some(other, (part) => part.kind === "constant" && part.name === "pi");
+  return isAngle ? { kind: "multiply", factors: factorsOf(node) } : node.value;
+}
+
+function compareBoth(c: Context, gold: QuantityNode, answer: QuantityNode): Outcome {
+  const a = gold.unit;
+  const b = answer.unit;
+  if (a.dimension !== b.dimension) return different("units", `${b.name} is no ${a.name}`);
+  if (a.hasPi === b.hasPi) {
+    // In units of the reference, so that its printed precision keeps its meaning.
+    const ratio = q.divide(b.factor, a.factor);
+    const scaled = q.equals(ratio, q.ONE) ? answer.value : scaledBy(answer.value, ratio);
+    const outcome = c.compare(gold.value, scaled);
+    return outcome.method === "exact" || outcome.method === "normal form" ? { ...outcome, method: "units" } : outcome;
+  }
+  return c.compare({ kind: "multiply", factors: factorsOf(gold) }, { kind: "multiply", factors: factorsOf(answer) });
+}
+
+function factorsOf(node: QuantityNode): Node[] {
+  const pi: Node[] = node.unit.hasPi ? [{ kind: "constant", name: "pi" }] : [];
+  return [node.value, number(node.unit.factor), ...pi];
+}
+
+function scaledBy(value: Node, ratio: q.Rational): Node {
+  const printed: Printed | undefined = asPrinted(value);
+  return printed ? number(q.multiply(printed.value, ratio)) : product([number(ratio), value]);
+}
+
+/** `3 m` is read as a product; beside a quantity of the same dimension its letters are a unit. */
+function asQuantity(node: Node, other: Node): Node {
+  if (node.kind !== "multiply" || other.kind !== "quantity") return node;
+  const factors = flattened(node);
+  const split = factors.findIndex((factor, i) => i > 0 && unitLetters(factor) !== undefined);
+  if (split < 1) return node;
+  const letters = factors.slice(split).map(unitLetters);
+  if (letters.includes(undefined)) return node;
+  const unit: Unit | undefined = parseUnit(spelled(letters as string[]));
+  if (!unit || unit.dimension !== other.unit.dimension) return node;
+  return { kind: "quantity", value: product(factors.slice(0, split)), unit };
+}
+
+function flattened(node: Node): readonly Node[] {
+  return node.kind === "multiply" ? node.factors.flatMap(flattened) : [node];
+}
+
+/** A letter, or a letter to a whole power, as a unit would be spelled. */
+function unitLetters(node: Node): string | undefined {
+  if (node.kind === "symbol") return /^[a-zA-Z]$/.test(node.name) ? node.name : undefined;
+  if (node.kind !== "power" || node.exponent.kind !== "number" || node.exponent.value.d !== 1n) return undefined;
+  const inner = unitLetters(node.base);
+  if (inner === undefined) return undefined;
+  const [letter, exponent = "1"] = inner.split("^") as [string, string?];
+  return `${letter}^${BigInt(exponent) * node.exponent.value.n}`;
+}
+
+/** `k m h^-1` as `km h^-1`: letters side by side are one unit up to one with an exponent. */
+function spelled(letters: readonly string[]): string {
+  return letters
+    .map((letter, i) => (i > 0 && (letter.includes("^-") || letters[i - 1]?.includes("^")) ? ` ${letter}` : letter))
+    .join("");
+}

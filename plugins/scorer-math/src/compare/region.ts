@@ -1,0 +1,30 @@
+/** Intervals, unions, set builders and inequalities, compared as sets of real numbers. */
+import { compileRegion } from "../region/compile.ts";
+import { sameRegion, type End } from "../region/region.ts";
+import type { Node } from "../tree/node.ts";
+import { children, variables } from "../tree/walk.ts";
+import { different, equivalent, type Outcome } from "../verdict.ts";
+import type { Context } from "./context.ts";
+import { compareExact } from "./scalar.ts";
+
+/** The outcome; undefined when one of them is no set of reals with constant ends. */
+export function compareRegions(c: Context, gold: Node, answer: Node): Outcome | undefined {
+  const isSame = (a: End, b: End): boolean => compareExact(c, a.node, b.node).verdict === "equivalent";
+  const compiler = { work: c.work, isSame };
+  const left = compileRegion(compiler, gold);
+  const right = left && compileRegion(compiler, answer);
+  if (!left || !right) return undefined;
+  const names = [freeVariables(gold), freeVariables(answer)] as const;
+  if (names[0].size > 0 && names[1].size > 0 && [...names[0]].join() !== [...names[1]].join())
+    return different("real set", "conditions on different variables");
+  return sameRegion(left, right, isSame)
+    ? equivalent("real set", "the same set of real numbers")
+    : different("real set", "different sets of real numbers");
+}
+
+/** Variables that a statement is about; the one that a set builder binds is not. */
+function freeVariables(node: Node): Set<string> {
+  if (node.kind === "builder") return new Set();
+  if (children(node).length === 0) return variables(node);
+  return new Set(children(node).flatMap((child) => [...freeVariables(child)]));
+}

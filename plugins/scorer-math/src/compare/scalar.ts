@@ -1,0 +1,132 @@
+/** Equality of numbers and expressions. */
+import * as q from "../exact/rational.ts";
+import { compareInField } from "../field/compare.ts";
+import { NotScalar, Undefined } from "../normal/errors.ts";
+import { crossDifference, type Fraction } from "../normal/fraction.ts";
+import { Normaliser } from "../normal/normaliser.ts";
+import { compareNumerically } from "../numeric/compare.ts";
+import { show } from "../tree/show.ts";
+import type { Node } from "../tree/node.ts";
+import { some } from "../tree/walk.ts";
+import { different, equivalent, undecided, type Outcome } from "../verdict.ts";
+import { Work, WorkExhausted } from "../work.ts";
+import { approximate } from "./approximate.ts";
+import type { Context } from "./context.ts";
+import { agreeTo, asPrinted, roundsTo } from "./decimal.ts";
+
+/** Steps for a first normalisation; most answers need fewer. */
+const QUICK_STEPS = 5_000;
+/** Steps for exact normalisation, before random evaluation has its turn. */
+const NORMAL_FORM_STEPS = 25_000;
+
+export function compareScalars(c: Context, gold: Node, answer: Node): Outcome {
+  const [first, second] = [letterString(gold), letterString(answer)];
+  if (first !== undefined && second !== undefined && first.length === second.length) {
+    return first === second ? equivalent("text", "the same letters") : different("text", "different letters");
+  }
+  if (gold.kind === "number" && answer.kind === "number" && q.equals(gold.value, answer.value))
+    return equivalent("exact", "the same number");
+  if (isBarePercent(gold, answer) || isBarePercent(answer, gold))
+    return equivalent("units", "the same number of percent, with its sign left out on one side");
+  const rounded = compareRounded(c, gold, answer);
+  if (rounded) return rounded;
+  if (gold.kind === "number" && answer.kind === "number")
+    return different("exact", `${show(gold)} is not ${show(answer)}`);
+  return compareExact(c, gold, answer);
+}
+
+/** Three or more capital letters side by side are a string, such as an order of people, and not a product. */
+function letterString(node: Node): string | undefined {
+  if (node.kind !== "multiply" || node.factors.length < 3) return undefined;
+  const letters = node.factors.map((factor) =>
+    factor.kind === "symbol" && /^[A-Z]$/.test(factor.name) ? factor.name : "",
+  );
+  return letters.includes("") ? undefined : letters.join("");
+}
+
+/** `28` for `28\\%`: answers leave the sign out as they do units, where the number is whole. */
+function isBarePercent(percent: Node, bare: Node): boolean {
+  return (
+    percent.kind === "percent" &&
+    percent.value.kind === "number" &&
+    bare.kind === "number" &&
+    q.isInteger(bare.value) &&
+    q.equals(percent.value.value, bare.value)
+  );
+}
+
+/** Equality of values, with no rounding: symmetric. */
+export function compareExact(c: Context, a: Node, b: Node): Outcome {
+  if (show(a) === show(b)) return equivalent("identical", "the same expression");
+  const quick = compareNormalForms(c, a, b, QUICK_STEPS);
+  if (typeof quick === "object") return quick;
+  const field = compareInField(a, b, c.work);
+  if (field?.verdict === "different") return field;
+  const full = quick === "exhausted" ? compareNormalForms(c, a, b, NORMAL_FORM_STEPS) : quick;
+  if (typeof full === "object") return full;
+  if (field) return field;
+  const numeric = compareNumerically(a, b, c.work);
+  if (numeric.verdict === "equal") return equivalent("numeric", numeric.reason);
+  return numeric.verdict === "different" ? different("numeric", numeric.reason) : undecided("numeric", numeric.reason);
+}
+
+/** `unknown`: the normal forms differ and prove nothing; `exhausted`: they take more than `steps`. */
+function compareNormalForms(c: Context, a: Node, b: Node, steps: number): Outcome | "unknown" | "exhausted" {
+  const normaliser = new Normaliser(new Work(steps));
+  const left = attempt(c, normaliser, a);
+  // What the second side is does not depend on whether the first one used up the budget.
+  const right = attempt(c, left instanceof WorkExhausted ? new Normaliser(new Work(steps)) : normaliser, b);
+  for (const side of [left, right]) if (side instanceof NotScalar) return different("structure", side.message);
+  for (const side of [left, right])
+    if (side instanceof Undefined) return different("exact", `undefined: ${side.message}`);
+  if (left instanceof Error || right instanceof Error) return "exhausted";
+  const difference = attempt(c, normaliser, () => crossDifference(normaliser.ring, left, right));
+  if (difference instanceof Error) return "exhausted";
+  if (difference.size === 0) return equivalent("normal form", "the same normal form");
+  return normaliser.isComplete ? different("normal form", "different normal forms") : "unknown";
+}
+
+/** A step of normalisation, or why it has no result; its work is taken from the comparison's budget. */
+function attempt(c: Context, normaliser: Normaliser, step: Node): Fraction | NotScalar | Undefined | WorkExhausted;
+function attempt<T>(c: Context, normaliser: Normaliser, step: () => T): T | NotScalar | Undefined | WorkExhausted;
+function attempt(c: Context, normaliser: Normaliser, step: Node | (() => unknown)): unknown {
+  const before = Math.min(normaliser.work.spent, normaliser.work.limit);
+  try {
+    return typeof step === "function" ? step() : normaliser.normalise(step);
+  } catch (error) {
+    if (error instanceof NotScalar || error instanceof Undefined || error instanceof WorkExhausted) return error;
+    throw error;
+  } finally {
+    c.work.spend(Math.min(normaliser.work.spent, normaliser.work.limit) - before);
+  }
+}
+
+/** The rules for decimals, and the options that allow approximations. */
+function compareRounded(c: Context, gold: Node, answer: Node): Outcome | undefined {
+  const { precision, tolerance } = c.options;
+  const printed = asPrinted(gold);
+  const isDecimal = printed !== undefined || some(gold, hasDecimals) || some(answer, hasDecimals);
+  if (!printed && !(precision !== undefined && isDecimal) && !(tolerance !== undefined && tolerance > 0))
+    return undefined;
+  const value = approximate(answer, c.work);
+  const reference = approximate(gold, c.work);
+  if (!value || !reference) return undefined;
+  if (q.equals(value, reference)) return undefined;
+  if (printed && roundsTo(value, printed))
+    return equivalent("rounding", `${show(answer)} rounds to the reference at its printed precision`);
+  if (precision !== undefined && isDecimal && agreeTo(value, reference, precision))
+    return equivalent("rounding", `equal to ${precision} decimal places`);
+  if (tolerance !== undefined && tolerance > 0) {
+    const allowed = q.multiply(
+      q.absolute(reference),
+      q.rational(BigInt(Math.round(Math.min(tolerance, 1) * 1e15)), 10n ** 15n),
+    );
+    if (q.compare(q.absolute(q.subtract(value, reference)), allowed) <= 0)
+      return equivalent("tolerance", `within a relative error of ${tolerance}`);
+  }
+  return undefined;
+}
+
+function hasDecimals(node: Node): boolean {
+  return node.kind === "number" && node.decimals !== undefined;
+}

@@ -1,0 +1,62 @@
+/** Answers in words: compared without case, articles, punctuation and markup. */
+import type { Node } from "../tree/node.ts";
+import { different, equivalent, type Outcome } from "../verdict.ts";
+
+/** Words that answers use for the same thing. */
+const SYNONYMS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:no (?:real |such |integer )?(?:solutions?|answers?|roots?|values?)(?: exists?)?|none|empty set|no .*exists?|there (?:is|are) no (?:real )?solutions?|nothing|null set)$/,
+    "none",
+  ],
+  [/^(?:does not exist|dne|undefined|doesn'?t exist|not defined|diverges)$/, "undefined"],
+  [/^(?:all (?:real )?numbers|all reals|any real number|every real number|all real values)$/, "all reals"],
+  [/^(?:infinity|infinitely many|infinite|infinite(?:ly many)? solutions)$/, "infinite"],
+  [/^(?:true|yes|correct|right)$/, "yes"],
+  [/^(?:false|no|incorrect|wrong)$/, "no"],
+];
+const ARTICLES = /\b(?:the|a|an|is|are|it|its|option|choice|answer)\b/g;
+
+/** One spelling of an answer in words. */
+export function normaliseText(value: string): string {
+  const bare = value
+    .slice(0, 4000)
+    .replace(
+      /\\(?:text|mathrm|textbf|mathbf|textit|textrm|textnormal|mbox|rm|bf|operatorname|mathit|emph|boldsymbol)\*?\s*(?=\{|\s)/g,
+      "",
+    )
+    .replace(/\\[,;:! ]|~/g, " ")
+    .replace(/[{}$*"“”]/g, "")
+    .toLowerCase()
+    .replace(/[-_]/g, " ")
+    .replace(/[.,;:!?]+(?=\s|$)/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  const plain = bare.replace(ARTICLES, " ").replace(/\s+/g, " ").trim() || bare;
+  for (const [pattern, word] of SYNONYMS) if (pattern.test(plain) || pattern.test(bare)) return word;
+  return plain.replace(/^\((.*)\)$/, "$1");
+}
+
+export function compareTexts(gold: string, answer: string): Outcome {
+  const a = normaliseText(gold);
+  const b = normaliseText(answer);
+  if (a === b && a !== "") return equivalent("text", "the same words");
+  if (a.replace(/\s/g, "") === b.replace(/\s/g, "") && a !== "") return equivalent("text", "the same words");
+  return different("text", "different words");
+}
+
+/** The words of a node that is words, or letters that spell them; undefined for mathematics. */
+export function wordsOf(node: Node): string | undefined {
+  if (node.kind === "text") return node.value;
+  if (node.kind === "symbol" || node.kind === "constant") return node.name;
+  if (node.kind === "namedSet" && node.name === "empty") return "none";
+  if (node.kind === "namedSet" && node.name === "reals") return "all reals";
+  if (node.kind !== "multiply") return undefined;
+  const letters = node.factors.map((factor) =>
+    factor.kind === "symbol" || factor.kind === "constant"
+      ? factor.name
+      : factor.kind === "text"
+        ? factor.value
+        : undefined,
+  );
+  return letters.includes(undefined) ? undefined : letters.join("");
+}

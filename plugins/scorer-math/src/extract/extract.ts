@@ -1,0 +1,139 @@
+/** Finds the answer in what a model wrote. */
+import { lastBoxes } from "./boxed.ts";
+import { denial } from "./denial.ts";
+import type { AnswerSource, Extraction } from "./extraction.ts";
+import { findInProse } from "./prose.ts";
+import { mathRegions } from "./regions.ts";
+
+/** Where an answer may stand. Any other string is the name of a tag. */
+export type AnswerSchema = "any" | "boxed" | "answer" | "gsm8k" | "text" | (string & {});
+
+export type ExtractOptions = {
+  /**
+   * `any` (default) tries `<answer>`, then `\boxed{}`, `####`, "the answer is ...", and then the text itself. `boxed`,
+   * `gsm8k` (`####`) and a tag's name (`answer`, ...) ask for that form, `text` takes the whole text.
+   */
+  readonly schema?: AnswerSchema;
+  /**
+   * `strict`: the form that `schema` names and nothing else, closed and not empty; `any` then means a tag, box or
+   * `####`. `lenient` (default): also an unclosed tag or box, and with none of them the forms that `any` tries.
+   */
+  readonly mode?: "strict" | "lenient";
+  /** References are taken at their word: no denial or hedge is looked for. */
+  readonly isReference?: boolean;
+};
+
+/** Characters of a text that are looked at: its beginning is dropped when it is longer. */
+const LONGEST_TEXT = 200_000;
+
+export function extract(text: string, options: ExtractOptions = {}): Extraction {
+  const { schema = "any", mode = "lenient", isReference = false } = options;
+  const source = prepare(text);
+  const isStrict = mode === "strict";
+  if (source.trim() === "") return missing("the text is empty");
+  if (schema === "text") return found(source, false, "text");
+  const named = schema === "any" ? undefined : bySchema(source, schema, isStrict, isReference);
+  if (named && (named.found || isStrict || named.reason !== NOTHING)) return named;
+  for (const form of ["answer", "boxed", "gsm8k"]) {
+    const result = form === schema ? undefined : bySchema(source, form, true, isReference);
+    if (result && (result.found || result.reason !== NOTHING)) return result;
+  }
+  if (isStrict) return missing(NOTHING);
+  return findInProse(source, isReference);
+}
+
+const NOTHING = "no answer in the form that was asked for";
+
+function missing(reason: string): Extraction {
+  return { found: false, reason };
+}
+
+function found(answer: string, isMath: boolean, source: AnswerSource): Extraction {
+  const trimmed = answer.trim();
+  return trimmed === "" ? missing("the answer is empty") : { found: true, answer: trimmed, isMath, source };
+}
+
+/** Cuts what follows the end of the turn and what the model thought before its answer. */
+function prepare(text: string): string {
+  let source = text.length > LONGEST_TEXT ? text.slice(-LONGEST_TEXT) : text;
+  const end = source.search(/<\|(?:im_end|im_start|endoftext|eot_id|end)\|>|<\/s>/);
+  if (end > 0) source = source.slice(0, end);
+  const thought = source.lastIndexOf("</think>");
+  return thought >= 0 ? source.slice(thought + 8) : source;
+}
+
+function bySchema(source: string, schema: string, isStrict: boolean, isReference: boolean): Extraction {
+  if (schema === "boxed") return fromBoxes(source, isReference);
+  if (schema === "gsm8k" || schema === "####") return fromHashes(source);
+  return fromTag(source, schema, isStrict, isReference);
+}
+
+function fromTag(source: string, tag: string, isStrict: boolean, isReference: boolean): Extraction {
+  if (!/^[\w-]{1,40}$/.test(tag)) return missing(`no tag can be named ${JSON.stringify(tag.slice(0, 40))}`);
+  const lower = source.toLowerCase();
+  const open = `<${tag.toLowerCase()}>`;
+  const close = `</${tag.toLowerCase()}>`;
+  const end = lower.lastIndexOf(close);
+  const start = lower.lastIndexOf(open, end < 0 ? undefined : end);
+  if (start < 0 || (end < 0 && isStrict)) return missing(NOTHING);
+  const content = source.slice(start + open.length, end < start ? undefined : end);
+  if (content.trim() === "") return missing("the answer is empty");
+  const inner =
+    /\\(?:boxed|fbox)|\$|\\[([]/.test(content) || /[a-z]{3}.*\s.*\d/i.test(content)
+      ? extract(content, { isReference })
+      : found(content, false, "tag");
+  return inner.found ? { ...inner, source: "tag" } : inner;
+}
+
+function fromBoxes(source: string, isReference: boolean): Extraction {
+  const boxes = lastBoxes(source);
+  const [first] = boxes;
+  const last = boxes.at(-1);
+  if (!first || !last) return missing(NOTHING);
+  if (!isReference) {
+    const reason = denial(source.slice(0, first.start), source.slice(last.end), false);
+    if (reason) return missing(reason);
+    if (/^\s*(?:\\neq?(?![a-zA-Z])|≠|\\text\{\s*not\s*\}|not\s+[\d\\-])/i.test(first.content))
+      return missing("the answer is denied");
+  }
+  if (boxes.length > 1) {
+    const gaps = boxes.slice(1).map((box, i) => source.slice(boxes[i]?.end, box.start));
+    const join = gaps.some((gap) => /\bor\b/.test(gap)) ? " \\text{ or } " : ", ";
+    return found(boxes.map((box) => box.content).join(join), true, "boxed");
+  }
+  if (/(?<!\\)\$|\\[([]/.test(last.content)) return inDelimiters(last.content, isReference);
+  const suffix =
+    /^\s*(?:\\?%|\^\s*\{?\s*\\circ\s*\}?|\\text\{[^{}]{1,30}\}(?:\s*\^\s*\{?\d\}?)?)/.exec(
+      source.slice(last.end, last.end + 60),
+    )?.[0] ?? "";
+  return found(last.content + suffix, true, "boxed");
+}
+
+/** A box around formulas with delimiters of their own, or around a sentence with formulas. */
+function inDelimiters(content: string, isReference: boolean): Extraction {
+  const regions = mathRegions(content);
+  const [only] = regions;
+  const around = only ? content.slice(0, only.start) + content.slice(only.end) : content;
+  if (regions.length === 1 && only && /^[\s.,;]*$/.test(around)) return found(only.content, true, "boxed");
+  const inner =
+    regions.length === 0
+      ? found(content.replace(/\\?\$|\\[()[\]]/g, ""), true, "boxed")
+      : findInProse(content, isReference);
+  return inner.found ? { ...inner, source: "boxed" } : inner;
+}
+
+/** GSM8K: `#### 18`. */
+function fromHashes(source: string): Extraction {
+  const start = source.lastIndexOf("####");
+  if (start < 0) return missing(NOTHING);
+  const line =
+    source
+      .slice(start + 4)
+      .trimStart()
+      .split("\n", 1)[0] ?? "";
+  const price = line
+    .trim()
+    .replace(/^\$\s*(?=[\d.-])/, "")
+    .replace(/^\$(.*)\$$/, "$1");
+  return found(price, false, "gsm8k");
+}

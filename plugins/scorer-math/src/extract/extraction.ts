@@ -1,0 +1,7 @@
+/** What looking for an answer gives. */
+
+export type AnswerSource = "tag" | "boxed" | "gsm8k" | "phrase" | "math" | "text";
+
+export type Extraction =
+  | { readonly found: true; readonly answer: string; readonly isMath: boolean; readonly source: AnswerSource }
+  | { readonly found: false; readonly reason: string };

@@ -1,0 +1,28 @@
+/** A verifier for mathematical answers: extraction, reading, and equivalence with a verdict that says what decided. */
+import { definePlugin } from "@mrlm/kit";
+import { z } from "zod";
+import { MathScorer } from "./scorer.ts";
+
+export { extract, type AnswerSchema, type ExtractOptions } from "./extract/extract.ts";
+export type { AnswerSource, Extraction } from "./extract/extraction.ts";
+export type { VerifyOptions } from "./options.ts";
+export { MathScorer, type MathScorerOptions } from "./scorer.ts";
+export type { Method, Verdict } from "./verdict.ts";
+export { verify, type Verification } from "./verify.ts";
+
+const options = z
+  .strictObject({
+    precision: z.int().nonnegative().optional(),
+    tolerance: z.number().min(0).max(1).optional(),
+    strict: z.boolean().optional(),
+    allow_set_relation_comp: z.boolean().optional(),
+    mode: z.enum(["strict", "lenient"]).optional(),
+    undecided: z.number().optional(),
+  })
+  .default({});
+
+export default definePlugin({
+  name: "@mrlm/scorer-math",
+  options,
+  scorers: { "math@1": (_context, options) => new MathScorer(options) },
+});

@@ -1,0 +1,51 @@
+/** Evaluation points: the same for every machine and for both orders of a pair. */
+import type { Node } from "../tree/node.ts";
+import { some } from "../tree/walk.ts";
+import type { Point } from "./evaluate.ts";
+import type { Complex } from "./complex.ts";
+
+/** xorshift32: the numbers only have to be generic, not unpredictable. */
+function generator(seed: number): () => number {
+  let state = seed | 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+}
+
+/** Whether a variable must be a natural number for the expression to be meant: it is counted, or an exponent of -1. */
+export function isDiscrete(node: Node, name: string): boolean {
+  const has = (part: Node): boolean => some(part, (inner) => inner.kind === "symbol" && inner.name === name);
+  return some(node, (part) => {
+    if (part.kind === "call") {
+      if (/^(?:sum|prod)\(\)$/.test(part.name)) return part.args.slice(1).some(has);
+      return /^(?:factorial|doubleFactorial|binomial)$/.test(part.name) && part.args.some(has);
+    }
+    if (part.kind !== "power" || !has(part.exponent)) return false;
+    return (
+      (part.base.kind === "number" && part.base.value.n < 0n) ||
+      (part.base.kind === "multiply" && part.base.factors[0]?.kind === "number" && part.base.factors[0].value.n < 0n)
+    );
+  });
+}
+
+/** Values for the variables: reals of both signs with 40 random bits, or small naturals where `discrete` says so. */
+export function samplePoint(names: readonly string[], discrete: ReadonlySet<string>, attempt: number): Point {
+  const next = generator(0x9e3779b9 + attempt * 0x85ebca6b);
+  const point = new Map<string, Complex>();
+  for (const name of names) {
+    const zero = { mantissa: 0n, exponent: 0 };
+    if (discrete.has(name)) {
+      point.set(name, { re: { mantissa: BigInt(2 + (next() % 11)), exponent: 0 }, im: zero });
+      continue;
+    }
+    const bits = (BigInt(next()) << 8n) | BigInt(next() & 0xff);
+    // Attempts take turns: positive, mixed signs, within the unit interval, larger.
+    const isNegative = attempt % 2 === 1 && (next() & 1) === 1;
+    const exponent = -40 + (attempt % 3 === 2 ? 0 : attempt % 3 === 1 ? 2 : 3);
+    point.set(name, { re: { mantissa: isNegative ? -bits : bits, exponent }, im: zero });
+  }
+  return point;
+}

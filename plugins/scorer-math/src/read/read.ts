@@ -1,0 +1,144 @@
+/** From the text of one answer to its expression tree. */
+import { rational } from "../exact/rational.ts";
+import { number, text, type Node } from "../tree/node.ts";
+import { WorkExhausted, type Work } from "../work.ts";
+import { clean } from "./clean.ts";
+import { AnswerParser } from "./parser.ts";
+import { ReadError } from "./state.ts";
+import { NUMBER_WORDS } from "./token.ts";
+
+/** `error` says why the text was kept as words where it looked like mathematics. */
+export type Reading = { readonly node: Node; readonly error?: string };
+
+/** Characters of one answer that are read as mathematics. Longer ones are compared as text. */
+export const LONGEST_ANSWER = 4000;
+
+/** Reads an answer without its delimiters. `isMath`: it stood between mathematics delimiters. */
+export function read(source: string, isMath: boolean, work: Work): Reading {
+  const trimmed = source.trim();
+  if (trimmed.length > LONGEST_ANSWER)
+    return { node: text(trimmed), error: `longer than ${LONGEST_ANSWER} characters` };
+  const cleaned = withoutNumbering(withoutEnding(closed(clean(trimmed))));
+  if (cleaned === "") return { node: text(trimmed) };
+  const marked = isMath ? markConnectives(cleaned) : spellOut(joinLines(cleaned));
+  const isFormula = marked.includes("\\") || (isMath && !hasWords(marked));
+  const words = isFormula ? undefined : readWords(cleaned);
+  if (words) return { node: words };
+  try {
+    const parser = new AnswerParser(marked, isFormula, work);
+    const node = parser.list();
+    // "prime n" describes the variable; it is not the answer.
+    const core = node.kind === "call" && node.name === "where" ? node.args[0] : node;
+    const isDescribed = parser.droppedWords > 0 || core !== node;
+    if (isDescribed && core?.kind === "symbol" && !/^[A-J]$/.test(core.name)) return { node: text(trimmed) };
+    if (parser.lexer.is("end")) return { node };
+    return {
+      node: text(trimmed),
+      error: `unexpected '${parser.lexer.source.slice(parser.lexer.token.start, parser.lexer.token.start + 20)}'`,
+    };
+  } catch (error) {
+    if (error instanceof ReadError || error instanceof WorkExhausted)
+      return { node: text(trimmed), error: error.message };
+    throw error;
+  }
+}
+
+const PARTS: Readonly<Record<string, number>> = {
+  half: 2,
+  halves: 2,
+  third: 3,
+  quarter: 4,
+  fourth: 4,
+  fifth: 5,
+  sixth: 6,
+  seventh: 7,
+  eighth: 8,
+  ninth: 9,
+  tenth: 10,
+};
+
+/** `one half`, `two thirds`. */
+function fractionInWords(source: string): Node | undefined {
+  const match =
+    /^(?:(an?|[a-z]+)[ -])?(half|halves|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?$/i.exec(source);
+  if (!match) return undefined;
+  const count = match[1] === undefined || /^an?$/i.test(match[1]) ? 1 : NUMBER_WORDS[match[1].toLowerCase()];
+  return count === undefined ? undefined : number(rational(count, PARTS[(match[2] as string).toLowerCase()] as number));
+}
+
+function isNumberWord(word: string): boolean {
+  return /^(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?$/i.test(
+    word,
+  );
+}
+
+/** Equations on lines of their own are a list. */
+function joinLines(source: string): string {
+  if (!source.includes("\n")) return source;
+  const lines = source.split("\n").filter((line) => line.trim() !== "");
+  if (lines.length < 2 || !lines.every((line) => line.includes("="))) return source;
+  return lines.map((line) => line.trim().replace(/,$/, "")).join(", ");
+}
+
+/** Arithmetic in words between values: `5 plus 3`, `x squared`. */
+function spellOut(source: string): string {
+  if (!/\b(?:plus|minus|times|divided|squared|cubed)\b/.test(source)) return source;
+  return source
+    .replace(/(?<=[\w)])\s+(?:plus|minus|times|divided by)\s+(?=[\w(])/g, (word) => WORDS[word.trim()] as string)
+    .replace(/(?<=[\w)])\s+squared\b/g, "^2")
+    .replace(/(?<=[\w)])\s+cubed\b/g, "^3");
+}
+
+const WORDS: Readonly<Record<string, string>> = { plus: "+", minus: "-", times: "*", "divided by": "/" };
+
+/** Plain text that is words, or a fraction in words; undefined when it may be mathematics. */
+function readWords(source: string): Node | undefined {
+  const fraction = fractionInWords(source);
+  if (fraction) return fraction;
+  const isWords =
+    /^[a-zA-Z][a-zA-Z' -]*$/.test(source) &&
+    source.length > 3 &&
+    !/^(?:sqrt|pi|ln|log|sin|cos|tan|exp|inf|abs)\b/.test(source) &&
+    !isNumberWord(source) &&
+    !/\b(?:minus|negative|plus|times|squared|cubed|hundred|thousand|million|billion)\b/.test(source) &&
+    !/^[A-J](?:\s*(?:,|and|or)\s*[A-J])+$/.test(source);
+  return isWords ? text(source) : undefined;
+}
+
+/** With the closing braces that a cut-off answer lacks. */
+function closed(source: string): string {
+  let level = 0;
+  for (let i = 0; i < source.length; i++) {
+    if (source[i] === "\\") i++;
+    else if (source[i] === "{") level++;
+    else if (source[i] === "}") level--;
+  }
+  return level > 0 && level <= 3 && source.includes("\\") ? source + "}".repeat(level) : source;
+}
+
+/** Without the punctuation that ends a sentence; a factorial and an ellipsis of digits stay. */
+function withoutEnding(source: string): string {
+  if (/\d\.\.\.$/.test(source)) return source;
+  return source.replace(/[\s.,;:!?]*(?:\\\\)?[\s.,;:?]*$/, (tail) => /^!*/.exec(tail)?.[0] ?? "");
+}
+
+/** `1) 5; 2) 7`: the items of a numbered list. */
+function withoutNumbering(source: string): string {
+  if (!/^\(?[1a]\)\s*\S.*[;,]\s*\(?[2b]\)/s.test(source)) return source;
+  return source.replace(/(^|[;,]\s*)\(?[1-9a-f]\)\s*/g, "$1");
+}
+
+/** Plain words inside mathematics delimiters, as in `\boxed{no solution}` or `\boxed{5 cm}`. */
+function hasWords(source: string): boolean {
+  if (source.includes("\\")) return false;
+  return (
+    /[a-z]{4}|[A-Z][a-z]{3}/.test(
+      source.replace(/(?:sqrt|arc)?(?:sin|cos|tan|log|exp|sqrt|theta|alpha|beta|infty)/g, ""),
+    ) || /\d\s*(?:cm|mm|km|kg|mg|ml|mL|ft|in|lb|hr|min|sec|mph)$/.test(source)
+  );
+}
+
+/** Bare "or" and "and" between formulas. */
+function markConnectives(source: string): string {
+  return source.replace(/(?<=[\d)}\]]\s*)(?<!\{\s*)(or|and)(?=[\s\d({\\[-])/g, (word) => `\\text{ ${word} }`);
+}

@@ -1,0 +1,199 @@
+/** From expression trees (intervals, unions, inequalities, sets of numbers, conditions) to regions. */
+import { difference, type ListNode, type Node, type RelationNode, type TupleNode } from "../tree/node.ts";
+import { some, variables } from "../tree/walk.ts";
+import type { Work } from "../work.ts";
+import { bothSigns, hasPlusMinus } from "../compare/plusminus.ts";
+import { complement, isEmpty, LINE, NOTHING, pointRegion, type Region, type SameEnd } from "./region.ts";
+import { endOf, solve, type Comparison } from "./solve.ts";
+
+/** More conditions are no answer that anyone writes, and cost quadratic time. */
+const MOST_CONDITIONS = 40;
+
+export type Compiler = { readonly work: Work; readonly isSame: SameEnd };
+
+/** Whether a node is written as a set of reals, so that comparing regions makes sense. */
+export function looksLikeRegion(node: Node): boolean {
+  switch (node.kind) {
+    case "setOperation":
+    case "builder":
+    case "namedSet":
+      return true;
+    case "relation":
+      return node.operators.some(
+        (operator) => operator !== "=" && operator !== "~" && operator !== "equiv" && operator !== "to",
+      );
+    case "tuple":
+      return (
+        node.items.length === 2 &&
+        (node.open === "square" ||
+          node.close === "square" ||
+          some(node, (part) => part.kind === "constant" && part.name === "infinity"))
+      );
+    case "list":
+      return node.items.some(looksLikeRegion);
+    case "call":
+      return node.name === "where" && looksLikeRegion(node.args[0] as Node);
+    default:
+      return false;
+  }
+}
+
+/** The region that a node describes; undefined when it is none or has ends that are no constants. */
+export function compileRegion(c: Compiler, node: Node): Region | undefined {
+  if (hasPlusMinus(node) && node.kind !== "list" && node.kind !== "relation")
+    return union(bothSigns(node).map((part) => compileRegion(c, part)));
+  switch (node.kind) {
+    case "tuple":
+      return interval(c, node);
+    case "set":
+      return union(node.items.map((item) => (isSetLike(item) ? undefined : compileRegion(c, item))));
+    case "setOperation": {
+      const parts = node.sets.map((set) => compileRegion(c, set));
+      if (node.name === "union") return union(parts);
+      if (node.name === "intersection") return intersection(parts);
+      const [first, ...removed] = parts;
+      return intersection([first, ...removed.map((part) => part && complement(part))]);
+    }
+    case "namedSet":
+      return node.name === "reals" ? LINE : node.name === "empty" ? NOTHING : undefined;
+    case "builder":
+      return builder(c, node.element, node.condition);
+    case "relation":
+      return relation(c, node);
+    case "list":
+      return list(c, node);
+    case "call":
+      if (node.name === "where") return compileRegion(c, node.args[0] as Node);
+      return point(c, node);
+    case "text":
+    case "matrix":
+    case "ratio":
+      return undefined;
+    default:
+      return point(c, node);
+  }
+}
+
+/** Sets and tuples as items of a set are no numbers. */
+function isSetLike(node: Node): boolean {
+  return node.kind === "set" || node.kind === "tuple" || node.kind === "namedSet" || node.kind === "setOperation";
+}
+
+function point(c: Compiler, node: Node): Region | undefined {
+  const end = endOf(node, c.work);
+  return end && pointRegion(end);
+}
+
+function union(parts: readonly (Region | undefined)[]): Region | undefined {
+  return parts.includes(undefined) ? undefined : { kind: "union", parts: parts as Region[] };
+}
+
+function intersection(parts: readonly (Region | undefined)[]): Region | undefined {
+  return parts.includes(undefined) ? undefined : { kind: "intersection", parts: parts as Region[] };
+}
+
+/** 1 and -1 for the infinities, 0 for anything else. */
+function infinitySign(node: Node): -1 | 0 | 1 {
+  if (node.kind === "constant" && node.name === "infinity") return 1;
+  if (node.kind !== "multiply" || node.factors.length !== 2) return 0;
+  const [minus, infinite] = node.factors as [Node, Node];
+  return minus.kind === "number" && minus.value.n < 0n && infinite.kind === "constant" && infinite.name === "infinity"
+    ? -1
+    : 0;
+}
+
+function interval(c: Compiler, node: TupleNode): Region | undefined {
+  const [low, high] = node.items;
+  if (node.items.length !== 2 || !low || !high || node.open === "angle") return undefined;
+  const lowEnd = infinitySign(low) === -1 ? undefined : endOf(low, c.work);
+  const highEnd = infinitySign(high) === 1 ? undefined : endOf(high, c.work);
+  if ((!lowEnd && infinitySign(low) !== -1) || (!highEnd && infinitySign(high) !== 1)) return undefined;
+  if (lowEnd && highEnd && lowEnd.approx > highEnd.approx) return undefined;
+  return {
+    kind: "interval",
+    lowClosed: lowEnd !== undefined && node.open === "square",
+    highClosed: highEnd !== undefined && node.close === "square",
+    ...(lowEnd ? { low: lowEnd } : {}),
+    ...(highEnd ? { high: highEnd } : {}),
+  };
+}
+
+function builder(c: Compiler, element: Node, condition: Node): Region | undefined {
+  if (element.kind === "symbol") return compileRegion(c, condition);
+  if (element.kind === "relation" && element.operators[0] === "in" && element.operands[0]?.kind === "symbol")
+    return intersection([compileRegion(c, element), compileRegion(c, condition)]);
+  return undefined;
+}
+
+function relation(c: Compiler, node: RelationNode): Region | undefined {
+  if (hasPlusMinus(node) && !node.operators.includes("!="))
+    return union(bothSigns(node).map((part) => compileRegion(c, part)));
+  const parts: (Region | undefined)[] = [];
+  for (const [i, operator] of node.operators.entries()) {
+    const left = node.operands[i] as Node;
+    const right = node.operands[i + 1] as Node;
+    if (operator === "in" || operator === "notin") {
+      const set = compileRegion(c, right);
+      parts.push(set && operator === "notin" ? complement(set) : set);
+      continue;
+    }
+    if (operator === "!=" && (right.kind === "list" || hasPlusMinus(right))) {
+      const set = compileRegion(c, right);
+      parts.push(set && complement(set));
+      continue;
+    }
+    parts.push(inequality(c, left, operator, right));
+  }
+  return intersection(parts);
+}
+
+function inequality(
+  c: Compiler,
+  left: Node,
+  operator: RelationNode["operators"][number],
+  right: Node,
+): Region | undefined {
+  const ends = [left, right].map(infinitySign);
+  if (
+    ends.some((sign) => sign !== 0) &&
+    (operator === "<" || operator === ">" || operator === "<=" || operator === ">=")
+  ) {
+    const isLess = operator === "<" || operator === "<=";
+    return (ends[0] ?? 0) * (isLess ? -1 : 1) > 0 || (ends[1] ?? 0) * (isLess ? 1 : -1) > 0 ? LINE : NOTHING;
+  }
+  const flipped: Readonly<Record<string, readonly [Node, Comparison]>> = {
+    "<": [difference(left, right), "<"],
+    "<=": [difference(left, right), "<="],
+    ">": [difference(right, left), "<"],
+    ">=": [difference(right, left), "<="],
+    "=": [difference(left, right), "="],
+    "!=": [difference(left, right), "!="],
+  };
+  const normal = flipped[operator];
+  if (!normal) return undefined;
+  const names = [...variables(normal[0])];
+  if (names.length !== 1 || (operator === "=" && left.kind !== "symbol" && right.kind !== "symbol")) return undefined;
+  return solve(normal[0], normal[1], names[0] as string, c.work);
+}
+
+/** Commas between conditions mean "and", unless nothing satisfies them all; between sets and numbers "or". */
+function list(c: Compiler, node: ListNode): Region | undefined {
+  if (node.items.length > MOST_CONDITIONS) return undefined;
+  const [first, ...others] = node.items;
+  if (
+    first?.kind === "relation" &&
+    first.operators.length === 1 &&
+    first.operators[0] === "!=" &&
+    others.every((item) => item.kind !== "relation")
+  ) {
+    // `x \ne 1, 2`
+    const excluded = union([first.operands[1] as Node, ...others].map((item) => compileRegion(c, item)));
+    return excluded && complement(excluded);
+  }
+  const parts = node.items.map((item) => compileRegion(c, item));
+  const isCondition = (item: Node): boolean =>
+    item.kind === "relation" && item.operators.some((operator) => operator !== "=" && operator !== "~");
+  if (node.join === "or" || !node.items.every(isCondition)) return union(parts);
+  const both = intersection(parts);
+  return both && isEmpty(both, c.isSame) ? union(parts) : both;
+}

@@ -1,0 +1,59 @@
+/** The verifier behind the scorer interface. */
+import { score, unscored, type Grade, type JsonObject, type Reward, type ScoreRequest, type Scorer } from "@mrlm/spec";
+import type { VerifyOptions } from "./options.ts";
+import { verify, type Verification } from "./verify.ts";
+
+export type MathScorerOptions = VerifyOptions & {
+  /** The reward of an undecided answer. Without it the answer is unscored. */
+  readonly undecided?: number | undefined;
+};
+
+/**
+ * Grades by `verify`: 1 for equivalent, 0 for different, unscored (or `options.undecided`) for undecided. With a
+ * `schema` the answer has to stand in that form, unless `options.mode` is `lenient`.
+ */
+export class MathScorer implements Scorer {
+  readonly #options: MathScorerOptions;
+
+  constructor(options: MathScorerOptions = {}) {
+    this.#options = options;
+  }
+
+  async score(request: ScoreRequest): Promise<Grade> {
+    const given = optionsOf(request.options);
+    const schema = request.schema ?? this.#options.schema;
+    const options: MathScorerOptions = {
+      ...this.#options,
+      ...(schema === undefined ? {} : { schema, mode: this.#options.mode ?? "strict" }),
+      ...given,
+    };
+    const result = verify(request.gold, request.answer, options);
+    const { verdict, reason, extracted } = result;
+    return {
+      reward: rewardOf(result, options.undecided),
+      verdict,
+      reason,
+      detail: { method: result.method, gold: result.gold, answer: result.answer, work: result.work },
+      ...(extracted === undefined ? {} : { extracted }),
+    };
+  }
+}
+
+function rewardOf({ verdict, reason }: Verification, penalty: number | undefined): Reward {
+  if (verdict === "equivalent") return score(1, { correct: 1 });
+  if (verdict === "different") return score(0, { correct: 0 });
+  return penalty === undefined ? unscored("SCORER_UNDECIDED", reason) : score(penalty, { correct: 0, undecided: 1 });
+}
+
+/** The options of a request that the verifier knows; others belong to other graders of the same data. */
+function optionsOf(options: JsonObject = {}): MathScorerOptions {
+  const { precision, tolerance, strict, allow_set_relation_comp, mode, undecided } = options;
+  return {
+    ...(typeof precision === "number" ? { precision } : {}),
+    ...(typeof tolerance === "number" ? { tolerance } : {}),
+    ...(typeof strict === "boolean" ? { strict } : {}),
+    ...(typeof allow_set_relation_comp === "boolean" ? { allow_set_relation_comp } : {}),
+    ...(mode === "strict" || mode === "lenient" ? { mode } : {}),
+    ...(typeof undecided === "number" ? { undecided } : {}),
+  };
+}

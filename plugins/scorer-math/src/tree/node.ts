@@ -1,0 +1,129 @@
+/** The exact expression tree that a reader makes of an answer, and its constructors. */
+import { MINUS_ONE, ONE, multiply as times, negate as minus, rational, type Rational } from "../exact/rational.ts";
+import type { Unit } from "../units/unit.ts";
+
+export type ConstantName = "pi" | "e" | "i" | "infinity";
+export type RelationOperator =
+  | "="
+  | "!="
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "~"
+  | "in"
+  | "notin"
+  | "subset"
+  | "equiv"
+  | "to"
+  | "parallel"
+  | "perpendicular"
+  | "divides";
+export type SetName = "reals" | "integers" | "naturals" | "rationals" | "complexes" | "empty";
+
+/** `decimals` is the number of digits printed after the point: it marks a literal that may stand for a rounded value. */
+export type NumberNode = { readonly kind: "number"; readonly value: Rational; readonly decimals?: number };
+export type ListNode = {
+  readonly kind: "list";
+  readonly items: readonly Node[];
+  readonly join: "comma" | "and" | "or";
+};
+export type RelationNode = {
+  readonly kind: "relation";
+  readonly operators: readonly RelationOperator[];
+  readonly operands: readonly Node[];
+};
+/** Items in round, square or angle brackets. Two items in round or square ones may also be the ends of an interval. */
+export type TupleNode = {
+  readonly kind: "tuple";
+  readonly items: readonly Node[];
+  readonly open: Bracket;
+  readonly close: Bracket;
+};
+export type Bracket = "round" | "square" | "angle";
+export type QuantityNode = { readonly kind: "quantity"; readonly value: Node; readonly unit: Unit };
+export type MatrixNode = { readonly kind: "matrix"; readonly rows: readonly (readonly Node[])[] };
+
+export type Node =
+  | NumberNode
+  | { readonly kind: "symbol"; readonly name: string }
+  | { readonly kind: "constant"; readonly name: ConstantName }
+  | { readonly kind: "add"; readonly terms: readonly Node[] }
+  | { readonly kind: "multiply"; readonly factors: readonly Node[] }
+  | { readonly kind: "power"; readonly base: Node; readonly exponent: Node }
+  | { readonly kind: "call"; readonly name: string; readonly args: readonly Node[] }
+  | { readonly kind: "plusminus"; readonly value: Node; readonly first: 1 | -1 }
+  | { readonly kind: "percent"; readonly value: Node }
+  | QuantityNode
+  | { readonly kind: "ratio"; readonly parts: readonly Node[] }
+  | RelationNode
+  | ListNode
+  | TupleNode
+  | { readonly kind: "set"; readonly items: readonly Node[] }
+  | { readonly kind: "builder"; readonly element: Node; readonly condition: Node }
+  | {
+      readonly kind: "setOperation";
+      readonly name: "union" | "intersection" | "difference";
+      readonly sets: readonly Node[];
+    }
+  | { readonly kind: "namedSet"; readonly name: SetName }
+  | MatrixNode
+  | { readonly kind: "text"; readonly value: string };
+
+export function number(value: Rational | bigint | number, decimals?: number): NumberNode {
+  const exact = typeof value === "object" ? value : rational(value);
+  return decimals === undefined ? { kind: "number", value: exact } : { kind: "number", value: exact, decimals };
+}
+
+export const ONE_NODE: NumberNode = number(ONE);
+export const PI: Node = { kind: "constant", name: "pi" };
+export const E: Node = { kind: "constant", name: "e" };
+export const INFINITY: Node = { kind: "constant", name: "infinity" };
+
+export function symbol(name: string): Node {
+  return { kind: "symbol", name };
+}
+
+export function text(value: string): Node {
+  return { kind: "text", value };
+}
+
+export function sum(terms: readonly Node[]): Node {
+  return terms.length === 1 ? (terms[0] as Node) : { kind: "add", terms };
+}
+
+export function product(factors: readonly Node[]): Node {
+  return factors.length === 1 ? (factors[0] as Node) : { kind: "multiply", factors };
+}
+
+export function power(base: Node, exponent: Node): Node {
+  return { kind: "power", base, exponent };
+}
+
+export function call(name: string, ...args: Node[]): Node {
+  return { kind: "call", name, args };
+}
+
+/** -a; a literal keeps its printed precision. */
+export function negated(a: Node): Node {
+  if (a.kind === "number") return number(minus(a.value), a.decimals);
+  return { kind: "multiply", factors: [number(MINUS_ONE), a] };
+}
+
+/** a/b; a quotient of exact literals becomes one literal. */
+export function quotient(a: Node, b: Node): Node {
+  if (
+    a.kind === "number" &&
+    b.kind === "number" &&
+    b.value.n !== 0n &&
+    a.decimals === undefined &&
+    b.decimals === undefined
+  ) {
+    return number(times(a.value, rational(b.value.d, b.value.n)));
+  }
+  return { kind: "multiply", factors: [a, power(b, number(MINUS_ONE))] };
+}
+
+export function difference(a: Node, b: Node): Node {
+  return { kind: "add", terms: [a, negated(b)] };
+}

@@ -1,0 +1,83 @@
+/** Traversals of the expression tree. The reader bounds its depth, so plain recursion is safe. */
+import type { Node } from "./node.ts";
+
+/** The direct subexpressions of a node, in order. */
+export function children(node: Node): readonly Node[] {
+  switch (node.kind) {
+    case "add":
+      return node.terms;
+    case "multiply":
+      return node.factors;
+    case "power":
+      return [node.base, node.exponent];
+    case "call":
+      return node.args;
+    case "plusminus":
+    case "percent":
+    case "quantity":
+      return [node.value];
+    case "ratio":
+      return node.parts;
+    case "relation":
+      return node.operands;
+    case "list":
+    case "tuple":
+    case "set":
+      return node.items;
+    case "builder":
+      return [node.element, node.condition];
+    case "setOperation":
+      return node.sets;
+    case "matrix":
+      return node.rows.flat();
+    default:
+      return [];
+  }
+}
+
+/** The node with each direct subexpression replaced. */
+export function mapChildren(node: Node, f: (child: Node) => Node): Node {
+  switch (node.kind) {
+    case "add":
+      return { ...node, terms: node.terms.map(f) };
+    case "multiply":
+      return { ...node, factors: node.factors.map(f) };
+    case "power":
+      return { ...node, base: f(node.base), exponent: f(node.exponent) };
+    case "call":
+      return { ...node, args: node.args.map(f) };
+    case "plusminus":
+    case "percent":
+    case "quantity":
+      return { ...node, value: f(node.value) };
+    case "ratio":
+      return { ...node, parts: node.parts.map(f) };
+    case "relation":
+      return { ...node, operands: node.operands.map(f) };
+    case "list":
+    case "tuple":
+    case "set":
+      return { ...node, items: node.items.map(f) };
+    case "builder":
+      return { ...node, element: f(node.element), condition: f(node.condition) };
+    case "setOperation":
+      return { ...node, sets: node.sets.map(f) };
+    case "matrix":
+      return { ...node, rows: node.rows.map((row) => row.map(f)) };
+    default:
+      return node;
+  }
+}
+
+/** Whether the node or a subexpression satisfies the predicate. */
+export function some(node: Node, predicate: (node: Node) => boolean): boolean {
+  return predicate(node) || children(node).some((child) => some(child, predicate));
+}
+
+/** Names of the variables in order of first appearance; unknown functions are written `f()`. */
+export function variables(node: Node, found: Set<string> = new Set()): Set<string> {
+  if (node.kind === "symbol") found.add(node.name);
+  if (node.kind === "call" && node.name.endsWith("()")) found.add(node.name);
+  for (const child of children(node)) variables(child, found);
+  return found;
+}

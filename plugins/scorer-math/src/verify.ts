@@ -1,0 +1,162 @@
+/** Whether an answer says the same as a reference. */
+import { asChoice } from "./compare/choice.ts";
+import { compareNodes } from "./compare/compare.ts";
+import type { Context } from "./compare/context.ts";
+import { renamed } from "./compare/rename.ts";
+import { compareTexts } from "./compare/text.ts";
+import { extract } from "./extract/extract.ts";
+import type { Extraction } from "./extract/extraction.ts";
+import type { VerifyOptions } from "./options.ts";
+import { read, type Reading } from "./read/read.ts";
+import { show } from "./tree/show.ts";
+import type { Node } from "./tree/node.ts";
+import { different, equivalent, undecided, type Outcome } from "./verdict.ts";
+import { Work, WorkExhausted } from "./work.ts";
+
+/** A verdict with the reason, the method that decided, and both answers as they were read. */
+export type Verification = Outcome & {
+  /** The reference as it was read. */
+  readonly gold: string;
+  /** The answer as it was read; empty when the text has none. */
+  readonly answer: string;
+  /** The answer as it stands in the text; undefined when the text has none. */
+  readonly extracted?: string;
+  /** Steps of work that the verdict took; deterministic. */
+  readonly work: number;
+};
+
+/** Steps for one verdict: some ten milliseconds. */
+export const WORK_LIMIT = 200_000;
+
+/**
+ * Compares a reference with an answer; both may be whole texts, in which the answer is looked for. Never throws, and
+ * the same input always gives the same verdict after the same number of steps.
+ */
+export function verify(gold: string, answer: string, options: VerifyOptions = {}): Verification {
+  const work = new Work(WORK_LIMIT);
+  const schema = options.schema === undefined ? {} : { schema: options.schema };
+  const mode = options.mode === undefined ? {} : { mode: options.mode };
+  const reference = extract(gold, { isReference: true });
+  const given = extract(answer, { ...schema, ...mode });
+  const finish = (outcome: Outcome, goldForm: string, answerForm: string): Verification => ({
+    ...outcome,
+    gold: goldForm,
+    answer: answerForm,
+    ...(given.found ? { extracted: given.answer } : {}),
+    work: work.spent,
+  });
+  if (!reference.found)
+    return finish(undecided("extraction", `the reference holds no answer: ${reference.reason}`), "", "");
+  if (!given.found) return finish(different("extraction", given.reason), reference.answer, "");
+  if (gold.trim() === given.answer || answer.trim() === reference.answer) {
+    return finish(
+      equivalent("identical", "the same text"),
+      reference.answer.slice(0, LONGEST_SHOWN),
+      given.answer.slice(0, LONGEST_SHOWN),
+    );
+  }
+  try {
+    const left = read(reference.answer, reference.isMath, work);
+    const right = read(given.answer, given.isMath, work);
+    const outcome = decide(left, right, reference, given, options, work);
+    return finish(outcome, showBriefly(left.node), showBriefly(right.node));
+  } catch (error) {
+    if (error instanceof WorkExhausted)
+      return finish(
+        undecided("budget", error.message),
+        reference.answer.slice(0, LONGEST_SHOWN),
+        given.answer.slice(0, LONGEST_SHOWN),
+      );
+    if (error instanceof RangeError)
+      return finish(
+        undecided("budget", "nested too deeply or too large"),
+        reference.answer.slice(0, LONGEST_SHOWN),
+        given.answer.slice(0, LONGEST_SHOWN),
+      );
+    throw error;
+  }
+}
+
+const LONGEST_SHOWN = 2000;
+
+function showBriefly(node: Node): string {
+  return show(node).slice(0, LONGEST_SHOWN);
+}
+
+type Found = Extraction & { found: true };
+
+function decide(
+  left: Reading,
+  right: Reading,
+  reference: Found,
+  given: Found,
+  options: VerifyOptions,
+  work: Work,
+): Outcome {
+  if (reference.answer === given.answer) return equivalent("identical", "the same text");
+  const choice = compareChoices(reference, given, options, work);
+  if (choice) return choice;
+  if (left.error !== undefined || right.error !== undefined) {
+    const words = compareTexts(reference.answer, given.answer);
+    if (words.verdict === "equivalent") return words;
+    if (
+      (left.error === undefined && left.node.kind === "text") ||
+      (right.error === undefined && right.node.kind === "text")
+    )
+      return words;
+    if (left.error !== undefined && isMathematics(reference.answer))
+      return undecided("unreadable", `the reference cannot be read: ${left.error}`);
+    if (right.error !== undefined && isMathematics(given.answer))
+      return undecided("unreadable", `the answer cannot be read: ${right.error}`);
+  }
+  const context: Context = { options, work, compare: (a, b) => compareNodes(context, a, b) };
+  const outcome =
+    compareDecimalCommas(reference.answer, given.answer, context) ?? context.compare(left.node, right.node);
+  if (outcome.verdict === "equivalent" || options.strict !== false) return outcome;
+  return context.compare(renamed(left.node), renamed(right.node));
+}
+
+/** Whether unreadable text is a formula rather than words. */
+function isMathematics(source: string): boolean {
+  return (
+    /\\[a-zA-Z]+/.test(source.replace(/\\(?:text|mathrm|textbf|mbox|textit|quad|,|;|!| )/g, "")) ||
+    (/[\d=<>^]/.test(source) && !/[a-z]{4}/i.test(source))
+  );
+}
+
+/**
+ * A letter beside a letter decides; the text of a choice counts where the other side has no letter. Undefined when
+ * neither side is a choice.
+ */
+function compareChoices(reference: Found, given: Found, options: VerifyOptions, work: Work): Outcome | undefined {
+  const left = asChoice(reference.answer);
+  const right = asChoice(given.answer);
+  if (left && right) {
+    if (left.rest !== "" && right.rest !== "") return undefined;
+    return left.letter === right.letter
+      ? equivalent("choice", "the same choice")
+      : different("choice", `choice ${right.letter} instead of ${left.letter}`);
+  }
+  const choice = left ?? right;
+  if (!choice || choice.rest === "") return undefined;
+  const [a, b] = (left ? [choice.rest, given.answer] : [reference.answer, choice.rest]) as [string, string];
+  const isMath = reference.isMath || given.isMath;
+  return decide(
+    read(a, isMath, work),
+    read(b, isMath, work),
+    { ...reference, answer: a },
+    { ...given, answer: b },
+    options,
+    work,
+  );
+}
+
+/** `3,14` beside `3.14`: a decimal comma, where a comma alone would part two numbers. */
+function compareDecimalCommas(gold: string, answer: string, context: Context): Outcome | undefined {
+  const [a, b] = [gold, answer].map((text) => text.replace(/[$\s]/g, "")) as [string, string];
+  const isComma = (text: string): boolean => /^[-+]?\d+,\d+$/.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text);
+  const isPoint = (text: string): boolean => /^[-+]?\d*\.\d+$/.test(text);
+  if (!(isComma(a) && isPoint(b)) && !(isPoint(a) && isComma(b))) return undefined;
+  const [left, right] = [a, b].map((text) => read(text.replace(",", "."), false, context.work).node) as [Node, Node];
+  return context.compare(left, right);
+}

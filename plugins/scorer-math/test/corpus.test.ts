@@ -1,0 +1,36 @@
+import { describe, expect, test } from "@jest/globals";
+import { verify, type VerifyOptions } from "../src/index.ts";
+import { rowsOf } from "./rows.ts";
+
+/** `directed`: the label holds for this order only (a decimal reference, or a text to extract from). */
+type Row = {
+  kind: string;
+  gold: string;
+  answer: string;
+  equivalent: boolean;
+  options?: VerifyOptions;
+  directed?: true;
+};
+
+const rows = rowsOf<Row>("corpus.jsonl");
+const kinds = [...new Set(rows.map(({ kind }) => kind))];
+
+describe.each(kinds)("labelled pairs: %s", (kind) => {
+  const ofKind = rows.filter((row) => row.kind === kind);
+  const wrong = (pairs: readonly Row[]): readonly unknown[] =>
+    pairs.flatMap((row) => {
+      const { verdict, method, reason, gold, answer } = verify(row.gold, row.answer, row.options);
+      return verdict === (row.equivalent ? "equivalent" : "different")
+        ? []
+        : [{ row, verdict, method, reason, gold, answer }];
+    });
+
+  test("every pair gets its label", () => {
+    expect(wrong(ofKind)).toEqual([]);
+  });
+
+  test("and in the other order", () => {
+    const symmetric = ofKind.filter(({ directed }) => directed !== true);
+    expect(wrong(symmetric.map((row) => ({ ...row, gold: row.answer, answer: row.gold })))).toEqual([]);
+  });
+});

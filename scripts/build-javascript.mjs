@@ -1,0 +1,50 @@
+// Bundles the sources of every package that has changed into its dist/, by tsup in this one process.
+// Dependencies stay imports; what several entries of a package share becomes a chunk, so that it exists once.
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { entriesOf } from "./lib/entries.mjs";
+import { fingerprint, stampOf, writeStamp } from "./lib/fingerprint.mjs";
+import { packages, root } from "./lib/repository.mjs";
+
+const recipe = fingerprint([
+  join(root, "scripts", "build-javascript.mjs"),
+  join(root, "scripts", "lib", "entries.mjs"),
+]);
+
+for (const workspace of packages()) {
+  const entry = entriesOf(workspace);
+  const names = Object.keys(entry);
+  const outDir = join(workspace.path, "dist");
+  const stamp = `build/${workspace.folder}`;
+  const state = recipe + fingerprint([join(workspace.path, "src"), join(workspace.path, "package.json")]);
+  const isBuilt = names.every((name) => existsSync(join(outDir, `${name}.js`)));
+  if (names.length === 0 || (isBuilt && stampOf(stamp) === state)) continue;
+  const { build } = await import("tsup");
+  removeOldJavaScript(outDir);
+  await build({
+    config: false,
+    entry,
+    outDir,
+    format: "esm",
+    target: "node24",
+    platform: "node",
+    dts: false,
+    splitting: true,
+    sourcemap: true,
+    clean: false,
+    removeNodeProtocol: false, // node:sqlite exists under its full name only
+    skipNodeModulesBundle: true,
+    silent: true,
+    tsconfig: join(workspace.path, "tsconfig.json"),
+  });
+  writeStamp(stamp, state);
+  console.error(`  built ${workspace.manifest.name}`);
+}
+
+/** Declarations stay: they are tsc's, which knows by itself what to write anew. */
+function removeOldJavaScript(/** @type {string} */ folder) {
+  if (!existsSync(folder)) return;
+  for (const file of readdirSync(folder)) {
+    if (/\.js(\.map)?$/.test(file)) rmSync(join(folder, file));
+  }
+}

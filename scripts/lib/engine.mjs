@@ -1,0 +1,20 @@
+import { join } from "node:path";
+import { root } from "./repository.mjs";
+import { runNode } from "./run.mjs";
+
+/** The command line as users run it. */
+export const mrlm = join(root, "core", "cli", "bin", "mrlm.js");
+
+/** The engine's Python sources and tests. */
+export const pythonFolder = join(root, "algorithms", "engine-torch", "python");
+
+/**
+ * Makes the engine's Python environment, or finds that it is there; shows its progress on stderr.
+ * @param {{ dev?: boolean }} [options] dev: with pytest, ruff and mypy
+ * @returns {Promise<string>} the interpreter
+ */
+export async function ensureEngine({ dev = false } = {}) {
+  const command = [mrlm, "engine", "setup", "--json", ...(dev ? ["--extra", "dev"] : [])];
+  const { stdout } = await runNode(command, { stdout: "capture" });
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "").executable;
+}

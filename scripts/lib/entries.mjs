@@ -1,0 +1,24 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * What to bundle for a package: each `./dist/NAME.js` that its exports or bin name, from `src/NAME.ts`,
+ * and what its `tsup.entry` lists besides (modules that are started as processes or workers).
+ * @param {{ path: string, manifest: any }} package_
+ * @returns {Record<string, string>} output name (without extension) -> absolute source path
+ */
+export function entriesOf({ path, manifest }) {
+  const outputs = [
+    ...Object.values(manifest.exports ?? {}).map((target) => target.import),
+    ...Object.values(manifest.bin ?? {}),
+  ].filter((file) => typeof file === "string" && file.startsWith("./dist/"));
+  const names = [
+    ...outputs.map((file) => file.slice("./dist/".length, -".js".length)),
+    ...(manifest.tsup?.entry ?? []).map((/** @type {string} */ file) =>
+      file.replace(/^(\.\/)?src\//, "").replace(/\.ts$/, ""),
+    ),
+  ];
+  return Object.fromEntries(
+    names.map((name) => [name, join(path, "src", `${name}.ts`)]).filter(([, source]) => existsSync(source)),
+  );
+}

@@ -1,0 +1,40 @@
+// npm run lint: every static check of both languages. All of them run, so that one round shows everything.
+import { ensureDependencies } from "./lib/dependencies.mjs";
+import { ensureEngine, pythonFolder } from "./lib/engine.mjs";
+import { attempt, projectNode } from "./lib/run.mjs";
+import { ScriptError, script } from "./lib/script.mjs";
+import { buildJavaScript } from "./lib/setup.mjs";
+
+const sources = ["core", "environments", "plugins", "algorithms"];
+
+/** @type {{ name: string, command: string, args: string[], cwd?: string }[]} */
+const checks = [
+  { name: "types", command: "tsc", args: ["--build"] },
+  { name: "style", command: "oxlint", args: ["--deny-warnings"] },
+  { name: "imports", command: "depcruise", args: ["--config", "dependency-cruiser.config.mjs", ...sources] },
+  { name: "unused code and dependencies", command: "knip", args: ["--no-config-hints"] },
+  { name: "project references", command: projectNode, args: ["scripts/sync-references.mjs", "--check"] },
+  { name: "lock file", command: projectNode, args: ["scripts/check-lock.mjs"] },
+  { name: "protocols", command: "buf", args: ["lint"] },
+  { name: "generated code", command: "npm", args: ["run", "gen:check"] },
+];
+
+/** @param {string} python @returns {typeof checks} */
+const pythonChecks = (python) => [
+  { name: "Python style", command: python, args: ["-m", "ruff", "check", "."], cwd: pythonFolder },
+  { name: "generated Python code", command: python, args: ["scripts/generate.py", "--check"], cwd: pythonFolder },
+  { name: "Python types", command: python, args: ["-m", "mypy"], cwd: pythonFolder },
+];
+
+await script(async () => {
+  await ensureDependencies();
+  await buildJavaScript();
+  const python = await ensureEngine({ dev: true });
+  const failed = [];
+  for (const { name, command, args, cwd } of [...checks, ...pythonChecks(python)]) {
+    console.error(`> ${name}`);
+    const { exitCode } = await attempt(command, args, { cwd });
+    if (exitCode !== 0) failed.push(name);
+  }
+  if (failed.length > 0) throw new ScriptError(`lint failed: ${failed.join(", ")}`);
+});

@@ -1,0 +1,35 @@
+// npm run sync:references [-- --check]: keeps the `references` of each package's tsconfig.json equal to its
+// @mrlm dependencies, and those of the root to all packages, so that `tsc --build` builds in the right order.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { packages, readJson, root } from "./lib/repository.mjs";
+
+const isCheck = process.argv.includes("--check");
+const all = packages();
+const folderOf = new Map(all.map(({ folder, manifest }) => [manifest.name, folder]));
+
+for (const { folder, manifest } of all) {
+  const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  const folders = dependencies.flatMap((name) => folderOf.get(name) ?? []);
+  sync(
+    `${folder}/tsconfig.json`,
+    folders.map((target) => ({ path: posix.relative(folder, target) })),
+  );
+}
+const everyPackage = all.map(({ folder }) => ({ path: folder }));
+sync("tsconfig.json", [...everyPackage, { path: "tsconfig.tests.json" }, { path: "tsconfig.scripts.json" }]);
+sync("tsconfig.tests.json", everyPackage);
+
+/** @param {string} file @param {{ path: string }[]} references */
+function sync(file, references) {
+  const path = join(root, file);
+  const config = { ...readJson(path), references };
+  const text = `${JSON.stringify(config, null, 2)}\n`;
+  if (text === readFileSync(path, "utf8")) return;
+  if (isCheck) {
+    console.error(`${file}: its references are not its @mrlm dependencies. Run: npm run sync:references`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, text);
+  }
+}

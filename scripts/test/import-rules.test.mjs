@@ -1,0 +1,100 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { root } from "../lib/repository.mjs";
+
+/** A small repository with the names of this one: folder -> package. */
+const packages = {
+  "core/spec": "@mrlm/spec",
+  "core/kit": "@mrlm/kit",
+  "core/runtime": "@mrlm/runtime",
+  "core/sandbox": "@mrlm/sandbox",
+  "core/testing": "@mrlm/testing",
+  "environments/math": "@mrlm/environment-math",
+  "plugins/sandbox-python": "@mrlm/sandbox-python",
+  "algorithms/grpo": "@mrlm/grpo",
+  "node_modules/zod": "zod",
+  "node_modules/@grpc/grpc-js": "@grpc/grpc-js",
+  "node_modules/isolated-vm": "isolated-vm",
+  "node_modules/@standard-schema/spec": "@standard-schema/spec",
+};
+
+/** Source files with the rules that each breaks. */
+const forbidden = {
+  "core/spec/src/a.ts": ['import "zod";', ["spec-imports-nothing"]],
+  "core/spec/src/b.ts": ['import "node:fs";', ["spec-imports-nothing"]],
+  "core/spec/src/c.ts": ['import type { X } from "@mrlm/kit";', ["spec-imports-nothing"]],
+  "core/spec/src/d.ts": ['import { X } from "@standard-schema/spec";', ["standard-schema-only-as-a-type"]],
+  "core/kit/src/a.ts": ['export { X } from "@mrlm/runtime";', ["kit-imports-spec-only"]],
+  "core/runtime/src/a.ts": ['export const x = () => import("@mrlm/grpo");', ["core-stands-alone"]],
+  "core/runtime/src/b.ts": ['import "@grpc/grpc-js";', ["grpc-stays-in-three-packages"]],
+  "core/runtime/src/c.ts": ['import "../../kit/src/index.ts";', ["packages-by-their-name"]],
+  "core/runtime/src/d.ts": ['import "@mrlm/nowhere";', ["no-unresolved"]],
+  "core/runtime/src/e.ts": ['import "../test/a.ts";', ["sources-import-no-tests"]],
+  "core/runtime/src/f.ts": ['import "./g.ts";', ["no-circular"]],
+  "core/runtime/src/g.ts": ['import "./f.ts";', []], // a circle is reported once
+  "environments/math/src/a.ts": ['import type { X } from "@mrlm/runtime";', ["plugins-import-spec-and-kit"]],
+  "environments/math/src/b.ts": ['import "@mrlm/grpo";', ["plugins-never-import-each-other"]],
+  "environments/math/src/c.ts": ['import "@mrlm/sandbox";', ["plugins-import-spec-and-kit"]],
+  "environments/math/test/a.ts": ['import "@mrlm/runtime";', ["plugin-tests-import-testing-too"]],
+  "algorithms/grpo/src/a.ts": ['import "isolated-vm";', ["isolated-vm-stays-in-its-plugin"]],
+  "plugins/sandbox-python/src/a.ts": ['import "@mrlm/testing";', ["sandbox-plugins-import-sandbox-too"]],
+  "plugins/sandbox-python/test/a.ts": ['import "@mrlm/runtime";', ["sandbox-plugin-tests-import-testing-too"]],
+};
+
+const allowed = {
+  "core/spec/src/ok.ts": 'import type { X } from "@standard-schema/spec";',
+  "core/kit/src/ok.ts": 'import "@mrlm/spec"; import "zod"; import "node:fs";',
+  "core/runtime/test/a.ts": 'import "@mrlm/environment-math"; import "../src/index.ts";',
+  "environments/math/src/ok.ts": 'import "@mrlm/spec"; import "@mrlm/kit"; import "zod";',
+  "environments/math/test/ok.ts": 'import "@mrlm/testing"; import "../src/ok.ts";',
+  "plugins/sandbox-python/src/ok.ts": 'import "@mrlm/sandbox"; import "@mrlm/kit";',
+  "plugins/sandbox-python/test/ok.ts": 'import "@mrlm/testing"; import "@mrlm/sandbox";',
+};
+
+/** @type {string} */
+let folder;
+/** @type {Map<string, Set<string>>} file -> names of the rules that it breaks */
+const broken = new Map();
+
+/** @param {string} name @param {string} text */
+function write(name, text) {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "imports-"));
+  for (const [path, name] of Object.entries(packages)) {
+    write(`${path}/package.json`, JSON.stringify({ name, type: "module", exports: "./src/index.ts" }));
+    write(`${path}/src/index.ts`, "");
+    if (path.startsWith("node_modules/")) continue;
+    mkdirSync(join(folder, "node_modules", "@mrlm"), { recursive: true });
+    symlinkSync(join(folder, path), join(folder, "node_modules", name), "junction");
+  }
+  for (const [file, [text]] of Object.entries(forbidden)) write(file, `${text}`);
+  for (const [file, text] of Object.entries(allowed)) write(file, text);
+  cpSync(join(root, "dependency-cruiser.config.mjs"), join(folder, "rules.mjs"));
+
+  const cruiser = join(root, "node_modules", "dependency-cruiser", "bin", "dependency-cruiser.mjs");
+  const folders = ["core", "environments", "plugins", "algorithms"];
+  const args = [cruiser, "--config", "rules.mjs", "--output-type", "json", ...folders];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  expect(stderr).toBe("");
+  for (const { from, rule } of JSON.parse(stdout).summary.violations) {
+    broken.set(from, (broken.get(from) ?? new Set()).add(rule.name));
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("import rules", () => {
+  test.each(Object.entries(forbidden))("%s", (file, [, rules]) => {
+    expect([...(broken.get(file) ?? [])]).toEqual(rules);
+  });
+
+  test.each(Object.keys(allowed))("%s is allowed", (file) => {
+    expect(broken.get(file)).toBeUndefined();
+  });
+});

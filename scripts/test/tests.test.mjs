@@ -1,0 +1,30 @@
+import { describe, expect, test } from "@jest/globals";
+import { addCounts, countJest, countJunit } from "../lib/tests.mjs";
+
+describe("test counts", () => {
+  test("a file that jest could not load counts as a failure", () => {
+    const report = {
+      numPassedTests: 3,
+      numFailedTests: 1,
+      numPendingTests: 2,
+      numTodoTests: 1,
+      numRuntimeErrorTestSuites: 1,
+    };
+    expect(countJest(report)).toEqual({ passed: 3, failed: 2, skipped: 3 });
+  });
+
+  test("pytest errors count as failures, and the rest has passed", () => {
+    const xml =
+      '<?xml version="1.0"?><testsuites name="pytest tests"><testsuite name="pytest" errors="1" failures="2" ' +
+      'skipped="3" tests="10" time="0.1"><testcase name="a"/></testsuite></testsuites>';
+    expect(countJunit(xml)).toEqual({ passed: 4, failed: 3, skipped: 3 });
+  });
+
+  test("both languages are summed", () => {
+    const results = [
+      { passed: 1, failed: 0, skipped: 2, exitCode: 0 },
+      { passed: 10, failed: 1, skipped: 0, exitCode: 1 },
+    ];
+    expect(addCounts(results)).toEqual({ passed: 11, failed: 1, skipped: 2 });
+  });
+});

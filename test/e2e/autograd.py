@@ -1,0 +1,170 @@
+"""GRPO, SFT and DPO losses written once more, in torch, with gradients by autograd.
+
+Reads cases as JSON from stdin. For each: starts from the checkpoint `before`, makes the same updates, and compares with the checkpoint
+`after`. Prints for each case the gradient norms, the largest difference of any weight relative to the largest change of any, and
+the policy's loss before the first update.
+"""
+
+import json
+import math
+import sys
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+
+def load(directory):
+    config = AutoConfig.from_pretrained(directory)
+    config.pad_token_id = None  # with one, the embedding drops the gradient of pad tokens that were sampled
+    return AutoModelForCausalLM.from_pretrained(directory, config=config, dtype=torch.float32)
+
+
+def outputs(model, episode, temperature):
+    """Log-probabilities and entropies of the masked tokens of all rows."""
+    logprobs, entropies = [], []
+    for row in episode["rows"]:
+        tokens = torch.tensor(row["tokens"])[None]
+        positions = torch.tensor([t for t, chosen in enumerate(row["mask"]) if chosen])
+        log_p = torch.log_softmax(model(input_ids=tokens).logits[0].float() / temperature, -1)[positions - 1]
+        logprobs.append(log_p.gather(1, tokens[0, positions][:, None])[:, 0])
+        entropies.append(-(log_p.exp() * log_p).sum(-1))
+    return torch.cat(logprobs), torch.cat(entropies)
+
+
+def advantages(episodes, options):
+    groups = {}
+    for episode in episodes:
+        groups.setdefault(episode["group"], []).append(episode)
+    for members in groups.values():
+        rewards = torch.tensor([member["reward"] for member in members], dtype=torch.float64)
+        n = len(members)
+        if options.get("baseline") == "leave_one_out":
+            centred = rewards - (rewards.sum() - rewards) / (n - 1)
+        else:
+            centred = rewards - rewards.mean()
+        if options.get("scale") == "group_std":
+            centred = centred / (rewards.std() + 1e-4)
+        for member, advantage in zip(members, centred.tolist(), strict=True):
+            member["advantage"] = advantage
+
+
+def surrogate(now, old, advantage, options):
+    low, high = options.get("clip_low", 0.2), options.get("clip_high", 0.2)
+    ratio = (now - old).exp()
+    kind = options.get("policy_loss", "clip")
+    if kind == "cispo":
+        return -ratio.clamp(max=1 + high).detach() * advantage * now
+    if kind == "minirl":
+        reach = options.get("minirl_cap", 4.0)  # the samples are fresh
+        outside = (ratio > 1 + (low + options.get("minirl_epsilon_high", 0.1)) * reach) if advantage > 0 else (ratio < 1 - low * reach)
+        return torch.where(outside, 0.0, -ratio.detach() * advantage * now)
+    if kind == "gspo":
+        ratio = (now - old).mean().exp().expand_as(now)
+    return -torch.minimum(ratio * advantage, ratio.clamp(1 - low, 1 + high) * advantage)
+
+
+def divergence(now, old, reference, options):
+    d = now - reference
+    value = {"k1": d, "k2": d * d / 2, "k3": (-d).exp() - 1 + d}[options.get("kl_estimator", "k3")]
+    return (now - old).exp() * value if options.get("kl_importance", True) else value
+
+
+def grpo_loss(model, case, old):
+    options, episodes = case["options"], case["episodes"]
+    temperature = case["temperature"]
+    aggregation = options.get("aggregation", "token_mean")
+    tokens = sum(len(o) for o in old)
+    normalizer = {"token_mean": tokens, "sequence_mean": len(episodes), "constant": len(episodes) * case["max_tokens"]}[aggregation]
+    policy, total = 0.0, 0.0
+    for episode, before in zip(episodes, old, strict=True):
+        now, entropy = outputs(model, episode, temperature)
+        weight = 1 / len(now) if aggregation == "sequence_mean" else 1.0
+        part = weight * surrogate(now, before, episode["advantage"], options).sum()
+        policy = policy + part.item()
+        # The reference is the policy before the first update, and so are the old log-probabilities.
+        part = part + options.get("kl_coefficient", 0) * weight * divergence(now, before, before, options).sum()
+        part = part - options.get("entropy_coefficient", 0) * weight * entropy.sum()
+        total = total + part
+    return total / normalizer, policy / normalizer
+
+
+def sft_loss(model, case, _old):
+    nll = [-outputs(model, episode, 1.0)[0] for episode in case["episodes"]]
+    tokens = sum(len(part) for part in nll)
+    mean = sum(part.sum() for part in nll).item() / tokens
+    if case["options"].get("aggregation") == "sequence_mean":
+        return sum(part.mean() for part in nll) / len(nll), mean
+    return sum(part.sum() for part in nll) / tokens, mean
+
+
+def dpo_loss(model, case, old):
+    """Pairs are two episodes one after the other; the reference is the policy before the first update."""
+    options, episodes = case["options"], case["episodes"]
+    kind, beta = options.get("loss", "sigmoid"), options.get("beta", 0.1)
+    logsigmoid, smoothing = torch.nn.functional.logsigmoid, options.get("label_smoothing", 0.0)
+    now = [outputs(model, episode, 1.0)[0] for episode in episodes]
+    divergence = mismatched(model, case) if kind == "kto" else 0.0
+    losses = []
+    for i in range(0, len(episodes), 2):
+        won, lost = now[i] - old[i], now[i + 1] - old[i + 1]
+        if kind == "ipo":
+            loss = (won.mean() - lost.mean() - 1 / (2 * beta)) ** 2
+        elif kind == "hinge":
+            loss = torch.relu(1 - beta * (won.sum() - lost.sum()))
+        elif kind == "kto":
+            loss = 2 - torch.sigmoid(beta * (won.sum() - divergence)) - torch.sigmoid(beta * (divergence - lost.sum()))
+        else:
+            simpo = beta * (now[i].mean() - now[i + 1].mean()) - options.get("simpo_margin", 0.5)
+            u = simpo if kind == "simpo" else beta * (won.sum() - lost.sum())
+            loss = -(1 - smoothing) * logsigmoid(u) - smoothing * logsigmoid(-u)
+        losses.append(loss - options.get("nll_coefficient", 0.0) * now[i].mean())
+    loss = torch.stack(losses).mean()
+    return loss, loss.item()
+
+
+@torch.no_grad()
+def mismatched(model, case):
+    """Mean of log pi - log ref over the answers of the next pair, at least 0."""
+    episodes, reference = case["episodes"], load(case["before"])
+    total = 0.0
+    for i, episode in enumerate(episodes):
+        asked, answered = episode["rows"][0], episodes[(i + 2) % len(episodes)]["rows"][0]
+        said = [t for t, chosen in zip(answered["tokens"], answered["mask"], strict=True) if chosen]
+        prompt = asked["tokens"][: asked["mask"].index(1)]
+        row = {"tokens": prompt + said, "mask": [0] * len(prompt) + [1] * len(said)}
+        total += float((outputs(model, {"rows": [row]}, 1.0)[0] - outputs(reference, {"rows": [row]}, 1.0)[0]).sum())
+    return max(0.0, total / len(episodes))
+
+
+LOSSES = {"grpo": grpo_loss, "sft": sft_loss, "dpo": dpo_loss}
+
+
+def run(case):
+    torch.manual_seed(0)
+    model, options = load(case["before"]), case["options"]
+    start = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    if case["kind"] == "grpo":
+        advantages(case["episodes"], options)
+    with torch.no_grad():
+        old = [outputs(model, episode, case["temperature"])[0] for episode in case["episodes"]]
+    norms, first = [], None
+    for _ in range(options["steps"] * options.get("updates_per_step", 1)):
+        model.zero_grad()
+        loss, reported = LOSSES[case["kind"]](model, case, old)
+        loss.backward()
+        first = reported if first is None else first
+        gradients = [parameter.grad for parameter in model.parameters()]
+        norms.append(math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients)))
+        with torch.no_grad():  # Adam with betas of 0 and an epsilon far above every gradient
+            for parameter in model.parameters():
+                g = parameter.grad
+                parameter -= options["learning_rate"] * g / (g.abs() + options["adam_epsilon"])
+    after = load(case["after"])
+    found = dict(after.named_parameters())
+    change = max(float((parameter - start[name]).abs().max()) for name, parameter in model.named_parameters())
+    difference = max(float((parameter - found[name]).abs().max()) for name, parameter in model.named_parameters())
+    return {"norms": norms, "loss": first, "change": change, "difference": difference / change}
+
+
+torch.set_num_threads(1)
+print(json.dumps([run(case) for case in json.load(sys.stdin)]))

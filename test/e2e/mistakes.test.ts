@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { fakePython } from "./support/fake-python.ts";
+import { run } from "./support/mrlm.ts";
+import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+
+const directory = temporaryDirectory();
+/** Nobody listens there: a run that got as far as its engine would fail with another error. */
+const REMOTE = { ...TINY, server: {}, engine: { address: "127.0.0.1:9" } };
+const train = (config: object, env?: NodeJS.ProcessEnv) => run(["train", "--config", writeConfig(directory, config), "--output", directory], env);
+
+const NO_ENGINE = { MRLM_CACHE: join(directory, "empty-cache") };
+
+test.each([
+  ["an environment that is not there", { ...REMOTE, environments: [{ id: "mth@1" }] }, /^error ENVIRONMENT_NOT_FOUND: \S+tiny\.yaml:\d+:\d+: .*"mth@1"\. Did you mean "math@1"\?$/m],
+  ["a model directory that is not there", { ...REMOTE, engine: {}, model: { path: "no-such-model" } }, /^error MODEL_DIRECTORY_MISSING: .*no-such-model/m],
+  ["a key that is not known", { ...REMOTE, smapling: {} }, /^error CONFIG_INVALID: \S+tiny\.yaml:\d+:\d+: unknown key "smapling"\. Did you mean "sampling"\?$/m],
+  ["an option that an algorithm does not have", { ...REMOTE, stages: [{ ...TINY.stages[1], gruop_size: 8 }] }, /^error CONFIG_INVALID: \S+:\d+:\d+: unknown key "gruop_size"\. Did you mean "group_size"\?/m],
+  ["groups of one", { ...REMOTE, stages: [{ ...TINY.stages[1], group_size: 1 }] }, /^error CONFIG_INVALID: \S+:\d+:\d+: group_size is 1/m],
+  ["an algorithm that is not there", { ...REMOTE, stages: [{ algorithm: "gppo" }] }, /^error PLUGIN_NOT_FOUND: .*Did you mean "grpo"\?/m],
+])("%s is said before training begins, with exit code 2", async (_, config, said) => {
+  // The engine's interpreter is given, so that these do not depend on whether it is installed.
+  const { code, stderr } = await train(config, { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
+  expect(stderr).toMatch(said);
+  expect(code).toBe(2);
+});
+
+test("an engine that is not set up is said before anything is started, with exit code 3 and the command that sets it up", async () => {
+  const { code, stdout, stderr } = await train(TINY, NO_ENGINE);
+  expect([code, stdout, stderr]).toEqual([3, "", expect.stringMatching(/^error ENGINE_NOT_SET_UP: .*\n.*mrlm engine setup/)]);
+});
+
+test.each([
+  ["missing", () => join(directory, "no-python"), /^error PYTHON_NOT_FOUND: /],
+  ["too old", () => fakePython(directory, "3.8"), /^error PYTHON_VERSION: .*3\.8/s],
+])("engine setup with a Python that is %s says which one it takes, with exit code 3", async (_, python, said) => {
+  const { code, stderr } = await run(["engine", "setup"], { ...NO_ENGINE, MRLM_PYTHON: python() });
+  expect(stderr).toMatch(said);
+  expect([code, stderr]).toEqual([3, expect.stringContaining("Python 3.10 to 3.13")]);
+});
+
+test("a file, a run or a command that is not there: exit code 2, and with --json an object on stdout", async () => {
+  for (const args of [["train", "--config", "nowhere.yaml"], ["train", "--resume", join(directory, "no-run")], ["train"], ["trian"], ["serve", "--port", "seven"], ["serve", "--environments", "mth"]]) {
+    const { code, stderr } = await run(args);
+    expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(/^error/)]);
+  }
+  const { events } = await run(["train", "--config", "nowhere.yaml", "--json"]);
+  expect(events).toEqual([{ event: "error", code: "CONFIG_NOT_FOUND", message: expect.stringContaining("nowhere.yaml"), hint: expect.any(String) }]);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "@jest/globals";
+import { loadConfig } from "@mrlm/runtime";
+import { fakePython } from "./support/fake-python.ts";
+import { ROOT, run } from "./support/mrlm.ts";
+import { temporaryDirectory } from "./support/tiny-run.ts";
+
+test("a configuration of the seed system loads as it stands", () => {
+  const { config } = loadConfig(`${ROOT}examples/seed/math_grpo.yaml`);
+  expect(config).toMatchObject({
+    name: "math_grpo",
+    model: { path: `${ROOT}models/my-model`, dtype: "float32" },
+    stages: [{ algorithm: "grpo", options: { steps: 50, prompts_per_step: 2, group_size: 4, learning_rate: 1e-5, clip_low: 0.2, clip_high: 0.2 } }],
+    environments: [{ id: "math", max_turns: 3 }],
+    distributed: { enabled: false },
+  });
+});
+
+const directory = temporaryDirectory();
+
+test("the command takes it, and says only that its model is not there", async () => {
+  const { code, stderr } = await run(["train", "--config", "examples/seed/math_grpo.yaml"], { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("MODEL_DIRECTORY_MISSING")]);
+});

@@ -1,0 +1,37 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { expect, test } from "@jest/globals";
+import { connectEnvironments } from "@mrlm/client";
+import type { Message } from "@mrlm/spec";
+import { Mrlm, run } from "./support/mrlm.ts";
+
+const { signal } = new AbortController();
+
+test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () => {
+  const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json"]);
+  const { address, environments } = await server.event(({ event }) => event === "listening");
+  expect(environments).toEqual(["math@1"]);
+  const host = await connectEnvironments(address as string);
+  const ref = { id: "math", options: { families: ["ordering"], style: "terse" } };
+  const [demonstration] = await host.demonstrate(ref, ["train/5"]);
+  const session = await host.open(ref);
+  const observation = await session.reset({ task: "train/5", signal });
+  expect(observation.messages.at(-1)?.role).toBe("user");
+  const message = demonstration?.messages.at(-1) as Message;
+  const { rewards, terminated } = await session.step({ agent: observation.agent, message, finishReason: "stop" }, { signal });
+  expect([rewards[observation.agent], terminated]).toMatchObject([{ scored: true, value: 1, components: { correct: 1, format: 1 } }, { [observation.agent]: true }]);
+  await session.close();
+  await host.close();
+  server.child.kill("SIGINT");
+  expect(await server.finished).toMatchObject({ code: 0, signal: null });
+});
+
+test("a port in use is named, with what to do", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as { port: number };
+  const { code, stderr } = await run(["serve", "--port", String(port)]);
+  other.close();
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`error PORT_IN_USE: Port ${port} is in use`)]);
+  expect(stderr).toContain("--port");
+});

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** The repository, which is the project whose plugins are found. */
+export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const COMMAND = fileURLToPath(new URL("../../../core/cli/bin/mrlm.js", import.meta.url));
+
+/** An object that `--json` printed. */
+export type Event = Readonly<Record<string, unknown>> & { readonly event: string };
+
+/** A command that has ended. */
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly events: readonly Event[];
+}
+
+/** A command at work. */
+export class Mrlm {
+  readonly child: ChildProcess;
+  readonly finished: Promise<Finished>;
+  readonly #events: Event[] = [];
+  readonly #watchers = new Set<() => void>();
+  #stdout = "";
+  #stderr = "";
+  #ended = false;
+
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    const child = spawn(process.execPath, [COMMAND, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "", ...env } });
+    this.child = child;
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      this.#stdout += `${line}\n`;
+      if (line.startsWith("{")) this.#events.push(JSON.parse(line) as Event);
+      this.#tell();
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr += text;
+      this.#tell();
+    });
+    this.finished = once(child, "close").then(([code, signal]) => {
+      this.#ended = true;
+      this.#tell();
+      return { code: code as number | null, signal: signal as NodeJS.Signals | null, stdout: this.#stdout, stderr: this.#stderr, events: this.#events };
+    });
+  }
+
+  /** The first event of which something holds, once it is there. Rejects, with what was said, when the command ends without one. */
+  event(holds: (event: Event) => boolean): Promise<Event> {
+    return this.#until(() => this.#events.find(holds), "an event");
+  }
+
+  /** Waits until something has been said on stderr. */
+  async said(text: string): Promise<void> {
+    await this.#until(() => this.#stderr.includes(text) || undefined, JSON.stringify(text));
+  }
+
+  /** Ids of the processes that it has told of, by their role, the latest last. */
+  pids(role: string): number[] {
+    return this.#events.filter((event) => event.event === "process" && event["role"] === role).map(({ pid }) => pid as number);
+  }
+
+  #until<T>(look: () => T | undefined, what: string): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const check = (): void => {
+        const found = look();
+        if (found === undefined && !this.#ended) return;
+        this.#watchers.delete(check);
+        if (found === undefined) reject(new Error(`mrlm ended without ${what}:\n${this.#stdout}\n${this.#stderr}`));
+        else resolve(found);
+      };
+      this.#watchers.add(check);
+      check();
+    });
+  }
+
+  #tell(): void {
+    for (const check of [...this.#watchers]) check();
+  }
+}
+
+/** Runs a command to its end. */
+export function run(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Finished> {
+  return new Mrlm(args, env).finished;
+}
+
+/** Whether a process is alive; one that nobody has waited for yet does not count. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

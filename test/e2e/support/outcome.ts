@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { MetricsFile, TrajectoryStore } from "@mrlm/runtime";
+import type { AgentTrajectory } from "@mrlm/spec";
+
+/**
+ * What a run came to, to the last bit. Left out are the seconds that it took, and the weight versions of tokens: they count publications, and a run
+ * that is stopped between two checkpoints publishes once more, for the one that it writes then.
+ */
+export interface Outcome {
+  readonly weights: string;
+  readonly metrics: readonly unknown[];
+  readonly episodes: readonly unknown[];
+}
+
+export function outcomeOf(directory: string): Outcome {
+  const store = new TrajectoryStore(join(directory, "trajectories.sqlite"));
+  try {
+    return {
+      weights: createHash("sha256").update(readFileSync(join(directory, "model", "model.safetensors"))).digest("hex"),
+      metrics: new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row),
+      episodes: Array.from(store.read(), ({ step, stage, trajectory }) => ({ step, stage, ...trajectory, seconds: undefined, agents: Object.values(trajectory.agents).map(withoutVersions) })),
+    };
+  } finally {
+    store.close();
+  }
+}
+
+function withoutVersions({ segments, ...agent }: AgentTrajectory): unknown {
+  return { ...agent, segments: segments.map(({ versions: _, ...segment }) => segment) };
+}

@@ -1,0 +1,63 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "@jest/globals";
+import { loadConfig, MetricsFile, TrajectoryStore } from "@mrlm/runtime";
+import { describeWithEngine, installed } from "./support/engine.ts";
+import { type Finished, run } from "./support/mrlm.ts";
+import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+
+const LOADS = `
+import sys, torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+model = AutoModelForCausalLM.from_pretrained(sys.argv[1])
+tokenizer = AutoTokenizer.from_pretrained(sys.argv[1])
+ids = tokenizer.apply_chat_template([{"role": "user", "content": "sort 21"}], add_generation_prompt=True, return_tensors="pt", return_dict=True)["input_ids"]
+print(type(model).__name__, bool(torch.isfinite(model(ids).logits).all()), "".join(tokenizer.convert_ids_to_tokens(tokenizer("sort 21")["input_ids"])))
+`;
+
+describeWithEngine("mrlm train, from the configuration to the model (skipped where `npm run setup` has not run)", () => {
+  const output = temporaryDirectory();
+  const config = writeConfig(output, { ...TINY, stages: TINY.stages.map((stage) => ({ ...stage, steps: 3 })) });
+  let finished: Finished;
+  let directory: string;
+  const path = (name: string): string => join(directory, name);
+
+  beforeAll(async () => {
+    finished = await run(["train", "--config", config, "--output", output]);
+    expect([finished.code, finished.stderr]).toEqual([0, expect.anything()]);
+    directory = /^run directory: (\S+)$/m.exec(finished.stdout)?.[1] ?? "";
+  }, 300_000);
+
+  test("it says what it starts, shows each stage, and ends with the table, the shares of time and three commands", () => {
+    for (const line of [/^starting the environment server$/m, /^starting the engine/m, /^engine on cpu .* deterministic mode$/m, /^sft +3\/3 +loss/m, /^grpo 3\/3 +reward/m, /^evaluation \(start, .*greedy accuracy/m]) expect(finished.stderr).toMatch(line);
+    for (const line of [/greedy accuracy +sampled reward$/m, /^before training +0 +math@1 +8 /m, /^after sft +3 /m, /^after grpo +6 /m, /^sampling .* %$/m, /^environment .* %$/m, /^training .* %$/m]) expect(finished.stdout).toMatch(line);
+    const commands = finished.stdout.split("Next:\n")[1]?.trimEnd().split("\n") ?? [];
+    expect(commands.map((command) => command.replace(directory, "RUN"))).toEqual(["  npx mrlm eval --model RUN/model --environment math", "  npx mrlm train --config RUN/config.yaml --seed 1", "  npx mrlm serve --environments math"]);
+  });
+
+  test("the run directory holds what the reference names", () => {
+    expect(loadConfig(path("config.yaml")).config).toMatchObject({ name: "tiny", seed: 3, engine: { threads: 1 } });
+    expect(readFileSync(path("config.source.yaml"), "utf8")).toBe(readFileSync(config, "utf8"));
+    expect(JSON.parse(readFileSync(path("run.json"), "utf8"))).toMatchObject({ status: "finished", seed: 3, versions: { engine: { device: "cpu", deterministic: true } } });
+    expect(new MetricsFile(path("metrics.jsonl")).rows().map(({ kind, step }) => `${kind} ${step}`)).toEqual([
+      "evaluation 0", "iteration 1", "iteration 2", "iteration 3", "evaluation 3", "iteration 4", "iteration 5", "iteration 6", "evaluation 6",
+    ]);
+    const store = new TrajectoryStore(path("trajectories.sqlite"));
+    expect(Array.from(store.read(), ({ step }) => step)).toEqual([4, 5, 6].flatMap((step) => Array<number>(32).fill(step)));
+    store.close();
+    for (const name of ["tokenizer/tokenizer.json", "checkpoints/00000006-2/manifest.json", "engine.log", "model/config.json"]) expect(() => readFileSync(path(name))).not.toThrow();
+  });
+
+  test("AutoModelForCausalLM and AutoTokenizer load the model", () => {
+    const said = execFileSync(installed?.executable as string, ["-c", LOADS, path("model")], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], env: { ...process.env, HF_HUB_OFFLINE: "1" } });
+    expect(said.trim()).toMatch(/^Qwen2ForCausalLM True sort.21$/);
+  });
+
+  test("the first of the three commands works: an evaluation takes what it needs from the run", async () => {
+    const { code, stdout, stderr } = await run(["eval", "--json", "--model", path("model"), "--environment", "math", "--num-episodes", "8"]);
+    expect([code, stderr]).toEqual([0, expect.anything()]);
+    const last = new MetricsFile(path("metrics.jsonl")).rows().at(-1);
+    expect(JSON.parse(stdout)).toMatchObject({ event: "evaluation", environment: "math@1", tasks: 8, greedy: last?.["greedy"] });
+  });
+});
