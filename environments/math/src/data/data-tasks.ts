@@ -1,9 +1,7 @@
-import { assertTaskIndex } from "@mrlm/kit";
+import { divide, invalidRow, listedTasks } from "@mrlm/kit";
 import { type EnvironmentContext, MrlmError, type Task, type TaskSource } from "@mrlm/spec";
 import type { MathOptions } from "../options.ts";
 import { sealed } from "../solution.ts";
-import { divide } from "./divide.ts";
-import { invalidRow } from "./invalid-row.ts";
 import { type PlacedRow, readRows } from "./read-rows.ts";
 
 /** The problems of a file, all checked before the first is given. */
@@ -11,15 +9,7 @@ export async function dataTasks(context: EnvironmentContext, data: NonNullable<M
   const rows = await readRows(data);
   checkScorers(context, rows);
   const { train, eval: held } = divide(rows, data.eval_share, seed);
-  const splits: Readonly<Record<string, readonly PlacedRow[]>> = { train, eval: held };
-  return {
-    splits: { train: train.length, eval: held.length },
-    async get(split, index) {
-      const rowsOfSplit = Object.hasOwn(splits, split) ? splits[split] : undefined;
-      assertTaskIndex(split, index, rowsOfSplit?.length);
-      return taskOf(`${split}/${index}`, rowsOfSplit?.[index] as PlacedRow);
-    },
-  };
+  return listedTasks({ train, eval: held }, taskOf);
 }
 
 /** A scorer that no plugin provides is an error, never another scorer's verdict. */
@@ -37,9 +27,8 @@ function checkScorers(context: EnvironmentContext, rows: readonly PlacedRow[]): 
   }
 }
 
-function taskOf(id: string, { question, answer, steps, scorer, answer_schema, info }: PlacedRow): Task {
+function taskOf({ question, answer, steps, scorer, answer_schema, info }: PlacedRow): Omit<Task, "id"> {
   return {
-    id,
     public: { ...info, question, ...(scorer === undefined ? {} : { scorer }), ...(answer_schema === undefined ? {} : { answer_schema }) },
     private: sealed({ answer, steps, compare: "value" }),
   };

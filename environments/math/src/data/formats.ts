@@ -1,9 +1,9 @@
+import { invalidRow, type Place } from "@mrlm/kit";
 import type { z } from "zod";
 import { fromGsm8k, gsm8kSchema } from "./gsm8k.ts";
-import { invalidRow } from "./invalid-row.ts";
 import { fromMath, mathSchema } from "./math.ts";
 import { fromRow, rowSchema } from "./rows.ts";
-import type { Place, Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 /** Reads a row of one format; DATA_INVALID where it is not of that form. */
 export type ReadRow = (value: unknown, place: Place) => Row;

@@ -1,6 +1,6 @@
+import { invalidRow, type Place } from "@mrlm/kit";
 import { z } from "zod";
-import { invalidRow } from "./invalid-row.ts";
-import type { Place, Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 /** A row as GSM8K has it: the worked solution ends in `#### 18` and computes in annotations such as `<<9*2=18>>`. */
 export const gsm8kSchema = z.object({ question: z.string().min(1), answer: z.string() });

@@ -1,7 +1,7 @@
+import { invalidRow, type Place } from "@mrlm/kit";
 import { z } from "zod";
 import { lastBox } from "./boxed.ts";
-import { invalidRow } from "./invalid-row.ts";
-import type { Place, Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 /** A row as MATH (Hendrycks et al., 2021) has it: the worked solution has its answer in `\boxed{}`. */
 export const mathSchema = z.object({ problem: z.string().min(1), solution: z.string(), level: z.string().optional(), type: z.string().optional() });

@@ -9,6 +9,3 @@ export interface Row extends Pick<Solution, "answer" | "steps"> {
   /** What else may be shown: the row's id, level, type. */
   readonly info: JsonObject;
 }
-
-/** Where a row stands, for messages: `problems.jsonl:12`. */
-export type Place = `${string}:${number}`;

@@ -1,4 +1,4 @@
-import { hash64 } from "@mrlm/kit";
+import { hash64 } from "../hash.ts";
 
 /** Which rows are for training and which for evaluation. */
 export interface Division<T> {

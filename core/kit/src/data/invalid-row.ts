@@ -1,5 +1,7 @@
 import { MrlmError } from "@mrlm/spec";
-import type { Place } from "./row.ts";
+
+/** Where a row stands, for messages: `problems.jsonl:12`. */
+export type Place = `${string}:${number}`;
 
 /** DATA_INVALID for a row. The row itself is not quoted: it may hold answers. */
 export function invalidRow(place: Place, what: string, hint?: string): MrlmError {

@@ -1,0 +1,14 @@
+import type { Task, TaskSource } from "@mrlm/spec";
+import { assertTaskIndex } from "../generated-tasks.ts";
+
+/** Tasks that are all at hand, by split. */
+export function listedTasks<T>(lists: Readonly<Record<string, readonly T[]>>, toTask: (row: T) => Omit<Task, "id">): TaskSource {
+  return {
+    splits: Object.fromEntries(Object.entries(lists).map(([split, rows]) => [split, rows.length])),
+    async get(split, index) {
+      const rows = Object.hasOwn(lists, split) ? lists[split] : undefined;
+      assertTaskIndex(split, index, rows?.length);
+      return { id: `${split}/${index}`, ...toTask(rows?.[index] as T) };
+    },
+  };
+}
