@@ -1,0 +1,79 @@
+import { writeSync } from "node:fs";
+import type { SandboxTestResult } from "@mrlm/spec";
+import { encodeFrame } from "../protocol/frames.ts";
+import { ANSWER_FD, type ChildMessage, type ChildResult } from "../protocol/messages.ts";
+
+/** Pieces of output that are sent at once; later ones are gathered first. */
+const PROMPT_PIECES = 64;
+const GATHERED_CHARACTERS = 4096;
+
+/** Writes a message at once: what was said before a child is killed has been said. */
+export function send(message: ChildMessage): void {
+  const frame = encodeFrame(message);
+  for (let sent = 0; sent < frame.length; ) sent += writeSync(ANSWER_FD, frame, sent);
+}
+
+/** The answers to one request. */
+export class Answer {
+  readonly #id: string;
+  readonly #outputBytes: number;
+  readonly #streams = { stdout: { bytes: 0, isTruncated: false, gathered: "" }, stderr: { bytes: 0, isTruncated: false, gathered: "" } };
+  #pieces = 0;
+
+  constructor(id: string, outputBytes: number) {
+    this.#id = id;
+    this.#outputBytes = outputBytes;
+  }
+
+  /** Text that the submission printed. What is past the limit is dropped; returns false once nothing more will be taken. */
+  output(stream: "stdout" | "stderr", text: string): boolean {
+    const state = this.#streams[stream];
+    if (state.isTruncated || text === "") return !state.isTruncated;
+    const kept = cutAtBytes(text, this.#outputBytes - state.bytes);
+    state.isTruncated = kept.length < text.length;
+    state.bytes += Buffer.byteLength(kept);
+    state.gathered += kept;
+    this.#pieces += 1;
+    if (this.#pieces <= PROMPT_PIECES || state.gathered.length >= GATHERED_CHARACTERS) this.#flush(stream);
+    return !state.isTruncated;
+  }
+
+  /** The top-level code has ended well, the tests begin. */
+  testing(): void {
+    send({ type: "testing", id: this.#id });
+  }
+
+  /** The verdict of the test at this position. */
+  tested(index: number, result: Omit<SandboxTestResult, "name">): void {
+    send({ type: "tested", id: this.#id, index, result });
+  }
+
+  /** The last word. */
+  end(result: ChildResult): void {
+    this.#flush("stdout");
+    this.#flush("stderr");
+    const { stdout, stderr } = this.#streams;
+    send({ type: "result", id: this.#id, result: { ...result, stdoutTruncated: stdout.isTruncated, stderrTruncated: stderr.isTruncated } });
+  }
+
+  /** The last word when there is no verdict. */
+  fail(message: string): void {
+    send({ type: "failed", id: this.#id, message });
+  }
+
+  #flush(stream: "stdout" | "stderr"): void {
+    const state = this.#streams[stream];
+    if (state.gathered === "") return;
+    send({ type: "output", id: this.#id, stream, text: state.gathered });
+    state.gathered = "";
+  }
+}
+
+/** The longest start of `text` that takes no more than `bytes` in UTF-8; no character is cut in two. */
+export function cutAtBytes(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text;
+  const cut = Buffer.from(text.slice(0, bytes), "utf8");
+  let end = Math.min(bytes, cut.length);
+  while (end > 0 && end < cut.length && ((cut[end] as number) & 0xc0) === 0x80) end -= 1;
+  return cut.toString("utf8", 0, end);
+}

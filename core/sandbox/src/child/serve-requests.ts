@@ -1,0 +1,35 @@
+import { Socket } from "node:net";
+import { FrameReader } from "../protocol/frames.ts";
+import { type ChildRequest, type ChildResult, REQUEST_FD } from "../protocol/messages.ts";
+import { Answer, send } from "./answer.ts";
+
+/** Carries out one request. What it throws is a failure of the sandbox: there is no verdict then. */
+export type ChildHandler = (request: ChildRequest, answer: Answer) => Promise<ChildResult> | ChildResult;
+
+/** Requests come from the parent: they are as long as it makes them. */
+const MAX_REQUEST_BYTES = 0xffff_ffff;
+
+/**
+ * Says that the child is ready, and carries out one request after the other until the parent closes the channel.
+ * `layers` are walls that the child itself has put up.
+ */
+export function serveRequests(handler: ChildHandler, layers: readonly string[]): void {
+  const reader = new FrameReader(MAX_REQUEST_BYTES);
+  let last: Promise<void> = Promise.resolve();
+  const socket = new Socket({ fd: REQUEST_FD, readable: true, writable: false });
+  socket.on("data", (chunk) => {
+    for (const request of reader.push(chunk)) last = last.then(() => carryOut(request as unknown as ChildRequest, handler));
+  });
+  // The parent is gone, or wants this child to go.
+  socket.on("close", () => process.exit(0));
+  send({ type: "ready", layers });
+}
+
+async function carryOut(request: ChildRequest, handler: ChildHandler): Promise<void> {
+  const answer = new Answer(request.id, request.limits.outputBytes);
+  try {
+    answer.end(await handler(request, answer));
+  } catch (error) {
+    answer.fail(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+  }
+}

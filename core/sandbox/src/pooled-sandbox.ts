@@ -1,0 +1,79 @@
+import type { Sandbox, SandboxCallOptions, SandboxLayers, SandboxLimits, SandboxResult, SandboxSession, SandboxSessionOptions, SandboxTestReport, SandboxTestSuite, Submission } from "@mrlm/spec";
+import { detectJail } from "./jail/detect-jail.ts";
+import { Pool, type PoolOptions } from "./pool/pool.ts";
+import type { SandboxBackend } from "./program/child-program.ts";
+import { canWatch } from "./watchdog/watchdog.ts";
+import { toReport, toResult } from "./results.ts";
+import { PooledSession } from "./pooled-session.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+/** Limits of a submission that brings none. */
+export const DEFAULT_LIMITS: SandboxLimits = { wallMs: 10_000, cpuMs: 10_000, memoryBytes: 256 * MEGABYTE, outputBytes: 64 * 1024 };
+
+/** What a pool of sandbox children is made with. */
+export interface PooledSandboxOptions {
+  readonly backend: SandboxBackend;
+  readonly limits?: Partial<SandboxLimits>;
+  readonly pool?: Partial<PoolOptions>;
+  /** Sessions that may be open at the same time; each holds a child of its own. */
+  readonly sessions?: number;
+}
+
+/** A sandbox over supervised children of one backend. */
+export class PooledSandbox implements Sandbox {
+  readonly language: string;
+  readonly limits: SandboxLimits;
+  readonly #backend: SandboxBackend;
+  readonly #pool: Pool;
+  readonly #sessions: Pool;
+  #childLayers: readonly string[] = [];
+
+  constructor({ backend, limits, pool, sessions = 16 }: PooledSandboxOptions) {
+    this.language = backend.language;
+    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#backend = backend;
+    const sizes: PoolOptions = { children: 2, queue: 1024, maxRuns: 1000, maxGrowthBytes: 64 * MEGABYTE, ...pool };
+    this.#pool = new Pool(backend, sizes);
+    // A session's state goes with its child.
+    this.#sessions = new Pool(backend, { ...sizes, children: sessions, queue: 0, maxRuns: Number.POSITIVE_INFINITY, maxGrowthBytes: Number.POSITIVE_INFINITY });
+  }
+
+  async run(submission: Submission, { signal }: SandboxCallOptions = {}): Promise<SandboxResult> {
+    return toResult(await this.#pool.run({ op: "run", submission }, this.#limitsOf(submission), signal));
+  }
+
+  async test(submission: Submission, suite: SandboxTestSuite, { signal }: SandboxCallOptions = {}): Promise<SandboxTestReport> {
+    const limits = this.#limitsOf(submission);
+    return toReport(await this.#pool.run({ op: "test", submission, suite }, limits, signal), suite.tests, limits);
+  }
+
+  async session(options: SandboxSessionOptions = {}): Promise<SandboxSession> {
+    return PooledSession.open(this.#sessions, { ...options, limits: { ...this.limits, ...options.limits }, hasSnapshots: this.#backend.hasSnapshots });
+  }
+
+  async warm(): Promise<void> {
+    await this.#pool.warm();
+  }
+
+  async layers(): Promise<SandboxLayers> {
+    const jail = await detectJail();
+    const { kind, language } = this.#backend;
+    const watch = canWatch() ? [] : [{ layer: "watchdog", reason: "there is no /proc to read memory and processor time from" }];
+    return {
+      kind,
+      language,
+      active: ["process", ...this.#childLayers, ...(canWatch() ? ["watchdog"] : []), ...jail.layers],
+      missing: [...watch, ...jail.missing],
+      jailed: jail.isJailed,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.close(), this.#sessions.close()]);
+  }
+
+  #limitsOf({ limits }: Submission): SandboxLimits {
+    return { ...this.limits, ...limits };
+  }
+}

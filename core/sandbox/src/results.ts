@@ -1,0 +1,50 @@
+import type { SandboxLimits, SandboxResult, SandboxTest, SandboxTestReport, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
+import type { Outcome } from "./pool/exchange.ts";
+
+/** What a caller is told of a run. */
+export function toResult(outcome: Outcome): SandboxResult {
+  const { result, stdout, stderr, stdoutTruncated, stderrTruncated, wallMs, peakMemoryBytes } = outcome;
+  const { verdict, value, shown, error, exitCode, cpuMs } = result;
+  return {
+    verdict,
+    ...(value === undefined ? {} : { value }),
+    ...(shown === undefined ? {} : { shown }),
+    ...(error === undefined ? {} : { error }),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    stdout,
+    stderr,
+    stdoutTruncated,
+    stderrTruncated,
+    wallMs,
+    cpuMs: cpuMs ?? outcome.cpuMs,
+    peakMemoryBytes,
+  };
+}
+
+/** The same of a test call: each test has a verdict, also those that a limit kept from running. */
+export function toReport(outcome: Outcome, tests: readonly SandboxTest[], limits: SandboxLimits): SandboxTestReport {
+  const { verdict } = outcome.result;
+  const current = outcome.isTesting ? outcome.tests.indexOf(undefined) : -1;
+  const results = tests.map(({ name }, index): SandboxTestResult => {
+    const known = outcome.tests[index];
+    if (known !== undefined) return { name, ...known };
+    return index === current && verdict !== "ok" ? { name, verdict: "failed", message: whyEnded(verdict, limits) } : { name, verdict: "not-run" };
+  });
+  return { ...toResult(outcome), tests: results };
+}
+
+/** What ended a submission, for people. */
+function whyEnded(verdict: SandboxVerdict, limits: SandboxLimits): string {
+  switch (verdict) {
+    case "timeout":
+      return `still running after ${limits.wallMs} ms`;
+    case "cpu-limit":
+      return `used more than ${limits.cpuMs} ms of processor time`;
+    case "memory-limit":
+      return `used more than ${Math.round(limits.memoryBytes / 1024 / 1024)} MB of memory`;
+    case "killed":
+      return "broke its interpreter";
+    default:
+      return "ended itself before the test was over";
+  }
+}

@@ -1,0 +1,51 @@
+/** Fields of a slot of the table that pools and the watchdog thread share. */
+export const FIELD = {
+  pid: 0,
+  /** 1: the processes that it makes count too. */
+  isTree: 1,
+  /** Bytes of resident memory, absolute. */
+  memoryLimit: 2,
+  /** Milliseconds of processor time since the process began. */
+  cpuLimit: 3,
+  /** On the clock of `sharedNow`. */
+  deadline: 4,
+  /** Why it was killed: a CAUSE. */
+  cause: 5,
+  /** Highest resident memory since it was armed. */
+  peak: 6,
+  /** Processor time when last seen. */
+  cpu: 7,
+} as const;
+
+export const CAUSE = { none: 0, wall: 1, cpu: 2, memory: 3 } as const;
+
+const FIELDS = 8;
+/** Children that one process can supervise. */
+export const SLOTS = 1024;
+
+/** Words after the slots of `armed`: one changes to wake the thread, the other names the thread that is to run. */
+export const WAKE = SLOTS;
+export const THREAD = SLOTS + 1;
+
+/** State of a slot in `armed` while a submission runs. */
+export const ARMED = 1;
+
+/** Two views of one shared buffer. */
+export interface WatchTable {
+  readonly armed: Int32Array<SharedArrayBuffer>;
+  readonly values: Float64Array<SharedArrayBuffer>;
+}
+
+export function watchTable(buffer: SharedArrayBuffer = new SharedArrayBuffer(SLOTS * FIELDS * 8 + (SLOTS + 2) * 4)): WatchTable & { readonly buffer: SharedArrayBuffer } {
+  return { buffer, values: new Float64Array(buffer, 0, SLOTS * FIELDS), armed: new Int32Array(buffer, SLOTS * FIELDS * 8, SLOTS + 2) };
+}
+
+export function fieldAt(slot: number, field: keyof typeof FIELD): number {
+  return slot * FIELDS + FIELD[field];
+}
+
+/** Milliseconds on a clock that all threads of a process share. */
+export function sharedNow(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1e3 + nanoseconds / 1e6;
+}

@@ -1,0 +1,93 @@
+import { existsSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { MrlmError, type SandboxVerdict } from "@mrlm/spec";
+import { ARMED, CAUSE, fieldAt, sharedNow, SLOTS, THREAD, WAKE, watchTable } from "./table.ts";
+
+/** What a child may use, in the absolute numbers that its process has. */
+export interface Watch {
+  readonly pid: number;
+  readonly isTree: boolean;
+  readonly memoryBytes: number;
+  readonly cpuMs: number;
+  readonly wallMs: number;
+}
+
+const VERDICTS: readonly (SandboxVerdict | undefined)[] = [undefined, "timeout", "cpu-limit", "memory-limit"];
+
+const table = watchTable();
+const taken = new Set<number>();
+let lastThread = 0;
+
+/** One child's place in the watchdog's table. The thread runs while any is taken. */
+export class WatchSlot {
+  readonly #slot: number;
+
+  constructor() {
+    const slot = Array.from({ length: SLOTS }, (_, index) => index).find((index) => !taken.has(index));
+    if (slot === undefined) throw new MrlmError("RESOURCE_EXHAUSTED", `This process already supervises ${SLOTS} sandbox children.`);
+    this.#slot = slot;
+    if (taken.size === 0) startThread();
+    taken.add(slot);
+  }
+
+  /** From now on the process is killed when it is past a limit. */
+  arm(watch: Watch): void {
+    const { values, armed } = table;
+    values[fieldAt(this.#slot, "pid")] = watch.pid;
+    values[fieldAt(this.#slot, "isTree")] = watch.isTree ? 1 : 0;
+    values[fieldAt(this.#slot, "memoryLimit")] = watch.memoryBytes;
+    values[fieldAt(this.#slot, "cpuLimit")] = watch.cpuMs;
+    values[fieldAt(this.#slot, "deadline")] = sharedNow() + watch.wallMs;
+    values[fieldAt(this.#slot, "cause")] = CAUSE.none;
+    values[fieldAt(this.#slot, "peak")] = 0;
+    values[fieldAt(this.#slot, "cpu")] = 0;
+    Atomics.store(armed, this.#slot, ARMED);
+    wake();
+  }
+
+  /** Ends the watch. Returns the limit for which the process was killed, if it was. */
+  disarm(): SandboxVerdict | undefined {
+    Atomics.store(table.armed, this.#slot, 0);
+    return VERDICTS[table.values[fieldAt(this.#slot, "cause")] as number];
+  }
+
+  /** Highest resident memory that was seen since `arm`. */
+  get peakBytes(): number {
+    return table.values[fieldAt(this.#slot, "peak")] as number;
+  }
+
+  /** Processor time of the process when the watchdog last looked. */
+  get cpuMs(): number {
+    return table.values[fieldAt(this.#slot, "cpu")] as number;
+  }
+
+  release(): void {
+    this.disarm();
+    taken.delete(this.#slot);
+    if (taken.size === 0) setThread(0);
+  }
+}
+
+/** Whether memory and processor time of another process can be seen at all. */
+export function canWatch(): boolean {
+  return existsSync("/proc/self/stat");
+}
+
+function startThread(): void {
+  lastThread += 1;
+  setThread(lastThread);
+  const file = import.meta.url.endsWith(".ts") ? "../watchdog-worker.ts" : "./watchdog-worker.js";
+  const options = { workerData: { buffer: table.buffer, thread: lastThread }, env: {}, execArgv: ["--no-warnings"], name: "mrlm-watchdog" };
+  new Worker(new URL(file, import.meta.url), options).unref();
+}
+
+/** Which thread is to run; any other ends. */
+function setThread(thread: number): void {
+  Atomics.store(table.armed, THREAD, thread);
+  wake();
+}
+
+function wake(): void {
+  Atomics.add(table.armed, WAKE, 1);
+  Atomics.notify(table.armed, WAKE);
+}
