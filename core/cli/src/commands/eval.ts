@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { chatRenderer } from "@mrlm/kit";
-import { evaluate, type EvaluationEnvironment, type EvaluationResult, loadConfig, PluginHost, policyOptions, type ResolvedConfig, parseConfig, RolloutRunner, rolloutSampling, silentLogger } from "@mrlm/runtime";
+import { evaluate, type MeasuredEnvironment, type EvaluationResult, loadConfig, PluginHost, policyOptions, type ResolvedConfig, parseConfig, RolloutRunner, rolloutSampling, silentLogger } from "@mrlm/runtime";
 import { type EnvironmentHost, type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext, CommandModule } from "../command.ts";
 import { decimal } from "../console/numbers.ts";
@@ -99,7 +99,7 @@ function evalConfig(args: EvalArguments): ResolvedConfig {
   return { ...base, model: { ...model, path: resolve(args.model) }, sampling };
 }
 
-async function targetOf(host: EnvironmentHost, config: ResolvedConfig, args: EvalArguments): Promise<EvaluationEnvironment> {
+async function targetOf(host: EnvironmentHost, config: ResolvedConfig, args: EvalArguments): Promise<MeasuredEnvironment> {
   const description = await host.describe({ id: args.environment });
   const known = [...config.eval.environments, ...config.environments].find(({ id }) => id === description.id || description.id.startsWith(`${id}@`));
   const ref = { id: description.id, options: args.options === undefined ? (known?.options ?? {}) : parseOptions(args.options) };
@@ -107,7 +107,7 @@ async function targetOf(host: EnvironmentHost, config: ResolvedConfig, args: Eva
   const size = described.splits[args.split] ?? 0;
   if (size === 0) throw new MrlmError("USAGE", `Environment ${described.id} has no tasks in split "${args.split}".`, { hint: `Its splits: ${Object.keys(described.splits).join(", ")}.` });
   const tasks = Array.from({ length: Math.min(size, count(args.numEpisodes, "--num-episodes")) }, (_, i) => `${args.split}/${i}`);
-  return { ref, description: described, tasks, ...(known?.max_turns === undefined ? {} : { maxTurns: known.max_turns }) };
+  return { ref, tasks, ...(known?.max_turns === undefined ? {} : { maxTurns: known.max_turns }) };
 }
 
 function report({ console }: CommandContext, { output, model }: EvalArguments, result: EvaluationResult): void {

@@ -36,10 +36,11 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     seed,
     model: resolveModel(input.model, seed, path),
     environments: mergeEqual(environments),
-    stages: (input.stages ?? []).map(({ algorithm, name, sampling: own, options, ...inline }) => ({
+    stages: (input.stages ?? []).map(({ algorithm, name, sampling: own, until, options, ...inline }) => ({
       algorithm,
       name: name ?? (algorithm.split("@")[0] as string),
       sampling: { ...turnSampling, ...own },
+      ...(until === undefined ? {} : { until: { every: 1, tasks: 256, ...until } }),
       options: { ...(inline as JsonObject), ...options },
     })),
     sampling,

@@ -51,6 +51,8 @@ export interface ResolvedConfig {
     readonly algorithm: string;
     readonly name: string;
     readonly sampling: ResolvedSampling;
+    /** When the stage may end before its last iteration. */
+    readonly until?: { readonly accuracy: number; readonly every: number; readonly tasks: number };
     readonly options: JsonObject;
   }[];
   readonly sampling: ResolvedSampling & { readonly max_sequence_tokens?: number; readonly concurrency: number };

@@ -2,16 +2,16 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { JsonObject, JsonValue, Metrics } from "@mrlm/spec";
 import { writeDurably } from "./durable.ts";
 
-/** One line of metrics.jsonl: an iteration or an evaluation. */
+/** One line of metrics.jsonl: an iteration, an evaluation, or a measurement of what ends a stage early. */
 export interface MetricsRow {
-  readonly kind: "iteration" | "evaluation";
+  readonly kind: "iteration" | "evaluation" | "goal";
   /** Iterations of the whole run so far. */
   readonly step: number;
   readonly stage: string;
   readonly [key: string]: JsonValue;
 }
 
-/** metrics.jsonl: a row for each iteration and each evaluation, in order. */
+/** metrics.jsonl: a row for each iteration, each evaluation and each measurement of a goal, in order. */
 export class MetricsFile {
   readonly #path: string;
 

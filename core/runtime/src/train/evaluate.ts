@@ -1,5 +1,4 @@
-import type { JsonObject, ModelId, RolloutSampling, Rollouts, Trajectory } from "@mrlm/spec";
-import type { EvaluationEnvironment } from "./prepare-run.ts";
+import type { EnvironmentRef, JsonObject, ModelId, RolloutSampling, Rollouts, Trajectory } from "@mrlm/spec";
 
 /** Components that say whether a task was solved, the first that an environment has; without any, a total of at least 1 does. */
 const SOLVED_COMPONENTS = ["correct", "solved", "all_passed"] as const;
@@ -22,6 +21,13 @@ export interface EpisodeSummary {
   readonly tokens: number | null;
 }
 
+/** What to measure on. */
+export interface MeasuredEnvironment {
+  readonly ref: EnvironmentRef;
+  readonly tasks: readonly string[];
+  readonly maxTurns?: number;
+}
+
 /** One environment, measured. */
 export interface EvaluationResult {
   readonly environment: string;
@@ -35,7 +41,7 @@ export interface EvaluationResult {
 /** Plays held-out tasks greedily and sampled. The same weights give the same result, whenever it is done. */
 export async function evaluate(options: {
   readonly rollouts: Rollouts;
-  readonly environments: readonly EvaluationEnvironment[];
+  readonly environments: readonly MeasuredEnvironment[];
   readonly model: ModelId;
   readonly sampling: RolloutSampling;
   /** Sampled episodes of each task; 0 for none. */
@@ -44,7 +50,7 @@ export async function evaluate(options: {
 }): Promise<EvaluationResult[]> {
   const { rollouts, model, sampling, samples } = options;
   const results: EvaluationResult[] = [];
-  for (const { ref, tasks, description, maxTurns } of options.environments) {
+  for (const { ref, tasks, maxTurns } of options.environments) {
     const play = async (label: string, groupSize: number, temperature: number): Promise<EpisodeSummary> => {
       const limits = { ...(maxTurns === undefined ? {} : { maxTurns }), ...(options.signal === undefined ? {} : { signal: options.signal }) };
       const request = { environment: ref, tasks, groupSize, model, label, sampling: { ...sampling, temperature }, ...limits };
@@ -54,7 +60,7 @@ export async function evaluate(options: {
     };
     const greedy = await play("evaluation/greedy", 1, 0);
     const sampled = samples > 0 && sampling.temperature > 0 ? await play("evaluation/sampled", samples, sampling.temperature) : undefined;
-    results.push({ environment: description.id, tasks: tasks.length, greedy, ...(sampled === undefined ? {} : { sampled }) });
+    results.push({ environment: ref.id, tasks: tasks.length, greedy, ...(sampled === undefined ? {} : { sampled }) });
   }
   return results;
 }

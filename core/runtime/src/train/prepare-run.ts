@@ -1,6 +1,5 @@
 import {
   type AlgorithmDefinition,
-  type EnvironmentDescription,
   type EnvironmentHost,
   type EnvironmentRef,
   type JsonObject,
@@ -17,7 +16,9 @@ import { didYouMean } from "../names/nearest.ts";
 import type { AlgorithmSource } from "../plugins/provisions.ts";
 import { persist } from "../rollouts/persist.ts";
 import { validateOptions } from "../plugins/standard-options.ts";
+import type { MeasuredEnvironment } from "./evaluate.ts";
 import { policyOptions } from "./model-source.ts";
+import { type StageGoal, stageGoal } from "./stage-goal.ts";
 
 /** One stage, ready to start. */
 export interface PreparedStage {
@@ -26,15 +27,7 @@ export interface PreparedStage {
   /** As the algorithm's schema returned them. */
   readonly options: unknown;
   readonly iterations: number;
-}
-
-/** An environment to measure on. */
-export interface EvaluationEnvironment {
-  readonly ref: EnvironmentRef;
-  readonly description: EnvironmentDescription;
-  /** Tasks of the split that are measured on. */
-  readonly tasks: readonly string[];
-  readonly maxTurns?: number;
+  readonly goal?: StageGoal;
 }
 
 /** A run in which everything that can be known beforehand is right. */
@@ -43,7 +36,7 @@ export interface PreparedRun {
   readonly sourceText: string;
   readonly stages: readonly PreparedStage[];
   readonly environments: readonly TrainingEnvironment[];
-  readonly evaluation: readonly EvaluationEnvironment[];
+  readonly evaluation: readonly MeasuredEnvironment[];
   /** What someone should know before the run: keys without effect, options that were dropped. */
   readonly notices: readonly string[];
 }
@@ -63,7 +56,7 @@ export async function prepareRun(
   const environments: TrainingEnvironment[] = [];
   for (const [i, environment] of config.environments.entries())
     environments.push(await at(environmentPath(loaded, i), () => trainingEnvironment(parts.host, environment, config.server.reconnect_seconds)));
-  const evaluation: EvaluationEnvironment[] = [];
+  const evaluation: MeasuredEnvironment[] = [];
   if (config.eval.tasks > 0) {
     for (const [i, environment] of config.eval.environments.entries())
       evaluation.push(await at(["eval", "environments", i], () => evaluationEnvironment(parts.host, environment, config)));
@@ -98,7 +91,9 @@ async function prepareStage(
     );
   }
   await at(place, async () => definition.validate?.(outcome.value, environments));
-  return { name: stage.name, definition, options: outcome.value, iterations: definition.iterations(outcome.value) };
+  const { name, until } = stage;
+  const goal = until === undefined ? {} : { goal: stageGoal(until, environments, config.environments) };
+  return { name, definition, options: outcome.value, iterations: definition.iterations(outcome.value), ...goal };
 }
 
 async function trainingEnvironment(
@@ -125,7 +120,7 @@ async function evaluationEnvironment(
   host: EnvironmentHost,
   environment: ResolvedEnvironment,
   config: ResolvedConfig,
-): Promise<EvaluationEnvironment> {
+): Promise<MeasuredEnvironment> {
   const description = await host.describe({ id: environment.id, options: environment.options });
   const { split, tasks } = config.eval;
   const size = Object.hasOwn(description.splits, split) ? (description.splits[split] as number) : 0;
@@ -140,7 +135,6 @@ async function evaluationEnvironment(
   const ref: EnvironmentRef = { id: description.id, options: environment.options };
   return {
     ref,
-    description,
     tasks: Array.from({ length: Math.min(tasks, size) }, (_, i) => `${split}/${i}`),
     ...(environment.max_turns === undefined ? {} : { maxTurns: environment.max_turns }),
   };

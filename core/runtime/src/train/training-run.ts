@@ -12,6 +12,7 @@ import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
 import { RandomStreams } from "./random-streams.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { initialState, loadState, type RunState, saveState } from "./run-state.ts";
+import { goalAccuracy } from "./stage-goal.ts";
 import { watchPublishing } from "./watched-engine.ts";
 import { referenceId, rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
 
@@ -131,10 +132,42 @@ export class TrainingRun {
       if (next.done === true) break;
       const seconds = (performance.now() - began) / 1000;
       this.#record(stage, next.value, { total: seconds, engine: (await engine.describe()).computeSeconds - computeSeconds });
+      if (await this.#hasReachedGoal(stage)) {
+        await reports.return?.();
+        break;
+      }
       const isStopping = await this.#betweenIterations(stage, algorithm, streams);
       if (isStopping) return void (await reports.return?.());
     }
     await this.#endStage(index);
+  }
+
+  /** Whether the policy is as good as its stage asks for, measured where it is time to. */
+  async #hasReachedGoal(stage: PreparedStage): Promise<boolean> {
+    const { prepared, stop, run, onEvent } = this.#parts;
+    const { goal, name } = stage;
+    const { iteration, step } = this.#state;
+    const isLast = iteration >= stage.iterations;
+    if (goal === undefined || (iteration % goal.every !== 0 && !isLast)) return false;
+    const began = performance.now();
+    await this.#publish();
+    const results = await evaluate({
+      rollouts: this.#rollouts,
+      environments: goal.environments,
+      model: this.#policy.info.model,
+      sampling: rolloutSampling(prepared.config.sampling),
+      samples: 0,
+      signal: stop,
+    });
+    const accuracy = goalAccuracy(results) ?? null;
+    const seconds = (performance.now() - began) / 1000;
+    this.#spend("evaluation", seconds);
+    run.metrics.append({ kind: "goal", step, stage: name, accuracy, wanted: goal.accuracy, seconds: { evaluation: seconds } });
+    const isReached = accuracy !== null && accuracy >= goal.accuracy;
+    const found = `greedy accuracy ${accuracy?.toFixed(3) ?? "unknown"} on training tasks after ${iteration} iterations`;
+    if (isReached && !isLast) onEvent({ kind: "notice", text: `${name} ends: ${found} (until ${goal.accuracy}).` });
+    if (!isReached && isLast) onEvent({ kind: "notice", text: `${name} ends without reaching its goal: ${found} (until ${goal.accuracy}).` });
+    return isReached;
   }
 
   /** Evaluates and writes a checkpoint where it is time to; true when the run is to stop here. */

@@ -16,6 +16,14 @@ export const stageSection = z
       })
       .optional()
       .describe("Over the run's `sampling` in this stage"),
+    until: z
+      .strictObject({
+        accuracy: z.number().gt(0).max(1).describe("Share of solved tasks, greedily; the mean over several environments"),
+        every: z.int().positive().optional().describe("Measured after so many iterations; default 1"),
+        tasks: z.int().positive().optional().describe("Measured on so many training tasks of each environment, the last ones; default 256"),
+      })
+      .optional()
+      .describe("Ends the stage early, as soon as the policy is that good: held-out tasks stay unseen"),
     options: pluginOptions.optional().describe("The algorithm's options; they may also stand beside `algorithm`"),
   })
   .catchall(z.json());
