@@ -97,11 +97,12 @@ describe("a run", () => {
     const [plain, json] = [kept(), kept({ json: true })];
     for (const { console } of [plain, json]) {
       const view = trainingView(console);
+      view({ kind: "progress", done: 8, total: 8 });
       view({ kind: "stage", index: 0, name: "grpo", iterations: 1, iteration: 0 });
       view({ kind: "iteration", stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } } });
       view({ kind: "evaluation", step: 1, label: "grpo", results, seconds: 1 });
     }
-    expect(plain.err()).toBe("grpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500 (1 unscored)\n");
+    expect(plain.err()).toBe("eval 8/8  episodes\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500 (1 unscored)\n");
     expect(json.out().trim().split("\n").map((line) => JSON.parse(line) as object)).toMatchObject([{ event: "stage" }, { event: "iteration", step: 1, metrics: { "reward/mean": 0.25 }, phases: { sampling: 1 } }, { event: "evaluation" }]);
   });
 });

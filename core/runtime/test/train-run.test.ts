@@ -64,7 +64,7 @@ describe("a run", () => {
       status: "finished",
       seed: 7,
       steps: 7,
-      versions: { node: process.version, engine: { torch: "none", deterministic: true } },
+      versions: { mrlm: "0.1.0", node: process.version, engine: { torch: "none", deterministic: true } },
     });
     expect(episodes(summary.directory)).toHaveLength(7 * 8);
     const reparsed = parseConfig(readFileSync(join(summary.directory, "config.yaml"), "utf8"), {
@@ -168,6 +168,18 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
     const { summary } = await train(quiet, { run, ...(checkpoint ? { checkpoint } : {}) });
     expect(weights(summary)).toEqual(weights(whole.summary));
     expect(iterations(summary.directory)).toEqual(iterations(whole.summary.directory));
+  });
+
+  test.each([3, 4])("numerics 22: stopped after step %i of a stage that does not publish, tokens name the weight versions that they would have", async (step) => {
+    const config = { ...CONFIG, stages: [{ algorithm: "imitate", steps: 6 }, CONFIG.stages[0]], checkpoint: { every: 4, keep: 9 }, eval: { tasks: 1 } };
+    const expected = await train(config);
+    const drain = new AbortController();
+    const { summary: stopped } = await train(config, { drain: drain.signal, onEvent: (event) => event.kind === "iteration" && event.step === step && drain.abort() });
+    expect(stopped).toMatchObject({ status: "stopped", steps: step });
+    const { run, checkpoint } = await openRun(stopped.directory, () => undefined);
+    const { summary } = await train(config, { run, ...(checkpoint ? { checkpoint } : {}) });
+    expect(weights(summary)).toEqual(weights(expected.summary));
+    expect(episodes(summary.directory)).toEqual(episodes(expected.summary.directory));
   });
 
   test("asked to stop while it measures, it measures when it is resumed", async () => {

@@ -3,6 +3,7 @@ import { Metadata, Server, ServerCredentials, type ServerDuplexStream } from "@g
 import type { EnvironmentHost, Logger } from "@mrlm/spec";
 import { ENVIRONMENT_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES, type Serialised, type environmentProto as wire } from "@mrlm/wire";
 import { listen } from "./listen.ts";
+import { requireToken } from "./service/authentication.ts";
 import { identityOf } from "./service/identity.ts";
 import { MultiplexedClient } from "./service/multiplexed-client.ts";
 import { unaryMethods } from "./service/unary-methods.ts";
@@ -30,6 +31,8 @@ export interface ServeEnvironmentsOptions {
   /** Largest message; 64 MiB unless given. */
   readonly maxMessageBytes?: number;
   readonly logger?: Logger;
+  /** What every call must carry as `authorization: Bearer TOKEN`, health checks excepted; none unless given. */
+  readonly token?: string;
   /** Plain TCP unless given. */
   readonly credentials?: ServerCredentials;
 }
@@ -62,6 +65,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     // Finds out that a client's machine is gone.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
+    ...(options.token === undefined ? {} : { interceptors: [requireToken(options.token)] }),
   });
   server.addService(ENVIRONMENT_SERVICE, {
     ...unaryMethods(host, table, { instanceId: randomUUID(), version: VERSION }),

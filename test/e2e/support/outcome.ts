@@ -2,12 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MetricsFile, TrajectoryStore } from "@mrlm/runtime";
-import type { AgentTrajectory } from "@mrlm/spec";
 
-/**
- * What a run came to, to the last bit. Left out are the seconds that it took, and the weight versions of tokens: they count publications, and a run
- * that is stopped between two checkpoints publishes once more, for the one that it writes then.
- */
+/** What a run came to, to the last bit. Left out are the seconds that it took. */
 export interface Outcome {
   readonly weights: string;
   readonly metrics: readonly unknown[];
@@ -20,13 +16,9 @@ export function outcomeOf(directory: string): Outcome {
     return {
       weights: createHash("sha256").update(readFileSync(join(directory, "model", "model.safetensors"))).digest("hex"),
       metrics: new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row),
-      episodes: Array.from(store.read(), ({ step, stage, trajectory }) => ({ step, stage, ...trajectory, seconds: undefined, agents: Object.values(trajectory.agents).map(withoutVersions) })),
+      episodes: Array.from(store.read(), ({ step, stage, trajectory }) => ({ step, stage, ...trajectory, seconds: undefined })),
     };
   } finally {
     store.close();
   }
-}
-
-function withoutVersions({ segments, ...agent }: AgentTrajectory): unknown {
-  return { ...agent, segments: segments.map(({ versions: _, ...segment }) => segment) };
 }

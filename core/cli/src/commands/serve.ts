@@ -4,12 +4,14 @@ import { MrlmError } from "@mrlm/spec";
 import type { CommandModule } from "../command.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
+import { tokenOption } from "../services/token.ts";
 
 interface ServeOptions {
   readonly environments?: string;
   readonly port: string;
   readonly host: string;
   readonly config?: string;
+  readonly tokenFile?: string;
   readonly untilStdinEnds?: boolean;
 }
 
@@ -25,16 +27,18 @@ export const serveCommand: CommandModule = (program, start) => {
     .option("--port <port>", "0 for any free one", "50051")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--config <path>", "configuration whose plugins and their options are used")
+    .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
     .option("--until-stdin-ends", "end when standard input does (for a parent process)")
     .action(async (options: ServeOptions) => {
       const { console, directory } = start();
       const port = Number(options.port);
       if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new MrlmError("USAGE", `--port ${options.port} is no port: it is a number from 0 to 65535.`);
+      const token = tokenOption(options.tokenFile);
       const config = options.config === undefined ? undefined : loadConfig(options.config).config;
       const plugins = await PluginHost.discover({ directory, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
       const host = new LocalHost({ source: await selectedEnvironments(plugins, options.environments?.split(",")) });
       const offered = await host.list();
-      const server = await serveEnvironments({ host, address: `${options.host}:${port}` });
+      const server = await serveEnvironments({ host, address: `${options.host}:${port}`, ...token });
       const interrupts = listenForInterrupts(console, "finishing the calls under way");
       const address = `${options.host}:${server.port}`;
       console.print(`serving ${offered.map(({ id }) => id).join(", ")} on ${address}`);

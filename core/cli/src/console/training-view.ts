@@ -15,14 +15,17 @@ const SHOWN = [
   ["optim/grad_norm", "grad norm"],
 ] as const;
 
-/** Shows what a run tells: a bar for each stage, a line for each evaluation; with `--json` an object for every event. */
+/** Shows what a run tells: a bar for each stage and each evaluation, then a line for what it found; with `--json` an object for every event but progress. */
 export function trainingView(console: Console): (event: RunEvent) => void {
+  const evaluating = progressBar(console, "eval");
   let bar: ProgressBar | undefined;
   const say = (line: string): void => {
+    evaluating.clear();
     bar?.clear();
     console.note(line);
   };
   return (event) => {
+    if (event.kind === "progress") return evaluating.update(event.done, event.total, "episodes");
     console.emit(toJson(event));
     switch (event.kind) {
       case "start":
@@ -61,7 +64,7 @@ function describeResult({ environment, greedy, sampled }: EvaluationResult): str
   return `${environment}: greedy accuracy ${decimal(greedy.accuracy)}${reward}${troubles.length > 0 ? ` (${troubles.join(", ")})` : ""}`;
 }
 
-function toJson(event: RunEvent): JsonObject {
+function toJson(event: Exclude<RunEvent, { kind: "progress" }>): JsonObject {
   const { kind, ...rest } = event;
   if (event.kind !== "iteration") return { event: kind, ...(JSON.parse(JSON.stringify(rest)) as JsonObject) };
   const { report, kind: _, ...place } = event;

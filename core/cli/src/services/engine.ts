@@ -1,6 +1,7 @@
 import { connectEngine } from "@mrlm/client";
 import { engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import { type Engine, MrlmError } from "@mrlm/spec";
+import { tokenOption } from "./token.ts";
 
 /** The engine of a run, and what it takes to let go of it. */
 export interface EngineService {
@@ -24,7 +25,7 @@ export interface OpenEngineOptions {
 export async function openEngine(options: OpenEngineOptions): Promise<EngineService> {
   const { engine: wanted, seed } = options.config;
   if (wanted.address !== undefined) {
-    const engine = await connectEngine(wanted.address);
+    const engine = await connectEngine(wanted.address, tokenOption(wanted.token_file));
     return { engine, stop: () => engine.close() };
   }
   const provider = await options.plugins.engine(wanted.provider);

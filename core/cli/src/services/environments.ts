@@ -2,6 +2,7 @@ import { connectEnvironments } from "@mrlm/client";
 import { LocalHost, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import type { EnvironmentHost } from "@mrlm/spec";
 import { startEnvironmentServer } from "./environment-server.ts";
+import { tokenOption } from "./token.ts";
 
 /** Environments of a run, wherever its configuration says they are. */
 export interface EnvironmentService {
@@ -22,7 +23,7 @@ export async function openEnvironments(options: {
   const { config, plugins } = options;
   const patience = { reconnectMs: config.server.reconnect_seconds * 1000 };
   if (config.server.address !== undefined) {
-    const host = await connectEnvironments(config.server.address, patience);
+    const host = await connectEnvironments(config.server.address, { ...patience, ...tokenOption(config.server.token_file) });
     return { host, stop: () => host.close() };
   }
   if (!config.server.spawn) {

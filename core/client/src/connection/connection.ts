@@ -1,5 +1,5 @@
-import { Client, type ClientDuplexStream, type Metadata, type MethodDefinition, credentials } from "@grpc/grpc-js";
-import { type MrlmError } from "@mrlm/spec";
+import { Client, type ClientDuplexStream, type Metadata, type MethodDefinition, type ServiceError, credentials } from "@grpc/grpc-js";
+import { MrlmError } from "@mrlm/spec";
 import { type StatusCodes, errorOfStatus, isConnectionLoss } from "@mrlm/wire";
 import { abortError, onAbort, pause } from "./aborts.ts";
 import { Backoff } from "./backoff.ts";
@@ -51,7 +51,8 @@ export class Connection {
         return await this.#unaryOnce(method, request, options.signals ?? []);
       } catch (error) {
         const left = options.retryMs - (performance.now() - started);
-        if (!isConnectionLoss(error) || left <= 0) throw errorOfStatus(error, this.codes);
+        if (!isConnectionLoss(error)) throw this.errorOf(error);
+        if (left <= 0) throw options.retryMs > 0 ? this.outOfPatience(error, options.retryMs) : this.errorOf(error);
         await pause(Math.min(backoff.next(), left), options.signals ?? [], `A call to ${this.address}`);
         await options.beforeRetry?.();
       }
@@ -69,6 +70,12 @@ export class Connection {
 
   errorOf(error: unknown): MrlmError {
     return errorOfStatus(error, this.codes);
+  }
+
+  /** A server that was waited for in vain: whoever asked need not wait as long again. */
+  outOfPatience(cause: unknown, retryMs: number): MrlmError {
+    const details = cause instanceof Error ? ((cause as Partial<ServiceError>).details ?? cause.message) : "it ended the stream";
+    return new MrlmError(this.codes.unavailable, `${this.codes.peer} could not be reached for ${retryMs} ms: ${details}`, { isRetryable: false, cause });
   }
 
   close(): void {

@@ -4,14 +4,15 @@ import { EngineConnection } from "./connection.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 
 /**
- * An engine's interface over gRPC. Rejects with ENGINE_UNAVAILABLE when nothing answers at the address, and with PROTOCOL_VERSION for an engine of another major
- * version.
+ * An engine's interface over gRPC. Rejects with ENGINE_UNAVAILABLE when nothing answers at the address, with UNAUTHENTICATED for a token that is not the
+ * engine's, and with PROTOCOL_VERSION for an engine of another major version.
  *
  * @param address `host:port`
+ * @param options.token what the engine's `--token-file` holds
  * @param options.lost aborted, with an error as its reason, when the engine's process is known to be gone: every call then rejects with it at once
  */
-export async function connectEngine(address: string, options: { readonly lost?: AbortSignal } = {}): Promise<Engine> {
-  const connection = new EngineConnection(address, options.lost);
+export async function connectEngine(address: string, options: { readonly lost?: AbortSignal; readonly token?: string } = {}): Promise<Engine> {
+  const connection = new EngineConnection(address, options.lost, options.token);
   try {
     const info = await connection.call(ENGINE_SERVICE.describe, {});
     if (info.protocolMajor !== ENGINE_PROTOCOL.major) {

@@ -1,6 +1,7 @@
 import { Client, type ClientDuplexStream, credentials, Metadata, type MethodDefinition } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
 import { ENGINE_SERVICE, errorOfStatus, isConnectionLoss } from "@mrlm/wire";
+import { authorize } from "../connection/authorization.ts";
 
 /** How often, and with what pauses in milliseconds, a call is made again after its connection was lost. */
 const RETRY_PAUSES = [50, 200, 500, 1_000, 2_000];
@@ -10,12 +11,17 @@ export class EngineConnection {
   readonly address: string;
   readonly #client: Client;
   readonly #lost: AbortSignal | undefined;
+  readonly #metadata: Metadata;
   #instanceId: string | undefined;
 
-  /** @param lost aborted, with the cause as its reason, when the engine process is known to be gone */
-  constructor(address: string, lost: AbortSignal | undefined) {
+  /**
+   * @param lost aborted, with the cause as its reason, when the engine process is known to be gone
+   * @param token that the engine was started with
+   */
+  constructor(address: string, lost: AbortSignal | undefined, token: string | undefined) {
     this.address = address;
     this.#lost = lost;
+    this.#metadata = authorize(new Metadata(), token);
     this.#client = new Client(address, credentials.createInsecure(), {
       "grpc.max_receive_message_length": -1,
       "grpc.max_send_message_length": -1,
@@ -50,7 +56,7 @@ export class EngineConnection {
 
   open<Request, Response>(method: MethodDefinition<Request, Response>): ClientDuplexStream<Request, Response> {
     if (this.#lost?.aborted) throw this.#lost.reason;
-    const stream = this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata());
+    const stream = this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, this.#metadata);
     const cancel = (): void => stream.cancel();
     this.#lost?.addEventListener("abort", cancel, { once: true });
     stream.on("close", () => this.#lost?.removeEventListener("abort", cancel));
@@ -75,7 +81,7 @@ export class EngineConnection {
   #once<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
     return new Promise((resolve, reject) => {
       if (this.#lost?.aborted) return reject(this.#lost.reason);
-      const call = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, new Metadata(), (error, response) => {
+      const call = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
         this.#lost?.removeEventListener("abort", cancel);
         if (error) reject(error);
         else resolve(response as Response);

@@ -10,6 +10,7 @@ import {
   encodeEnvironmentRef,
   type environmentProto as wire,
 } from "@mrlm/wire";
+import { authorize } from "../connection/authorization.ts";
 import { Connection } from "../connection/connection.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
@@ -29,6 +30,8 @@ export interface ConnectEnvironmentsOptions {
   readonly transport?: "stream" | "unary";
   /** Largest message from a server; 256 MiB unless given. */
   readonly maxMessageBytes?: number;
+  /** What the server's `--token-file` holds. */
+  readonly token?: string;
 }
 
 /** Demonstrations asked for in one call. */
@@ -48,7 +51,7 @@ export class RemoteHost implements EnvironmentHost {
 
   constructor(address: string, options: ConnectEnvironmentsOptions = {}) {
     const { reconnectMs = 60_000, leaseMs = 60_000, maxMessageBytes = 256 << 20 } = options;
-    const metadata = new Metadata();
+    const metadata = authorize(new Metadata(), options.token);
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
     this.#connection = new Connection(address, { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL" }, "The environment server", metadata);
     this.#transport = options.transport === "unary" ? new UnaryTransport(this.#connection, reconnectMs) : new StreamTransport(this.#connection, reconnectMs, maxMessageBytes);

@@ -160,9 +160,7 @@ export class StreamTransport implements SessionTransport {
 
   #unavailable(error: ServiceError | undefined): MrlmError {
     if (error !== undefined && FINAL.includes(error.code)) return this.#connection.errorOf(error);
-    return new MrlmError("SERVER_UNAVAILABLE", `${this.#connection.codes.peer} could not be reached for ${this.#retryMs} ms: ${error?.details ?? "it ended the stream"}`, {
-      cause: error,
-    });
+    return this.#connection.outOfPatience(error, this.#retryMs);
   }
 
   #rejectAll(error: MrlmError): void {

@@ -63,6 +63,9 @@ function incompleteness(config: ConfigInput): ConfigProblem[] {
   if ((path === undefined) === (random === undefined))
     problems.push({ path: ["model"], at: "key", text: "model: give either `path` (a directory) or `random` (random weights)" });
   if (config.stages === undefined) problems.push({ path: [], at: "value", text: "there is nothing to do: `stages` is missing" });
+  for (const section of ["engine", "server"] as const)
+    if (config[section]?.token_file !== undefined && config[section].address === undefined)
+      problems.push({ path: [section, "token_file"], at: "key", text: `${section}.token_file is for one that runs already: give its \`address\` too` });
   config.stages?.forEach((stage, i) => {
     const { algorithm: _, name: __, sampling: ___, options, ...inline } = stage;
     for (const key of Object.keys(inline))

@@ -17,6 +17,7 @@ export interface ConfigPlace {
 export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedConfig {
   const base = resolve(place.directory, input.base_directory ?? ".");
   const path = (given: string): string => (isAbsolute(given) ? given : resolve(base, given));
+  const tokenFile = (section?: { readonly token_file?: string }) => (section?.token_file === undefined ? {} : { token_file: path(section.token_file) });
   const seed = input.seed ?? 0;
   const environments = (input.environments ?? []).map((environment) => ({ ...resolveEnvironment(environment), weight: environment.weight ?? 1 }));
   const output = typeof input.output === "string" ? { directory: input.output } : (input.output ?? {});
@@ -53,11 +54,12 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     },
     engine: {
       ...input.engine,
+      ...tokenFile(input.engine),
       provider: input.engine?.provider ?? "torch",
       device: input.engine?.device ?? "auto",
       mode: input.engine?.mode ?? "auto",
     },
-    server: { ...input.server, spawn: input.server?.spawn ?? false, reconnect_seconds: input.server?.reconnect_seconds ?? 60 },
+    server: { ...input.server, ...tokenFile(input.server), spawn: input.server?.spawn ?? false, reconnect_seconds: input.server?.reconnect_seconds ?? 60 },
     checkpoint: { every: input.checkpoint?.every ?? 50, keep: input.checkpoint?.keep ?? 2 },
     output: { directory: resolve(place.workingDirectory, output.directory ?? "runs"), trajectories: output.trajectories ?? true },
     plugins: input.plugins ?? {},

@@ -65,12 +65,13 @@ export interface ResolvedConfig {
   };
   readonly engine: {
     readonly address?: string;
+    readonly token_file?: string;
     readonly provider: string;
     readonly device: "auto" | "cpu" | "cuda";
     readonly mode: "auto" | "deterministic" | "throughput";
     readonly threads?: number;
   };
-  readonly server: { readonly address?: string; readonly spawn: boolean; readonly reconnect_seconds: number };
+  readonly server: { readonly address?: string; readonly token_file?: string; readonly spawn: boolean; readonly reconnect_seconds: number };
   readonly checkpoint: { readonly every: number; readonly keep: number };
   readonly output: { readonly directory: string; readonly trajectories: boolean };
   readonly plugins: Readonly<Record<string, PluginOptions>>;

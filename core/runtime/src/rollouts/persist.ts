@@ -42,7 +42,10 @@ export async function persist<T>(
   }
 }
 
-/** Whether the same may succeed when the server is back, has room, or opens another session. */
+/**
+ * Whether the same may succeed when the server is back, has room, or opens another session. A client that has waited for its server in vain says that
+ * it may not: the patience of a run is spent once.
+ */
 function isPassing(error: unknown): error is MrlmError {
   if (error instanceof EpisodeLost) return false;
   return MrlmError.hasCode(error, "SESSION_NOT_FOUND") || (MrlmError.hasCode(error, "SERVER_UNAVAILABLE", "RESOURCE_EXHAUSTED") && error.isRetryable);

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { arch, platform, release } from "node:os";
 import { promisify } from "node:util";
 import type { EngineInfo, JsonObject } from "@mrlm/spec";
+import { VERSION } from "../version.ts";
 
 /** What a run was made with. */
 export async function describeVersions(parts: {
@@ -11,6 +12,7 @@ export async function describeVersions(parts: {
 }): Promise<JsonObject> {
   const { engine, plugins, directory } = parts;
   return {
+    mrlm: VERSION,
     node: process.version,
     system: `${platform()} ${release()} ${arch()}`,
     engine: {

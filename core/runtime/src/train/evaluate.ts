@@ -47,19 +47,28 @@ export async function evaluate(options: {
   /** Sampled episodes of each task; 0 for none. */
   readonly samples: number;
   readonly signal?: AbortSignal;
+  /** Told after each group of episodes. */
+  readonly onProgress?: (done: number, total: number) => void;
 }): Promise<EvaluationResult[]> {
-  const { rollouts, model, sampling, samples } = options;
+  const { rollouts, model, sampling, onProgress = () => undefined } = options;
+  const samples = sampling.temperature > 0 ? options.samples : 0;
   const results: EvaluationResult[] = [];
+  const total = options.environments.reduce((sum, { tasks }) => sum + tasks.length * (1 + samples), 0);
+  let done = 0;
+  onProgress(done, total);
   for (const { ref, tasks, maxTurns } of options.environments) {
     const play = async (label: string, groupSize: number, temperature: number): Promise<EpisodeSummary> => {
       const limits = { ...(maxTurns === undefined ? {} : { maxTurns }), ...(options.signal === undefined ? {} : { signal: options.signal }) };
       const request = { environment: ref, tasks, groupSize, model, label, sampling: { ...sampling, temperature }, ...limits };
       const trajectories: Trajectory[] = [];
-      for await (const group of rollouts.collect(request)) trajectories.push(...group.trajectories);
+      for await (const group of rollouts.collect(request)) {
+        trajectories.push(...group.trajectories);
+        onProgress((done += group.trajectories.length), total);
+      }
       return summariseEpisodes(trajectories);
     };
     const greedy = await play("evaluation/greedy", 1, 0);
-    const sampled = samples > 0 && sampling.temperature > 0 ? await play("evaluation/sampled", samples, sampling.temperature) : undefined;
+    const sampled = samples > 0 ? await play("evaluation/sampled", samples, sampling.temperature) : undefined;
     results.push({ environment: ref.id, tasks: tasks.length, greedy, ...(sampled === undefined ? {} : { sampled }) });
   }
   return results;

@@ -27,6 +27,8 @@ export type RunEvent =
       readonly results: readonly EvaluationResult[];
       readonly seconds: number;
     }
+  /** An evaluation under way, in episodes. */
+  | { readonly kind: "progress"; readonly done: number; readonly total: number }
   | { readonly kind: "checkpoint"; readonly step: number; readonly path: string; readonly seconds: number }
   | { readonly kind: "notice"; readonly text: string };
 

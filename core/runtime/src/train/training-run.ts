@@ -45,17 +45,17 @@ export class TrainingRun {
   readonly #failures = new FailureWatch();
 
   private constructor(parts: TrainingRunParts, state: RunState, policy: Policy) {
-    const { prepared, host, engine, isDeterministic, logger } = parts;
+    const { prepared, host, isDeterministic, logger } = parts;
     const { sampling, server, seed, environments } = prepared.config;
     const keyOf = ({ id, options }: EnvironmentRef): string => `${id} ${canonicalJson(options ?? {})}`;
     const turnLimits = new Map(prepared.environments.map(({ ref }, i) => [keyOf(ref), environments[i]?.max_turns ?? 0]));
     this.#parts = parts;
     this.#state = state;
     this.#policy = policy;
-    this.#engine = watchPublishing(engine, policy.info.model, state);
+    this.#engine = watchPublishing(parts.engine, policy.info.model, state);
     this.#rollouts = new RolloutRunner({
       host,
-      engine,
+      engine: this.#engine,
       runSeed: seed,
       isDeterministic,
       concurrency: sampling.concurrency,
@@ -178,9 +178,12 @@ export class TrainingRun {
     this.#state.isEvaluationDue = evaluation.every > 0 && iteration % evaluation.every === 0 && !isLast;
     if (this.#state.isEvaluationDue) await this.#evaluate();
     const isStopping = this.#parts.drain.aborted && !isLast;
-    if (isStopping || (checkpoint.every > 0 && iteration % checkpoint.every === 0 && !isLast)) {
+    const isScheduled = checkpoint.every > 0 && iteration % checkpoint.every === 0 && !isLast;
+    if (isStopping || isScheduled) {
       this.#state.algorithm = algorithm.state();
       this.#state.random = streams.state();
+      // One that is written only because the run is stopped changes nothing in what follows, the count of weight versions included.
+      if (isScheduled) await this.#publish();
       await this.#checkpoint();
     }
     return isStopping;
@@ -196,6 +199,7 @@ export class TrainingRun {
       random: {},
       isEvaluationDue: this.#parts.prepared.evaluation.length > 0,
     });
+    await this.#publish();
     await this.#checkpoint();
   }
 
@@ -250,6 +254,7 @@ export class TrainingRun {
         sampling: rolloutSampling(config.sampling),
         samples: config.eval.samples,
         signal: AbortSignal.any([drain, stop]),
+        onProgress: (done, total) => onEvent({ kind: "progress", done, total }),
       });
       const seconds = (performance.now() - began) / 1000;
       this.#state.evaluations.push({ step: this.#state.step, label, results });
@@ -263,7 +268,7 @@ export class TrainingRun {
     }
   }
 
-  /** An algorithm that does not sample (SFT) has no reason to publish what it learnt; whoever samples next, or goes on from a checkpoint, has. */
+  /** An algorithm that does not sample (SFT) has no reason to publish what it learnt; whoever samples next, or goes on from a scheduled checkpoint, has. */
   async #publish(): Promise<void> {
     if (!this.#state.isPublished) await this.#engine.publish(this.#policy.info.model);
   }
@@ -271,7 +276,6 @@ export class TrainingRun {
   async #checkpoint(): Promise<void> {
     const { run, engine, prepared, onEvent } = this.#parts;
     const began = performance.now();
-    await this.#publish();
     const { step, stage } = this.#state;
     const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config), (directory) =>
       engine.save(directory),

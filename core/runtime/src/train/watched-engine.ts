@@ -5,13 +5,30 @@ export interface PublishingWatch {
   isPublished: boolean;
 }
 
-/** An engine that notes whether the sampler has a model's present weights. */
+/**
+ * An engine that notes whether the sampler has a model's present weights.
+ *
+ * A checkpoint holds the trainer's weights only. Where they had not been published when it was written, the sampler's older ones are gone after a
+ * load: what is sampled before the next publication counts as a publication of its own, so that no token names weights that it was not drawn from.
+ */
 export function watchPublishing(engine: Engine, watched: ModelId, watch: PublishingWatch): Engine {
+  let samplerIsUnnamed = !watch.isPublished;
+  const publish: Engine["publish"] = async (model) => {
+    const result = await engine.publish(model);
+    if (model === watched) {
+      watch.isPublished = true;
+      samplerIsUnnamed = false;
+    }
+    return result;
+  };
   return {
     describe: () => engine.describe(),
     createModel: (options) => engine.createModel(options),
     releaseModel: (model) => engine.releaseModel(model),
-    sampler: (model) => engine.sampler(model),
+    async sampler(model) {
+      if (samplerIsUnnamed && model === watched) await publish(model);
+      return engine.sampler(model);
+    },
     forward: (options) => engine.forward(options),
     forwardBackward: (options) => engine.forwardBackward(options),
     async optimStep(options) {
@@ -19,11 +36,7 @@ export function watchPublishing(engine: Engine, watched: ModelId, watch: Publish
       if (options.model === watched && result.applied) watch.isPublished = false;
       return result;
     },
-    async publish(model) {
-      const result = await engine.publish(model);
-      if (model === watched) watch.isPublished = true;
-      return result;
-    },
+    publish,
     save: (directory) => engine.save(directory),
     load: (directory) => engine.load(directory),
     export: (model, directory, options) => engine.export(model, directory, options),

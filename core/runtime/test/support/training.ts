@@ -6,6 +6,7 @@ import { type EnvironmentDefinition, score } from "@mrlm/spec";
 import { parseConfig, PluginHost, LocalHost, prepareRun, type PreparedRun } from "@mrlm/runtime";
 import { stringify } from "yaml";
 import { counterEnvironment } from "./counter-environment.ts";
+import { imitate } from "./imitate.ts";
 import { reinforce } from "./reinforce.ts";
 
 /** Rewards each letter "a", whatever was asked. */
@@ -52,7 +53,7 @@ export async function prepare(
   config: Readonly<Record<string, unknown>>,
   ...environments: EnvironmentDefinition<any>[]
 ): Promise<{ prepared: PreparedRun; host: LocalHost }> {
-  const source = await PluginHost.of([definePlugin({ name: "test", environments: [letters, ...environments], algorithms: [reinforce] })]);
+  const source = await PluginHost.of([definePlugin({ name: "test", environments: [letters, ...environments], algorithms: [reinforce, imitate] })]);
   const host = new LocalHost({ source });
   const loaded = parseConfig(stringify({ ...config, output: config["output"] ?? temporaryDirectory() }), { path: "/tmp/run.yaml" });
   return { prepared: await prepareRun(loaded, { host, algorithms: source }), host };

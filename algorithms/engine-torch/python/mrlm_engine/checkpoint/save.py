@@ -71,7 +71,6 @@ def _save_model(learner: Learner, folder: Path) -> dict[str, Any]:
     if held.trainable:
         _write(folder / OPTIMIZER, learner.optimizer.state())
         _write(folder / GRADIENTS, {name: gradient for name, _, gradient in learner.gradients.tensors()})
-    in_step = held.published_generation == held.generation
     return {
         "model_id": held.model_id,
         "role": int(held.role),
@@ -84,8 +83,8 @@ def _save_model(learner: Learner, folder: Path) -> dict[str, Any]:
         "adapter_off": None if held.adapter_off is None else held.adapter_off.model_id,
         "value_head": held.value_head is not None,
         "step": held.step,
-        # A sampler made after Load has the trainer's weights; if today's has older ones, those count as a new version.
-        "version": held.version if in_step else held.version + 1,
+        # A sampler made after Load has the trainer's weights. Whether they had been published is for the client to know.
+        "version": held.version,
         "accumulated_calls": learner.accumulated_calls,
     }
 

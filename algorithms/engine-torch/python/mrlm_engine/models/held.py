@@ -40,8 +40,6 @@ class HeldModel:
     version: int = 0
     # Raised whenever the trainer's weights change; what is derived from them compares it.
     generation: int = 0
-    # The generation that the sampler holds.
-    published_generation: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
     trainable: bool = False
     float32_head: bool = False

@@ -45,18 +45,11 @@ class EngineState:
             if sampler is None:
                 with held.lock:
                     sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic)
-                    held.published_generation = held.generation
             return sampler
 
     def publish(self, model_id: str) -> PublishResult:
         """Gives the sampler the trainer's weights."""
-        held = self.registry.get(model_id)
-        sampler = self.sampler(model_id)
-        # Read before: weights that change meanwhile count as not published.
-        generation = held.generation
-        result = sampler.publish()
-        held.published_generation = generation
-        return result
+        return self.sampler(model_id).publish()
 
     def release(self, model_id: str) -> None:
         """Frees a model with what belongs to it."""

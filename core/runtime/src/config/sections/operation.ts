@@ -4,6 +4,7 @@ import { withoutEffect } from "./without-effect.ts";
 /** `engine`: where the model lives. */
 export const engineSection = z.strictObject({
   address: z.string().min(1).optional().describe("host:port of an engine that runs already; without it one is started for the run"),
+  token_file: z.string().min(1).optional().describe("File with the token that the engine at `address` asks for, relative to the config"),
   provider: z.string().min(1).optional().describe("Plugin that starts it; default `torch`"),
   device: z.enum(["auto", "cpu", "cuda"]).optional().describe("Default `auto`"),
   mode: z.enum(["auto", "deterministic", "throughput"]).optional().describe("`deterministic`: bit-identical runs; `auto`: deterministic on a CPU"),
@@ -13,6 +14,7 @@ export const engineSection = z.strictObject({
 /** `server`: where the environments live. */
 export const serverSection = z.strictObject({
   address: z.string().min(1).optional().describe("host:port of an environment server that runs already"),
+  token_file: z.string().min(1).optional().describe("File with the token that the server at `address` asks for, relative to the config"),
   spawn: z.boolean().optional().describe("`true`: a server in a process of its own; default: in this process"),
   reconnect_seconds: z.number().positive().optional().describe("How long a server may be gone before the run ends; default 60"),
 });

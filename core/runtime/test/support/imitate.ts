@@ -1,0 +1,27 @@
+import type { AlgorithmDefinition, EngineSequence } from "@mrlm/spec";
+import { z } from "zod";
+
+const options = z.strictObject({ steps: z.int().positive() });
+
+/** Learns to say one token again and again: it neither plays nor publishes, as SFT does not. */
+export const imitate: AlgorithmDefinition<z.output<typeof options>> = {
+  id: "imitate@1",
+  description: "Imitation, for tests.",
+  options,
+  iterations: ({ steps }) => steps,
+  create({ engine, policy }, { steps }) {
+    const sequence: EngineSequence = { tokens: Int32Array.of(3, 4, 4), mask: Uint8Array.of(0, 1, 1) };
+    let iteration = 0;
+    return {
+      async *run() {
+        while (iteration < steps) {
+          await engine.forwardBackward({ model: policy, units: [{ sequences: [sequence] }], outputs: { logprob: true }, normalizer: 2, loss: [{ logprob: Float32Array.of(-1, -1) }] });
+          await engine.optimStep({ model: policy, learningRate: 0.1 });
+          yield { iteration: ++iteration, metrics: {}, seconds: {} };
+        }
+      },
+      state: () => ({ iteration }),
+      restore: (state) => void (iteration = Number(state["iteration"])),
+    };
+  },
+};
