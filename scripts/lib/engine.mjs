@@ -10,11 +10,11 @@ export const pythonFolder = join(root, "algorithms", "engine-torch", "python");
 
 /**
  * Makes the engine's Python environment, or finds that it is there; shows its progress on stderr.
- * @param {{ dev?: boolean }} [options] dev: with pytest, ruff and mypy
+ * @param {{ dev?: boolean }} [options] dev: with pytest, ruff and mypy, and with the optional packages, so that their tests run
  * @returns {Promise<string>} the interpreter
  */
 export async function ensureEngine({ dev = false } = {}) {
-  const command = [mrlm, "engine", "setup", "--json", ...(dev ? ["--extra", "dev"] : [])];
+  const command = [mrlm, "engine", "setup", "--json", ...(dev ? ["--extra", "dev", "lora"] : [])];
   const { stdout } = await runNode(command, { stdout: "capture" });
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "").executable;
 }
