@@ -56,9 +56,8 @@ def test_numbers_out_of_order_are_refused(engine: RunningEngine) -> None:
 
 
 def wait_until_idle(engine: RunningEngine) -> None:
-    learner = engine.state.learner("policy")
     for _ in range(500):
-        if learner.open_pass is None or not learner.open_pass.running:
+        if (open_pass := engine.state.passes.get("policy")) is None or not open_pass.running:
             return
         time.sleep(0.01)
     raise AssertionError("the handler of a lost client still runs")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mrlm_engine.compute_clock import COMPUTE_CLOCK
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
 from mrlm_engine.service.state import EngineState
-from mrlm_engine.training.micro_batch import MicroBatch
+from mrlm_engine.training import rank_work
 from mrlm_engine.training.run_pass import require_value_head
 
 # Outputs of one response: gRPC clients receive 4 MiB by default, and smaller frames keep other streams going.
@@ -23,13 +22,13 @@ def forward(state: EngineState, requests: Iterator[pb.ForwardRequest]) -> Iterat
     learner = state.learner(first.open.model_id)
     selection = selection_of(first.open.outputs, first.open.temperature)
     if selection.value or selection.final_value:
-        require_value_head(learner)
+        require_value_head(learner.held)
     units = decode_units(collect_units(first, requests), learner.held, linear=False)
     outputs: dict[int, pb.UnitOutputs] = {}
-    for batch in learner.plan(units, selection.final_value):
-        with learner.held.lock, COMPUTE_CLOCK.running():
-            computed = MicroBatch(learner, batch, selection, keep_graph=False).outputs()
-        outputs.update(zip((unit.index for unit in batch), computed, strict=True))
+    for shares in learner.plan(units, selection.final_value, state.ranks.size):
+        arguments = [(first.open.model_id, share, selection) for share in shares]
+        for share, computed in zip(shares, state.ranks.scatter(rank_work.forward, arguments), strict=True):
+            outputs.update(zip((unit.index for unit in share), computed, strict=True))
     yield from respond([outputs[i] for i in range(len(units))])
 
 

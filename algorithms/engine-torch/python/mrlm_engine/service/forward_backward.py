@@ -10,6 +10,7 @@ from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.service.calls import CallSlot
 from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
 from mrlm_engine.service.state import EngineState
+from mrlm_engine.training import rank_work
 from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.passes import Pass
 from mrlm_engine.training.reader import StreamReader
@@ -45,25 +46,28 @@ def _attempt(
     requests: Iterator[pb.ForwardBackwardRequest],
 ) -> Iterator[pb.ForwardBackwardResponse]:
     """Begins the pass, or goes on with one that was cut off; sets the slot's answer when it is complete."""
-    learner = state.learner(opening.model_id)
+    model_id = opening.model_id
+    learner = state.learner(model_id)
     work = slot.progress
     if work is None or work.given_up:
-        work = _plan(opening, units, learner)
-        learner.begin_pass(work)
+        work = _plan(opening, units, learner, state.ranks.size)
+        state.passes.begin(model_id, work)
         slot.progress = work
     work.running = True
     try:
-        yield from PassRunner(learner, work, StreamReader(requests), state.limits).run()
-        learner.commit_pass()
+        yield from PassRunner(learner.held, state.ranks, work, StreamReader(requests), state.limits).run()
+        state.passes.commit(model_id)
         slot.answer = work.answer()
     finally:
         work.running = False
-        if slot.answer is None and opening.call == 0:
-            # Nobody can repeat a call without a number.
-            learner.give_up_pass("its end")
+        if slot.answer is None:
+            state.ranks.everywhere(rank_work.drop_all, model_id)
+            if opening.call == 0:
+                # Nobody can repeat a call without a number.
+                state.passes.give_up(model_id, "its end")
 
 
-def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: Learner) -> Pass:
+def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: Learner, ranks: int) -> Pass:
     """Checks everything, then plans the micro-batches."""
     learner.require_trainable()
     if not math.isfinite(opening.normalizer) or opening.normalizer <= 0:
@@ -79,12 +83,12 @@ def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: Learne
     decoded = decode_units(units, learner.held, linear)
     has_value_gradient = any(unit.gradients is not None and unit.gradients.value is not None for unit in decoded)
     if selection.value or selection.final_value or has_value_gradient:
-        require_value_head(learner)
+        require_value_head(learner.held)
     return Pass(
         call=opening.call,
         selection=selection,
         normalizer=opening.normalizer,
         linear=linear,
         return_outputs=opening.return_outputs,
-        micro_batches=learner.plan(decoded, selection.final_value),
+        micro_batches=learner.plan(decoded, selection.final_value, ranks),
     )

@@ -11,8 +11,8 @@ from mrlm_engine import PROTOCOL_MAJOR, PROTOCOL_MINOR
 from mrlm_engine.compute_clock import COMPUTE_CLOCK
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import create_model
 from mrlm_engine.models.info import model_info
+from mrlm_engine.service import rank_models
 from mrlm_engine.service.state import EngineState
 
 
@@ -34,24 +34,26 @@ def describe(state: EngineState) -> pb.DescribeResponse:
         memory_allocated_bytes=torch.cuda.memory_allocated(device) if cuda else 0,
         memory_peak_bytes=torch.cuda.max_memory_allocated(device) if cuda else 0,
         threads=state.device.threads,
-        world_size=1,
+        world_size=state.ranks.size,
         last_call=state.calls.highest,
         compute_seconds=COMPUTE_CLOCK.seconds,
     )
 
 
 def create(state: EngineState, request: pb.CreateModelRequest) -> pb.CreateModelResponse:
-    """Makes a model, and proves that its outputs can be computed before saying so."""
-    held = create_model(request, state.registry, state.device.device)
+    """Makes a model on every rank."""
+    state.registry.check_new(request.model_id)
     try:
-        state.learner(held.model_id)
+        info = state.ranks.everywhere(rank_models.create, request)[0]
     except EngineError:
-        state.release(held.model_id)
+        # A rank that could make it holds it.
+        state.ranks.everywhere(rank_models.discard, request.model_id)
         raise
-    return pb.CreateModelResponse(model=model_info(held), tokenizer_files=held.tokenizer_files)
+    return pb.CreateModelResponse(model=info, tokenizer_files=state.registry.get(request.model_id).tokenizer_files)
 
 
 def release(state: EngineState, request: pb.ReleaseModelRequest) -> pb.ReleaseModelResponse:
     """Frees a model."""
-    state.release(request.model_id)
+    state.ranks.everywhere(rank_models.release, request.model_id)
+    state.passes.forget(request.model_id)
     return pb.ReleaseModelResponse()

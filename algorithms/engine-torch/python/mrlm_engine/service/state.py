@@ -6,11 +6,13 @@ import threading
 import uuid
 
 from mrlm_engine.device import DeviceSettings
+from mrlm_engine.distributed.ranks import Ranks, SoleRank
 from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.sampling import PublishResult, Sampler
 from mrlm_engine.service.calls import CallLog
 from mrlm_engine.settings import EngineSettings
 from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.open_passes import OpenPasses
 from mrlm_engine.training.run_pass import GraphLimits
 
 
@@ -23,6 +25,8 @@ class EngineState:
         self.instance_id = uuid.uuid4().hex
         self.registry = ModelRegistry()
         self.calls = CallLog()
+        self.ranks: Ranks = SoleRank(self)
+        self.passes = OpenPasses(self.ranks)
         self.limits = GraphLimits(settings.graph_lease_seconds, settings.graph_bytes)
         self._lock = threading.RLock()
         self._learners: dict[str, Learner] = {}

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from pathlib import Path
 
-from mrlm_engine.checkpoint.export import export_model
-from mrlm_engine.checkpoint.load import load_checkpoint
-from mrlm_engine.checkpoint.save import save_checkpoint
-from mrlm_engine.compute_clock import COMPUTE_CLOCK
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models.info import model_info
+from mrlm_engine.service import rank_models
 from mrlm_engine.service.state import EngineState
+from mrlm_engine.training import rank_work
 from mrlm_engine.training.optimizer import AdamWParameters
 
 
 def optim_step(state: EngineState, request: pb.OptimStepRequest) -> pb.OptimStepResponse:
     """Applies what has accumulated."""
-    learner = state.learner(request.model_id)
-    learner.require_trainable()
+    state.learner(request.model_id).require_trainable()
     adamw = request.adamw
     parameters = AdamWParameters(adamw.learning_rate, adamw.beta1, adamw.beta2, adamw.epsilon, adamw.weight_decay)
     check_parameters(parameters, request.max_grad_norm)
-    with COMPUTE_CLOCK.running():
-        result = learner.step(parameters, request.max_grad_norm)
+    with state.passes.settled(request.model_id, "OptimStep"):
+        result = state.ranks.everywhere(rank_work.optim_step, request.model_id, parameters, request.max_grad_norm)[0]
     return pb.OptimStepResponse(
         applied=result.applied,
         grad_norm=result.grad_norm,
-        step=learner.held.step,
+        step=state.registry.get(request.model_id).step,
         skipped_reason=result.skipped_reason,
         seconds=result.seconds,
     )
@@ -57,40 +54,43 @@ def check_parameters(parameters: AdamWParameters, max_grad_norm: float) -> None:
 
 
 def publish(state: EngineState, request: pb.PublishRequest) -> pb.PublishResponse:
-    """Gives the sampler the trained weights."""
-    with COMPUTE_CLOCK.running():
-        result = state.publish(request.model_id)
-    return pb.PublishResponse(version=result.version, checksum=result.checksum, seconds=result.seconds)
+    """Gives the sampler of each rank the trained weights."""
+    results = state.ranks.everywhere(rank_models.publish, request.model_id)
+    found = sorted({result.checksum[:12] for result in results})
+    if len(found) > 1:
+        raise EngineError(
+            "ENGINE_FAILED",
+            f"The ranks have different weights of '{request.model_id}': {', '.join(found)}.",
+            "Resume from the last checkpoint, and report the fault: they are kept equal bit by bit.",
+        )
+    return pb.PublishResponse(version=results[0].version, checksum=results[0].checksum, seconds=results[0].seconds)
 
 
 def save(state: EngineState, request: pb.SaveRequest) -> pb.SaveResponse:
     """Writes a checkpoint that counts this very call as applied."""
     wanted = list(request.model_ids) or [held.model_id for held in state.registry.all()]
-    learners = [state.learner(model_id) for model_id in wanted]
-    for learner in learners:
-        learner.give_up_pass("Save")
-    written, checksum = save_checkpoint(directory_of(request.directory), learners, max(state.calls.last, request.call))
+    directory, last_call = directory_of(request.directory), max(state.calls.last, request.call)
+    with contextlib.ExitStack() as settled:
+        for model_id in wanted:
+            settled.enter_context(state.passes.settled(model_id, "Save"))
+        written, checksum = state.ranks.everywhere(rank_models.save, directory, wanted, last_call)[0]
     return pb.SaveResponse(bytes=written, checksum=checksum)
 
 
 def load(state: EngineState, request: pb.LoadRequest) -> pb.LoadResponse:
     """Restores a checkpoint; models that it does not hold stay as they are."""
-    checkpoint = load_checkpoint(directory_of(request.directory), state.device.device)
-    state.replace([model.held for model in checkpoint.models])
-    for model in checkpoint.models:
-        model.restore(state.learner(model.held.model_id))
-    checkpoint.restore_random_state()
-    state.calls.restart(checkpoint.last_call)
-    return pb.LoadResponse(
-        models=[model_info(model.held) for model in checkpoint.models], last_call=checkpoint.last_call
-    )
+    infos, last_call = state.ranks.everywhere(rank_models.load, directory_of(request.directory))[0]
+    for info in infos:
+        state.passes.forget(info.model_id)
+    state.calls.restart(last_call)
+    return pb.LoadResponse(models=infos, last_call=last_call)
 
 
 def export(state: EngineState, request: pb.ExportRequest) -> pb.ExportResponse:
     """Writes a Hugging Face directory."""
-    held = state.registry.get(request.model_id)
-    files = export_model(held, directory_of(request.directory), merge_adapter=request.merge_adapter)
-    return pb.ExportResponse(files=files)
+    directory = directory_of(request.directory)
+    arguments = (request.model_id, directory, request.merge_adapter)
+    return pb.ExportResponse(files=state.ranks.everywhere(rank_models.export, *arguments)[0])
 
 
 def directory_of(name: str) -> Path:

@@ -6,17 +6,20 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
-from mrlm_engine.batching.plan import plan_micro_batches
+from mrlm_engine.batching.plan import Share, plan_micro_batches
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.errors import EngineError
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.training.gradients import GradientStore
 from mrlm_engine.training.optimizer import AdamWParameters, Optimizer, clip_factor
-from mrlm_engine.training.passes import Pass
 from mrlm_engine.trunk.choose import choose_trunk
+
+if TYPE_CHECKING:
+    from mrlm_engine.training.micro_batch import MicroBatch
 
 # Computed tokens of one micro-batch where the client gives no budget. On CPU one whose activations stay in cache; on a
 # GPU one that fills it.
@@ -42,8 +45,8 @@ class Learner:
         self.gradients = GradientStore(held.named_parameters() if held.trainable else ())
         # ForwardBackward calls completed since the last step.
         self.accumulated_calls = 0
-        # The pass that is accumulating, if one is.
-        self.open_pass: Pass | None = None
+        # Graphs of the open pass that wait for their gradients, by number of the micro-batch.
+        self.graphs: dict[int, MicroBatch] = {}
         self._optimizer: Optimizer | None = None
 
     @property
@@ -62,42 +65,30 @@ class Learner:
                 "Create it with `trainable`, or train another model.",
             )
 
-    def plan(self, units: Sequence[TokenUnit], final_value: bool) -> list[list[TokenUnit]]:
-        """Micro-batches under the model's token budget."""
+    def plan(self, units: Sequence[TokenUnit], final_value: bool, ranks: int) -> list[list[Share]]:
+        """Micro-batches under the model's token budget, which holds for each rank."""
         budget = self.held.micro_batch_tokens or DEFAULT_TOKENS.get(self.held.device.type, DEFAULT_TOKENS["cuda"])
-        return plan_micro_batches(units, lambda unit: self.trunk.computed_tokens(unit, final_value), budget)
+        return plan_micro_batches(units, lambda unit: self.trunk.computed_tokens(unit, final_value), budget, ranks)
 
-    def begin_pass(self, started: Pass) -> None:
-        """Opens a pass of accumulation; one that was interrupted and not repeated is given up."""
+    def begin_pass(self) -> None:
+        """Accumulates apart from what there is, so that the pass can be given up by itself."""
         with self.held.lock:
-            self.give_up_pass(f"ForwardBackward {started.call}")
             self.gradients.set_aside()
-            self.open_pass = started
 
     def commit_pass(self) -> None:
         """Adds what the open pass accumulated to what there was before."""
         with self.held.lock:
             self.trunk.finish_gradients()
             self.gradients.merge()
+            self.graphs.clear()
             self.accumulated_calls += 1
-            self.open_pass = None
 
-    def give_up_pass(self, successor: str) -> None:
-        """Forgets what an interrupted pass accumulated; one that still runs is not interrupted."""
+    def give_up_pass(self) -> None:
+        """Forgets what the open pass accumulated."""
         with self.held.lock:
-            interrupted = self.open_pass
-            if interrupted is None:
-                return
-            if interrupted.running:
-                raise EngineError(
-                    "CALL_OUT_OF_ORDER",
-                    f"{successor} came while ForwardBackward {interrupted.call} on '{self.held.model_id}' runs.",
-                    "Wait for `done` before the next call on the same model.",
-                )
-            interrupted.given_up = True
             self.trunk.finish_gradients()
             self.gradients.give_up()
-            self.open_pass = None
+            self.graphs.clear()
 
     def clear(self) -> None:
         """Forgets what has accumulated."""
@@ -108,7 +99,6 @@ class Learner:
         """Clips, applies and clears what has accumulated; a norm that is not finite changes nothing else."""
         started = time.perf_counter()
         with self.held.lock, torch.no_grad():
-            self.give_up_pass("OptimStep")
             if not self.accumulated_calls:
                 raise EngineError(
                     "CALL_OUT_OF_ORDER",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.outputs.selection import Selection
@@ -18,7 +19,8 @@ class Pass:
     normalizer: float
     linear: bool
     return_outputs: bool
-    micro_batches: list[list[TokenUnit]]
+    # Shares of the ranks, by micro-batch.
+    micro_batches: list[list[Share]]
     # Outputs of the micro-batches whose gradients have been accumulated, by number.
     applied: dict[int, list[pb.UnitOutputs]] = field(default_factory=dict)
     # Whether a handler works on it now.
@@ -29,12 +31,16 @@ class Pass:
     forward_seconds: float = 0.0
     backward_seconds: float = 0.0
 
+    def units(self, number: int) -> list[TokenUnit]:
+        """The units of a micro-batch in the order in which the client is told of them."""
+        return [unit for share in self.micro_batches[number] for unit in share]
+
     def outputs_message(self, number: int, outputs: list[pb.UnitOutputs], applied: bool) -> pb.ForwardBackwardResponse:
         """The outputs of one micro-batch for the client."""
         return pb.ForwardBackwardResponse(
             micro_batch=pb.MicroBatchOutputs(
                 micro_batch=number,
-                unit_indices=[unit.index for unit in self.micro_batches[number]],
+                unit_indices=[unit.index for unit in self.units(number)],
                 units=outputs,
                 applied=applied,
             )
@@ -50,7 +56,7 @@ class Pass:
         return pb.ForwardBackwardResponse(
             done=pb.ForwardBackwardDone(
                 micro_batches=len(self.micro_batches),
-                tokens=sum(unit.tokens for micro_batch in self.micro_batches for unit in micro_batch),
+                tokens=sum(unit.tokens for shares in self.micro_batches for share in shares for unit in share),
                 computed_tokens=self.computed_tokens,
                 forward_seconds=self.forward_seconds,
                 backward_seconds=self.backward_seconds,

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from mrlm_engine.batching.decode import decode_floats
 from mrlm_engine.batching.unit import TokenUnit, UnitGradients
-from mrlm_engine.compute_clock import COMPUTE_CLOCK
+from mrlm_engine.distributed.ranks import Ranks
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.training.learner import Learner
-from mrlm_engine.training.micro_batch import MicroBatch
+from mrlm_engine.models.held import HeldModel
+from mrlm_engine.training import rank_work
 from mrlm_engine.training.passes import Pass
 from mrlm_engine.training.reader import StreamEnded, StreamReader
 
@@ -29,7 +29,7 @@ MAX_LOST = 8
 
 @dataclass(frozen=True)
 class GraphLimits:
-    """How long a graph waits for its gradients, and how many bytes may wait."""
+    """How long a graph waits for its gradients, and how many bytes may wait on each rank."""
 
     lease_seconds: float
     total_bytes: int
@@ -37,8 +37,9 @@ class GraphLimits:
 
 @dataclass
 class _Waiting:
-    micro_batch: MicroBatch
     outputs: list[pb.UnitOutputs]
+    # Of the rank that keeps most.
+    graph_bytes: int
     deadline: float
 
 
@@ -47,12 +48,14 @@ class PassRunner:
 
     def __init__(
         self,
-        learner: Learner,
+        held: HeldModel,
+        ranks: Ranks,
         work: Pass,
         requests: StreamReader[pb.ForwardBackwardRequest],
         limits: GraphLimits,
     ) -> None:
-        self._learner = learner
+        self._held = held
+        self._ranks = ranks
         self._pass = work
         self._requests = requests
         self._limits = limits
@@ -77,12 +80,13 @@ class PassRunner:
     def _run_linear(self) -> Iterator[pb.ForwardBackwardResponse]:
         work = self._pass
         for number in self._todo:
-            units = work.micro_batches[number]
-            micro_batch, outputs = self._forward(number, outputs=work.return_outputs)
-            gradients = [unit.gradients or UnitGradients() for unit in units]
-            self._backward(number, micro_batch, outputs, gradients)
+            rest = (work.selection, work.normalizer, work.return_outputs)
+            arguments = [(self._held.model_id, share, *rest) for share in work.micro_batches[number]]
+            computed = self._ranks.scatter(rank_work.forward_backward, arguments)
+            self._count(computed)
+            work.applied[number] = [unit for rank in computed for unit in rank.outputs]
             if work.return_outputs:
-                yield work.outputs_message(number, outputs, applied=True)
+                yield work.outputs_message(number, work.applied[number], applied=True)
 
     def _run_with_client(self) -> Iterator[pb.ForwardBackwardResponse]:
         while self._todo or self._waiting:
@@ -101,18 +105,23 @@ class PassRunner:
     def _has_room(self) -> bool:
         if not self._todo:
             return False
-        used = [waiting.micro_batch.graph_bytes for waiting in self._waiting.values()]
+        used = [waiting.graph_bytes for waiting in self._waiting.values()]
         # The next graph is taken to be about as large as those that wait.
         return not used or (len(used) < MAX_WAITING and sum(used) + max(used) <= self._limits.total_bytes)
 
     def _launch(self, number: int) -> Iterator[pb.ForwardBackwardResponse]:
-        micro_batch, outputs = self._forward(number, outputs=True)
+        work = self._pass
+        arguments = [(self._held.model_id, number, share, work.selection) for share in work.micro_batches[number]]
+        computed = self._ranks.scatter(rank_work.launch, arguments)
+        self._count(computed)
+        outputs = [unit for rank in computed for unit in rank.outputs]
         early = self._early.pop(number, None)
         if early is not None:
-            self._backward(number, micro_batch, outputs, early)
+            self._backward(number, outputs, early)
             return
-        self._waiting[number] = _Waiting(micro_batch, outputs, time.monotonic() + self._limits.lease_seconds)
-        yield self._pass.outputs_message(number, outputs, applied=False)
+        deadline = time.monotonic() + self._limits.lease_seconds
+        self._waiting[number] = _Waiting(outputs, max(rank.graph_bytes for rank in computed), deadline)
+        yield work.outputs_message(number, outputs, applied=False)
 
     def _next_message(self) -> pb.ForwardBackwardRequest | None:
         deadline = min(waiting.deadline for waiting in self._waiting.values())
@@ -128,6 +137,7 @@ class PassRunner:
 
     def _lose(self, number: int) -> pb.ForwardBackwardResponse:
         del self._waiting[number]
+        self._ranks.everywhere(rank_work.drop, self._held.model_id, number)
         self._lost.add(number)
         self._losses += 1
         reason = f"no gradients came within {self._limits.lease_seconds:g} s"
@@ -153,35 +163,32 @@ class PassRunner:
         if number in self._pass.applied:
             # The second answer to a micro-batch whose outputs were sent twice.
             return
-        units = self._pass.micro_batches[number]
-        gradients = decode_gradients(message, units, self._learner)
+        gradients = decode_gradients(message, self._pass.units(number), self._held)
         waiting = self._waiting.pop(number, None)
         if waiting is None:
             self._early[number] = gradients
         else:
-            self._backward(number, waiting.micro_batch, waiting.outputs, gradients)
+            self._backward(number, waiting.outputs, gradients)
 
-    def _forward(self, number: int, outputs: bool) -> tuple[MicroBatch, list[pb.UnitOutputs]]:
-        started = time.perf_counter()
-        units = self._pass.micro_batches[number]
-        with self._learner.held.lock, COMPUTE_CLOCK.running():
-            micro_batch = MicroBatch(self._learner, units, self._pass.selection, keep_graph=True)
-            encoded = micro_batch.outputs() if outputs else []
-        self._pass.forward_seconds += time.perf_counter() - started
-        return micro_batch, encoded
+    def _backward(self, number: int, outputs: list[pb.UnitOutputs], gradients: list[UnitGradients]) -> None:
+        work = self._pass
+        arguments, start = [], 0
+        for share in work.micro_batches[number]:
+            part = gradients[start : start + len(share)]
+            arguments.append((self._held.model_id, number, part, work.normalizer))
+            start += len(share)
+        work.backward_seconds += max(self._ranks.scatter(rank_work.backward, arguments))
+        work.applied[number] = outputs
 
-    def _backward(
-        self, number: int, micro_batch: MicroBatch, outputs: list[pb.UnitOutputs], gradients: list[UnitGradients]
-    ) -> None:
-        started = time.perf_counter()
-        with self._learner.held.lock, COMPUTE_CLOCK.running():
-            micro_batch.backward(gradients, self._pass.normalizer)
-        self._pass.computed_tokens += micro_batch.computed_tokens
-        self._pass.applied[number] = outputs
-        self._pass.backward_seconds += time.perf_counter() - started
+    def _count(self, computed: list[rank_work.Computed]) -> None:
+        """Tokens of all ranks; seconds of the slowest."""
+        work = self._pass
+        work.computed_tokens += sum(rank.computed_tokens for rank in computed)
+        work.forward_seconds += max(rank.forward_seconds for rank in computed)
+        work.backward_seconds += max(rank.backward_seconds for rank in computed)
 
 
-def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], learner: Learner) -> list[UnitGradients]:
+def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], held: HeldModel) -> list[UnitGradients]:
     """The client's gradients of one micro-batch, checked against its units."""
     if len(message.units) != len(units):
         raise EngineError(
@@ -196,16 +203,16 @@ def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], le
             for name in ("logprob", "entropy", "value")
         }
         if parts["value"] is not None:
-            require_value_head(learner)
+            require_value_head(held)
         decoded.append(UnitGradients(**parts))
     return decoded
 
 
-def require_value_head(learner: Learner) -> None:
+def require_value_head(held: HeldModel) -> None:
     """Refuses values of a model that has none."""
-    if learner.held.value_head is None:
+    if held.value_head is None:
         raise EngineError(
             "VALUE_HEAD_MISSING",
-            f"Model '{learner.held.model_id}' has no value head.",
+            f"Model '{held.model_id}' has no value head.",
             "Create it with `value_head`, or with the role of a critic.",
         )

@@ -1,0 +1,64 @@
+"""What each rank does of a call that makes, frees, publishes, saves or loads models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mrlm_engine.checkpoint.export import export_model
+from mrlm_engine.checkpoint.load import load_checkpoint
+from mrlm_engine.checkpoint.save import save_checkpoint
+from mrlm_engine.compute_clock import COMPUTE_CLOCK
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models import create_model
+from mrlm_engine.models.info import model_info
+from mrlm_engine.sampling import PublishResult
+from mrlm_engine.service.state import EngineState
+
+
+def create(state: EngineState, request: pb.CreateModelRequest) -> pb.ModelInfo:
+    """Makes a model, and proves that its outputs can be computed before saying so."""
+    held = create_model(request, state.registry, state.device.device)
+    try:
+        state.learner(held.model_id)
+    except EngineError:
+        state.release(held.model_id)
+        raise
+    return model_info(held)
+
+
+def release(state: EngineState, model_id: str) -> None:
+    """Frees a model."""
+    state.release(model_id)
+
+
+def discard(state: EngineState, model_id: str) -> None:
+    """Frees a model that may not be there."""
+    if any(held.model_id == model_id for held in state.registry.all()):
+        state.release(model_id)
+
+
+def publish(state: EngineState, model_id: str) -> PublishResult:
+    """Gives this rank's sampler the trained weights."""
+    with COMPUTE_CLOCK.running():
+        return state.publish(model_id)
+
+
+def save(state: EngineState, directory: Path, model_ids: list[str], last_call: int) -> tuple[int, str]:
+    """Writes a checkpoint; its bytes and its manifest's checksum."""
+    return save_checkpoint(directory, [state.learner(model_id) for model_id in model_ids], last_call)
+
+
+def load(state: EngineState, directory: Path) -> tuple[list[pb.ModelInfo], int]:
+    """Restores a checkpoint; its models and the last call that it counts."""
+    checkpoint = load_checkpoint(directory, state.device.device)
+    state.replace([model.held for model in checkpoint.models])
+    for model in checkpoint.models:
+        model.restore(state.learner(model.held.model_id))
+    checkpoint.restore_random_state()
+    return [model_info(model.held) for model in checkpoint.models], checkpoint.last_call
+
+
+def export(state: EngineState, model_id: str, directory: Path, merge_adapter: bool) -> list[str]:
+    """Writes a Hugging Face directory; its file names."""
+    return export_model(state.registry.get(model_id), directory, merge_adapter=merge_adapter)

@@ -1,0 +1,66 @@
+"""Which pass of accumulation is open on which model."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+from mrlm_engine.distributed.ranks import Ranks
+from mrlm_engine.errors import EngineError
+from mrlm_engine.training import rank_work
+from mrlm_engine.training.passes import Pass
+
+
+class OpenPasses:
+    """At most one pass for each model. One that was interrupted and not repeated is given up for the next call."""
+
+    def __init__(self, ranks: Ranks) -> None:
+        self._ranks = ranks
+        self._open: dict[str, Pass] = {}
+        self._lock = threading.RLock()
+
+    def get(self, model_id: str) -> Pass | None:
+        """The pass that is accumulating, if one is."""
+        return self._open.get(model_id)
+
+    def begin(self, model_id: str, started: Pass) -> None:
+        """Opens a pass."""
+        with self.settled(model_id, f"ForwardBackward {started.call}"):
+            self._ranks.everywhere(rank_work.begin_pass, model_id)
+            self._open[model_id] = started
+
+    def commit(self, model_id: str) -> None:
+        """Adds what the open pass accumulated to what there was before."""
+        with self._lock:
+            self._ranks.everywhere(rank_work.commit_pass, model_id)
+            del self._open[model_id]
+
+    @contextlib.contextmanager
+    def settled(self, model_id: str, successor: str) -> Iterator[None]:
+        """Inside, no pass is open; refuses while one runs. `successor` is the call that comes next."""
+        with self._lock:
+            interrupted = self._open.get(model_id)
+            if interrupted is not None:
+                if interrupted.running:
+                    raise EngineError(
+                        "CALL_OUT_OF_ORDER",
+                        f"{successor} came while ForwardBackward {interrupted.call} on '{model_id}' runs.",
+                        "Wait for `done` before the next call on the same model.",
+                    )
+                interrupted.given_up = True
+                del self._open[model_id]
+                self._ranks.everywhere(rank_work.give_up_pass, model_id)
+            yield
+
+    def give_up(self, model_id: str, successor: str) -> None:
+        """Ends an interrupted pass that nobody can repeat."""
+        with self.settled(model_id, successor):
+            pass
+
+    def forget(self, model_id: str) -> None:
+        """The model is gone or another."""
+        with self._lock:
+            interrupted = self._open.pop(model_id, None)
+            if interrupted is not None:
+                interrupted.given_up = True
