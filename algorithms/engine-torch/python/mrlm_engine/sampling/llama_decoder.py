@@ -8,6 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from mrlm_engine.products import add_linear_, linear
 from mrlm_engine.sampling.attention import fused_attention, product_attention
 from mrlm_engine.sampling.decoder import PromptGroup
 from mrlm_engine.sampling.llama_shape import LlamaShape
@@ -48,7 +49,6 @@ class LlamaDecoder:
         # 16 bits, the fused kernel keeps the sums in float32.
         self._by_products = self._dtype == torch.float32 and self._device.type == "cpu"
         self._epsilon = torch.tensor(shape.epsilon, device=self._device)
-        self._workspace = torch.empty(0, 0, dtype=self._dtype, device=self._device)
 
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
         self._weights.copy_from(weights)
@@ -146,8 +146,7 @@ class LlamaDecoder:
         shape = self.shape
         n, rotated = hidden.shape[0], shape.heads + shape.kv_heads
         normed = self._norm(hidden, layer.input_norm)
-        bias = layer.qkv_bias
-        qkv = torch.mm(normed, layer.qkv) if bias is None else torch.addmm(bias, normed, layer.qkv)
+        qkv = linear(normed, layer.qkv.t(), layer.qkv_bias)
         by_head = qkv.view(n, rotated + shape.kv_heads, shape.head_dim)
         if layer.query_norm is not None and layer.key_norm is not None:
             by_head[:, : shape.heads] = self._norm(by_head[:, : shape.heads], layer.query_norm)
@@ -171,18 +170,9 @@ class LlamaDecoder:
         """Adds the attention's output and the MLP to `hidden` [n, hidden] in place."""
         if layer.output_bias is not None:
             hidden += layer.output_bias
-        hidden.addmm_(attended, layer.output)
-        gate, up = self._gate_up(self._norm(hidden, layer.mlp_norm), layer.gate_up).chunk(2, -1)
-        hidden.addmm_(F.silu(gate, inplace=True).mul_(up), layer.down)
-
-    def _gate_up(self, normed: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        """The widest product, into memory that is kept: it is too large for the allocator to keep at hand."""
-        rows = normed.shape[0]
-        if rows > PREFILL_TOKENS:
-            return torch.mm(normed, weight)
-        if rows > self._workspace.shape[0]:
-            self._workspace = weight.new_empty(rows, weight.shape[1])
-        return torch.mm(normed, weight, out=self._workspace[:rows])
+        add_linear_(hidden, attended, layer.output.t())
+        gate, up = linear(self._norm(hidden, layer.mlp_norm), layer.gate_up.t()).chunk(2, -1)
+        add_linear_(hidden, F.silu(gate).mul_(up), layer.down.t())
 
     def _norm(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """Root-mean-square norm (Zhang & Sennrich, arXiv 1910.07467) over the last dimension."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from mrlm_engine.batching.prefix_layout import PrefixLayout
+from mrlm_engine.products import add_linear_, add_weight_gradient_, linear
 from mrlm_engine.trunk.dense.attention import KeptGraph, KeptProbabilities, attend
 from mrlm_engine.trunk.dense.heads import gather_heads, gather_output_gradient, scatter_gradients, scatter_output
 from mrlm_engine.trunk.dense.norm import add_normalise_gradient, normalise
@@ -58,7 +59,7 @@ def forward_layer(
     In the last layer `rows` [R] are those that outputs read: only they go on behind attention, as [R, hidden].
     """
     attention_input, attention_factor = normalise(x, shape.epsilon)
-    qkv = _project(attention_input, weights)
+    qkv = linear(attention_input, weights.qkv, weights.qkv_bias)
     rotate_(_rotated_heads(qkv, shape), angles)
     output = qkv.new_empty(qkv.shape[0], shape.query_width)
     kept: list[KeptProbabilities | KeptGraph] = []
@@ -68,11 +69,11 @@ def forward_layer(
         kept.append(state)
     if rows is not None:
         x, output = x.index_select(0, rows), output.index_select(0, rows)
-    x.addmm_(output, weights.output.t())
+    add_linear_(x, output, weights.output)
     mlp_input, mlp_factor = normalise(x, shape.epsilon)
-    gate_up = torch.mm(mlp_input, weights.gate_up.t())
+    gate_up = linear(mlp_input, weights.gate_up)
     activation, silu = swiglu(gate_up)
-    x.addmm_(activation, weights.down.t())
+    add_linear_(x, activation, weights.down)
     return x, LayerState(
         attention_input, attention_factor, kept, output, mlp_input, mlp_factor, gate_up, silu, activation, rows
     )
@@ -88,14 +89,14 @@ def backward_layer(
     shape: DenseShape,
 ) -> torch.Tensor:
     """The gradient of the layer's input [T, hidden] for `grad` of its output (overwritten); adds to `gradients`."""
-    gradients.down.addmm_(grad.t(), state.activation)
-    grad_gate_up = swiglu_gradient_(torch.mm(grad, weights.down), state.gate_up, state.silu)
-    gradients.gate_up.addmm_(grad_gate_up.t(), state.mlp_input)
-    grad_input = torch.mm(grad_gate_up, weights.gate_up)
+    add_weight_gradient_(gradients.down, grad, state.activation)
+    grad_gate_up = swiglu_gradient_(linear(grad, weights.down.t()), state.gate_up, state.silu)
+    add_weight_gradient_(gradients.gate_up, grad_gate_up, state.mlp_input)
+    grad_input = linear(grad_gate_up, weights.gate_up.t())
     add_normalise_gradient(grad, grad_input, state.mlp_input, state.mlp_factor)
 
-    gradients.output.addmm_(grad.t(), state.attention_output)
-    grad_output = torch.mm(grad, weights.output)
+    add_weight_gradient_(gradients.output, grad, state.attention_output)
+    grad_output = linear(grad, weights.output.t())
     if state.rows is not None:
         grad = _spread(grad, state.rows, layout.computed_tokens)
         grad_output = _spread(grad_output, state.rows, layout.computed_tokens)
@@ -104,10 +105,10 @@ def backward_layer(
         heads = kept.backward(gather_output_gradient(grad_output, group, shape))
         scatter_gradients(heads, grad_qkv, group, shape)
     rotate_(_rotated_heads(grad_qkv, shape), angles.conj().resolve_conj())
-    gradients.qkv.addmm_(grad_qkv.t(), state.attention_input)
+    add_weight_gradient_(gradients.qkv, grad_qkv, state.attention_input)
     if gradients.qkv_bias is not None:
         gradients.qkv_bias.add_(grad_qkv.sum(0))
-    grad_input = torch.mm(grad_qkv, weights.qkv)
+    grad_input = linear(grad_qkv, weights.qkv.t())
     add_normalise_gradient(grad, grad_input, state.attention_input, state.attention_factor)
     return grad
 
@@ -115,12 +116,6 @@ def backward_layer(
 def _spread(grad: torch.Tensor, rows: torch.Tensor, length: int) -> torch.Tensor:
     """`grad` [R, columns] at its rows of [length, columns], zeros elsewhere. Rows are unique."""
     return grad.new_zeros(length, grad.shape[1]).index_copy_(0, rows, grad)
-
-
-def _project(x: torch.Tensor, weights: LayerWeights) -> torch.Tensor:
-    if weights.qkv_bias is None:
-        return torch.mm(x, weights.qkv.t())
-    return torch.addmm(weights.qkv_bias, x, weights.qkv.t())
 
 
 def _rotated_heads(qkv: torch.Tensor, shape: DenseShape) -> torch.Tensor:

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from mrlm_engine.products import accumulator_for
 from mrlm_engine.training.gradients import add_gradient
 from mrlm_engine.trunk.dense.shape import DenseShape
 
@@ -64,11 +65,11 @@ def zero_gradients(weights: LayerWeights) -> LayerWeights:
     """Accumulators of the same shapes."""
     bias = None if weights.qkv_bias is None else torch.zeros_like(weights.qkv_bias)
     return LayerWeights(
-        torch.zeros_like(weights.qkv),
+        accumulator_for(weights.qkv),
         bias,
-        torch.zeros_like(weights.output),
-        torch.zeros_like(weights.gate_up),
-        torch.zeros_like(weights.down),
+        accumulator_for(weights.output),
+        accumulator_for(weights.gate_up),
+        accumulator_for(weights.down),
     )
 
 

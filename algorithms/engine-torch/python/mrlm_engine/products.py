@@ -1,0 +1,89 @@
+"""Matrix products, by the library that is quickest on this processor.
+
+torch multiplies float32 matrices on CPU with MKL, which keeps to 256-bit registers on processors that are not Intel's.
+oneDNN, which torch carries for convolutions and for compiled models, takes 512-bit ones wherever there are any: 2.2
+times as many products a second on AMD's Zen 5 (docs/decisions/0010-training-hot-path.md). Which of the two computes a
+product depends on the processor and on sizes alone, so equal calls give equal bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+from pathlib import Path
+
+import torch
+
+# Multiplications below which the 10 us that a call of oneDNN takes are not won back.
+MIN_MULTIPLICATIONS = 1 << 20
+
+
+def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """x weight' + bias, [n, outputs], for x [n, inputs], weight [outputs, inputs] and bias [outputs]."""
+    if _by_onednn(x, weight):
+        product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+        return product
+    return torch.mm(x, weight.t()) if bias is None else torch.addmm(bias, x, weight.t())
+
+
+def add_linear_(accumulator: torch.Tensor, x: torch.Tensor, weight: torch.Tensor) -> None:
+    """Adds x weight' to `accumulator` [n, outputs], arguments as for `linear`."""
+    if _by_onednn(x, weight):
+        accumulator.add_(linear(x, weight))
+    else:
+        accumulator.addmm_(x, weight.t())
+
+
+def add_weight_gradient_(accumulator: torch.Tensor, grad: torch.Tensor, x: torch.Tensor) -> None:
+    """Adds grad' x, the gradient of a `linear`'s weight, to `accumulator` [outputs, inputs].
+
+    For grad [n, outputs] = d loss / d result and x [n, inputs]. It is quickest with an `accumulator_for` the weight.
+    """
+    if not _by_onednn(x.t(), grad.t()):
+        accumulator.addmm_(grad.t(), x)
+    elif accumulator.is_contiguous():
+        accumulator.add_(linear(grad.t(), x.t()))
+    else:
+        accumulator.add_(linear(x.t(), grad.t()).t())
+
+
+def accumulator_for(weight: torch.Tensor) -> torch.Tensor:
+    """Zeros of the shape of `weight`, in the layout that `add_weight_gradient_` fills with the least copying.
+
+    oneDNN copies the transpose of one factor, so that should be the narrower one.
+    """
+    outputs, inputs = weight.shape
+    return weight.new_zeros(inputs, outputs).t() if inputs < outputs else weight.new_zeros(outputs, inputs)
+
+
+def _by_onednn(x: torch.Tensor, weight: torch.Tensor) -> bool:
+    return (
+        x.dtype == torch.float32
+        and x.device.type == "cpu"
+        and x.numel() * weight.shape[0] >= MIN_MULTIPLICATIONS
+        # With gaps between rows oneDNN takes loops that are a thousand times slower.
+        and (weight.is_contiguous() or weight.t().is_contiguous())
+        and _onednn_is_quicker()
+    )
+
+
+@functools.cache
+def _onednn_is_quicker() -> bool:
+    """Whether MKL would leave half of this processor's registers idle."""
+    return (
+        torch.backends.cpu.get_cpu_capability() == "AVX512"
+        and _processor_vendor() != "GenuineIntel"
+        and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    )
+
+
+def _processor_vendor() -> str:
+    """As the processor itself says it, "GenuineIntel" or "AuthenticAMD"; "" where the system does not tell."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("vendor_id"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    # On Windows: "AMD64 Family 26 Model 2 Stepping 1, AuthenticAMD".
+    return platform.processor().rpartition(", ")[2]
