@@ -30,8 +30,4 @@ import { runStage, tinyConfig, tokenizerFiles } from "./support/stage.ts";
     expect(metrics["mismatch/max"]).toBeLessThan(1e-4);
     expect(Math.abs((metrics["kl/reference"] as Mean).sum)).toBeLessThan(1e-4);
   });
-
-  test("the critic is gone when the stage has ended", async () => {
-    expect((await engine.describe()).models.map(({ model }) => model)).toEqual(["policy", "policy-reference"]);
-  });
 });

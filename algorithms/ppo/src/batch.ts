@@ -13,20 +13,11 @@ export interface PpoEpisode {
   readonly isTruncated: boolean;
 }
 
-/** Everything that stays as it is while a batch is learnt from. */
-export interface FrozenEpisode extends PpoEpisode {
-  readonly old: Float32Array;
-  readonly values: Float32Array;
-  readonly reference?: Float32Array;
-  readonly advantages: Float64Array;
-  /** The critic's targets. */
-  readonly targets: Float64Array;
-  /** Discounted sums of the rewards that came, for measuring the critic. */
-  readonly returns: Float64Array;
-}
+/** Episodes that share their prompt; one unit of the engine. */
+export type PpoGroup = readonly PpoEpisode[];
 
-/** The episodes of each group, which share their prompt. */
-export function toEpisodes(groups: readonly TrajectoryGroup[], options: PpoOptions): { readonly groups: PpoEpisode[][]; readonly counts: EpisodeCounts } {
+/** The episodes of each group that can be learnt from. */
+export function toEpisodes(groups: readonly TrajectoryGroup[], options: PpoOptions): { readonly groups: PpoGroup[]; readonly counts: EpisodeCounts } {
   const counts = noEpisodeCounts();
   const episodes = groups.map(({ trajectories }) =>
     trajectories
@@ -39,15 +30,20 @@ export function toEpisodes(groups: readonly TrajectoryGroup[], options: PpoOptio
   return { groups: episodes.filter((group) => group.length > 0), counts };
 }
 
-export function unitOf(group: readonly PpoEpisode[]): EngineUnit {
+export function unitOf(group: PpoGroup): EngineUnit {
   return { sequences: group.flatMap(({ rows }) => rows.map(({ tokens, mask }) => ({ tokens, mask }))) };
 }
 
+/** Chosen tokens of these groups. */
+export function tokensOf(groups: readonly PpoGroup[]): number {
+  return groups.flat().reduce((sum, { sampled }) => sum + sampled.length, 0);
+}
+
 /** A unit's numbers, cut into those of its episodes. */
-export function byEpisode<T extends Float32Array | undefined>(group: readonly PpoEpisode[], values: T): T[] {
+export function byEpisode(group: PpoGroup, values: Float32Array): Float32Array[] {
   let start = 0;
   return group.map(({ sampled }) => {
     start += sampled.length;
-    return values?.subarray(start - sampled.length, start) as T;
+    return values.subarray(start - sampled.length, start);
   });
 }

@@ -1,6 +1,6 @@
 import { meanOf } from "@mrlm/kit";
 import type { Mean, Metrics } from "@mrlm/spec";
-import type { FrozenEpisode } from "./batch.ts";
+import type { Estimate } from "./estimate.ts";
 import { explainedVariance } from "./value-loss.ts";
 
 /** Sums over the tokens of all updates of an iteration, so that metrics are the same however a batch was split. */
@@ -60,7 +60,7 @@ export class PpoMetrics {
 }
 
 /** What the critic knew of the batch before it learnt from it. */
-export function criticMetrics(episodes: readonly FrozenEpisode[]): Metrics {
+export function criticMetrics(episodes: readonly Estimate[]): Metrics {
   const values = episodes.flatMap(({ values: each }) => Array.from(each));
   const returns = episodes.flatMap(({ returns: each }) => Array.from(each));
   const explained = explainedVariance(values, returns);
@@ -69,9 +69,4 @@ export function criticMetrics(episodes: readonly FrozenEpisode[]): Metrics {
     "return/mean": meanOf(returns),
     ...(explained === undefined ? {} : { "value/explained_variance": explained }),
   };
-}
-
-/** Sums of log-ratios to the reference, one for each episode. */
-export function referenceDivergences(episodes: readonly FrozenEpisode[]): number[] {
-  return episodes.flatMap(({ old, reference }) => (reference === undefined ? [] : [old.reduce((sum, value, t) => sum + value - (reference[t] as number), 0)]));
 }

@@ -1,6 +1,7 @@
 import { clippedSurrogate, klEstimate, ratioOf, weightedKl } from "@mrlm/kit";
 import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
-import { byEpisode, type FrozenEpisode } from "./batch.ts";
+import { byEpisode } from "./batch.ts";
+import type { FrozenEpisode } from "./frozen-batch.ts";
 import type { PpoMetrics } from "./metrics.ts";
 import type { PpoOptions } from "./options.ts";
 

@@ -1,22 +1,20 @@
 import { episodeMetrics, meanOf, playGroups, playSeconds, taskOrder } from "@mrlm/kit";
 import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Metrics, MrlmError } from "@mrlm/spec";
-import { type PpoEpisode, toEpisodes } from "./batch.ts";
+import { type PpoGroup, toEpisodes } from "./batch.ts";
 import { ensureCritic } from "./critic.ts";
-import { freeze } from "./freeze.ts";
 import { klController } from "./kl-controller.ts";
-import { criticMetrics, referenceDivergences } from "./metrics.ts";
+import { learn } from "./learn.ts";
 import type { PpoOptions } from "./options.ts";
-import { update } from "./update.ts";
 
 /** Proximal policy optimisation: play episodes, estimate advantages with a critic, improve both within bounds, publish. */
 export async function startPpo(context: AlgorithmContext, options: PpoOptions): Promise<AlgorithmRun> {
   assertTrainable(context);
-  const critic = await ensureCritic(context, options.critic);
+  const critic = await ensureCritic(context, options);
   if (options.kl_coefficient > 0) await context.reference();
   const order = taskOrder(context, "ppo/tasks");
   const controller = klController(options);
   let iteration = 0;
-  let optimizerSteps = 0;
+  let updates = 0;
 
   async function iterate(): Promise<IterationReport> {
     const began = performance.now();
@@ -24,7 +22,7 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
     const afterPlay = performance.now();
     const { groups, counts } = toEpisodes(played, options);
     iteration++;
-    const learnt = groups.length === 0 ? undefined : await learn(groups);
+    const learnt = groups.length === 0 ? undefined : await learnFrom(groups);
     const afterLearning = performance.now();
     await context.engine.publish(context.policy);
     return {
@@ -40,28 +38,25 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
     };
   }
 
-  async function learn(groups: readonly (readonly PpoEpisode[])[]): Promise<{ readonly metrics: Metrics; readonly notices: readonly string[] }> {
+  async function learnFrom(groups: readonly PpoGroup[]): Promise<{ readonly metrics: Metrics; readonly notices: readonly string[] }> {
     const { coefficient } = controller;
-    const frozen = await freeze(context, options, critic, groups, coefficient);
-    const episodes = frozen.flat();
     const isPolicyLearning = iteration > options.critic_warmup_steps;
-    const report = await update(context, options, frozen, { critic, klCoefficient: coefficient, isPolicyLearning, stepsBefore: optimizerSteps });
-    optimizerSteps += report.optimizerSteps;
-    const divergences = referenceDivergences(episodes);
-    if (divergences.length > 0) controller.update(divergences.reduce((sum, each) => sum + each, 0) / divergences.length, divergences.length);
-    const divergence: Metrics = divergences.length === 0 ? {} : { "kl/reference": meanOf(divergences), "kl/coefficient": coefficient };
-    return { metrics: { ...report.metrics, ...criticMetrics(episodes), ...divergence }, notices: report.notices };
+    const report = await learn(context, options, groups, { critic, klCoefficient: coefficient, isPolicyLearning, stepsBefore: updates });
+    updates += report.updates;
+    const { divergences } = report;
+    if (divergences.length === 0) return report;
+    controller.update(divergences.reduce((sum, each) => sum + each, 0) / divergences.length, divergences.length);
+    return { ...report, metrics: { ...report.metrics, "kl/reference": meanOf(divergences), "kl/coefficient": coefficient } };
   }
 
   return {
     async *run() {
       while (iteration < options.steps && !context.signal.aborted) yield await iterate();
-      if (!context.signal.aborted) await context.engine.releaseModel(critic);
     },
-    state: (): JsonObject => ({ iteration, optimizerSteps, klCoefficient: controller.coefficient, tasks: order.state() }),
+    state: (): JsonObject => ({ iteration, updates, klCoefficient: controller.coefficient, tasks: order.state() }),
     restore(state) {
       iteration = Number(state["iteration"]);
-      optimizerSteps = Number(state["optimizerSteps"]);
+      updates = Number(state["updates"]);
       controller.restore(Number(state["klCoefficient"]));
       order.restore(state["tasks"] as JsonObject);
     },

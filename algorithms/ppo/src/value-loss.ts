@@ -1,3 +1,8 @@
+import type { UnitGradients } from "@mrlm/spec";
+import type { Estimate } from "./estimate.ts";
+import type { PpoMetrics } from "./metrics.ts";
+import type { PpoOptions } from "./options.ts";
+
 /**
  * Loss of one value and its derivative with respect to it (arXiv 1707.06347, and the clipping of its reference implementation):
  *
@@ -21,4 +26,23 @@ export function explainedVariance(values: readonly number[], returns: readonly n
   };
   const total = variance(returns);
   return total > 0 ? 1 - variance(returns.map((value, i) => value - (values[i] as number))) / total : undefined;
+}
+
+/** Gradient of one unit's part of the critic's loss: `value_coefficient` times the sum of its tokens' value losses. */
+export function valueGradients(estimates: readonly Estimate[], values: Float32Array, options: PpoOptions, metrics: PpoMetrics): UnitGradients {
+  const gradient = new Float32Array(values.length);
+  let position = 0;
+  for (const { values: old, targets } of estimates) {
+    for (const [t, target] of targets.entries()) {
+      const { loss, slope, isHeld } = valueLoss(values[position] as number, old[t] as number, target, options.value_clip);
+      metrics.addValue(loss, isHeld);
+      gradient[position++] = valueCoefficient(options) * slope;
+    }
+  }
+  return { value: gradient };
+}
+
+/** Factor of the value loss: 1 for a critic of its own, ½ on a shared trunk, unless the options say. */
+function valueCoefficient({ value_coefficient: coefficient, critic }: PpoOptions): number {
+  return coefficient ?? (critic === "shared" ? 0.5 : 1);
 }

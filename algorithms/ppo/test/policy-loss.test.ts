@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import type { FrozenEpisode } from "../src/batch.ts";
+import type { FrozenEpisode } from "../src/frozen-batch.ts";
 import { PpoMetrics } from "../src/metrics.ts";
 import { policyGradients } from "../src/policy-loss.ts";
 import { options } from "./support/episodes.ts";

@@ -5,7 +5,7 @@ import { ppo } from "../src/index.ts";
 
 const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
   algorithms: [ppo],
-  stages: [{ algorithm: "ppo", steps: 4, prompts_per_step: 12, learning_rate: 0.05, critic_learning_rate: 0.05, ...options }],
+  stages: [{ algorithm: "ppo", steps: 4, prompts_per_step: 12, learning_rate: 0.05, ...(options["critic"] === "shared" ? {} : { critic_learning_rate: 0.05 }), ...options }],
   config,
 });
 const series = ({ reports }: BigramOutcome, name: string): number[] =>
@@ -19,9 +19,10 @@ const EVERYTHING = { updates_per_step: 2, minibatches: 2, group_size: 2, kl_coef
 describe("ppo on a bigram model", () => {
   test.each<[string, JsonObject]>([
     ["plain", {}],
+    ["a value head on the policy's trunk", { critic: "shared", minibatches: 2, kl_coefficient: 0.01 }],
     ["with everything, the divergence in the loss", { ...EVERYTHING, kl_placement: "loss", critic_warmup_steps: 1 }],
   ])("the reward rises and the critic explains some of it: %s", async (_name, options) => {
-    const outcome = await trainBigram(training({ steps: 14, prompts_per_step: 24, learning_rate: 0.1, critic_learning_rate: 0.1, ...options }));
+    const outcome = await trainBigram(training({ steps: 14, prompts_per_step: 24, learning_rate: 0.1, ...options }));
     const rewards = series(outcome, "reward/mean");
     expect(rewards.at(-1)).toBeGreaterThan((rewards[0] as number) + 0.1);
     expect(Math.max(...series(outcome, "value/explained_variance"))).toBeGreaterThan(0.05);
@@ -78,6 +79,7 @@ describe("ppo on a bigram model", () => {
 
   test.each<[JsonObject, JsonObject, RegExp]>([
     [{ kl_target: 1 }, {}, /kl_target/],
+    [{ critic: "shared", critic_warmup_steps: 2 }, {}, /critic_warmup_steps is for a separate critic/],
     [{}, { sampling: { temperature: 0 } }, /temperature is 0/],
     [{}, { sampling: { top_k: 3 } }, /cuts the distribution/],
   ])("what cannot train is refused: %j %j", async (options, config, message) => {

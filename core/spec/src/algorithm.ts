@@ -58,6 +58,8 @@ export interface AlgorithmDefinition<Options = unknown> {
   readonly options: StandardSchemaV1<unknown, Options>;
   /** Iterations under these options, for progress bars. */
   iterations(options: Options): number;
+  /** Whether the policy is to be made with a value head; it has no effect on other stages. */
+  needsValueHead?(options: Options): boolean;
   /** Checks what a schema cannot (a group size that cannot give an advantage); throws CONFIG_INVALID before work begins. */
   validate?(options: Options, environments: readonly TrainingEnvironment[]): void;
   create(context: AlgorithmContext, options: Options): AlgorithmRun | Promise<AlgorithmRun>;

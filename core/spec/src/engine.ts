@@ -17,7 +17,7 @@ export type ModelSource =
       readonly seed: number;
       readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;
     }
-  /** A frozen copy of another model's present weights. */
+  /** A copy of another model's present weights, frozen or trainable. A trainable one learns what its original learns: all weights, or the adapter. */
   | { readonly kind: "copy"; readonly of: ModelId }
   /** Another model with its adapter switched off. */
   | { readonly kind: "adapter-off"; readonly of: ModelId };

@@ -70,6 +70,23 @@ def test_frozen_copy_keeps_its_weights_when_the_original_changes(policy: HeldMod
     assert not any(p.requires_grad for p in reference.module.parameters())
 
 
+def test_numerics_44_45_a_trainable_copy_begins_as_its_original_and_goes_its_own_way(
+    policy: HeldModel, registry: ModelRegistry
+) -> None:
+    policy.step, policy.micro_batch_tokens = 7, 99
+    request = pb.CreateModelRequest(model_id="critic", role=pb.ROLE_CRITIC, copy_of="policy", trainable=True)
+    critic = create_model(request, registry, CPU)
+    assert (critic.step, critic.version, critic.micro_batch_tokens) == (0, 0, 99)
+    assert critic.value_head is not None
+    assert torch.equal(critic.value_head(torch.randn(5, 32)), torch.zeros(5))
+    assert all(parameter.requires_grad for _, parameter in critic.named_parameters())
+    before = policy.head_weight.clone()
+    assert torch.equal(critic.head_weight, before)
+    with torch.no_grad():
+        critic.head_weight.add_(1.0)
+    assert torch.equal(policy.head_weight, before)
+
+
 def test_critic_has_a_zero_value_head(registry: ModelRegistry) -> None:
     critic = create_model(create_request("critic", json.dumps(QWEN2), role=pb.ROLE_CRITIC), registry, CPU)
     assert critic.value_head is not None
@@ -98,7 +115,8 @@ def test_errors_name_their_cause(policy: HeldModel, registry: ModelRegistry, tmp
     assert code_of(pb.CreateModelRequest(model_id="m", adapter_off="policy"), registry) == "LORA_UNAVAILABLE"
     headed = pb.CreateModelRequest(model_id="m", copy_of="policy", value_head=True)
     assert code_of(headed, registry) == "VALUE_HEAD_MISSING"
-    assert code_of(pb.CreateModelRequest(model_id="m", copy_of="policy", trainable=True), registry) == "NOT_TRAINABLE"
+    adapted = pb.CreateModelRequest(model_id="m", copy_of="policy", trainable=True, lora=pb.Lora(rank=2, alpha=2))
+    assert code_of(adapted, registry) == "OPTIONS_INVALID"
     assert [held.model_id for held in registry.all()] == ["policy"]
 
 

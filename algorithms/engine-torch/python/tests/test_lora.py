@@ -52,6 +52,22 @@ def test_only_the_adapter_learns(adapted: RunningEngine) -> None:
     assert all(torch.equal(before[name], p) for name, p in held.named_parameters() if not p.requires_grad)
 
 
+def test_a_trainable_copy_learns_its_own_adapter(adapted: RunningEngine) -> None:
+    train(adapted, 1)
+    request = pb.CreateModelRequest(model_id="critic", role=pb.ROLE_CRITIC, copy_of="policy", trainable=True)
+    adapted.client.unary("CreateModel", request)
+    before = [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)]
+    assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS, "critic")] == before
+    adapted.client.forward_backward(UNITS, lambda _, o: {"value": o["value"] - 1}, model_id="critic", value=True)
+    assert all(".lora_" in name or name.startswith("value_head.") for name in accumulated(adapted.state.learner("critic")))
+    adapted.client.step("critic")
+    for _ in range(2):
+        adapted.client.forward_backward(UNITS, lambda _, o: {"value": o["value"] - 1}, model_id="critic", value=True)
+        adapted.client.step("critic")
+    assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS, "critic")] != before
+    assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)] == before
+
+
 def test_numerics_26_the_reference_is_the_policy_without_its_adapter(
     adapted: RunningEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

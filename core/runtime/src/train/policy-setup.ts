@@ -1,9 +1,9 @@
 import { chatRenderer } from "@mrlm/kit";
 import { type Engine, type ModelId, type ModelInfo, MrlmError, type Renderer } from "@mrlm/spec";
-import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import { policyOptions } from "./model-source.ts";
+import type { PreparedRun } from "./prepare-run.ts";
 
 /** The model that is trained, in the engine and ready to sample. */
 export interface Policy {
@@ -14,14 +14,15 @@ export interface Policy {
 }
 
 /** Makes the policy as the configuration says, or brings it back with everything else that a checkpoint holds. */
-export async function setUpPolicy(engine: Engine, config: ResolvedConfig, run: RunDirectory, checkpoint: Checkpoint | undefined): Promise<Policy> {
+export async function setUpPolicy(engine: Engine, { config, stages }: PreparedRun, run: RunDirectory, checkpoint: Checkpoint | undefined): Promise<Policy> {
   if (checkpoint !== undefined) {
     const models = await engine.load(checkpoint.engineDirectory);
     const info = models.find(({ model }) => model === "policy");
     if (info === undefined) throw new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${checkpoint.path} holds no policy.`);
     return { info, renderer: rendererOf(run.readTokenizer(), info), restored: new Set(models.map(({ model }) => model)) };
   }
-  const { info, tokenizerFiles } = await engine.createModel(policyOptions(config));
+  const valueHead = stages.some(({ definition, options }) => definition.needsValueHead?.(options));
+  const { info, tokenizerFiles } = await engine.createModel({ ...policyOptions(config), ...(valueHead ? { valueHead } : {}) });
   run.writeTokenizer(tokenizerFiles);
   const renderer = rendererOf(tokenizerFiles, info);
   if (renderer.vocabSize > info.vocabSize) {

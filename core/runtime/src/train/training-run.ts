@@ -14,7 +14,7 @@ import type { RunEvent, RunSummary } from "./run-events.ts";
 import { initialState, loadState, type RunState, saveState } from "./run-state.ts";
 import { goalAccuracy } from "./stage-goal.ts";
 import { watchPublishing } from "./watched-engine.ts";
-import { referenceId, rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
+import { rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
 
 /** What a run is made of. */
 export interface TrainingRunParts {
@@ -75,7 +75,7 @@ export class TrainingRun {
       (row) => row.step < state.step || (row.step === state.step && state.step > 0 && !(row.kind === "evaluation" && state.isEvaluationDue)),
     );
     store?.truncateAfter(state.step);
-    return new TrainingRun(parts, state, await setUpPolicy(engine, prepared.config, run, checkpoint));
+    return new TrainingRun(parts, state, await setUpPolicy(engine, prepared, run, checkpoint));
   }
 
   async finish(): Promise<RunSummary> {
@@ -190,8 +190,9 @@ export class TrainingRun {
   }
 
   async #endStage(index: number): Promise<void> {
+    // What a stage has made beside the policy (its reference, a critic) ends with it.
     const { models } = await this.#parts.engine.describe();
-    if (models.some(({ model }) => model === referenceId(index))) await this.#parts.engine.releaseModel(referenceId(index));
+    for (const { model } of models.toReversed()) if (model !== this.#policy.info.model) await this.#parts.engine.releaseModel(model);
     Object.assign(this.#state, {
       stage: index + 1,
       iteration: 0,

@@ -34,6 +34,20 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
+    name: "a trainable copy goes its own way",
+    run: async ({ engine, model: { model } }) => {
+      const { info } = await engine.createModel({ model: "critic", role: "critic", source: { kind: "copy", of: model }, trainable: true, valueHead: true });
+      assert.deepEqual([info.step, info.hasValueHead, info.trainableParameters > 0], [0, true, true]);
+      const outputs = async (id: string): Promise<unknown> => engine.forward({ model: id, units: UNITS, outputs: ALL_OUTPUTS });
+      const before = await outputs(model);
+      assert.deepEqual(await outputs("critic"), before);
+      await step(engine, "critic");
+      assert.deepEqual(await outputs(model), before);
+      assert.notDeepEqual(await outputs("critic"), before);
+      await engine.releaseModel("critic");
+    },
+  },
+  {
     name: "goes on from a checkpoint to the same bits (numerics 52)",
     run: async ({ engine, model: { model } }) => {
       const folder = await mkdtemp(join(tmpdir(), "mrlm-engine-contract-"));

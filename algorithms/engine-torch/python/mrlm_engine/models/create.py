@@ -36,7 +36,7 @@ def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, device
     if source == "adapter_off":
         held = _adapter_off(request, registry)
     elif source == "copy_of":
-        held = _frozen_copy(request, registry.get(request.copy_of))
+        held = _copy(request, registry.get(request.copy_of))
     else:
         held = _from_weights(request, source, choose_dtype(request.dtype, device), device)
     registry.add(held)
@@ -85,27 +85,40 @@ def prepare_module(module: Any, device: torch.device, *, trainable: bool, has_ad
     return module
 
 
-def _frozen_copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
-    if request.value_head and original.value_head is None:
+def _copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
+    """Another model's present weights; a trainable copy learns what the original learns: all, or its adapter."""
+    if request.HasField("lora"):
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"'{request.model_id}' is a copy of '{original.model_id}' and was asked for with an adapter of its own.",
+            "Leave `lora` out: a copy has the adapter of its original.",
+        )
+    if original.adapter_off is not None:
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"'{original.model_id}' holds no weights of its own that '{request.model_id}' could be a copy of.",
+            f"Create it with `adapter_off` of '{original.adapter_off.model_id}', or from the directory of the weights.",
+        )
+    if request.value_head and original.value_head is None and not request.trainable:
         raise EngineError(
             "VALUE_HEAD_MISSING",
             f"'{original.model_id}' has no value head that '{request.model_id}' could be a copy of.",
             "Create the original with `value_head`, or the copy without.",
         )
-    if request.trainable:
-        raise EngineError(
-            "NOT_TRAINABLE",
-            f"'{request.model_id}' was asked for as a trainable copy of '{original.model_id}'; copies are frozen.",
-            "Create it from a directory or a random source, or leave `trainable` false.",
-        )
     with original.lock:
         module = copy.deepcopy(original.module)
         value_head = copy.deepcopy(original.value_head)
-    module.requires_grad_(False)
     for parameter in module.parameters():
         parameter.grad = None
+    module.requires_grad_(False)
+    if request.trainable:
+        for name, parameter in module.named_parameters():
+            parameter.requires_grad_(original.lora is None or ".lora_" in name)
+        if value_head is None and (request.value_head or request.role == pb.ROLE_CRITIC):
+            value_head = ValueHead(int(module.config.hidden_size), original.device)
     if value_head is not None:
-        value_head.requires_grad_(False)
+        value_head.requires_grad_(request.trainable)
+        value_head.zero_grad(set_to_none=True)
     return HeldModel(
         model_id=request.model_id,
         role=request.role,
@@ -115,9 +128,12 @@ def _frozen_copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldMod
         device=original.device,
         value_head=value_head,
         tokenizer_files=original.tokenizer_files,
-        step=original.step,
-        version=original.version,
+        # A copy that learns counts its own steps.
+        step=0 if request.trainable else original.step,
+        version=0 if request.trainable else original.version,
+        trainable=request.trainable,
         float32_head=request.float32_head or original.float32_head,
+        gradient_checkpointing=request.gradient_checkpointing or original.gradient_checkpointing,
         micro_batch_tokens=request.micro_batch_tokens or original.micro_batch_tokens,
         lora=original.lora,
     )

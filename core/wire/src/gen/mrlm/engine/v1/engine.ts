@@ -119,7 +119,10 @@ export interface CreateModelRequest {
     { $case: "directory"; directory: string }
     | { $case: "random"; random: RandomSource }
     | //
-    /** A frozen copy of a model's present weights. */
+    /**
+     * A copy of a model's present weights, with its number format and its adapter, if it has one. A trainable copy learns what
+     * its original learns, and gets a zero value head if it is to have one and its original has none.
+     */
     { $case: "copyOf"; copyOf: string }
     | //
     /** The named model with its adapter switched off; holds no weights of its own. */

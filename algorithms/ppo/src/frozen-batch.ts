@@ -1,0 +1,86 @@
+import type { EngineUnit, UnitOutputs } from "@mrlm/spec";
+import { byEpisode, type PpoEpisode, type PpoGroup, unitOf } from "./batch.ts";
+import { type Estimate, estimate } from "./estimate.ts";
+import { whiten } from "./gae.ts";
+import type { PpoOptions } from "./options.ts";
+
+/** An episode with everything that stays as it is while its batch is learnt from. */
+export interface FrozenEpisode extends PpoEpisode, Estimate {
+  /** Log-probabilities before the first update. */
+  readonly old: Float32Array;
+  readonly reference?: Float32Array;
+}
+
+/**
+ * What one batch is learnt from. Log-probabilities, values, and the advantages and targets that follow from them are those before the first
+ * update, computed once: whatever of a unit is given first stays, so that the pass of the first update itself can bring them.
+ */
+export class FrozenBatch {
+  readonly groups: readonly PpoGroup[];
+  readonly units: readonly EngineUnit[];
+  readonly #options: PpoOptions;
+  readonly #klCoefficient: number;
+  readonly #old: Float32Array[][] = [];
+  readonly #references: Float32Array[][] = [];
+  readonly #estimates: Estimate[][] = [];
+
+  /** @param klCoefficient of the reward */
+  constructor(groups: readonly PpoGroup[], options: PpoOptions, klCoefficient: number) {
+    this.groups = groups;
+    this.units = groups.map(unitOf);
+    this.#options = options;
+    this.#klCoefficient = klCoefficient;
+    if (options.old_policy === "sampler") groups.forEach((group, unit) => (this.#old[unit] = group.map(({ sampled }) => sampled)));
+  }
+
+  freezeReference(unit: number, logprob: Float32Array): void {
+    this.#references[unit] ??= byEpisode(this.#group(unit), logprob);
+  }
+
+  freezeLogprobs(unit: number, logprob: Float32Array): void {
+    this.#old[unit] ??= byEpisode(this.#group(unit), logprob);
+  }
+
+  /** Needs, where the reward is charged for the divergence, the log-probabilities of policy and reference. */
+  freezeValues(unit: number, { value, finalValue }: UnitOutputs): void {
+    if (this.#estimates[unit] !== undefined) return;
+    const group = this.#group(unit);
+    const values = byEpisode(group, value as Float32Array);
+    let rows = 0;
+    this.#estimates[unit] = group.map((episode, e) => {
+      rows += episode.rows.length;
+      const [old, reference] = [this.#old[unit]?.[e], this.#references[unit]?.[e]];
+      const isCharged = this.#options.kl_placement === "reward" && old !== undefined && reference !== undefined;
+      const parts = { values: values[e] as Float32Array, finalValue: episode.isTruncated ? (finalValue?.[rows - 1] as number) : 0 };
+      return estimate(episode, isCharged ? { ...parts, divergence: { old, reference, coefficient: this.#klCoefficient } } : parts, this.#options);
+    });
+  }
+
+  /** Whitens the advantages of all units, whose values must have been given. */
+  whiten(): void {
+    const whitened = whiten(this.#estimates.flat().map(({ advantages }) => advantages)).values();
+    for (const [unit, estimates] of this.#estimates.entries()) {
+      this.#estimates[unit] = estimates.map((each) => ({ ...each, advantages: whitened.next().value as Float64Array }));
+    }
+  }
+
+  estimates(unit: number): readonly Estimate[] {
+    return this.#estimates[unit] as Estimate[];
+  }
+
+  episodes(unit: number): FrozenEpisode[] {
+    return this.#group(unit).map((episode, e) => {
+      const reference = this.#references[unit]?.[e];
+      return { ...episode, ...(this.estimates(unit)[e] as Estimate), old: this.#old[unit]?.[e] as Float32Array, ...(reference === undefined ? {} : { reference }) };
+    });
+  }
+
+  /** Sums of log-ratios to the reference, one for each episode. */
+  referenceDivergences(): number[] {
+    return this.#references.flatMap((group, unit) => group.map((reference, e) => this.#old[unit]?.[e]?.reduce((sum, old, t) => sum + old - (reference[t] as number), 0) as number));
+  }
+
+  #group(unit: number): PpoGroup {
+    return this.groups[unit] as PpoGroup;
+  }
+}

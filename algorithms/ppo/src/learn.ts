@@ -1,0 +1,113 @@
+import { meanOf } from "@mrlm/kit";
+import type { AlgorithmContext, EngineUnit, Metrics, ModelId, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import { FrozenBatch } from "./frozen-batch.ts";
+import { criticMetrics, PpoMetrics } from "./metrics.ts";
+import type { PpoGroup } from "./batch.ts";
+import type { PpoOptions } from "./options.ts";
+import { policyGradients } from "./policy-loss.ts";
+import { type Lessons, type Pupil, teach } from "./pupil.ts";
+import { stopRule } from "./stop-rule.ts";
+import { valueGradients } from "./value-loss.ts";
+
+/** State of the stage that learning from a batch needs. */
+export interface LearnParts {
+  /** The policy itself where the trunk is shared. */
+  readonly critic: ModelId;
+  readonly klCoefficient: number;
+  /** Iterations before `critic_warmup_steps` teach the critic alone. */
+  readonly isPolicyLearning: boolean;
+  /** Updates before this iteration, for schedules. */
+  readonly stepsBefore: number;
+}
+
+/** What learning from one batch came to. */
+export interface LearnReport {
+  readonly metrics: Metrics;
+  readonly updates: number;
+  readonly notices: readonly string[];
+  /** Of each episode from the reference, in nats. */
+  readonly divergences: readonly number[];
+}
+
+/** Learns from one batch: `updates_per_step` passes over it in `minibatches` parts. */
+export async function learn(context: AlgorithmContext, options: PpoOptions, groups: readonly PpoGroup[], parts: LearnParts): Promise<LearnReport> {
+  const { critic, klCoefficient, isPolicyLearning, stepsBefore } = parts;
+  const batch = new FrozenBatch(groups, options, klCoefficient);
+  const metrics = new PpoMetrics();
+  const minibatches = orders(context, options, groups.length);
+  const course = { batch, minibatches, stepsBefore, totalSteps: options.steps * options.updates_per_step * options.minibatches };
+  const entropy = options.entropy_coefficient > 0;
+  const values: OutputSelection = { value: true, finalValue: groups.flat().some(({ isTruncated }) => isTruncated) };
+  const onValues = (unit: number, outputs: UnitOutputs): UnitGradients => {
+    batch.freezeValues(unit, outputs);
+    return valueGradients(batch.estimates(unit), outputs.value as Float32Array, options, metrics);
+  };
+  const onLogprobs = (unit: number, outputs: UnitOutputs): UnitGradients => {
+    batch.freezeLogprobs(unit, outputs.logprob as Float32Array);
+    return policyGradients(batch.episodes(unit), outputs, options, klCoefficient, metrics);
+  };
+  const isDone = stopRule(options, metrics);
+  const lessons: Record<"policy" | "critic", Lessons | undefined> = { policy: undefined, critic: undefined };
+  await evaluate(context, options, batch, critic, values);
+  if (critic === context.policy) {
+    if (options.whiten_advantages) batch.whiten();
+    const gradients = (unit: number, outputs: UnitOutputs): UnitGradients => ({ ...onLogprobs(unit, outputs), ...onValues(unit, outputs) });
+    lessons.policy = await teach(context, options, { model: critic, outputs: { logprob: true, entropy, value: true }, learningRate: options.learning_rate, gradients, isDone }, course);
+  } else {
+    const learningRate = options.critic_learning_rate ?? 10 * options.learning_rate;
+    lessons.critic = await teach(context, options, { model: critic, outputs: values, learningRate, gradients: onValues }, course);
+    if (options.whiten_advantages) batch.whiten();
+    const policy: Pupil = { model: context.policy, outputs: { logprob: true, entropy }, learningRate: options.learning_rate, gradients: onLogprobs, isDone };
+    if (isPolicyLearning) lessons.policy = await teach(context, options, policy, course);
+  }
+  const notices = [...(lessons.policy?.skipped ?? []), ...(lessons.critic?.skipped ?? [])];
+  return {
+    metrics: {
+      ...metrics.report(),
+      ...criticMetrics(batch.units.flatMap((_, unit) => batch.estimates(unit))),
+      "optim/grad_norm": meanOf(lessons.policy?.norms ?? []),
+      ...(lessons.critic === undefined ? {} : { "optim/critic_grad_norm": meanOf(lessons.critic.norms) }),
+      "optim/learning_rate": lessons.policy?.learningRate ?? 0,
+      "optim/skipped": notices.length,
+      "optim/stopped": lessons.policy?.leftOut ?? 0,
+    },
+    updates: minibatches.length,
+    notices,
+    divergences: batch.referenceDivergences(),
+  };
+}
+
+/**
+ * The forward passes that must come before the first update. With one minibatch the first updates see the whole batch as it was, and bring what
+ * they need themselves: the critic its values, then the policy, whose ratios are 1, its log-probabilities.
+ */
+async function evaluate(context: AlgorithmContext, options: PpoOptions, batch: FrozenBatch, critic: ModelId, values: OutputSelection): Promise<void> {
+  const forward = async (model: ModelId, outputs: OutputSelection, receive: (unit: number, outputs: UnitOutputs) => void): Promise<void> => {
+    const found = await context.engine.forward({ model, units: batch.units as EngineUnit[], outputs, temperature: context.sampling.temperature, signal: context.signal });
+    found.forEach((each, unit) => receive(unit, each));
+  };
+  const logprobs = (unit: number, { logprob }: UnitOutputs): void => batch.freezeLogprobs(unit, logprob as Float32Array);
+  if (options.kl_coefficient > 0) await forward(await context.reference(), { logprob: true }, (unit, { logprob }) => batch.freezeReference(unit, logprob as Float32Array));
+  const isTrainers = options.old_policy === "trainer";
+  if (critic === context.policy) {
+    await forward(critic, { ...values, logprob: isTrainers }, (unit, outputs) => {
+      if (isTrainers) logprobs(unit, outputs);
+      batch.freezeValues(unit, outputs);
+    });
+    return;
+  }
+  const isSplit = options.minibatches > 1;
+  if (isTrainers && (isSplit || options.kl_coefficient > 0)) await forward(context.policy, { logprob: true }, logprobs);
+  if (isSplit) await forward(critic, values, (unit, outputs) => batch.freezeValues(unit, outputs));
+}
+
+/** Units of each update: all in every pass, in random parts where there are several. */
+function orders(context: AlgorithmContext, options: PpoOptions, size: number): number[][] {
+  const all = Array.from({ length: size }, (_, unit) => unit);
+  const random = context.random("ppo/minibatches");
+  const bound = (part: number): number => Math.round((size * part) / options.minibatches);
+  return Array.from({ length: options.updates_per_step }, () => {
+    const order = options.minibatches === 1 ? all : random.shuffle(all);
+    return Array.from({ length: options.minibatches }, (_, part) => order.slice(bound(part), bound(part + 1))).filter((part) => part.length > 0);
+  }).flat();
+}
