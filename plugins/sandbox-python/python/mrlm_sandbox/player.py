@@ -1,0 +1,118 @@
+"""Runs one submission: its top-level code, then what is asked of it.
+
+All of this is within the submission's reach, so nothing is decided here: what an answer says is taken for what the submission says.
+A message is lines of text, of which the first names its kind; the others are JSON, texts of `codec`, or names.
+"""
+
+import atexit
+import json
+
+from . import codec, faults
+from .objects import Objects
+from .script import Script
+
+_dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+_loads = json.JSONDecoder().decode
+
+
+class Player:
+    """The interpreter of one submission or one session."""
+
+    def __init__(self):
+        self._script = Script()
+        self._objects = Objects()
+
+    def handle(self, message):
+        """The answer to a message."""
+        kind, *lines = message.split("\n")
+        return _ANSWERS[kind](self, *lines)
+
+    def _run(self, request):
+        """A whole program: its code, perhaps a call, and what Python does at its end."""
+        request = _loads(request)
+        script = self._script
+        outcome = script.load(request, "__main__")
+        if outcome == {"verdict": "ok"} and "call" in request:
+            outcome = script.call(request)
+        end = script.guard(atexit._run_exitfuncs)
+        script.flush()
+        return _dumps(end if outcome["verdict"] == "ok" and end["verdict"] != "ok" else outcome)
+
+    def _load(self, request):
+        """The code of a submission that tests are going to call. What it does as a main program is not for them."""
+        outcome = self._script.load(_loads(request), "submission")
+        self._script.flush()
+        return _dumps(outcome)
+
+    def _open(self, request):
+        """The start of a session."""
+        return _dumps(self._script.load({**_loads(request), "code": ""}, "__main__"))
+
+    def _evaluate(self, request):
+        """One input of a session."""
+        outcome = self._script.evaluate(_loads(request))
+        self._script.flush()
+        return _dumps(outcome)
+
+    def _call(self, target, arguments):
+        """A call by the tests of a function of the submission, or of an object that they hold (`@number`)."""
+        try:
+            args, kwargs = given = codec.decode(arguments, self._objects.resolve)
+            result = self._find(target)(*args, **kwargs)
+            text = self._objects.position(result, args) or codec.encode(result, self._objects.refer)
+            answer = "value\n" + text
+            # Arguments that the call changed go back. Text of scalars alone cannot have changed.
+            if arguments.find("[", 2) > 0 or "{" in arguments:
+                after = codec.encode(given, self._objects.refer)
+                if after != arguments:
+                    answer += "\n" + after
+            return answer
+        except codec.NotPlain as error:
+            return "unplain\n" + _dumps(str(error))
+        except BaseException as error:  # noqa: BLE001
+            return self._raised(error)
+
+    def _attribute(self, target, name):
+        """An attribute of an object that the tests hold, or of a function or class of the submission."""
+        try:
+            return "value\n" + codec.encode(getattr(self._find(target), name), self._objects.refer)
+        except codec.NotPlain as error:
+            return "unplain\n" + _dumps(str(error))
+        except BaseException as error:  # noqa: BLE001
+            return self._raised(error)
+
+    def _flush(self):
+        self._script.flush()
+        return ""
+
+    def _find(self, target):
+        """`name`, `@number`, or either of them with `.attribute` behind it."""
+        name, _, attribute = target.partition(".")
+        if name[0] == "@":
+            found = self._objects[int(name[1:])]
+        else:
+            found = self._script.globals.get(name, _MISSING)
+            if found is _MISSING:
+                raise NameError(f"the submission does not define {name!r}")
+        return getattr(found, attribute) if attribute else found
+
+    def _raised(self, error):
+        kinds = [faults.name_of(kind) for kind in type(error).__mro__]
+        try:
+            arguments = codec.encode(list(error.args))
+        except Exception:  # noqa: BLE001
+            arguments = codec.encode([faults.message_of(error)])
+        return "raised\n" + _dumps({"kinds": kinds, "arguments": arguments, "fault": faults.describe(error, self._script.source)})
+
+
+_MISSING = object()
+
+_ANSWERS = {
+    "run": Player._run,
+    "load": Player._load,
+    "open": Player._open,
+    "evaluate": Player._evaluate,
+    "call": Player._call,
+    "attribute": Player._attribute,
+    "flush": Player._flush,
+}
