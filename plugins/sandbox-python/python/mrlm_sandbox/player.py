@@ -5,9 +5,10 @@ A message is lines of text, of which the first names its kind; the others are JS
 """
 
 import atexit
+import gc
 import json
 
-from . import codec, faults
+from . import codec, faults, library
 from .objects import Objects
 from .script import Script
 
@@ -116,3 +117,13 @@ _ANSWERS = {
     "attribute": Player._attribute,
     "flush": Player._flush,
 }
+
+
+
+def start():
+    """For Pyodide: the function that answers messages."""
+    library.load()
+    library.close_bridges()
+    gc.collect()
+    gc.freeze()
+    return Player().handle

@@ -1,0 +1,101 @@
+/** The part of Emscripten's module object that this package uses. */
+
+/** A node of the in-memory file system. */
+export interface FsNode {
+  id: number;
+  name: string;
+  mode: number;
+  parent: FsNode;
+  /** Of a directory: nodes by name. Of a file: bytes, of which the first `usedBytes` count. */
+  contents?: Record<string, FsNode> | Uint8Array;
+  usedBytes?: number;
+  link?: string;
+  name_next?: FsNode | undefined;
+  mounted: { root: FsNode } | null;
+  stream_ops: unknown;
+  atime: number;
+  mtime: number;
+  ctime: number;
+}
+
+/** An open file. */
+export interface FsStream {
+  node: FsNode;
+  position: number;
+  flags: number;
+}
+
+export interface Fs {
+  root: FsNode;
+  streams: (FsStream | null | undefined)[];
+  nameTable: (FsNode | undefined)[];
+  nextInode: number;
+  currentPath: string;
+  ErrnoError: new (errno: number) => Error;
+  createNode(parent: FsNode, ...rest: unknown[]): FsNode;
+  isDir(mode: number): boolean;
+  isFile(mode: number): boolean;
+  mkdirTree(path: string): void;
+  writeFile(path: string, content: Uint8Array): void;
+  chdir(path: string): void;
+  makedev(major: number, minor: number): number;
+  registerDevice(device: number, operations: DeviceOperations): void;
+  mkdev(path: string, device: number): void;
+  open(path: string, flags: number): FsStream;
+  unlink(path: string): void;
+  close(stream: FsStream): void;
+}
+
+/** What a character device does. `buffer` is the interpreter's memory. */
+export interface DeviceOperations {
+  read(stream: FsStream, buffer: Int8Array, offset: number, length: number): number;
+  write(stream: FsStream, buffer: Int8Array, offset: number, length: number): number;
+}
+
+export interface MemFs {
+  expandFileStorage(node: FsNode, capacity: number): void;
+  resizeFileStorage(node: FsNode, size: number): void;
+  ops_table: { file: { stream: { write(stream: FsStream, ...rest: unknown[]): number } } };
+}
+
+export type CFunction = (...args: number[]) => number;
+
+export interface EmscriptenModule {
+  HEAPU8: Uint8Array;
+  HEAPU32: Uint32Array;
+  FS: Fs;
+  MEMFS: MemFs;
+  ENV: Record<string, string>;
+  growMemory(bytes: number): number | undefined;
+  _Py_Version: number;
+  _malloc: CFunction;
+  _free: CFunction;
+  _PyImport_ImportModule: CFunction;
+  _PyObject_GetAttrString: CFunction;
+  _PyObject_CallNoArgs: CFunction;
+  _PyObject_CallOneArg: CFunction;
+  _PyUnicode_FromStringAndSize: CFunction;
+  _PyUnicode_AsUTF8AndSize: CFunction;
+  _Py_DecRef: CFunction;
+  _PyErr_Print: CFunction;
+}
+
+/** Functions, by name, that WebAssembly code calls in JavaScript. */
+export type ImportedFunction = ((...args: never[]) => unknown) & { readonly sig?: string };
+
+/** What the module's factory takes. */
+export interface EmscriptenSettings {
+  readonly API: object;
+  readonly arguments: readonly string[];
+  readonly thisProgram: string;
+  readonly noImageDecoding: true;
+  readonly noAudioDecoding: true;
+  readonly preRun: readonly ((module: EmscriptenModule) => void)[];
+  readonly print: (line: string) => void;
+  readonly printErr: (line: string) => void;
+  readonly locateFile: (name: string) => string;
+  readonly instantiateWasm: (
+    imports: Record<string, Record<string, ImportedFunction>>,
+    done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ) => object;
+}

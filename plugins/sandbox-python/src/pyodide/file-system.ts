@@ -1,0 +1,119 @@
+import type { EmscriptenModule, Fs, FsNode, FsStream } from "./emscripten.ts";
+
+const EROFS = 69;
+const ENOSPC = 51;
+/** What a node costs beside its contents, about. */
+const NODE_BYTES = 1024;
+
+type Fields = Pick<FsNode, "name" | "mode" | "parent" | "usedBytes" | "link" | "name_next" | "mounted" | "stream_ops" | "atime" | "mtime" | "ctime">;
+
+interface Kept {
+  readonly node: FsNode;
+  readonly fields: Partial<Fields>;
+  readonly contents: Record<string, FsNode> | Uint8Array | undefined;
+}
+
+/** A copy of the in-memory file system that can be put back: nodes, names, open files, the working directory. */
+export interface FileSystemImage {
+  readonly nodes: readonly Kept[];
+  readonly nameTable: Fs["nameTable"];
+  readonly streams: readonly { readonly stream: FsStream; readonly position: number; readonly flags: number }[];
+  readonly nextInode: number;
+  readonly currentPath: string;
+}
+
+/** Watches over the file system, which Emscripten keeps in JavaScript, outside the memory that a memory image restores. */
+export class FileSystem {
+  readonly #fs: Fs;
+  /** Files that are there before any submission: nobody changes them, so that images share their contents. */
+  readonly #lasting = new Set<FsNode>();
+  #leftBytes = Number.POSITIVE_INFINITY;
+
+  constructor({ FS, MEMFS }: EmscriptenModule) {
+    this.#fs = FS;
+    const refuse = (errno: number): never => {
+      throw new FS.ErrnoError(errno);
+    };
+    const charge = (bytes: number): void => {
+      if (bytes > this.#leftBytes) refuse(ENOSPC);
+      this.#leftBytes -= Math.max(0, bytes);
+    };
+    const { createNode } = FS;
+    FS.createNode = (...args) => {
+      charge(NODE_BYTES);
+      return createNode(...args);
+    };
+    for (const name of ["expandFileStorage", "resizeFileStorage"] as const) {
+      const original = MEMFS[name];
+      MEMFS[name] = (node, size) => {
+        if (this.#lasting.has(node)) refuse(EROFS);
+        charge(size - (node.contents?.length as number));
+        original(node, size);
+      };
+    }
+    const files = MEMFS.ops_table.file.stream;
+    const { write } = files;
+    files.write = (stream, ...rest) => {
+      if (this.#lasting.has(stream.node)) refuse(EROFS);
+      charge(stream.node.usedBytes === 0 ? (rest[2] as number) : 0);
+      return write(stream, ...rest);
+    };
+  }
+
+  /** How much more the file system may grow. */
+  limit(bytes: number): void {
+    this.#leftBytes = bytes;
+  }
+
+  /** The files that are there now stay as they are. */
+  makeLasting(): void {
+    for (const node of this.#nodes()) if (this.#fs.isFile(node.mode)) this.#lasting.add(node);
+  }
+
+  capture(): FileSystemImage {
+    const { nameTable, streams, nextInode, currentPath } = this.#fs;
+    return {
+      nodes: [...this.#nodes()].map((node) => this.#keep(node)),
+      nameTable: [...nameTable],
+      streams: streams.flatMap((stream) => (stream ? [{ stream, position: stream.position, flags: stream.flags }] : [])),
+      nextInode,
+      currentPath,
+    };
+  }
+
+  restore(image: FileSystemImage): void {
+    const fs = this.#fs;
+    for (const { node, fields, contents } of image.nodes) {
+      Object.assign(node, fields);
+      if (contents !== undefined) node.contents = this.#lasting.has(node) ? contents : copyOf(contents);
+    }
+    for (let index = 0; index < image.nameTable.length; index++) fs.nameTable[index] = image.nameTable[index];
+    fs.streams.length = 0;
+    for (const { stream, position, flags } of image.streams) {
+      stream.position = position;
+      stream.flags = flags;
+      fs.streams[(stream as FsStream & { fd: number }).fd] = stream;
+    }
+    fs.nextInode = image.nextInode;
+    fs.currentPath = image.currentPath;
+  }
+
+  #keep(node: FsNode): Kept {
+    const { name, mode, parent, usedBytes, link, name_next, mounted, stream_ops, atime, mtime, ctime } = node;
+    const all: Fields = { name, mode, parent, mounted, stream_ops, atime, mtime, ctime, name_next, ...(usedBytes === undefined ? {} : { usedBytes }), ...(link === undefined ? {} : { link }) };
+    const contents = node.contents === undefined || this.#lasting.has(node) ? node.contents : copyOf(node.contents);
+    return { node, fields: all, contents };
+  }
+
+  *#nodes(node: FsNode = this.#fs.root): Generator<FsNode> {
+    yield node;
+    if (node.mounted && node.mounted.root !== node) yield* this.#nodes(node.mounted.root);
+    if (this.#fs.isDir(node.mode) && node.contents !== undefined) {
+      for (const child of Object.values(node.contents as Record<string, FsNode>)) yield* this.#nodes(child);
+    }
+  }
+}
+
+function copyOf(contents: Record<string, FsNode> | Uint8Array): Record<string, FsNode> | Uint8Array {
+  return contents instanceof Uint8Array ? contents.slice() : { ...contents };
+}

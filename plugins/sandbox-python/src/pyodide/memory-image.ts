@@ -1,0 +1,47 @@
+const PAGE = 4096;
+
+interface Run {
+  readonly start: number;
+  readonly end: number;
+  /** Absent where there are zeros only. */
+  readonly bytes?: Uint8Array;
+}
+
+/** A copy of an interpreter's memory that can be put back. Pages of zeros are not kept. */
+export class MemoryImage {
+  readonly length: number;
+  readonly #runs: readonly Run[];
+
+  constructor(memory: Uint8Array) {
+    this.length = memory.length;
+    this.#runs = runsOf(memory);
+  }
+
+  /** Makes `memory` what it was. What it has grown by since, which cannot be taken back, becomes zeros. */
+  restore(memory: Uint8Array): void {
+    for (const { start, end, bytes } of this.#runs) {
+      if (bytes === undefined) memory.fill(0, start, end);
+      else memory.set(bytes, start);
+    }
+    memory.fill(0, this.length);
+  }
+}
+
+/** Neighbouring pages that are, or are not, all zeros. */
+function runsOf(memory: Uint8Array): Run[] {
+  const words = new BigUint64Array(memory.buffer, memory.byteOffset, memory.length / 8);
+  const runs: Run[] = [];
+  const isZeroAt = (page: number): boolean => {
+    for (let word = (page * PAGE) / 8; word < ((page + 1) * PAGE) / 8; word++) if (words[word] !== 0n) return false;
+    return true;
+  };
+  const pages = memory.length / PAGE;
+  for (let page = 0; page < pages; ) {
+    const first = page;
+    const isZero = isZeroAt(page);
+    while (page < pages && isZeroAt(page) === isZero) page++;
+    const [start, end] = [first * PAGE, page * PAGE];
+    runs.push(isZero ? { start, end } : { start, end, bytes: memory.slice(start, end) });
+  }
+  return runs;
+}
