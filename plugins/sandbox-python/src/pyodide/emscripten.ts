@@ -1,3 +1,5 @@
+import type { WasmInstance, WasmProgram } from "./web-assembly.ts";
+
 /** The part of Emscripten's module object that this package uses. */
 
 /** A node of the in-memory file system. */
@@ -81,7 +83,7 @@ export interface EmscriptenModule {
 }
 
 /** Functions, by name, that WebAssembly code calls in JavaScript. */
-export type ImportedFunction = ((...args: never[]) => unknown) & { readonly sig?: string };
+export type ImportedFunction = ((...args: number[]) => unknown) & { readonly sig?: string };
 
 /** What the module's factory takes. */
 export interface EmscriptenSettings {
@@ -96,6 +98,6 @@ export interface EmscriptenSettings {
   readonly locateFile: (name: string) => string;
   readonly instantiateWasm: (
     imports: Record<string, Record<string, ImportedFunction>>,
-    done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+    done: (instance: WasmInstance, program: WasmProgram) => void,
   ) => object;
 }

@@ -39,7 +39,7 @@ const ENOSYS = 52;
 const EAI_FAIL = -4;
 
 /** What Python is told where a system call would reach the host, leave something behind, or wait for what cannot come. */
-const REFUSED: Readonly<Record<string, (first: number) => unknown>> = {
+const REFUSED: Readonly<Record<string, (first?: number) => unknown>> = {
   __syscall_getuid32_js: () => 0,
   // Emscripten's own sets the mask of the whole process.
   __syscall_umask_js: () => 0o022,
@@ -63,10 +63,10 @@ const REFUSED: Readonly<Record<string, (first: number) => unknown>> = {
   emscripten_log_impl_js: () => undefined,
   _emscripten_log_formatted: () => undefined,
   exit: (code) => {
-    throw new ProgramExit(code);
+    throw new ProgramExit(code ?? 0);
   },
   proc_exit: (code) => {
-    throw new ProgramExit(code);
+    throw new ProgramExit(code ?? 0);
   },
   _abort_js: () => {
     throw new ProgramBroken("abort() was called");
@@ -85,11 +85,11 @@ export interface Seal {
  * Replaces, in place, what WebAssembly code imports from JavaScript. While the seal is closed, Python reaches no JavaScript but what is open above: a
  * bridge that is not in the table of imports cannot be found from inside, whatever the program does to its interpreter's memory.
  */
-export function sealImports(imports: Record<string, ImportedFunction>, seal: Seal, own: Readonly<Record<string, ImportedFunction>>): void {
+export function sealImports(imports: Record<string, ImportedFunction>, seal: Seal, own: Readonly<Record<string, (first?: number) => unknown>>): void {
   for (const [name, original] of Object.entries(imports)) {
     if (typeof original !== "function" || OPEN.has(name)) continue;
     const refused = own[name] ?? REFUSED[name] ?? closed(name);
-    const wrapped = (...args: never[]): unknown => (seal.isClosed ? refused(...args) : original(...args));
+    const wrapped = (...args: number[]): unknown => (seal.isClosed ? refused(args[0]) : original(...args));
     // Emscripten reads signatures and other properties off the functions.
     imports[name] = Object.assign(wrapped, original);
   }

@@ -1,16 +1,21 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { constants, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { CFunction, EmscriptenModule, EmscriptenSettings } from "./emscripten.ts";
+import { addDevice } from "./device.ts";
+import type { CFunction, EmscriptenModule, EmscriptenSettings, ImportedFunction } from "./emscripten.ts";
 import { FileSystem, type FileSystemImage } from "./file-system.ts";
 import { type Seal, sealImports } from "./imports.ts";
 import { MemoryImage } from "./memory-image.ts";
 import { Streams } from "./streams.ts";
+import { type WasmGlobal, type WasmInstance, WebAssembly } from "./web-assembly.ts";
 
 const HOME = "/home/submission";
 /** Where this package's Python modules lie. */
 const PACKAGE = "/lib/mrlm";
+
+/** Memory grows by at least this much: each step costs time, and what is not touched costs no memory. */
+const GROWTH_STEP = 16 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -30,13 +35,13 @@ export class Interpreter {
   readonly streams: Streams;
   readonly files: FileSystem;
   readonly #module: EmscriptenModule;
-  readonly #instance: WebAssembly.Instance;
+  readonly #instance: WasmInstance;
   readonly #seal: Seal;
   #handler = 0;
   #image: Image | undefined;
   #maxBytes = Number.POSITIVE_INFINITY;
 
-  private constructor(module: EmscriptenModule, instance: WebAssembly.Instance, seal: Seal) {
+  private constructor(module: EmscriptenModule, instance: WasmInstance, seal: Seal) {
     this.#module = module;
     this.#instance = instance;
     this.#seal = seal;
@@ -49,9 +54,11 @@ export class Interpreter {
     const folder = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
     const program = new WebAssembly.Module(readFileSync(join(folder, "pyodide.asm.wasm")));
     const { default: create } = (await import(pathToFileURL(join(folder, "pyodide.asm.mjs")).href)) as { default: (settings: EmscriptenSettings) => Promise<EmscriptenModule> };
+    // Emscripten looks at these constants on its start, by a name that Node's permission model forbids.
+    Object.defineProperty(process, "binding", { value: () => ({ fs: constants }), configurable: true });
     const seal: Seal = { isClosed: false };
     let interpreter: Interpreter | undefined;
-    let instance: WebAssembly.Instance | undefined;
+    let instance: WasmInstance | undefined;
     const module = await create({
       // What the module reads of Pyodide's own loader.
       API: {
@@ -70,14 +77,19 @@ export class Interpreter {
       instantiateWasm(imports, done) {
         // Of Pyodide's bridge; made by another WebAssembly module there.
         Object.assign(imports["env"] as object, { Jsv_GetError_import: () => {}, JsvError_Check: () => 0 });
-        sealImports(imports["env"] as never, seal, { emscripten_resize_heap: ((bytes: number) => interpreter?.grow(bytes >>> 0) ?? 0) as never });
-        instance = new WebAssembly.Instance(program, imports as never);
+        sealImports(imports["env"] as Record<string, ImportedFunction>, seal, { emscripten_resize_heap: (bytes = 0) => interpreter?.grow(bytes >>> 0) ?? 0 });
+        instance = new WebAssembly.Instance(program, imports);
         done(instance, program);
         return {};
       },
     });
-    interpreter = new Interpreter(module, instance as WebAssembly.Instance, seal);
+    interpreter = new Interpreter(module, instance as WasmInstance, seal);
     return interpreter;
+  }
+
+  /** Makes `/dev/NAME`. */
+  addDevice(name: string, read: (into: Uint8Array) => number, write: (bytes: Uint8Array) => void): void {
+    addDevice(this.#module.FS, name, read, write);
   }
 
   /** Imports a module and makes what its function `start` returns the one that answers messages. From now on Python reaches nothing outside. */
@@ -115,7 +127,7 @@ export class Interpreter {
 
   /** Everything that the next message may change. */
   capture(): Image {
-    const stackPointer = this.#stackPointer.value as number;
+    const stackPointer = this.#stackPointer.value;
     return { memory: new MemoryImage(this.#module.HEAPU8), files: this.files.capture(), stackPointer };
   }
 
@@ -148,12 +160,15 @@ export class Interpreter {
     this.files.limit(bytes);
   }
 
+  /** Memory is to have `bytes`. Returns 1 if it has. */
   grow(bytes: number): number {
-    return bytes > this.#maxBytes ? 0 : (this.#module.growMemory(bytes) ?? 0);
+    const before = this.#module.HEAPU8.length;
+    if (bytes > this.#maxBytes) return 0;
+    return this.#module.growMemory(Math.min(this.#maxBytes, Math.max(bytes, before + GROWTH_STEP))) ?? 0;
   }
 
-  get #stackPointer(): WebAssembly.Global {
-    return this.#instance.exports["__stack_pointer"] as WebAssembly.Global;
+  get #stackPointer(): WasmGlobal {
+    return this.#instance.exports["__stack_pointer"] as WasmGlobal;
   }
 
   #withText(text: string, use: (pointer: number) => number): number {

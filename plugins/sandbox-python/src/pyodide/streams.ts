@@ -1,7 +1,7 @@
+import { addDevice } from "./device.ts";
 import type { EmscriptenModule, Fs, FsStream } from "./emscripten.ts";
 
 const STDIN = 0;
-const MAJOR = 80;
 /** Output that is gathered before it is told. */
 const GATHERED_BYTES = 8192;
 
@@ -16,23 +16,10 @@ export class Streams {
   #inputAt = 0;
 
   constructor({ FS }: EmscriptenModule) {
-    const device = (minor: number, read: (into: Uint8Array) => number, write: (bytes: Uint8Array) => void): string => {
-      const number = FS.makedev(MAJOR, minor);
-      FS.registerDevice(number, {
-        read: (_stream, buffer, offset, length) => read(new Uint8Array(buffer.buffer, buffer.byteOffset + offset, length)),
-        write: (_stream, buffer, offset, length) => {
-          write(new Uint8Array(buffer.buffer, buffer.byteOffset + offset, length));
-          return length;
-        },
-      });
-      const path = `/dev/submission-${minor}`;
-      FS.mkdev(path, number);
-      return path;
-    };
     const paths = [
-      device(0, (into) => this.#read(into), () => {}),
-      device(1, () => 0, (bytes) => this.#write("stdout", bytes)),
-      device(2, () => 0, (bytes) => this.#write("stderr", bytes)),
+      addDevice(FS, "submission-stdin", (into) => this.#read(into), () => {}),
+      addDevice(FS, "submission-stdout", () => 0, (bytes) => this.#write("stdout", bytes)),
+      addDevice(FS, "submission-stderr", () => 0, (bytes) => this.#write("stderr", bytes)),
     ];
     for (const [fd, path] of paths.entries()) reopen(FS, fd, path);
   }

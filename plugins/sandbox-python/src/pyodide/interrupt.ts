@@ -1,0 +1,71 @@
+import { Script } from "node:vm";
+import { Worker } from "node:worker_threads";
+import { ARMED, ASLEEP, CAUSE, type Clock, IDLE, LIMIT, makeClock, now, STATE } from "./clock.ts";
+
+/** A limit ended the program. */
+export class Interrupted {
+  readonly verdict: "timeout" | "cpu-limit";
+
+  constructor(verdict: "timeout" | "cpu-limit") {
+    this.verdict = verdict;
+  }
+}
+
+/** Where the script below finds what to call. */
+const SLOT = "mrlmGuarded";
+const holder = globalThis as unknown as Record<string, () => void>;
+
+/**
+ * Runs functions that can be ended from outside, WebAssembly code in them included: a second thread sends SIGINT to this process, and `breakOnSigint` makes
+ * V8 give up what it is executing. (The option `timeout` does the same and starts a thread for each call, which takes a millisecond.)
+ */
+export class Interrupter {
+  readonly #clock: Clock = makeClock();
+  readonly #script = new Script(`${SLOT}()`);
+
+  constructor(worker: URL) {
+    new Worker(worker, { workerData: this.#clock, env: {}, execArgv: ["--no-warnings"] }).unref();
+  }
+
+  /** Calls `main`, which must be what calls `run`: the thread that waits for signals then starts once instead of each time. */
+  keepReady(main: () => void): void {
+    holder[SLOT] = main;
+    this.#script.runInThisContext({ breakOnSigint: true });
+  }
+
+  /** The time from now on, in milliseconds, after which `run` ends what it runs. */
+  limit({ wallMs, cpuMs }: { readonly wallMs: number; readonly cpuMs: number }): void {
+    const { user, system } = process.cpuUsage();
+    this.#clock.limits[LIMIT.deadline] = now() + wallMs;
+    this.#clock.limits[LIMIT.cpu] = (user + system) / 1000 + cpuMs;
+  }
+
+  /** What `act` returns. Throws Interrupted, or what it throws. */
+  run<T>(act: () => T): T {
+    const { words } = this.#clock;
+    let ended: { readonly value: T } | { readonly error: unknown } | undefined;
+    holder[SLOT] = () => {
+      try {
+        ended = { value: act() };
+      } catch (error) {
+        ended = { error };
+      }
+      // The signal is on its way: wait here, where it does what it is meant to do.
+      while (Atomics.compareExchange(words, STATE, ARMED, IDLE) !== ARMED);
+    };
+    Atomics.store(words, STATE, ARMED);
+    if (Atomics.load(words, ASLEEP) === 1) {
+      Atomics.store(words, ASLEEP, 0);
+      Atomics.notify(words, ASLEEP);
+    }
+    try {
+      this.#script.runInThisContext({ breakOnSigint: true });
+    } catch {
+      Atomics.store(words, STATE, IDLE);
+      throw new Interrupted(Atomics.load(words, CAUSE) === 2 ? "cpu-limit" : "timeout");
+    }
+    const outcome = ended as { readonly value: T } | { readonly error: unknown };
+    if ("error" in outcome) throw outcome.error;
+    return outcome.value;
+  }
+}

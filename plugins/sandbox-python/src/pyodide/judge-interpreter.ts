@@ -1,0 +1,82 @@
+import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
+import { Interpreter } from "./interpreter.ts";
+import type { Ending } from "./player-protocol.ts";
+import { PlayerEnded } from "./player-process.ts";
+import { pythonFolder } from "./python-folder.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Suites after which the judge is made anew: test code is trusted, and may still leave things behind. */
+const MOST_SUITES = 2000;
+const MOST_GROWTH = 256 * 1024 * 1024;
+
+type Verdict = Omit<SandboxTestResult, "name">;
+
+/** The interpreter in which tests run. It serves many suites, each in a namespace of its own. */
+export class JudgeInterpreter {
+  readonly #interpreter: Interpreter;
+  #ask: (message: string) => string = () => "";
+  #tested: (index: number, verdict: Verdict) => void = () => {};
+  #ending: Ending | undefined;
+  #answer: Uint8Array = new Uint8Array();
+  #suites = 0;
+
+  private constructor(interpreter: Interpreter) {
+    this.#interpreter = interpreter;
+    interpreter.addDevice("host", (into) => this.#read(into), (bytes) => this.#hear(decoder.decode(bytes)));
+    interpreter.prepare("mrlm_sandbox.judge_host");
+    interpreter.keep();
+  }
+
+  static async start(): Promise<JudgeInterpreter> {
+    return new JudgeInterpreter(await Interpreter.start(pythonFolder()));
+  }
+
+  /** Compiles a suite. Throws if it is broken. */
+  compile(suite: SandboxTestSuite): void {
+    if (++this.#suites % MOST_SUITES === 0 || this.#interpreter.grownBytes > MOST_GROWTH) this.#interpreter.reset();
+    check(this.#interpreter.ask(`compile\n${JSON.stringify(suite)}`));
+  }
+
+  /** Runs the suite's tests with the player behind `ask`. Returns how the submission ended, if it did before the last test. */
+  run(ask: (message: string) => string, tested: (index: number, verdict: Verdict) => void): Ending | undefined {
+    this.#ask = ask;
+    this.#tested = tested;
+    this.#ending = undefined;
+    check(this.#interpreter.ask("run"));
+    return this.#ending;
+  }
+
+  #hear(said: string): void {
+    const line = said.indexOf("\n");
+    const rest = said.slice(line + 1);
+    if (said.startsWith("ask\n")) {
+      this.#answer = encoder.encode(this.#asked(rest));
+    } else {
+      const end = rest.indexOf("\n");
+      this.#tested(Number(rest.slice(0, end)), JSON.parse(rest.slice(end + 1)) as Verdict);
+    }
+  }
+
+  #asked(message: string): string {
+    try {
+      return `answer\n${this.#ask(message)}`;
+    } catch (error) {
+      // Nothing may be thrown through Python.
+      this.#ending = error instanceof PlayerEnded ? error.ending : { verdict: "killed", reason: String(error) };
+      return "ended";
+    }
+  }
+
+  #read(into: Uint8Array): number {
+    const part = this.#answer.subarray(0, into.length);
+    into.set(part);
+    this.#answer = this.#answer.subarray(part.length);
+    return part.length;
+  }
+}
+
+function check(answer: string): void {
+  if (answer !== "done") throw new Error(answer.slice(answer.indexOf("\n") + 1));
+}

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { Link } from "./link.ts";
+import { type Ending, PLAYER_FD, type PlayerRequest } from "./player-protocol.ts";
+
+/** The submission has ended: nothing more can be asked of it. */
+export class PlayerEnded extends Error {
+  readonly ending: Ending;
+
+  constructor(ending: Ending) {
+    super(`the submission ended: ${ending.verdict}`);
+    this.ending = ending;
+  }
+}
+
+const GONE: Ending = { verdict: "killed", reason: "the player's process ended" };
+
+/** The handle behind a socket: what Node's synchronous functions need of it has no documented name. */
+interface Handle {
+  readonly fd: number;
+  readStop(): number;
+  setBlocking(isBlocking: boolean): number;
+}
+
+/** The supervisor's side of a player's process. */
+export class PlayerProcess {
+  onOutput: (stream: "stdout" | "stderr", text: string) => void = () => {};
+  readonly #process: ChildProcess;
+  readonly #link: Link;
+  #isPristine = false;
+
+  constructor(entry: URL) {
+    this.#process = spawn(process.execPath, [...flagsOf(process.execArgv), fileURLToPath(entry)], {
+      env: {},
+      stdio: ["ignore", "ignore", "inherit", ...Array.from({ length: PLAYER_FD - 3 }, () => "ignore" as const), "pipe"],
+    });
+    this.#process.on("error", () => {}); // Seen on the link.
+    const socket = this.#process.stdio[PLAYER_FD] as Socket & { readonly _handle: Handle };
+    socket.on("error", () => {});
+    // The event loop must not read what is meant for the link.
+    socket._handle.readStop();
+    socket._handle.setBlocking(true);
+    this.#link = new Link(socket._handle.fd);
+  }
+
+  /** Waits until it can take a submission; false when it never will. */
+  isPristine(): boolean {
+    this.#isPristine ||= this.#heard()[0] === "pristine";
+    return this.#isPristine;
+  }
+
+  /** Says what needs no answer now. */
+  tell(request: PlayerRequest, content = ""): void {
+    this.#isPristine = false;
+    this.#link.write(`${request}\n${content}`);
+  }
+
+  /** Python's answer to a message. Throws PlayerEnded. */
+  ask(message: string): string {
+    this.tell("python", message);
+    return this.answer();
+  }
+
+  /** Python's answer to the message that it was told. Throws PlayerEnded. */
+  answer(): string {
+    const [kind, text = ""] = this.#heard();
+    if (kind === "answer") return text;
+    throw new PlayerEnded(kind === "ended" ? (JSON.parse(text) as Ending) : GONE);
+  }
+
+  /** The answer to a snapshot or a restore. */
+  exchange(request: PlayerRequest, content = ""): string {
+    this.tell(request, content);
+    const [answer] = this.#heard();
+    if (answer === undefined) throw new PlayerEnded(GONE);
+    return answer;
+  }
+
+  kill(): void {
+    this.#process.kill("SIGKILL");
+  }
+
+  /** What it says next beside output: the first line, and the rest. */
+  #heard(): [string?, ...string[]] {
+    for (;;) {
+      const said = this.#link.read();
+      if (said === undefined) return [];
+      const line = said.indexOf("\n");
+      const [kind, rest] = line < 0 ? [said, ""] : [said.slice(0, line), said.slice(line + 1)];
+      if (kind !== "output") return [kind, rest];
+      const end = rest.indexOf("\n");
+      this.onOutput(rest.slice(0, end) === "stdout" ? "stdout" : "stderr", rest.slice(end + 1));
+    }
+  }
+}
+
+/** The supervisor's flags without what a player must not do. */
+function flagsOf(flags: readonly string[]): string[] {
+  return flags.filter((flag) => flag !== "--allow-child-process");
+}

@@ -1,0 +1,25 @@
+import type { SandboxError, SandboxVerdict } from "@mrlm/spec";
+
+/** Descriptor of the link, in the player's process. */
+export const PLAYER_FD = 3;
+
+/** Name of the environment variable that tells a supervisor to do without a judge. */
+export const NO_JUDGE = "MRLM_NO_JUDGE";
+
+/**
+ * First lines of what a player is told; what follows is theirs. `begin`: limits and standard input, JSON. `python`: a message for the Python module
+ * `player`, which is answered. `reset`: the submission is over. `snapshot` and `restore`: of the interpreter, by number; answered.
+ *
+ * A player says `pristine` when it has started and after each reset, `output` with the name of a stream and text at any time, and to `python` either
+ * `answer` or `ended` with an Ending. One that cannot be pristine again ends.
+ */
+export type PlayerRequest = "begin" | "python" | "reset" | "snapshot" | "restore";
+
+/** How a submission ended that gave no answer any more. */
+export interface Ending {
+  readonly verdict: SandboxVerdict;
+  readonly exitCode?: number;
+  readonly error?: SandboxError;
+  /** Of the verdict `killed`, for people. */
+  readonly reason?: string;
+}

@@ -1,0 +1,86 @@
+// The process in which submissions run, one after the other, each in an interpreter that is as new. It knows nothing of tests or verdicts: it
+// passes messages to Python and says how a submission ended where Python cannot.
+import type { SandboxLimits, SandboxVerdict } from "@mrlm/spec";
+import { ProgramBroken, ProgramExit } from "./imports.ts";
+import { Interpreter } from "./interpreter.ts";
+import { Interrupted, Interrupter } from "./interrupt.ts";
+import { Link } from "./link.ts";
+import { type Ending, PLAYER_FD, type PlayerRequest } from "./player-protocol.ts";
+import { pythonFolder } from "./python-folder.ts";
+
+/** With more memory than this beyond what it had when new, emptying it takes longer than a new process is worth. */
+const MOST_GROWTH = 192 * 1024 * 1024;
+
+const link = new Link(PLAYER_FD);
+const interpreter = await Interpreter.start(pythonFolder());
+interpreter.prepare("mrlm_sandbox.player");
+interpreter.keep();
+const interrupter = new Interrupter(new URL(import.meta.url.endsWith(".ts") ? "./interrupt-worker.ts" : "./interrupt-worker.js", import.meta.url));
+interpreter.streams.onOutput = (name, text) => void link.write(`output\n${name}\n${text}`);
+const snapshots: ReturnType<Interpreter["capture"]>[] = [];
+link.write("pristine");
+interrupter.keepReady(serve);
+process.exit(0);
+
+function serve(): void {
+  for (let message = link.read(); message !== undefined; message = link.read()) {
+    const line = message.indexOf("\n");
+    const [kind, rest] = line < 0 ? [message, ""] : [message.slice(0, line), message.slice(line + 1)];
+    switch (kind as PlayerRequest) {
+      case "begin":
+        begin(JSON.parse(rest) as SandboxLimits & { stdin: string });
+        break;
+      case "reset":
+        interpreter.reset();
+        if (interpreter.grownBytes > MOST_GROWTH) return;
+        link.write("pristine");
+        break;
+      case "snapshot":
+        link.write(String(snapshots.push(interpreter.capture()) - 1));
+        break;
+      case "restore":
+        interpreter.restore(snapshots[Number(rest)] as ReturnType<Interpreter["capture"]>);
+        link.write("restored");
+        break;
+      case "python":
+        link.write(ask(rest));
+    }
+  }
+}
+
+/** A submission, or an input of a session, begins: its limits, what it reads. */
+function begin({ stdin, ...limits }: SandboxLimits & { stdin: string }): void {
+  interpreter.streams.begin(stdin, limits.outputBytes);
+  interpreter.limit(limits.memoryBytes);
+  interrupter.limit(limits);
+}
+
+function ask(message: string): string {
+  try {
+    const answer = interrupter.run(() => interpreter.ask(message));
+    interpreter.streams.flush();
+    return `answer\n${answer}`;
+  } catch (error) {
+    interpreter.streams.flush();
+    return `ended\n${JSON.stringify(endingOf(error))}`;
+  }
+}
+
+/** How a program ended that gave no answer. */
+function endingOf(error: unknown): Ending {
+  if (error instanceof Interrupted) return { verdict: error.verdict };
+  if (error instanceof ProgramExit) return exitOf(error.code);
+  if (error instanceof ProgramBroken) return killed(error.reason);
+  if (error instanceof RangeError && /call stack/.test(error.message)) return killed("its calls were nested too deeply for the interpreter");
+  if (error instanceof RangeError) return { verdict: "memory-limit" };
+  return killed(error instanceof Error ? error.message : "it broke its interpreter");
+}
+
+function exitOf(exitCode: number): Ending {
+  if (exitCode === 0) return { verdict: "ok", exitCode };
+  return { verdict: "error", exitCode, error: { name: "SystemExit", message: String(exitCode), trace: `SystemExit: ${exitCode}` } };
+}
+
+function killed(reason: string): Ending {
+  return { verdict: "killed" satisfies SandboxVerdict, reason };
+}

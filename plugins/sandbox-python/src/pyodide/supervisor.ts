@@ -1,0 +1,75 @@
+// The child that the pool starts: the trusted half of the kind `pyodide`. It carries out requests, runs the tests in an interpreter of its own, and has
+// submissions run by a player, which is a process of its own.
+import { type Answer, type ChildRequest, type ChildResult, serveRequests } from "@mrlm/sandbox/child";
+import { JudgeInterpreter } from "./judge-interpreter.ts";
+import { PlayerEnded, PlayerProcess } from "./player-process.ts";
+import { NO_JUDGE } from "./player-protocol.ts";
+
+const entry = new URL(import.meta.url.endsWith(".ts") ? "./player.ts" : "./player.js", import.meta.url);
+
+// Both start at the same time.
+let player = new PlayerProcess(entry);
+const judge = process.env[NO_JUDGE] === undefined ? await JudgeInterpreter.start() : undefined;
+if (!player.isPristine()) throw new Error("The player's process did not start.");
+serveRequests(carryOut, ["wasm", "node-permissions"]);
+
+function carryOut(request: ChildRequest, answer: Answer): ChildResult {
+  switch (request.op) {
+    case "run":
+      return fresh(answer, () => (begin(request, "run", request.submission), end()));
+    case "test":
+      return fresh(answer, () => test(request, answer));
+    case "open":
+      return fresh(answer, () => (begin(request, "open", { files: request.files }), end()), { isKept: true });
+    case "evaluate":
+      return inSession(answer, () => (begin(request, "evaluate", request.submission), end()));
+    case "snapshot":
+      return inSession(answer, () => ({ verdict: "ok", snapshot: player.exchange("snapshot") }));
+    case "restore":
+      return inSession(answer, () => (player.exchange("restore", request.snapshot), { verdict: "ok" }));
+  }
+}
+
+/** A submission in an interpreter that nobody has used. Afterwards the player makes itself new, while the parent reads the result. */
+function fresh(answer: Answer, act: () => ChildResult, { isKept = false } = {}): ChildResult {
+  // It has ended by itself if it could not be made new.
+  if (!player.isPristine()) player = new PlayerProcess(entry);
+  if (!player.isPristine()) throw new Error("The player's process did not start.");
+  const result = inSession(answer, act);
+  if (!isKept) player.tell("reset");
+  return { ...result, spent: false };
+}
+
+/** What an interpreter that was stopped in the middle holds is of no use to a session. */
+function inSession(answer: Answer, act: () => ChildResult): ChildResult {
+  player.onOutput = (stream, text) => void answer.output(stream, text);
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof PlayerEnded)) throw error;
+    const { reason: _, ...ending } = error.ending;
+    return { ...ending, spent: true };
+  }
+}
+
+function test(request: ChildRequest & { readonly op: "test" }, answer: Answer): ChildResult {
+  if (judge === undefined) throw new Error("This child is for sessions.");
+  begin(request, "load", request.submission);
+  judge.compile(request.suite);
+  const loaded = end();
+  if (loaded.verdict !== "ok" || loaded.exitCode !== undefined) return loaded;
+  answer.testing();
+  return judge.run((message) => player.ask(message), (index, verdict) => answer.tested(index, verdict)) ?? loaded;
+}
+
+/** Tells the player the limits and the input of a submission, and Python to begin with it. */
+function begin({ limits }: ChildRequest, kind: string, submission: object): void {
+  const { stdin = "", limits: _, ...rest } = submission as { stdin?: string; limits?: unknown };
+  player.tell("begin", JSON.stringify({ ...limits, stdin }));
+  player.tell("python", `${kind}\n${JSON.stringify({ ...rest, outputBytes: limits.outputBytes })}`);
+}
+
+/** How it ended. */
+function end(): ChildResult {
+  return JSON.parse(player.answer()) as ChildResult;
+}
