@@ -59,5 +59,5 @@ describeWithEngine("mrlm train, from the configuration to the model (skipped whe
     expect([code, stderr]).toEqual([0, expect.anything()]);
     const last = new MetricsFile(path("metrics.jsonl")).rows().at(-1);
     expect(JSON.parse(stdout)).toMatchObject({ event: "evaluation", environment: "math@1", tasks: 8, greedy: last?.["greedy"] });
-  });
+  }, 300_000);
 });

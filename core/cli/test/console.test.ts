@@ -76,7 +76,7 @@ describe("progress", () => {
 });
 
 describe("a run", () => {
-  const results = [{ environment: "math@1", tasks: 8, greedy: { episodes: 8, scored: 7, unscored: 1, failed: 0, truncated: 0, reward: 0.5, accuracy: 0.5, components: {}, tokens: 4 } }];
+  const results = [{ environment: "math@1", tasks: 8, greedy: { episodes: 8, scored: 7, unscored: 1, failed: 0, truncated: 0, reward: 0.5, accuracy: 0.5, components: {}, tokens: 4, intervals: { accuracy: null, reward: null, components: {} }, passAtK: [] } }];
   const summary: RunSummary = { status: "finished", directory: `${process.cwd()}/runs/a`, steps: 9, evaluations: [{ step: 9, label: "grpo", results }], seconds: { sampling: 3, training: 1 }, trainingSeconds: 4, model: "m" };
 
   test("ends with what was learned, where time went, and what to try", () => {

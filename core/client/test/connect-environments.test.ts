@@ -32,7 +32,7 @@ describe("connecting", () => {
     await expect(connectEnvironments("127.0.0.1:1", { connectMs: 50 })).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",
       message: expect.stringContaining("127.0.0.1:1"),
-      isRetryable: true,
+      isRetryable: false,
     });
     await expect(connectEnvironments([])).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });

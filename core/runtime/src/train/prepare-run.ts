@@ -16,7 +16,7 @@ import { didYouMean } from "../names/nearest.ts";
 import type { AlgorithmSource } from "../plugins/provisions.ts";
 import { persist } from "../rollouts/persist.ts";
 import { validateOptions } from "../plugins/standard-options.ts";
-import type { MeasuredEnvironment } from "./evaluate.ts";
+import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { policyOptions } from "./model-source.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
 

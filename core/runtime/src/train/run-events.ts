@@ -1,5 +1,5 @@
 import type { IterationReport } from "@mrlm/spec";
-import type { EvaluationResult } from "./evaluate.ts";
+import type { EvaluationResult } from "../evaluation/evaluate.ts";
 
 /** What a run tells while it goes on. */
 export type RunEvent =

@@ -1,6 +1,6 @@
 import type { EnvironmentRef, TrainingEnvironment } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
-import type { EvaluationResult, MeasuredEnvironment } from "./evaluate.ts";
+import type { EvaluationResult, MeasuredEnvironment } from "../evaluation/evaluate.ts";
 
 type Stage = ResolvedConfig["stages"][number];
 

@@ -5,7 +5,7 @@ import type { Checkpoint } from "../run/checkpoints.ts";
 import { plainMetrics } from "../run/metrics-file.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { TrajectoryStore } from "../run/trajectory-store.ts";
-import { evaluate, evaluationRow } from "./evaluate.ts";
+import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
 import { FailureWatch } from "./failure-watch.ts";
 import { type Policy, setUpPolicy } from "./policy-setup.ts";
 import type { PreparedRun, PreparedStage } from "./prepare-run.ts";

@@ -1,0 +1,39 @@
+import type { EpisodeSummary, EvaluationResult, Interval } from "@mrlm/runtime";
+import { decimal } from "./numbers.ts";
+import { table } from "./table.ts";
+
+/** An evaluation for people: a row for the greedy and the sampled episodes, components, and pass@k. */
+export function evaluationReport(result: EvaluationResult): string {
+  const kinds = [["greedy", result.greedy] as const, ...(result.sampled === undefined ? [] : [["sampled", result.sampled] as const])];
+  const heading = ["", "episodes", "accuracy", "95 %", "reward", "95 %", "tokens", "cut", "unscored", "failed"];
+  const rows = kinds.map(([name, it]) => [
+    name,
+    String(it.episodes),
+    decimal(it.accuracy),
+    range(it.intervals.accuracy),
+    decimal(it.reward),
+    range(it.intervals.reward),
+    it.tokens?.toFixed(1) ?? "-",
+    String(it.truncated),
+    String(it.unscored),
+    String(it.failed),
+  ]);
+  return [table([heading, ...rows]), ...componentTable(kinds), ...passTable(result)].join("\n\n");
+}
+
+function componentTable(kinds: readonly (readonly [string, EpisodeSummary])[]): string[] {
+  const names = [...new Set(kinds.flatMap(([, { components }]) => Object.keys(components)))].sort();
+  if (names.length === 0) return [];
+  const heading = ["component", ...kinds.flatMap(([kind]) => [kind, "95 %"])];
+  const rows = names.map((name) => [name, ...kinds.flatMap(([, it]) => [decimal(it.components[name]), range(it.intervals.components[name])])]);
+  return [table([heading, ...rows])];
+}
+
+function passTable({ sampled }: EvaluationResult): string[] {
+  if (sampled === undefined || sampled.passAtK.length === 0) return [];
+  return [table([["", "chance", "95 %", "tasks"], ...sampled.passAtK.map(({ k, value, interval, tasks }) => [`pass@${k}`, decimal(value), range(interval), String(tasks)])])];
+}
+
+function range(interval: Interval | null | undefined): string {
+  return interval === null || interval === undefined ? "-" : `${decimal(interval[0])} - ${decimal(interval[1])}`;
+}

@@ -1,0 +1,80 @@
+import { chatRenderer } from "@mrlm/kit";
+import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner, silentLogger } from "@mrlm/runtime";
+import { type EngineInfo, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type ModelInfo, MrlmError, type Renderer, type Rollouts } from "@mrlm/spec";
+import { jsonObject } from "../arguments.ts";
+import type { CommandContext } from "../command.ts";
+import { assertEngineInstalled, openEngine } from "./engine.ts";
+import { openEnvironments } from "./environments.ts";
+import { playerConfig, type PlayerArguments } from "./player-config.ts";
+
+/** Everything that it takes to play episodes of one environment with one model. */
+export interface Player {
+  readonly config: ResolvedConfig;
+  readonly modelDirectory: string;
+  readonly environment: PlayedEnvironment;
+  readonly rollouts: Rollouts;
+  readonly model: ModelInfo;
+  readonly engine: EngineInfo;
+  readonly renderer: Renderer;
+  close(): Promise<void>;
+}
+
+/** The environment that was named, under the options that were given or configured. */
+export interface PlayedEnvironment {
+  readonly ref: EnvironmentRef;
+  readonly description: EnvironmentDescription;
+  /** Tasks in the split that was named; at least one. */
+  readonly size: number;
+  readonly maxTurns?: number;
+}
+
+/** Opens environments and engine. What is wrong with the arguments is said before either is started. */
+export async function openPlayer({ console, directory }: CommandContext, args: PlayerArguments, signal: AbortSignal): Promise<Player> {
+  const { config, path: configPath, modelDirectory } = playerConfig(args);
+  const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of closing.splice(0)) await each().catch((error: Error) => console.note(`note: ${error.message}`));
+  };
+  try {
+    const plugins = await PluginHost.discover({ directory, plugins: config.plugins, relativeTo: config.base_directory });
+    closing.unshift(() => plugins.close());
+    const policy = { ...policyOptions(config), trainable: false };
+    await assertEngineInstalled(config, plugins);
+    const { host, stop: stopEnvironments } = await openEnvironments({ config, configPath, directory, plugins, notice: (line) => console.note(`note: ${line}`) });
+    closing.unshift(stopEnvironments);
+    const environment = await playedEnvironment(host, config, args, options);
+    if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
+    const { engine, stop } = await openEngine({ config, plugins, logDirectory: undefined, signal });
+    closing.unshift(stop);
+    const { info, tokenizerFiles } = await engine.createModel(policy);
+    const renderer = chatRenderer({ tokenizerFiles, eosTokenIds: info.eosTokenIds });
+    const described = await engine.describe();
+    const rollouts = new RolloutRunner({
+      host,
+      engine,
+      runSeed: config.seed,
+      isDeterministic: described.deterministic,
+      concurrency: config.sampling.concurrency,
+      reconnection: { patienceMs: config.server.reconnect_seconds * 1000, firstDelayMs: 100 },
+      logger: silentLogger,
+      renderer: () => renderer,
+      tokenLimit: () => Math.min(info.maxPositions, config.sampling.max_sequence_tokens ?? Number.POSITIVE_INFINITY),
+      turnLimit: () => environment.maxTurns ?? 0,
+    });
+    return { config, modelDirectory, environment, rollouts, model: info, engine: described, renderer, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function playedEnvironment(host: EnvironmentHost, config: ResolvedConfig, { environment, split }: PlayerArguments, options: EnvironmentRef["options"]): Promise<PlayedEnvironment> {
+  const { id } = await host.describe({ id: environment });
+  const known = [...config.eval.environments, ...config.environments].find((each) => each.id === id || id.startsWith(`${each.id}@`));
+  const ref = { id, options: options ?? known?.options ?? {} };
+  const description = await host.describe(ref);
+  const size = Object.hasOwn(description.splits, split) ? (description.splits[split] as number) : 0;
+  if (size === 0) throw new MrlmError("USAGE", `Environment ${id} has no tasks in split "${split}".`, { hint: `Its splits: ${Object.keys(description.splits).join(", ")}.` });
+  return { ref, description, size, ...(known?.max_turns === undefined ? {} : { maxTurns: known.max_turns }) };
+}
