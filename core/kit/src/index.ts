@@ -16,6 +16,7 @@ export * from "./learning/schedule.ts";
 export * from "./learning/surrogate.ts";
 export * from "./learning/task-order.ts";
 export * from "./messages.ts";
+export * from "./mixture.ts";
 export * from "./random.ts";
 export * from "./renderer/character-tokenizer.ts";
 export * from "./renderer/chat-renderer.ts";

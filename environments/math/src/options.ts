@@ -1,13 +1,8 @@
+import { difficultyRange, familyMixture } from "@mrlm/kit";
 import { z } from "zod";
 import { FAMILY_NAMES } from "./families/index.ts";
 
-const difficulty = z.int().min(1).max(10);
-const difficultyRange = z.union([difficulty, z.tuple([difficulty, difficulty]).refine(([low, high]) => low <= high, "the lower difficulty comes first")]);
-const family = z.enum(FAMILY_NAMES);
-const families = z.union([
-  z.array(family).min(1),
-  z.partialRecord(family, z.number().nonnegative()).refine((weights) => Object.values(weights).some((weight) => weight > 0), "at least one family needs a weight above 0"),
-]);
+const families = familyMixture(FAMILY_NAMES);
 
 /** Names of places that are no tags, and `any`, which is no place. */
 const answerSchema = z

@@ -1,7 +1,7 @@
-import { generatedTasks } from "@mrlm/kit";
+import { generatedTasks, pickDifficulty, pickFamily } from "@mrlm/kit";
 import type { TaskSource } from "@mrlm/spec";
 import { FAMILIES } from "./families/index.ts";
-import { mixtureAt, pickDifficulty, pickFamily } from "./mixture.ts";
+import { mixtureAt } from "./mixture.ts";
 import type { MathOptions } from "./options.ts";
 import { sealed } from "./solution.ts";
 

@@ -1,0 +1,36 @@
+import { invalidRow, type JsonlRow } from "@mrlm/kit";
+import { MrlmError } from "@mrlm/spec";
+import type { z } from "zod";
+import { fromHumanEval, humanEvalSchema } from "../humaneval/from-row.ts";
+import type { Language, ProblemTask } from "../problem/problem.ts";
+import { fromStdio, stdioSchema } from "./stdio.ts";
+
+/** Reads a row of one format; DATA_INVALID where it is not of that form. */
+type ReadRow = (row: JsonlRow) => ProblemTask;
+
+/** The forms of rows, by name. */
+export type Format = "humaneval" | "stdio";
+
+/** How rows of a format are read. */
+export function readerOf(format: Format, language: Language): ReadRow {
+  if (format === "stdio") return checked(stdioSchema, (row, place) => fromStdio(row, place, language));
+  if (language === "python") return checked(humanEvalSchema, fromHumanEval);
+  throw new MrlmError("OPTIONS_INVALID", `Rows in the fields of HumanEval are Python, and \`language\` is ${language}.`, { hint: "Set `language: python`, or use rows with standard input and output." });
+}
+
+/** The format whose fields a row has. */
+export function recognise({ value, place }: JsonlRow): Format {
+  const fields = typeof value === "object" && value !== null ? Object.keys(value) : [];
+  if (fields.includes("entry_point") && fields.includes("test")) return "humaneval";
+  if (fields.includes("question") && fields.includes("tests")) return "stdio";
+  throw invalidRow(place, "the row has none of the known forms", "Known fields: prompt, entry_point and test (HumanEval); question and tests with input and output.");
+}
+
+function checked<T>(schema: z.ZodType<T>, read: (row: T, place: JsonlRow["place"]) => ProblemTask): ReadRow {
+  return ({ value, place }) => {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return read(parsed.data, place);
+    const [issue] = parsed.error.issues;
+    throw invalidRow(place, `${issue?.path.join(".") || "the row"}: ${issue?.message ?? "not of the expected form"}`);
+  };
+}

@@ -1,0 +1,23 @@
+import { invalidRow, type Place } from "@mrlm/kit";
+import { z } from "zod";
+import type { Language, ProblemTask } from "../problem/problem.ts";
+
+/** A row whose program reads standard input and writes standard output. */
+export const stdioSchema = z.object({
+  task_id: z.union([z.string(), z.number()]).optional(),
+  question: z.string().min(1),
+  tests: z.array(z.object({ input: z.string(), output: z.string(), visible: z.boolean().default(false) })).min(1),
+  solution: z.string().min(1).nullish(),
+  language: z.enum(["python", "typescript"]).optional(),
+  tolerance: z.number().min(0).default(0),
+});
+
+/** Reads a row under the language that solutions are asked in. */
+export function fromStdio({ task_id, question, tests, solution, language, tolerance }: z.output<typeof stdioSchema>, place: Place, asked: Language): ProblemTask {
+  if (language !== undefined && language !== asked)
+    throw invalidRow(place, `the row is for ${language}, and solutions are asked in ${asked}`, "Set the option `language` to that of the rows, or leave it out of the rows.");
+  return {
+    public: { question, ...(task_id === undefined ? {} : { task_id }) },
+    problem: { kind: "program", language: asked, reference: solution ?? null, tests, tolerance },
+  };
+}

@@ -1,0 +1,44 @@
+import { invalidRow, type Place } from "@mrlm/kit";
+import { z } from "zod";
+import type { FunctionTest, ProblemTask } from "../problem/problem.ts";
+import { topStatements } from "../python/statements.ts";
+import { examplesOf } from "./examples.ts";
+import { harnessOf } from "./harness.ts";
+import { splitCheck } from "./split-check.ts";
+import { stubOf } from "./stub.ts";
+
+/** A row in the fields of HumanEval (Chen et al., 2021). */
+export const humanEvalSchema = z.object({
+  task_id: z.union([z.string(), z.number()]).optional(),
+  prompt: z.string().min(1),
+  entry_point: z.string().regex(/^[^\W\d]\w*$/u, "must be the name of a function"),
+  canonical_solution: z.string().nullish(),
+  test: z.string().min(1),
+});
+
+/** Reads a row; DATA_INVALID where its code cannot be what it says. */
+export function fromHumanEval(row: z.output<typeof humanEvalSchema>, place: Place): ProblemTask {
+  const { task_id, entry_point: entryPoint } = row;
+  const prompt = row.prompt.replaceAll("\r\n", "\n");
+  const stub = stubOf(prompt, entryPoint);
+  if (stub === undefined) throw invalidRow(place, `the prompt does not define ${entryPoint}`, "It is Python up to where the body of the function begins.");
+  const split = splitCheck(row.test.replaceAll("\r\n", "\n"));
+  if (split === undefined) throw invalidRow(place, "the test has no function check(candidate)");
+  const body = row.canonical_solution?.replaceAll("\r\n", "\n");
+  if (typeof body === "string" && topStatements(prompt + body) === undefined) throw invalidRow(place, "the canonical solution does not continue the prompt");
+  const hasReference = typeof body === "string";
+  const examples = examplesOf(stub.head, entryPoint).map(({ call, expected }): FunctionTest => ({ shown: `${call} should be ${expected}`, code: `_example(${JSON.stringify(call)}, ${JSON.stringify(expected)})`, visible: true, counted: false }));
+  const counted = split.tests.map((code): FunctionTest => ({ shown: code.replaceAll(new RegExp(`\\b${split.parameter}\\b`, "g"), entryPoint), code, visible: false, counted: true }));
+  return {
+    public: { question: prompt, entry_point: entryPoint, ...(task_id === undefined ? {} : { task_id }) },
+    problem: {
+      kind: "function",
+      language: "python",
+      entryPoint,
+      stub,
+      reference: hasReference ? stub.head + body : null,
+      harness: harnessOf({ entryPoint, parameter: split.parameter, program: hasReference ? prompt + body : prompt, hasReference, setUp: split.setUp }),
+      tests: [...examples, ...counted],
+    },
+  };
+}
