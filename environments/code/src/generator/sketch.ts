@@ -16,6 +16,8 @@ export interface Sketch {
   readonly typescript: readonly string[];
   /** What it returns: the oracle, independent of both references. */
   solve(...given: readonly Value[]): Value;
+  /** Functions that leave a part of it out: the tests must tell each of them from the whole. */
+  readonly lesser: readonly ((...given: readonly Value[]) => Value)[];
   /** Arguments of a test. */
   draw(random: RandomStream): readonly Value[];
   /** Arguments that are always tested. */
@@ -29,13 +31,14 @@ export interface Family {
 }
 
 /** A sketch whose arguments have types. */
-export interface TypedSketch<Given extends readonly Value[]> extends Omit<Sketch, "solve" | "draw" | "edges"> {
+export interface TypedSketch<Given extends readonly Value[]> extends Omit<Sketch, "solve" | "lesser" | "draw" | "edges"> {
   solve(...given: Given): Value;
+  readonly lesser?: readonly ((...given: Given) => Value)[];
   draw(random: RandomStream): Given;
   readonly edges?: readonly Given[];
 }
 
 /** Forgets the types. */
 export function sketch<Given extends readonly Value[]>(typed: TypedSketch<Given>): Sketch {
-  return { edges: [], ...typed } as unknown as Sketch;
+  return { edges: [], lesser: [], ...typed } as unknown as Sketch;
 }

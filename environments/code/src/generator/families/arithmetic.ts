@@ -20,6 +20,7 @@ export const arithmetic: Family = {
       python: rest.python,
       typescript: rest.typescript.map((line, i) => (i === 0 && steps.length > 0 ? `let ${line}` : line)),
       solve: (a, b) => steps.reduce((value, step) => step.apply(value), first.value(a, b)),
+      lesser: steps.map((_, left) => (a: number, b: number) => steps.reduce((value, step, i) => (i === left ? value : step.apply(value)), first.value(a, b))),
       draw: (stream) => [stream.integer(0, 50), stream.integer(0, 50)],
       edges: [[0, 0]],
     });

@@ -31,7 +31,7 @@ export const digits: Family = {
   generate(random, difficulty) {
     const first = random.pick(integerSteps.slice(0, 2))(random);
     const steps = difficulty < 2 ? drawSteps(random, digitSteps, 1) : [first, ...drawSteps(random, digitSteps, Math.ceil(difficulty / 3))];
-    const { prose, terse, python, typescript, apply } = chain("n", steps);
+    const { prose, terse, python, typescript, apply, shorter } = chain("n", steps);
     return sketch<[number]>({
       name: "rework_digits",
       parameters: [["n", "int"]],
@@ -41,6 +41,7 @@ export const digits: Family = {
       python,
       typescript,
       solve: apply,
+      lesser: shorter,
       draw: (stream) => [stream.integer(0, stream.pick([9, 99, 999, 99_999]))],
       edges: [[0], [10]],
     });

@@ -39,7 +39,7 @@ export const matrices: Family = {
   name: "matrices",
   generate(random, difficulty) {
     const end = random.pick(ends);
-    const { prose, terse, python, typescript, apply } = chain("rows", [...drawSteps(random, rowSteps, Math.ceil(difficulty / 2.5)), end]);
+    const { prose, terse, python, typescript, apply, shorter } = chain("rows", [...drawSteps(random, rowSteps, Math.ceil(difficulty / 2.5)), end]);
     return sketch<[Rows]>({
       name: "process_rows",
       parameters: [["rows", "rows"]],
@@ -49,6 +49,7 @@ export const matrices: Family = {
       python,
       typescript,
       solve: apply,
+      lesser: shorter,
       draw: (stream) => [drawRows(stream)],
       edges: [[[[0]]], [[[7, 3]]]],
     });

@@ -32,15 +32,16 @@ function settings(random: RandomStream, difficulty: number): Sketch {
 /** `a3b2` to `aaabb`, with a bonus on each count. */
 function runs(random: RandomStream): Sketch {
   const [bonus, most] = [random.integer(0, 3), random.integer(4, 12)];
+  const plus = bonus === 0 ? "" : ` + ${bonus}`;
   const length = (digits: string): number => Math.min(Number(digits) + bonus, most);
   return sketch<[string]>({
     name: "unpack",
     parameters: [["text", "str"]],
     returns: "str",
-    prose: `The text is a sequence of letters, each followed by an integer of one or more digits. Write each letter as often as its integer says${bonus > 0 ? `, and ${bonus} times more,` : ""} but no more than ${most} times in one go. Return the result.`,
+    prose: `The text is a sequence of letters, each followed by an integer of one or more digits. Write each letter as often as its integer${bonus > 0 ? ` plus ${bonus}` : ""} says, but no more than ${most} times in one go. Return the result.`,
     terse: `unpack +${bonus} max ${most}`,
-    python: ["import re", `return "".join(letter * min(int(count) + ${bonus}, ${most}) for letter, count in re.findall(r"([a-z])(\\d+)", text))`],
-    typescript: [`return text.replace(/([a-z])(\\d+)/g, (_, letter, count) => letter.repeat(Math.min(Number(count) + ${bonus}, ${most})));`],
+    python: ["import re", `return "".join(letter * min(int(count)${plus}, ${most}) for letter, count in re.findall(r"([a-z])(\\d+)", text))`],
+    typescript: [`return text.replace(/([a-z])(\\d+)/g, (_, letter, count) => letter.repeat(Math.min(Number(count)${plus}, ${most})));`],
     solve(text) {
       let result = "";
       for (let i = 0; i < text.length; ) {

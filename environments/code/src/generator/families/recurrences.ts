@@ -9,7 +9,7 @@ export const recurrences: Family = {
     const factors = Array.from({ length: order }, () => random.integer(1, 4));
     const [constant, modulus] = [random.integer(0, 9), random.integer(50, 1000)];
     const isSum = difficulty >= 5 && random.next() < 0.5;
-    const terms = factors.map((factor, i) => `${factor === 1 ? "" : `${factor} `}f(i - ${i + 1})`);
+    const terms = factors.map((factor, i) => `${factor === 1 ? "" : `${factor} `}f(i-${i + 1})`);
     const code = [...factors.map((factor, i) => `${factor} * terms[i - ${i + 1}]`), String(constant)].join(" + ");
     const sequence = (n: number): number[] => {
       const terms = [...start];

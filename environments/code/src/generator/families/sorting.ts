@@ -43,7 +43,7 @@ export const sorting: Family = {
       typescript: (x: string) => `[...${x}].sort((a, b) => ${difference} || ${tiesUp ? "a - b" : "b - a"})`,
       apply: (x: Integers) => x.toSorted((a, b) => (up ? 1 : -1) * (key.value(a) - key.value(b)) || (tiesUp ? 1 : -1) * (a - b)),
     };
-    const { prose, terse, python, typescript, apply } = chain("numbers", [...steps, sorted]);
+    const { prose, terse, python, typescript, apply, shorter } = chain("numbers", [...steps, sorted]);
     return sketch<[Integers]>({
       name: "order",
       parameters: [["numbers", "ints"]],
@@ -53,6 +53,7 @@ export const sorting: Family = {
       python,
       typescript,
       solve: apply,
+      lesser: shorter,
       draw: (stream) => [drawIntegers(stream, 2, 9)],
       edges: [[[]], [[7]]],
     });

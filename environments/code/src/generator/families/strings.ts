@@ -6,7 +6,7 @@ import { drawText, textSteps } from "../steps/texts.ts";
 export const strings: Family = {
   name: "strings",
   generate(random, difficulty) {
-    const { prose, terse, python, typescript, apply } = chain("text", drawSteps(random, textSteps, Math.ceil(difficulty / 2)));
+    const { prose, terse, python, typescript, apply, shorter } = chain("text", drawSteps(random, textSteps, Math.ceil(difficulty / 2)));
     return sketch<[string]>({
       name: "rewrite",
       parameters: [["text", "str"]],
@@ -16,6 +16,7 @@ export const strings: Family = {
       python,
       typescript,
       solve: apply,
+      lesser: shorter,
       draw: (stream) => [drawText(stream)],
       edges: [[""], ["a"]],
     });

@@ -44,7 +44,7 @@ export const words: Family = {
   name: "words",
   generate(random, difficulty) {
     const end = (random.next() < 0.8 ? (ends[0] as (typeof ends)[number]) : (ends[1] as (typeof ends)[number]))(random);
-    const { prose, terse, python, typescript, apply } = chain("words", [...drawSteps(random, wordSteps, Math.ceil(difficulty / 2.5)), end as Step<never>]);
+    const { prose, terse, python, typescript, apply, shorter } = chain("words", [...drawSteps(random, wordSteps, Math.ceil(difficulty / 2.5)), end as Step<never>]);
     const split = (text: string): Words => text.split(" ").filter((word) => word !== "");
     return sketch<[string]>({
       name: "arrange",
@@ -55,6 +55,7 @@ export const words: Family = {
       python: ["words = text.split()", ...python],
       typescript: [`let words = text.split(" ").filter((word) => word !== "");`, ...typescript],
       solve: (text) => apply(split(text)),
+      lesser: shorter.map((partly) => (text: string) => partly(split(text))),
       draw: (stream) => [drawSentence(stream)],
       edges: [[""], ["salt"]],
     });

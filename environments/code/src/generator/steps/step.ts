@@ -22,6 +22,8 @@ export interface Chain {
   readonly python: readonly string[];
   readonly typescript: readonly string[];
   apply(value: Value): Value;
+  /** The same without one of the steps, for each of them that keeps the kind of value. */
+  readonly shorter: readonly ((value: Value) => Value)[];
 }
 
 /** Draws so many steps; no maker comes twice in a row, so that steps do not undo or repeat each other. */
@@ -46,8 +48,14 @@ export function chain(name: string, steps: readonly Step<any, any>[]): Chain {
     terse: steps.map((step) => step.terse).join(","),
     python: [...before.map((step) => `${name} = ${step.python(name)}`), `return ${last.python(name)}`],
     typescript: [...before.map((step) => `${name} = ${step.typescript(name)};`), `return ${last.typescript(name)};`],
-    apply: (value) => steps.reduce((current, step) => step.apply(current), value),
+    apply: (value) => applied(steps, value),
+    shorter: before.map((_, i) => (value: Value) => applied(steps.toSpliced(i, 1), value)),
   };
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a step may change the type of the value
+function applied(steps: readonly Step<any, any>[], value: Value): Value {
+  return steps.reduce((current: Value, step) => step.apply(current), value);
 }
 
 /** The first letter in upper case. */

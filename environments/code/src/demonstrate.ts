@@ -1,0 +1,31 @@
+import { textMessage } from "@mrlm/kit";
+import { type Demonstration, type EnvironmentContext, MrlmError, SOLE_AGENT, type TaskId } from "@mrlm/spec";
+import type { CodeOptions } from "./options.ts";
+import { type Problem, problemOf } from "./problem/problem.ts";
+import { placed, promptOf } from "./prompt.ts";
+
+/** The problem with its reference solution; in the terse style the body of the function alone. DATA_INVALID where a row has none. */
+export async function demonstrate(context: EnvironmentContext, options: CodeOptions, id: TaskId): Promise<Demonstration> {
+  const [split, index] = id.split("/") as [string, string];
+  const task = await context.tasks.get(split, Number(index));
+  const problem = problemOf(task);
+  const answer = referenceAnswer(problem, options);
+  if (answer === undefined)
+    throw new MrlmError("DATA_INVALID", `Task ${id} has no reference solution to demonstrate.`, { hint: "Give its row a `canonical_solution` or `solution`, or train without demonstrations." });
+  return { task: id, agent: SOLE_AGENT, messages: [...promptOf(task, options), textMessage("assistant", answer)] };
+}
+
+/** What would be said to give the reference; `undefined` where there is none. */
+export function referenceAnswer(problem: Problem, options: CodeOptions): string | undefined {
+  const { reference } = problem;
+  if (reference === null) return undefined;
+  if (options.style === "prose" || problem.kind === "program") return placed(reference, options);
+  const body = reference.slice(problem.stub.head.length, reference.length - problem.stub.tail.length);
+  return placed(dedented(body), options);
+}
+
+/** A body without its indentation, where that can be left out: fewer characters for a small model. */
+function dedented(body: string): string {
+  const lines = body.trimEnd().split("\n");
+  return lines.every((line) => line.startsWith("    ")) ? lines.map((line) => line.slice(4)).join("\n") : lines.join("\n");
+}

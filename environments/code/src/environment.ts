@@ -1,0 +1,63 @@
+import { messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { type Action, type EnvironmentContext, type Observation, type ResetOptions, type Sandbox, score, type SimulatedEnvironment, type StepResult, type Task } from "@mrlm/spec";
+import { extractCode } from "./answer/extract-code.ts";
+import { definesFunction } from "./answer/solution-code.ts";
+import { feedbackOn } from "./feedback.ts";
+import { limitsOf } from "./grade/limits.ts";
+import { hasPassed, rewardOf } from "./grade/rewards.ts";
+import { runFunction } from "./grade/run-function.ts";
+import { runProgram } from "./grade/run-program.ts";
+import type { CodeOptions } from "./options.ts";
+import type { Outcome } from "./problem/outcome.ts";
+import { type Problem, problemOf } from "./problem/problem.ts";
+import { promptOf } from "./prompt.ts";
+
+/** The sandbox of each language. */
+const SANDBOXES = { python: "python", typescript: "javascript" } as const;
+
+/** One problem, answered with up to `attempts` programs. */
+export class CodeEnvironment implements SimulatedEnvironment {
+  readonly #context: EnvironmentContext;
+  readonly #options: CodeOptions;
+  #task: Task | undefined;
+  #attempt = 0;
+
+  constructor(context: EnvironmentContext, options: CodeOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  async reset({ seed = 0, task = this.#anyTask(seed) }: ResetOptions): Promise<Observation> {
+    const [split, index] = task.split("/") as [string, string];
+    this.#task = await this.#context.tasks.get(split, Number(index));
+    this.#attempt = 0;
+    const { question: _question, ...info } = this.#task.public;
+    return observe(promptOf(this.#task, this.#options), { info });
+  }
+
+  async step(action: Action, { signal }: { readonly signal: AbortSignal }): Promise<StepResult> {
+    this.#attempt++;
+    const isLast = this.#attempt >= this.#options.attempts;
+    const outcome = await this.#run(messageText(action.message), problemOf(this.#task as Task), !isLast, signal);
+    if (isLast || hasPassed(outcome)) return soleStep({ reward: rewardOf(outcome, this.#options.rewards), terminated: true });
+    // Only the last attempt counts: what is earned in part would otherwise be paid for failing often.
+    return soleStep({ reward: score(0), messages: [textMessage("user", feedbackOn(outcome, this.#options.style))] });
+  }
+
+  async #run(said: string, problem: Problem, examples: boolean, signal: AbortSignal): Promise<Outcome> {
+    const code = extractCode(said, problem.language, (block) => problem.kind === "program" || definesFunction(block, problem));
+    if (code.trim() === "") return { ending: { kind: "nothing" }, tests: problem.tests.map(({ visible }) => ({ shown: "", visible, counted: true, passed: false, raised: true })) };
+    const run = { sandbox: this.#sandbox(), limits: limitsOf(this.#options.limits), signal };
+    return problem.kind === "function" ? runFunction(code, problem, examples, run) : runProgram(code, problem, run);
+  }
+
+  #sandbox(): Sandbox {
+    return this.#context.sandbox(SANDBOXES[this.#options.language]);
+  }
+
+  #anyTask(seed: number): string {
+    const { splits } = this.#context.tasks;
+    const [split, size] = Object.entries(splits).find(([, tasks]) => tasks > 0) as [string, number];
+    return `${split}/${this.#context.random("task", seed).integer(0, size - 1)}`;
+  }
+}

@@ -1,0 +1,75 @@
+import type { RandomStream } from "@mrlm/spec";
+import type { FunctionTest, Language, ProblemTask } from "../problem/problem.ts";
+import { type Visibility, withVisibility } from "../problem/visibility.ts";
+import { type Case, drawCases } from "./cases.ts";
+import type { Family, Sketch } from "./sketch.ts";
+import { terseSketch } from "./terse.ts";
+import { bareStub, stubFor, WRITERS } from "./write.ts";
+
+/** Cases that the problem shows. */
+const EXAMPLES = 3;
+
+/** What is drawn. */
+export interface ProblemRequest {
+  readonly family: Family;
+  readonly difficulty: number;
+  readonly language: Language;
+  readonly style: "prose" | "terse";
+  readonly tests: number;
+  readonly visibility: Visibility;
+}
+
+/** A problem with its reference and tests, and what makes it the same as another one: what is asked, in whatever language or style. */
+export interface GeneratedProblem extends ProblemTask {
+  readonly key: string;
+}
+
+/** Draws functions of the family until one is worth a problem. */
+export function generatedProblem(random: RandomStream, request: ProblemRequest): GeneratedProblem {
+  for (;;) {
+    const sketch = request.family.generate(random, request.difficulty);
+    const cases = drawCases(sketch, random, request.tests, EXAMPLES);
+    if (cases !== undefined) return { ...written(request.style === "terse" ? terseSketch(sketch) : sketch, cases, request), key: `${request.family.name}: ${sketch.prose}` };
+  }
+}
+
+function written(sketch: Sketch, cases: readonly Case[], { family, difficulty, language, style, visibility }: ProblemRequest): ProblemTask {
+  const writer = WRITERS[language];
+  const entryPoint = writer.functionName(sketch.name);
+  const call = ({ given }: Case): string => `${entryPoint}(${given.map(writer.literal).join(", ")})`;
+  const examples = visibility === "examples" ? cases.slice(0, EXAMPLES).map((one) => [call(one), writer.literal(one.result)] as const) : [];
+  const stub = style === "terse" ? bareStub(sketch, language, entryPoint) : stubFor(sketch, language, entryPoint, examples);
+  const tests = cases.map((one, i): FunctionTest => {
+    const result = writer.literal(one.result);
+    return { shown: `${call(one)} should be ${result}`, code: TESTS[language](call(one), result), visible: i < EXAMPLES, counted: true };
+  });
+  const body = writer.body(sketch).map((line) => `    ${line}\n`).join("");
+  const question = style === "terse" ? `${entryPoint}(${sketch.parameters.map(([name]) => name).join(",")}):${sketch.terse}` : stub.head;
+  return {
+    public: { question, family: family.name, difficulty, entry_point: entryPoint },
+    problem: { kind: "function", language, entryPoint, stub, reference: stub.head + body + stub.tail, harness: HARNESSES[language], tests: withVisibility(tests, visibility) },
+  };
+}
+
+/** A test's code: it says what was returned, where the test may be shown. */
+const TESTS: Readonly<Record<Language, (call: string, result: string) => string>> = {
+  python: (call, result) => `_returned = ${call}\nassert _returned == ${result}, "it returned " + repr(_returned)`,
+  typescript: (call, result) => `check(${call}, ${result});`,
+};
+
+const HARNESSES: Readonly<Record<Language, string>> = {
+  python: "",
+  // Results are plain data of the judge's own: nothing of the submission runs in this comparison. 0 and -0 are the same number.
+  typescript: [
+    "function same(one, other) {",
+    "  if (one === other) return true;",
+    `  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;`,
+    "  if (Array.isArray(one) !== Array.isArray(other)) return false;",
+    "  const keys = Object.keys(other);",
+    "  return Object.keys(one).length === keys.length && keys.every((key) => Object.hasOwn(one, key) && same(one[key], other[key]));",
+    "}",
+    "function check(returned, expected) {",
+    `  if (!same(returned, expected)) throw new Error("it returned " + JSON.stringify(returned));`,
+    "}",
+  ].join("\n"),
+};

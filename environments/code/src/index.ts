@@ -1,0 +1,27 @@
+import { defineEnvironment, definePlugin } from "@mrlm/kit";
+import { z } from "zod";
+import { dataTasks } from "./data/data-tasks.ts";
+import { demonstrate } from "./demonstrate.ts";
+import { CodeEnvironment } from "./environment.ts";
+import { fixtures } from "./fixtures/fixtures.ts";
+import { generatorTasks } from "./generator/generator-tasks.ts";
+import { codeOptions, type CodeOptions } from "./options.ts";
+
+/** `code@1`: functions and programs to write, from seeded generators or a file, graded by tests in a sandbox. */
+export const code = defineEnvironment<CodeOptions>({
+  id: "code@1",
+  description: "Programming problems from seeded generators or a file, graded by hidden tests in a sandbox.",
+  determinism: "full",
+  options: codeOptions,
+  optionsJsonSchema: z.toJSONSchema(codeOptions, { io: "input" }) as never,
+  rewardComponents: ["syntax", "tests", "all_passed", "error"],
+  requires: ["sandbox:python", "sandbox:javascript"],
+  // The sandbox has limits of its own; this is how long a step may wait for its turn in the sandbox's queue.
+  deadlines: { stepMs: 600_000 },
+  tasks: (_context, options) => (options.data === undefined ? generatorTasks(options) : dataTasks(options.data, options)),
+  create: (context, options) => new CodeEnvironment(context, options),
+  demonstrate,
+  fixtures,
+});
+
+export default definePlugin({ name: "@mrlm/environment-code", environments: [code] });

@@ -1,0 +1,40 @@
+import { textMessage } from "@mrlm/kit";
+import type { Message, Task } from "@mrlm/spec";
+import type { CodeOptions } from "./options.ts";
+import { type Problem, problemOf } from "./problem/problem.ts";
+
+const LANGUAGE_NAMES = { python: "Python", typescript: "TypeScript" } as const;
+
+/** What the policy is asked. */
+export function promptOf(task: Task, options: CodeOptions): readonly Message[] {
+  const question = String(task.public["question"]).trimEnd();
+  const problem = problemOf(task);
+  const tests = shownTests(question, problem);
+  if (options.style === "terse") return [textMessage("user", [question, ...tests].join("\n"))];
+  return [textMessage("user", [request(question, problem), ...(tests.length > 0 ? ["Tests that it must pass:", ...tests] : [])].join("\n\n"))];
+}
+
+function request(question: string, { kind, language }: Problem): string {
+  const block = `Reply with it in a \`\`\`${language} block.`;
+  if (kind === "function") return `Complete this ${LANGUAGE_NAMES[language]} function. ${block}\n\n\`\`\`${language}\n${question}\n\`\`\``;
+  return `Write a ${LANGUAGE_NAMES[language]} program that reads standard input and writes standard output. ${block}\n\n${question}`;
+}
+
+/** Visible tests that the question does not hold itself. */
+function shownTests(question: string, problem: Problem): string[] {
+  if (problem.kind === "function") {
+    const isAsked = problem.tests.filter(({ visible, counted, shown }) => visible && counted && !holdsExample(question, shown));
+    return isAsked.map(({ shown }) => shown);
+  }
+  return problem.tests.filter(({ visible, input }) => visible && (input.trim() === "" || !question.includes(input.trim()))).map(({ input, output }) => `Input:\n${input.trimEnd()}\nOutput:\n${output.trimEnd()}`);
+}
+
+/** The call of an example stands in the documentation. */
+function holdsExample(question: string, shown: string): boolean {
+  return question.includes(shown.split(" should be ")[0] as string);
+}
+
+/** An answer as it is asked for. */
+export function placed(code: string, options: CodeOptions): string {
+  return options.style === "terse" ? code : `\`\`\`${options.language}\n${code.trimEnd()}\n\`\`\``;
+}
