@@ -23,7 +23,7 @@ export function fromHumanEval(row: z.output<typeof humanEvalSchema>, place: Plac
   const stub = stubOf(prompt, entryPoint);
   if (stub === undefined) throw invalidRow(place, `the prompt does not define ${entryPoint}`, "It is Python up to where the body of the function begins.");
   const split = splitCheck(row.test.replaceAll("\r\n", "\n"));
-  if (split === undefined) throw invalidRow(place, "the test has no function check(candidate)");
+  if (split === undefined) throw invalidRow(place, "the test has no function check(candidate) that asserts something about the candidate", "Its body begins on a line of its own.");
   const body = row.canonical_solution?.replaceAll("\r\n", "\n");
   if (typeof body === "string" && topStatements(prompt + body) === undefined) throw invalidRow(place, "the canonical solution does not continue the prompt");
   const hasReference = typeof body === "string";

@@ -12,7 +12,9 @@ export interface SplitCheck {
 }
 
 /** Statements that make no sense outside their function. */
-const BOUND_TO_FUNCTION = ["return", "yield", "await", "nonlocal", "global"];
+const BOUND_TO_FUNCTION = ["return", "nonlocal", "global"];
+/** Those of functions that do nothing when they are called. */
+const SUSPENDING = ["yield", "await"];
 const CHECKING = /assert|check|expect|verify/i;
 const DEFINITIONS = ["def", "async", "class", "@"];
 const BLOCKS = ["for", "while", "with", "if", "try"];
@@ -21,38 +23,34 @@ const BLOCKS = ["for", "while", "with", "if", "try"];
  * Splits the body of `check(candidate)` statement by statement. A statement counts if it can fail because of the candidate: it mentions the
  * candidate, or a name that was made from it, and asserts something; a loop or block counts as one. What stands before a counted statement (imports,
  * data, results to be compared) is run with it. A statement such as `assert True` says nothing about the candidate and is no test.
- * `undefined` where there is no such function.
+ * Where the body cannot stand outside its function (it returns early, say), the whole check is one test.
+ * `undefined` where there is no such function, or it asserts nothing about the candidate.
  */
 export function splitCheck(source: string): SplitCheck | undefined {
   const statements = topStatements(source);
   const check = statements?.findLast((statement) => isDefinition(statement, "check"));
-  if (statements === undefined || check === undefined) return undefined;
-  const others = statements.filter((statement) => statement !== check && !isCall(statement, "check"));
-  const setUp = others.map(({ code }) => code).join("\n");
   const body = bodyStatements(source, "check");
+  if (statements === undefined || check === undefined || body === undefined) return undefined;
+  const setUp = statements.filter((statement) => statement !== check && !isCall(statement, "check")).map(({ code }) => code).join("\n");
   const parameter = parameterOf(check);
-  const tests = body?.some(isBoundToFunction) === false ? testsOf(body, parameter) : [];
-  // What cannot be split is one test.
-  return tests.length > 0 ? { setUp, parameter, tests } : { setUp: `${setUp}\n${check.code}`.trimStart(), parameter, tests: [`check(${parameter})`] };
+  if (body.some((statement) => hasOwn(statement, SUSPENDING))) return undefined;
+  if (body.some((statement) => hasOwn(statement, BOUND_TO_FUNCTION))) return checks(check) ? { setUp: `${setUp}\n${check.code}`.trimStart(), parameter, tests: [`check(${parameter})`] } : undefined;
+  const tests = testsOf(body, parameter);
+  return tests.length === 0 ? undefined : { setUp, parameter, tests };
 }
 
 function testsOf(body: readonly Statement[], candidate: string): string[] {
   const tainted = new Set([candidate]);
   const tests: string[] = [];
   let before: Statement[] = [];
-  const take = (counted: readonly Statement[]): void => {
-    tests.push([...forget(before, tainted), ...before.map(({ code }) => code), ...counted.map(({ code }) => code)].join("\n"));
-    before = [];
-  };
   for (const statement of body) {
-    const names = mentioned(statement);
-    const concerns = [...names].some((name) => tainted.has(name));
+    const concerns = [...mentioned(statement)].some((name) => tainted.has(name));
     if (concerns) for (const name of bound(statement)) tainted.add(name);
-    if (concerns && isTest(statement)) take([statement]);
-    else before.push(statement);
+    if (concerns && isTest(statement)) {
+      tests.push([...forget(before, tainted), ...[...before, statement].map(({ code }) => code)].join("\n"));
+      before = [];
+    } else before.push(statement);
   }
-  // Left over: calls of the candidate that only must not raise.
-  if (before.some((statement) => [...mentioned(statement)].some((name) => tainted.has(name)))) take([]);
   return tests;
 }
 
@@ -62,18 +60,20 @@ function forget(setUp: readonly Statement[], tainted: ReadonlySet<string>): stri
   return names.map((name) => `globals().pop(${JSON.stringify(name)}, None)`);
 }
 
-function isTest({ tokens }: Statement): boolean {
-  const first = tokens[0]?.text ?? "";
-  if (first === "assert") return true;
-  if (BLOCKS.includes(first) && tokens.some(({ text }) => text === "assert" || text === "raise")) return true;
-  const isAssignment = tokens.some(({ text, depth }) => text === "=" && depth === 0);
-  const calls = tokens.some(({ kind, text }, i) => kind === "name" && CHECKING.test(text) && tokens[i + 1]?.text === "(");
-  return calls && (BLOCKS.includes(first) || (!isAssignment && !DEFINITIONS.includes(first)));
+function isTest(statement: Statement): boolean {
+  const first = statement.tokens[0]?.text ?? "";
+  const isAssignment = statement.tokens.some(({ text, depth }) => text === "=" && depth === 0);
+  return checks(statement) && (first === "assert" || BLOCKS.includes(first) || (!isAssignment && !DEFINITIONS.includes(first)));
 }
 
-function isBoundToFunction({ tokens }: Statement): boolean {
-  // Inside a nested function they are at home.
-  return !tokens.some(({ text }) => text === "def" || text === "lambda") && tokens.some(({ kind, text }) => kind === "name" && BOUND_TO_FUNCTION.includes(text));
+/** Whether it can fail on purpose. */
+function checks({ tokens }: Statement): boolean {
+  return tokens.some(({ kind, text }, i) => kind === "name" && (text === "assert" || text === "raise" || (CHECKING.test(text) && tokens[i + 1]?.text === "(" && tokens[i - 1]?.text !== "def")));
+}
+
+/** Whether it has one of the keywords; inside a nested function they are at home. */
+function hasOwn({ tokens }: Statement, keywords: readonly string[]): boolean {
+  return !tokens.some(({ text }) => text === "def" || text === "lambda") && tokens.some(({ kind, text }) => kind === "name" && keywords.includes(text));
 }
 
 function isCall({ tokens }: Statement, name: string): boolean {

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "@jest/globals";
+import { definesFunction, solutionCode } from "../src/answer/solution-code.ts";
+import type { FunctionProblem } from "../src/problem/problem.ts";
+
+const python = { kind: "function", language: "python", entryPoint: "add", stub: { preamble: "import math\n\n\n", head: 'def add(a, b):\n    """Add."""\n', tail: "" }, reference: null, harness: "", tests: [] } satisfies FunctionProblem;
+const typescript = { ...python, language: "typescript", stub: { preamble: "", head: "function add(a: number, b: number): number {\n", tail: "}\n" } } satisfies FunctionProblem;
+
+describe("answers of Python", () => {
+  const whole = "import math\n\n\ndef add(a, b):\n    \"\"\"Add.\"\"\"\n";
+  test.each([
+    ["a whole function", "def add(a, b):\n    return a + b", "import math\n\n\ndef add(a, b):\n    return a + b", 3],
+    ["a lambda", "add = lambda a, b: a + b", "import math\n\n\nadd = lambda a, b: a + b", 3],
+    ["a body", "    return a + b", `${whole}    return a + b\n`, 5],
+    ["a body, and more behind it", "    return a + b\n\ndef main():\n    pass", `${whole}    return a + b\n\ndef main():\n    pass\n`, 5],
+    ["a body from the margin", "c = a\nreturn c + b", `${whole}    c = a\n    return c + b\n`, 5],
+    ["a body from the margin with a block", "for i in range(b):\n    a += 1\nreturn a", `${whole}    for i in range(b):\n        a += 1\n    return a\n`, 5],
+    ["a body whose first line lost its indentation", "c = a\n    return c + b", `${whole}    c = a\n    return c + b\n`, 5],
+    ["a body whose first line opens a block and lost its indentation", "for i in range(b):\n        a += 1\n    return a", `${whole}    for i in range(b):\n        a += 1\n    return a\n`, 5],
+  ])("%s", (_name, said, code, offset) => expect(solutionCode(said, python)).toEqual({ code, offset }));
+
+  test.each([["def add_all(a): pass"], ["added = 1"], ["    def add(a): pass"], ["add == 1"], ["# def add"]])("%s does not define add", (said) => expect(definesFunction(said, python)).toBe(false));
+});
+
+describe("answers of TypeScript", () => {
+  test.each([
+    ["a whole function", "function add(a, b) { return a + b; }", "function add(a, b) { return a + b; }", 0],
+    ["an arrow function", "const add = (a, b) => a + b;", "const add = (a, b) => a + b;", 0],
+    ["a body", "return a + b;", "function add(a: number, b: number): number {\nreturn a + b;\n}\n", 1],
+    ["a body with the closing brace", "  return a + b;\n}", "function add(a: number, b: number): number {\n  return a + b;\n\n}\n", 1],
+  ])("%s", (_name, said, code, offset) => expect(solutionCode(said, typescript)).toEqual({ code, offset }));
+});

@@ -1,0 +1,35 @@
+import type { Sandbox, SandboxResult, SandboxTestReport, SandboxTestSuite, Submission } from "@mrlm/spec";
+
+const QUIET: SandboxResult = { verdict: "ok", stdout: "", stderr: "", stdoutTruncated: false, stderrTruncated: false, wallMs: 1, cpuMs: 1, peakMemoryBytes: 0 };
+
+/** What a scripted sandbox answers. */
+export interface Script {
+  test?(submission: Submission, suite: SandboxTestSuite): Partial<SandboxTestReport>;
+  run?(submission: Submission): Partial<SandboxResult>;
+}
+
+/** A sandbox that runs nothing and says what a test wants to hear; it keeps what it was given. */
+export function scriptedSandbox(script: Script): Sandbox & { readonly submissions: Submission[]; readonly suites: SandboxTestSuite[] } {
+  const submissions: Submission[] = [];
+  const suites: SandboxTestSuite[] = [];
+  return {
+    submissions,
+    suites,
+    language: "scripted",
+    limits: { wallMs: 1_000, cpuMs: 1_000, memoryBytes: 2 ** 24, outputBytes: 1_000 },
+    async run(submission) {
+      submissions.push(submission);
+      return { ...QUIET, ...script.run?.(submission) };
+    },
+    async test(submission, suite) {
+      submissions.push(submission);
+      suites.push(suite);
+      const tests = suite.tests.map(({ name }) => ({ name, verdict: "failed" as const }));
+      return { ...QUIET, tests, ...script.test?.(submission, suite) };
+    },
+    session: () => Promise.reject(new Error("no sessions")),
+    warm: async () => undefined,
+    layers: async () => ({ kind: "scripted", language: "scripted", active: [], missing: [], jailed: false }),
+    close: async () => undefined,
+  };
+}
