@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { cacheDirectory, makeDirectory } from "../src/setup/cache-directory.ts";
 import { checkDiskSpace } from "../src/setup/disk-space.ts";
 import { engineCache } from "../src/setup/environment-names.ts";
 import { locateEngine } from "../src/setup/locate-engine.ts";
+import { makeDirectory } from "../src/setup/make-directory.ts";
 import { resolveSetupOptions } from "../src/setup/setup-options.ts";
 import { cpuBuild, LOCKED } from "../src/torch/torch-build.ts";
 import { temporaryDirectory } from "./support/temporary-directory.ts";
@@ -11,15 +11,6 @@ import { temporaryDirectory } from "./support/temporary-directory.ts";
 const root = temporaryDirectory();
 
 describe("the cache", () => {
-  test("is where the platform has caches, or where MRLM_CACHE says", () => {
-    expect(cacheDirectory({}, "linux", "/home/u")).toBe("/home/u/.cache/mrlm");
-    expect(cacheDirectory({ XDG_CACHE_HOME: "/x" }, "linux", "/home/u")).toBe("/x/mrlm");
-    expect(cacheDirectory({ XDG_CACHE_HOME: "/x" }, "darwin", "/Users/u")).toBe("/Users/u/Library/Caches/mrlm");
-    expect(cacheDirectory({ LOCALAPPDATA: "/local" }, "win32", "/u")).toBe(join("/local", "mrlm", "Cache"));
-    expect(cacheDirectory({ MRLM_CACHE: "/elsewhere", XDG_CACHE_HOME: "/x" }, "linux", "/home/u")).toBe("/elsewhere");
-    expect(cacheDirectory({ MRLM_CACHE: "" }, "linux", "/home/u")).toBe("/home/u/.cache/mrlm");
-  });
-
   test("that cannot be made is an error with a way out", () => {
     expect(() => makeDirectory("/dev/null/cache")).toThrow(expect.objectContaining({ code: "SETUP_FAILED", hint: expect.stringContaining("MRLM_CACHE") }));
   });

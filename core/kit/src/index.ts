@@ -1,3 +1,4 @@
+export * from "./cache-directory.ts";
 export * from "./data/divide.ts";
 export * from "./data/invalid-row.ts";
 export * from "./data/listed-tasks.ts";

@@ -1,4 +1,5 @@
 import { nodeProgram, type SandboxBackend } from "@mrlm/sandbox";
+import { bootImageFile } from "./boot-image-file.ts";
 
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./pyodide/supervisor.ts" : "./pyodide/supervisor.js", import.meta.url);
 
@@ -7,13 +8,15 @@ export const pyodideBackend: SandboxBackend = {
   kind: "pyodide",
   language: "python",
   hasSnapshots: true,
-  program: ({ isJailed }) => ({
-    ...nodeProgram({
+  async program({ isJailed }) {
+    const image = await bootImageFile();
+    const program = nodeProgram({
       entry,
       packages: ["@mrlm/sandbox", "@mrlm/sandbox-python", "pyodide"],
-      nodeOptions: ["--allow-child-process", "--allow-worker", "--max-old-space-size=256"],
+      nodeOptions: ["--allow-child-process", "--allow-worker", "--max-old-space-size=256", ...(isJailed ? [] : [`--allow-fs-read=${image}`])],
       isJailed,
-    }),
-    forks: true,
-  }),
+    });
+    const target = isJailed ? "/app/image" : image;
+    return { ...program, args: [...program.args, target], mounts: [...program.mounts, { source: image, target }], forks: true };
+  },
 };

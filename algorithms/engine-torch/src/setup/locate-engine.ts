@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { cacheDirectory } from "@mrlm/kit";
 import type { EngineInstallation } from "@mrlm/spec";
 import { pythonDirectory } from "../package-directory.ts";
 import { runProcess } from "../process/run-process.ts";
 import { gpuEvidence, hasNvidiaGpu } from "../torch/detect-gpu.ts";
-import { cacheDirectory } from "./cache-directory.ts";
 import { engineCache } from "./environment-names.ts";
 import { readJson } from "./json-file.ts";
 import { type Extra, lockFiles } from "./lock-files.ts";

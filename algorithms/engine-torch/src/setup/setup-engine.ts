@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { cacheDirectory } from "@mrlm/kit";
 import type { EngineInstallation } from "@mrlm/spec";
 import { pythonDirectory } from "../package-directory.ts";
 import { pipRunner } from "../pip/pip.ts";
@@ -10,12 +11,12 @@ import { gpuEvidence, hasNvidiaGpu } from "../torch/detect-gpu.ts";
 import { wantsCpuBuild } from "../torch/torch-build.ts";
 import { askTorchVersions } from "../torch/torch-versions.ts";
 import { buildEnvironment } from "./build-environment.ts";
-import { cacheDirectory, makeDirectory } from "./cache-directory.ts";
 import { engineCache } from "./environment-names.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 import { writeJson } from "./json-file.ts";
 import { locateEngine, toInstallation } from "./locate-engine.ts";
 import { type Extra, lockFiles, parseExtras } from "./lock-files.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { resolveSetupOptions, torchWish } from "./setup-options.ts";
 
 /** What to set up. */

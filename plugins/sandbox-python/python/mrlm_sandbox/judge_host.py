@@ -1,10 +1,8 @@
 """For Pyodide: the judge behind one function that answers messages, with a descriptor to the host for what it asks in between."""
 
-import gc
 import json
 import os
 
-from . import library
 from .judge import Judge, SuiteBroken
 from .proxies import PlayerEnded
 
@@ -12,11 +10,11 @@ _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _CHUNK = 1 << 16
 
 
-class Host:
+class JudgeHost:
     """Answers `compile` with the suite, then `run`. The device takes `ask` and `tested`, each in one write; an answer is read to its end."""
 
-    def __init__(self, path):
-        self._device = os.open(path, os.O_RDWR)
+    def __init__(self):
+        self._device = os.open("/dev/host", os.O_RDWR)
         self._judge = Judge()
         self._compiled = None
 
@@ -48,11 +46,3 @@ class Host:
 
     def _tell(self, index, result):
         os.write(self._device, f"tested\n{index}\n{_dumps(result)}".encode())
-
-
-def start():
-    library.load()
-    library.close_bridges()
-    gc.collect()
-    gc.freeze()
-    return Host("/dev/host").handle

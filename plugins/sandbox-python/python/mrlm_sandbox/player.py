@@ -5,10 +5,9 @@ A message is lines of text, of which the first names its kind; the others are JS
 """
 
 import atexit
-import gc
 import json
 
-from . import codec, faults, library
+from . import codec, faults
 from .objects import Objects
 from .script import Script
 
@@ -117,13 +116,3 @@ _ANSWERS = {
     "attribute": Player._attribute,
     "flush": Player._flush,
 }
-
-
-
-def start():
-    """For Pyodide: the function that answers messages."""
-    library.load()
-    library.close_bridges()
-    gc.collect()
-    gc.freeze()
-    return Player().handle

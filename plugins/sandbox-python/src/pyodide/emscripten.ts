@@ -90,6 +90,7 @@ export interface EmscriptenSettings {
   readonly API: object;
   readonly arguments: readonly string[];
   readonly thisProgram: string;
+  readonly noInitialRun: boolean;
   readonly noImageDecoding: true;
   readonly noAudioDecoding: true;
   readonly preRun: readonly ((module: EmscriptenModule) => void)[];

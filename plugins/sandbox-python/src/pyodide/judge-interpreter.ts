@@ -1,4 +1,5 @@
 import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
+import type { BootImage } from "./boot-image.ts";
 import { Interpreter } from "./interpreter.ts";
 import type { Ending } from "./player-protocol.ts";
 import { PlayerEnded } from "./player-process.ts";
@@ -25,12 +26,11 @@ export class JudgeInterpreter {
   private constructor(interpreter: Interpreter) {
     this.#interpreter = interpreter;
     interpreter.addDevice("host", (into) => this.#read(into), (bytes) => this.#hear(decoder.decode(bytes)));
-    interpreter.prepare("mrlm_sandbox.judge_host");
-    interpreter.keep();
+    interpreter.begin("judge");
   }
 
-  static async start(): Promise<JudgeInterpreter> {
-    return new JudgeInterpreter(await Interpreter.start(pythonFolder()));
+  static async start(image: BootImage): Promise<JudgeInterpreter> {
+    return new JudgeInterpreter(await Interpreter.start(pythonFolder(), image));
   }
 
   /** Compiles a suite. Throws if it is broken. */

@@ -1,6 +1,7 @@
 const PAGE = 4096;
 
-interface Run {
+/** A stretch of memory. */
+export interface Run {
   readonly start: number;
   readonly end: number;
   /** Absent where there are zeros only. */
@@ -10,16 +11,20 @@ interface Run {
 /** A copy of an interpreter's memory that can be put back. Pages of zeros are not kept. */
 export class MemoryImage {
   readonly length: number;
-  readonly #runs: readonly Run[];
+  readonly runs: readonly Run[];
 
-  constructor(memory: Uint8Array) {
-    this.length = memory.length;
-    this.#runs = runsOf(memory);
+  constructor(length: number, runs: readonly Run[]) {
+    this.length = length;
+    this.runs = runs;
+  }
+
+  static of(memory: Uint8Array): MemoryImage {
+    return new MemoryImage(memory.length, runsOf(memory));
   }
 
   /** Makes `memory` what it was. What it has grown by since, which cannot be taken back, becomes zeros. */
   restore(memory: Uint8Array): void {
-    for (const { start, end, bytes } of this.#runs) {
+    for (const { start, end, bytes } of this.runs) {
       if (bytes === undefined) memory.fill(0, start, end);
       else memory.set(bytes, start);
     }

@@ -30,8 +30,8 @@ export class PlayerProcess {
   readonly #link: Link;
   #isPristine = false;
 
-  constructor(entry: URL) {
-    this.#process = spawn(process.execPath, [...flagsOf(process.execArgv), fileURLToPath(entry)], {
+  constructor(entry: URL, image: string) {
+    this.#process = spawn(process.execPath, [...flagsOf(process.execArgv), fileURLToPath(entry), image], {
       env: {},
       stdio: ["ignore", "ignore", "inherit", ...Array.from({ length: PLAYER_FD - 3 }, () => "ignore" as const), "pipe"],
     });

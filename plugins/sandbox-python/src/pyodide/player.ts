@@ -1,8 +1,9 @@
 // The process in which submissions run, one after the other, each in an interpreter that is as new. It knows nothing of tests or verdicts: it
 // passes messages to Python and says how a submission ended where Python cannot.
 import type { SandboxLimits, SandboxVerdict } from "@mrlm/spec";
+import { readBootImage } from "./boot-image.ts";
 import { ProgramBroken, ProgramExit } from "./imports.ts";
-import { Interpreter } from "./interpreter.ts";
+import { Interpreter, type InterpreterImage } from "./interpreter.ts";
 import { Interrupted, Interrupter } from "./interrupt.ts";
 import { Link } from "./link.ts";
 import { type Ending, PLAYER_FD, type PlayerRequest } from "./player-protocol.ts";
@@ -12,12 +13,11 @@ import { pythonFolder } from "./python-folder.ts";
 const MOST_GROWTH = 192 * 1024 * 1024;
 
 const link = new Link(PLAYER_FD);
-const interpreter = await Interpreter.start(pythonFolder());
-interpreter.prepare("mrlm_sandbox.player");
-interpreter.keep();
+const interpreter = await Interpreter.start(pythonFolder(), readBootImage(process.argv[2] as string));
+interpreter.begin("player");
 const interrupter = new Interrupter(new URL(import.meta.url.endsWith(".ts") ? "./interrupt-worker.ts" : "./interrupt-worker.js", import.meta.url));
 interpreter.streams.onOutput = (name, text) => void link.write(`output\n${name}\n${text}`);
-const snapshots: ReturnType<Interpreter["capture"]>[] = [];
+const snapshots: InterpreterImage[] = [];
 link.write("pristine");
 interrupter.keepReady(serve);
 process.exit(0);
@@ -39,7 +39,7 @@ function serve(): void {
         link.write(String(snapshots.push(interpreter.capture()) - 1));
         break;
       case "restore":
-        interpreter.restore(snapshots[Number(rest)] as ReturnType<Interpreter["capture"]>);
+        interpreter.restore(snapshots[Number(rest)] as InterpreterImage);
         link.write("restored");
         break;
       case "python":

@@ -57,7 +57,7 @@ export class Streams {
 
 /** One stream's output: a limit, and characters that are never cut in two. */
 class Output {
-  #left = 0;
+  #left = 4096;
   #chunks: Uint8Array[] = [];
   #gathered = 0;
   #decoder = new TextDecoder();

@@ -1,15 +1,18 @@
 // The child that the pool starts: the trusted half of the kind `pyodide`. It carries out requests, runs the tests in an interpreter of its own, and has
 // submissions run by a player, which is a process of its own.
 import { type Answer, type ChildRequest, type ChildResult, serveRequests } from "@mrlm/sandbox/child";
+import { readBootImage } from "./boot-image.ts";
 import { JudgeInterpreter } from "./judge-interpreter.ts";
 import { PlayerEnded, PlayerProcess } from "./player-process.ts";
 import { NO_JUDGE } from "./player-protocol.ts";
 
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./player.ts" : "./player.js", import.meta.url);
 
+const image = process.argv[2] as string;
+
 // Both start at the same time.
-let player = new PlayerProcess(entry);
-const judge = process.env[NO_JUDGE] === undefined ? await JudgeInterpreter.start() : undefined;
+let player = new PlayerProcess(entry, image);
+const judge = process.env[NO_JUDGE] === undefined ? await JudgeInterpreter.start(readBootImage(image)) : undefined;
 if (!player.isPristine()) throw new Error("The player's process did not start.");
 serveRequests(carryOut, ["wasm", "node-permissions"]);
 
@@ -33,7 +36,7 @@ function carryOut(request: ChildRequest, answer: Answer): ChildResult {
 /** A submission in an interpreter that nobody has used. Afterwards the player makes itself new, while the parent reads the result. */
 function fresh(answer: Answer, act: () => ChildResult, { isKept = false } = {}): ChildResult {
   // It has ended by itself if it could not be made new.
-  if (!player.isPristine()) player = new PlayerProcess(entry);
+  if (!player.isPristine()) player = new PlayerProcess(entry, image);
   if (!player.isPristine()) throw new Error("The player's process did not start.");
   const result = inSession(answer, act);
   if (!isKept) player.tell("reset");

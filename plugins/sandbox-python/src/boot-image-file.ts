@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { cacheDirectory } from "@mrlm/kit";
+import { MrlmError } from "@mrlm/spec";
+import { pyodideFolder } from "./pyodide/emscripten-module.ts";
+import { pythonFolder } from "./pyodide/python-folder.ts";
+
+const builder = new URL(import.meta.url.endsWith(".ts") ? "./pyodide/build-image.ts" : "./pyodide/build-image.js", import.meta.url);
+const BUILD_MS = 300_000;
+
+let building: Promise<string> | undefined;
+
+/** The file with the memory of a Python that has just started; made once for each version of it on a machine. Rejects with SANDBOX_FAILED. */
+export function bootImageFile(): Promise<string> {
+  building ??= find().catch((error: unknown) => {
+    building = undefined;
+    throw error;
+  });
+  return building;
+}
+
+async function find(): Promise<string> {
+  const path = join(writableFolder(), `pyodide-${fingerprint()}.image`);
+  if (existsSync(path)) return path;
+  const conditions = builder.pathname.endsWith(".ts") ? ["--conditions=mrlm-source"] : [];
+  try {
+    await promisify(execFile)(process.execPath, ["--no-warnings", ...conditions, fileURLToPath(builder), path], { env: {}, timeout: BUILD_MS });
+  } catch (error) {
+    throw new MrlmError("SANDBOX_FAILED", `Pyodide could not be started: ${(error as { stderr?: string }).stderr?.trim() || String(error)}`, { cause: error });
+  }
+  return path;
+}
+
+/** Everything that the image is made of. */
+function fingerprint(): string {
+  const hash = createHash("sha256").update(readFileSync(join(pyodideFolder(), "package.json")));
+  const python = join(pythonFolder(), "mrlm_sandbox");
+  for (const name of readdirSync(python).filter((file) => file.endsWith(".py")).sort()) hash.update(name).update(readFileSync(join(python, name)));
+  return hash.digest("hex").slice(0, 16);
+}
+
+function writableFolder(): string {
+  const wanted = [join(cacheDirectory(), "sandbox-python"), join(tmpdir(), `mrlm-${process.getuid?.() ?? ""}`, "sandbox-python")];
+  for (const folder of wanted) {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      return folder;
+    } catch {
+      // The next one.
+    }
+  }
+  throw new MrlmError("SANDBOX_FAILED", `Neither ${wanted.join(" nor ")} can be made to keep the start of Pyodide in.`, { hint: "Set MRLM_CACHE to a directory that you can write to." });
+}
