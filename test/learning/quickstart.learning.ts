@@ -11,7 +11,7 @@ interface Evaluation {
 describeWithEngine("the quickstart learns (skipped where `npm run setup` has not run)", () => {
   const output = temporaryDirectory();
 
-  test.each([0, 1, 2])("seed %d: a warm start of 0.70 to 0.90, then GRPO reaches 0.93 and earns at least 0.10 more when sampled", async (seed) => {
+  test.each([0, 1, 2])("seed %d: a warm start of 0.75 to 0.85, then GRPO reaches 0.93 and earns at least 0.10 more when sampled", async (seed) => {
     const { code, events, stderr } = await run(["train", "--json", "--config", "examples/quickstart/quickstart.yaml", "--seed", String(seed), "--output", output]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
     const evaluations = events.filter(({ event }) => event === "evaluation") as unknown as readonly Evaluation[];
@@ -20,9 +20,8 @@ describeWithEngine("the quickstart learns (skipped where `npm run setup` has not
     console.info(`seed ${seed}`, before, warm, trained, `iterations took ${Number(summary?.["trainingSeconds"]).toFixed(0)} s`);
     expect([before.label, warm.label, trained.label]).toEqual(["start", "sft", "grpo"]);
     expect(before.greedy).toBeLessThan(0.05);
-    // Greedy accuracy moves by a tenth between neighbouring steps at a constant rate of 1e-3: the band is as wide as that.
-    expect(warm.greedy).toBeGreaterThanOrEqual(0.7);
-    expect(warm.greedy).toBeLessThanOrEqual(0.9);
+    expect(warm.greedy).toBeGreaterThanOrEqual(0.75);
+    expect(warm.greedy).toBeLessThanOrEqual(0.85);
     expect(trained.greedy).toBeGreaterThanOrEqual(0.93);
     expect(trained.sampled - warm.sampled).toBeGreaterThanOrEqual(0.1);
   }, 1_200_000);
