@@ -1,8 +1,9 @@
 import type { Sandbox, SandboxCallOptions, SandboxLayers, SandboxLimits, SandboxResult, SandboxSession, SandboxSessionOptions, SandboxTestReport, SandboxTestSuite, Submission } from "@mrlm/spec";
 import { detectJail } from "./jail/detect-jail.ts";
+import { rlimitsMissing } from "./jail/rlimits.ts";
 import { Pool, type PoolOptions } from "./pool/pool.ts";
 import type { SandboxBackend } from "./program/child-program.ts";
-import { canWatch } from "./watchdog/watchdog.ts";
+import { watchdogMissing } from "./watchdog/watchdog.ts";
 import { toReport, toResult } from "./results.ts";
 import { PooledSession } from "./pooled-session.ts";
 
@@ -15,7 +16,7 @@ export const DEFAULT_LIMITS: SandboxLimits = { wallMs: 10_000, cpuMs: 10_000, me
 export interface PooledSandboxOptions {
   readonly backend: SandboxBackend;
   readonly limits?: Partial<SandboxLimits>;
-  readonly pool?: Partial<PoolOptions>;
+  readonly pool?: Partial<Pick<PoolOptions, "children" | "queue" | "maxRuns" | "maxGrowthBytes">>;
   /** Sessions that may be open at the same time; each holds a child of its own. */
   readonly sessions?: number;
 }
@@ -27,16 +28,16 @@ export class PooledSandbox implements Sandbox {
   readonly #backend: SandboxBackend;
   readonly #pool: Pool;
   readonly #sessions: Pool;
-  #childLayers: readonly string[] = [];
 
   constructor({ backend, limits, pool, sessions = 16 }: PooledSandboxOptions) {
     this.language = backend.language;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.#backend = backend;
-    const sizes: PoolOptions = { children: 2, queue: 1024, maxRuns: 1000, maxGrowthBytes: 64 * MEGABYTE, ...pool };
+    const sizes: PoolOptions = { children: 2, queue: 1024, maxRuns: 1000, maxGrowthBytes: 64 * MEGABYTE, memoryBytes: this.limits.memoryBytes, keepsWarm: true, ...pool };
     this.#pool = new Pool(backend, sizes);
     // A session's state goes with its child.
-    this.#sessions = new Pool(backend, { ...sizes, children: sessions, queue: 0, maxRuns: Number.POSITIVE_INFINITY, maxGrowthBytes: Number.POSITIVE_INFINITY });
+    const forever = { maxRuns: Number.POSITIVE_INFINITY, maxGrowthBytes: Number.POSITIVE_INFINITY, keepsWarm: false };
+    this.#sessions = new Pool(backend, { ...sizes, children: sessions, queue: 0, ...forever });
   }
 
   async run(submission: Submission, { signal }: SandboxCallOptions = {}): Promise<SandboxResult> {
@@ -58,13 +59,15 @@ export class PooledSandbox implements Sandbox {
 
   async layers(): Promise<SandboxLayers> {
     const jail = await detectJail();
-    const { kind, language } = this.#backend;
-    const watch = canWatch() ? [] : [{ layer: "watchdog", reason: "there is no /proc to read memory and processor time from" }];
+    const { kind, language, layers } = this.#backend;
+    const walls = { watchdog: watchdogMissing(), rlimits: rlimitsMissing() };
+    const active = Object.entries(walls).flatMap(([layer, reason]) => (reason === undefined ? [layer] : []));
+    const missing = Object.entries(walls).flatMap(([layer, reason]) => (reason === undefined ? [] : [{ layer, reason }]));
     return {
       kind,
       language,
-      active: ["process", ...this.#childLayers, ...(canWatch() ? ["watchdog"] : []), ...jail.layers],
-      missing: [...watch, ...jail.missing],
+      active: ["process", ...layers, ...active, ...jail.layers],
+      missing: [...missing, ...jail.missing],
       jailed: jail.isJailed,
     };
   }

@@ -56,7 +56,7 @@ export class PooledSession implements SandboxSession {
     if (!this.#isOpen || !this.#child.isAlive) {
       throw new MrlmError("SESSION_NOT_FOUND", "This sandbox session has ended: it was closed, or one of its evaluations went past a limit.", { hint: "Open a new session." });
     }
-    const outcome = await this.#child.exchange(task, limits, options.signal);
+    const outcome = await this.#child.exchange(task, limits, { ...options, isSession: true });
     if (outcome.isImposed || outcome.result.spent === true) this.#child.kill();
     return outcome;
   }

@@ -6,13 +6,15 @@ const entry = new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.
 export const isolatedVmBackend: SandboxBackend = {
   kind: "isolated-vm",
   language: "javascript",
+  layers: ["isolate", "node-permissions"],
   hasSnapshots: false,
   program: ({ isJailed }) =>
     nodeProgram({
       entry,
-      packages: ["@mrlm/sandbox", "isolated-vm", "node-gyp-build"],
+      packages: ["@mrlm/sandbox", "isolated-vm", "node-gyp-build", "node-inspect-extracted"],
       allowAddons: true,
-      readable: ["/etc/alpine-release"], // how node-gyp-build tells musl from glibc
+      // How node-gyp-build tells musl from glibc, and where the child reads how much it has mapped.
+      readable: ["/etc/alpine-release", "/proc/self/status"],
       isJailed,
     }),
 };

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { FrameReader } from "../protocol/frames.ts";
-import { type ChildRequest, type ChildResult, REQUEST_FD } from "../protocol/messages.ts";
+import { type ChildReady, type ChildRequest, type ChildResult, REQUEST_FD } from "../protocol/messages.ts";
 import { Answer, send } from "./answer.ts";
 
 /** Carries out one request. What it throws is a failure of the sandbox: there is no verdict then. */
@@ -9,11 +9,8 @@ export type ChildHandler = (request: ChildRequest, answer: Answer) => Promise<Ch
 /** Requests come from the parent: they are as long as it makes them. */
 const MAX_REQUEST_BYTES = 0xffff_ffff;
 
-/**
- * Says that the child is ready, and carries out one request after the other until the parent closes the channel.
- * `layers` are walls that the child itself has put up.
- */
-export function serveRequests(handler: ChildHandler, layers: readonly string[]): void {
+/** Says that the child is ready, and carries out one request after the other until the parent closes the channel. */
+export function serveRequests(handler: ChildHandler, ready: ChildReady = {}): void {
   const reader = new FrameReader(MAX_REQUEST_BYTES);
   let last: Promise<void> = Promise.resolve();
   const socket = new Socket({ fd: REQUEST_FD, readable: true, writable: false });
@@ -22,13 +19,16 @@ export function serveRequests(handler: ChildHandler, layers: readonly string[]):
   });
   // The parent is gone, or wants this child to go.
   socket.on("close", () => process.exit(0));
-  send({ type: "ready", layers });
+  send({ type: "ready", ...ready });
 }
 
 async function carryOut(request: ChildRequest, handler: ChildHandler): Promise<void> {
   const answer = new Answer(request.id, request.limits.outputBytes);
+  const before = process.cpuUsage();
   try {
-    answer.end(await handler(request, answer));
+    const result = await handler(request, answer);
+    const { user, system } = process.cpuUsage(before);
+    answer.end({ cpuMs: (user + system) / 1000, ...result });
   } catch (error) {
     answer.fail(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
   }

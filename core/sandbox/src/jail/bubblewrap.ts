@@ -1,61 +1,45 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ChildProgram } from "../program/child-program.ts";
-import type { Launch } from "./launch.ts";
+import { FIRST_EXTRA_FD, type Launch } from "./launch.ts";
+import { seccompFilter } from "./seccomp.ts";
 
-/** First descriptor that is the wrapper's. 3 and 4 are the child's. */
-const FIRST_EXTRA_FD = 5;
+/** Parts of a bubblewrap jail that not every machine allows. */
+export interface BubblewrapOptions {
+  readonly seccomp: boolean;
+  /** A /proc of its own; some containers forbid it. */
+  readonly proc: boolean;
+}
+
+/** Nobody: inside, the user of the same id owns nothing. */
+const USER = "65534";
+const TMP_BYTES = 64 * 1024 * 1024;
 
 /** What a dynamically linked program needs of the system. */
 const SYSTEM = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"];
 
 /**
- * The program in namespaces of its own for users, mounts, processes, IPC, network, host name and control groups, as an unprivileged user without
- * capabilities; a file system of the system's libraries and the program's mounts, read-only, with an empty /tmp of `tmpBytes`.
- * It dies with this process.
+ * The program in namespaces of its own for users, mounts, processes, IPC, network, host name and control groups, as a user without rights; a
+ * file system of the system's libraries and the program's mounts, read-only, with an empty /tmp; behind a filter of system calls. It
+ * dies with this process.
  */
-export function bubblewrapLaunch(bubblewrap: string, program: ChildProgram, options: { readonly seccomp?: number; readonly tmpBytes: number }): Launch {
-  const { seccomp, tmpBytes } = options;
+export function bubblewrapLaunch(bubblewrap: string, program: ChildProgram, { seccomp, proc }: BubblewrapOptions): Launch {
+  const filter = seccomp ? seccompFilter({ forks: program.forks === true, namespaces: program.namespaces === true }) : undefined;
   const args = [
-    "--unshare-all",
-    "--unshare-user",
-    "--uid",
-    "65534",
-    "--gid",
-    "65534",
-    "--hostname",
-    "sandbox",
-    "--die-with-parent",
-    "--new-session",
-    "--cap-drop",
-    "ALL",
-    "--clearenv",
+    ...["--unshare-all", "--unshare-user", "--uid", USER, "--gid", USER, "--hostname", "sandbox"],
+    ...["--die-with-parent", "--new-session", "--clearenv"],
+    ...(program.namespaces === true ? ["--cap-add", "CAP_SYS_ADMIN"] : ["--cap-drop", "ALL"]),
     ...Object.entries(program.env ?? {}).flatMap(([name, value]) => ["--setenv", name, value]),
     ...SYSTEM.flatMap(systemMount),
     ...program.mounts.flatMap(({ source, target }) => ["--ro-bind", source, target]),
     ...(program.links ?? []).flatMap(({ target, path }) => ["--dir", dirname(path), "--symlink", target, path]),
-    "--proc",
-    "/proc",
-    "--dev",
-    "/dev",
-    "--size",
-    String(tmpBytes),
-    "--tmpfs",
-    "/tmp",
-    "--remount-ro",
-    "/",
-    "--chdir",
-    "/tmp",
-    "--info-fd",
-    String(FIRST_EXTRA_FD),
-    ...(seccomp === undefined ? [] : ["--seccomp", String(FIRST_EXTRA_FD + 1)]),
-    // One that forks leaves orphans behind, which bubblewrap's own first process takes up.
-    ...(program.forks === true ? [] : ["--as-pid-1"]),
-    "--",
-    program.command,
-    ...program.args,
+    ...(proc ? ["--proc", "/proc"] : []),
+    ...["--dev", "/dev", "--size", String(program.tmpBytes ?? TMP_BYTES), "--tmpfs", "/tmp", "--remount-ro", "/", "--chdir", "/tmp"],
+    ...["--info-fd", String(FIRST_EXTRA_FD)],
+    ...(filter === undefined ? [] : ["--seccomp", String(FIRST_EXTRA_FD + 1)]),
+    ...["--as-pid-1", "--", program.command, ...program.args],
   ];
-  return { command: bubblewrap, args, env: {}, extraFds: ["pipe", ...(seccomp === undefined ? [] : [seccomp])], pidFd: 0 };
+  return { command: bubblewrap, args, env: {}, descriptors: ["pid", ...(filter === undefined ? [] : [filter])] };
 }
 
 function systemMount(path: string): string[] {

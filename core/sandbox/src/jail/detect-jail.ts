@@ -1,20 +1,21 @@
-import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
-import { bubblewrapLaunch } from "./bubblewrap.ts";
+import { once } from "node:events";
+import { bubblewrapLaunch, type BubblewrapOptions } from "./bubblewrap.ts";
+import { findCommand } from "./find-command.ts";
 import type { Jail } from "./launch.ts";
-import { noJail } from "./no-jail.ts";
+import { spawnLaunch } from "./spawn-launch.ts";
 
-const run = promisify(execFile);
-
-/** Of /tmp in a jail. */
-const TMP_BYTES = 64 * 1024 * 1024;
 const TRIAL_MS = 20_000;
+
+/** From the most walls to the fewest. */
+const VARIANTS: readonly BubblewrapOptions[] = [
+  { seccomp: true, proc: true },
+  { seccomp: true, proc: false },
+  { seccomp: false, proc: true },
+];
 
 let detected: Promise<Jail> | undefined;
 
-/** The best jail that works on this machine; tried out once for each process. */
+/** The best jail that works on this machine; tried out once for each process, because containers often forbid one. */
 export function detectJail(): Promise<Jail> {
   detected ??= detect();
   return detected;
@@ -24,38 +25,47 @@ async function detect(): Promise<Jail> {
   if (process.platform !== "linux") return noJail(`bubblewrap is for Linux, and this is ${process.platform}`);
   const bubblewrap = findCommand("bwrap");
   if (bubblewrap === undefined) return noJail("the command bwrap is not installed (Debian, Ubuntu: apt install bubblewrap)");
-  try {
-    await tryOut(bubblewrap);
-  } catch (error) {
-    const said = (error as { stderr?: string }).stderr?.trim() || String(error);
-    return noJail(`bubblewrap does not work here: ${said}`);
+  const complaints: string[] = [];
+  for (const variant of VARIANTS) {
+    const complaint = await complaintOf(bubblewrap, variant);
+    if (complaint === undefined) return jail(bubblewrap, variant, complaints[0]);
+    complaints.push(complaint);
   }
+  return noJail(`bubblewrap does not work here: ${complaints[0]}`);
+}
+
+/** Starts bubblewrap itself in the jail. Returns what it complained of, `undefined` if it works. */
+async function complaintOf(bubblewrap: string, variant: BubblewrapOptions): Promise<string | undefined> {
+  const program = { command: bubblewrap, args: ["--version"], mounts: [{ source: bubblewrap, target: bubblewrap }] };
+  const { process: trial, stdio } = spawnLaunch(bubblewrapLaunch(bubblewrap, program, variant));
+  let said = "";
+  stdio[2]?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const timer = setTimeout(() => trial.kill("SIGKILL"), TRIAL_MS);
+  try {
+    const [code, signal] = (await once(trial, "close")) as [number | null, string | null];
+    return code === 0 ? undefined : said.trim() || `it ended with ${signal ?? `exit code ${code}`}`;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function jail(bubblewrap: string, variant: BubblewrapOptions, complaint = ""): Jail {
   return {
-    layers: ["bubblewrap"],
-    missing: [],
+    layers: ["bubblewrap", ...(variant.seccomp ? ["seccomp"] : [])],
+    missing: variant.seccomp ? [] : [{ layer: "seccomp", reason: complaint }],
     isJailed: true,
-    launch: (program) => bubblewrapLaunch(bubblewrap, program, { tmpBytes: TMP_BYTES }),
+    launch: (program) => bubblewrapLaunch(bubblewrap, program, variant),
   };
 }
 
-/** Containers often forbid namespaces: only a trial shows it. */
-async function tryOut(bubblewrap: string): Promise<void> {
-  const node = process.execPath;
-  const { args } = bubblewrapLaunch(bubblewrap, { command: node, args: ["--version"], mounts: [{ source: node, target: node }] }, { tmpBytes: TMP_BYTES });
-  await run(bubblewrap, args.filter((arg, index) => arg !== "--info-fd" && args[index - 1] !== "--info-fd"), { env: {}, timeout: TRIAL_MS });
-}
-
-/** Path of a command that can be executed. */
-export function findCommand(name: string): string | undefined {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/bin", "/usr/local/bin"].filter(Boolean);
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+/** A plain child process: the parent's limits hold it, the operating system does not. */
+function noJail(reason: string): Jail {
+  return {
+    layers: [],
+    missing: ["bubblewrap", "seccomp"].map((layer) => ({ layer, reason })),
+    isJailed: false,
+    launch: ({ command, args, env = {} }) => ({ command, args, env, descriptors: [] }),
+  };
 }

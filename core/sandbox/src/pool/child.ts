@@ -1,207 +1,173 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import type { Duplex } from "node:stream";
-import { MrlmError, type SandboxLimits } from "@mrlm/spec";
+import { type JsonValue, MrlmError, type SandboxLimits } from "@mrlm/spec";
 import type { Jail } from "../jail/launch.ts";
+import { dataBytesOf, limitProcess, rlimitsMissing } from "../jail/rlimits.ts";
 import type { ChildProgram } from "../program/child-program.ts";
-import { encodeFrame, FrameReader } from "../protocol/frames.ts";
-import { type ChildMessage, type ChildTask, readMessage } from "../protocol/messages.ts";
-import { usageOf, usageOfTree } from "../watchdog/usage.ts";
+import { type ChildReady, type ChildTask, readMessage } from "../protocol/messages.ts";
+import { type Usage, usageOf, usageOfTree } from "../watchdog/usage.ts";
 import { WatchSlot } from "../watchdog/watchdog.ts";
+import { Connection } from "./connection.ts";
 import { Exchange, type Outcome } from "./exchange.ts";
 
 const START_MS = 60_000;
-/** What a child may say beside the output: results of tests, a value. */
-const MAX_FRAME_BYTES = 64 * 1024 * 1024;
-/** How long after the deadline, which the child also keeps, the parent kills. */
+/** The child keeps the deadline too; this much later the parent kills it. */
 const GRACE_MS = 100;
-const STDERR_TAIL = 4000;
+/** The kernel's limit on memory lies this much above the watchdog's, which can say why it killed. */
+const WALL_ABOVE_BYTES = 64 * 1024 * 1024;
+const OPEN_FILES = 256;
+const FILE_BYTES = 64 * 1024 * 1024;
+
+/** How an exchange differs from a submission of its own. */
+export interface ExchangeOptions {
+  readonly signal?: AbortSignal;
+  /** One of a session: its memory counts from the child's start, and the limits hold on when it is over. */
+  readonly isSession?: boolean;
+}
 
 /** A child process from its start to its end. It carries out one request at a time. */
 export class Child {
-  /** Settles when the process is gone. */
-  readonly exited: Promise<void>;
-  /** Walls that the child says it has put up itself. */
-  layers: readonly string[] = [];
+  /** Requests so far. */
   runs = 0;
-  readonly #process: ChildProcess;
   readonly #program: ChildProgram;
+  readonly #connection: Connection;
   readonly #slot = new WatchSlot();
-  readonly #reader = new FrameReader(MAX_FRAME_BYTES);
-  readonly #ready = Promise.withResolvers<void>();
-  /** Of the process to be watched: with a jail it is not the one that was spawned. */
-  #pid: number;
-  #idleBytes = 0;
-  #firstIdleBytes = 0;
+  readonly #ready = Promise.withResolvers<ChildReady>();
   #exchange: Exchange | undefined;
-  #hasExited = false;
-  #isDoomed = false;
-  #said = "";
+  #pid = 0;
+  #newBytes = 0;
+  #idleBytes = 0;
+  #unusedDataBytes = 0;
+  #wallBytes = 0;
+  #isAlive = true;
 
-  private constructor(program: ChildProgram, jail: Jail) {
-    const launch = jail.launch(program);
+  constructor(program: ChildProgram, jail: Jail) {
     this.#program = program;
-    this.#process = spawn(launch.command, launch.args, {
-      cwd: "/",
-      env: { ...launch.env },
-      detached: true,
-      stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", ...launch.extraFds],
+    this.#connection = new Connection(jail.launch(program), {
+      onFrame: (frame) => this.#hear(frame),
+      onGarbage: (what) => this.#breakOff(`sent ${what}`),
+      onExit: (how, isKill) => this.#onExit(how, isKill),
     });
-    this.#pid = this.#process.pid ?? 0;
-    this.exited = new Promise((resolve) => {
-      this.#process.once("exit", (code, signal) => {
-        this.#onExit(code === null ? `signal ${signal}` : `exit code ${code}`);
-        resolve();
-      });
-      this.#process.once("error", (error) => {
-        this.#onExit(error.message);
-        resolve();
-      });
-    });
-    const stdio = this.#process.stdio as readonly unknown[] as readonly Duplex[];
-    stdio[2]?.on("data", (chunk: Buffer) => (this.#said = (this.#said + chunk.toString("latin1")).slice(-STDERR_TAIL)));
-    stdio[4]?.on("data", (chunk: Buffer) => this.#read(chunk));
-    stdio[3]?.on("error", () => {}); // The exit says more.
-    if (launch.pidFd !== undefined) {
-      stdio[5 + launch.pidFd]?.once("data", (chunk: Buffer) => (this.#pid = Number(/"child-pid": (\d+)/.exec(chunk.toString())?.[1] ?? this.#pid)));
-    }
   }
 
-  /** Resolves when the child is ready for a request. */
-  static async start(program: ChildProgram, jail: Jail): Promise<Child> {
-    const child = new Child(program, jail);
-    const timer = setTimeout(() => child.#ready.reject(child.#failure(`was not ready after ${START_MS / 1000} s`)), START_MS);
+  /** Resolves when the child can take a request (of so much memory without further ado); rejects with SANDBOX_FAILED when it never will. */
+  async ready(memoryBytes: number): Promise<void> {
+    const timer = setTimeout(() => this.#breakOff(`was not ready after ${START_MS / 1000} s`), START_MS);
     try {
-      await child.#ready.promise;
+      const { reservedBytes } = await this.#ready.promise;
+      this.#pid = await this.#connection.pid();
+      this.#newBytes = this.#idleBytes = this.#usage().rssBytes;
+      if (rlimitsMissing() === undefined && reservedBytes !== undefined) this.#unusedDataBytes = dataBytesOf(this.#pid) + reservedBytes;
+      await this.#raiseWall(memoryBytes);
+      this.#connection.setReferenced(false);
     } catch (error) {
-      child.kill();
-      throw error;
+      throw MrlmError.isInstance(error) ? error : this.#failure("ended while it started");
     } finally {
       clearTimeout(timer);
     }
-    child.#firstIdleBytes = child.#measure();
-    child.#setReferenced(false);
-    return child;
   }
 
-  get pid(): number {
-    return this.#pid;
+  /** Settles when the process is gone. */
+  get exited(): Promise<void> {
+    return this.#connection.exited;
   }
 
   /** Whether it can be given another request. */
   get isAlive(): boolean {
-    return !this.#hasExited && !this.#isDoomed;
+    return this.#isAlive;
   }
 
   /** By how much it is larger, when idle, than when it was new. */
   get grownBytes(): number {
-    return this.#idleBytes - this.#firstIdleBytes;
+    return this.#idleBytes - this.#newBytes;
   }
 
-  /** Carries out a request under its limits. Rejects with SANDBOX_FAILED; an aborted signal kills the child. */
-  async exchange(task: ChildTask, limits: SandboxLimits, signal?: AbortSignal): Promise<Outcome> {
+  /** Carries out a request under its limits. Rejects with SANDBOX_FAILED, or CANCELLED once the signal is aborted; either ends the child. */
+  async exchange(task: ChildTask, limits: SandboxLimits, { signal, isSession = false }: ExchangeOptions = {}): Promise<Outcome> {
+    this.runs += 1;
+    await this.#raiseWall(limits.memoryBytes);
     const id = randomBytes(16).toString("base64");
     const exchange = new Exchange(id, task.op === "test" ? task.suite.tests.length : 0, limits.outputBytes);
-    const before = (this.#program.forks === true ? usageOfTree : usageOf)(this.#pid);
-    this.#idleBytes = before?.rssBytes ?? 0;
-    this.#exchange = exchange;
-    this.runs += 1;
-    this.#setReferenced(true);
-    this.#slot.arm({
-      pid: this.#pid,
-      isTree: this.#program.forks === true,
-      memoryBytes: this.#idleBytes + limits.memoryBytes,
-      cpuMs: (before?.cpuMs ?? 0) + limits.cpuMs,
-      wallMs: limits.wallMs + GRACE_MS,
-    });
-    const onAbort = (): void => {
+    const cancel = (): void => {
       exchange.reject(new MrlmError("CANCELLED", "The run in the sandbox was cancelled."));
       this.kill();
     };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (signal?.aborted === true) onAbort();
-    (this.#process.stdio[3] as Duplex).write(encodeFrame({ ...task, id, limits }));
+    const before = this.#usage();
+    const baseBytes = isSession ? this.#newBytes : before.rssBytes;
+    this.#exchange = exchange;
+    this.#connection.setReferenced(true);
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted === true) cancel();
+    this.#arm(limits, before, baseBytes, limits.wallMs + GRACE_MS);
+    this.#connection.send({ ...task, id, limits });
     try {
       const heard = await exchange.promise;
-      return {
-        ...heard,
-        cpuMs: Math.max(0, this.#slot.cpuMs - (before?.cpuMs ?? 0)),
-        peakMemoryBytes: heard.result.peakMemoryBytes ?? Math.max(0, this.#slot.peakBytes - this.#idleBytes),
-      };
+      const after = this.#isAlive ? this.#usage() : { rssBytes: 0, cpuMs: this.#slot.cpuMs };
+      const peakBytes = Math.max(this.#slot.peakBytes, after.rssBytes) - baseBytes;
+      this.#idleBytes = after.rssBytes;
+      return { ...heard, cpuMs: Math.max(0, after.cpuMs - before.cpuMs), peakMemoryBytes: Math.max(0, peakBytes) };
     } finally {
-      signal?.removeEventListener("abort", onAbort);
-      this.#slot.disarm();
       this.#exchange = undefined;
-      this.#idleBytes = this.#measure();
-      this.#setReferenced(false);
+      signal?.removeEventListener("abort", cancel);
+      // The watchdog may have killed it when it had just answered.
+      if (this.#slot.disarm() !== undefined) this.kill();
+      this.#connection.setReferenced(false);
+      if (isSession && this.#isAlive) this.#arm(limits, this.#usage(), baseBytes, Number.POSITIVE_INFINITY);
     }
   }
 
   /** Ends the process and all that it has started. */
   kill(): void {
-    if (this.#hasExited) return;
-    this.#isDoomed = true;
-    for (const pid of [-this.#pid, this.#pid, -(this.#process.pid ?? 0), this.#process.pid ?? 0]) {
-      try {
-        if (pid !== 0) process.kill(pid, "SIGKILL");
-      } catch {
-        // Gone, or no leader of a group.
-      }
-    }
+    this.#isAlive = false;
+    this.#connection.kill();
   }
 
-  #measure(): number {
-    return this.#hasExited ? this.#idleBytes : (usageOf(this.#pid)?.rssBytes ?? 0);
+  #arm(limits: SandboxLimits, usage: Usage, baseBytes: number, wallMs: number): void {
+    const isTree = this.#program.forks === true;
+    this.#slot.arm({ pid: this.#pid, isTree, wallMs, memoryBytes: baseBytes + limits.memoryBytes, cpuMs: usage.cpuMs + limits.cpuMs });
   }
 
-  #read(chunk: Buffer): void {
-    try {
-      for (const frame of this.#reader.push(chunk)) this.#hear(readMessage(frame));
-    } catch (error) {
-      this.#breakOff(`sent ${(error as Error).message}`);
-    }
+  #usage(): Usage {
+    return (this.#program.forks === true ? usageOfTree : usageOf)(this.#pid) ?? { rssBytes: 0, cpuMs: 0 };
   }
 
-  #hear(message: ChildMessage | undefined): void {
-    if (message?.type === "ready") {
-      this.layers = message.layers;
-      this.#ready.resolve();
-    } else if (message?.type === "failed") {
-      this.#breakOff(`failed: ${message.message}`);
-    } else if (message === undefined || this.#exchange === undefined || !this.#exchange.hear(message)) {
-      this.#breakOff("sent a message that does not belong to its request");
-    }
+  /** The kernel's limit stays where the most generous request so far has put it. */
+  async #raiseWall(memoryBytes: number): Promise<void> {
+    if (this.#unusedDataBytes === 0 || memoryBytes <= this.#wallBytes) return;
+    this.#wallBytes = memoryBytes;
+    const data = this.#unusedDataBytes + memoryBytes + WALL_ABOVE_BYTES;
+    await limitProcess(this.#pid, { data, openFiles: OPEN_FILES, fileBytes: FILE_BYTES });
   }
 
-  /** The child no longer keeps to the protocol. */
+  #hear(frame: JsonValue): void {
+    const message = readMessage(frame);
+    if (message?.type === "ready") this.#ready.resolve(message);
+    else if (message?.type === "failed") this.#breakOff(`failed: ${message.message}`);
+    else if (message === undefined || this.#exchange?.hear(message) !== true) this.#breakOff("sent a message that does not belong to its request");
+  }
+
+  /** The child no longer does what it should: nothing that it says counts any more. */
   #breakOff(what: string): void {
-    this.#exchange?.reject(this.#failure(what));
+    const failure = this.#failure(what);
+    this.#ready.reject(failure);
+    this.#exchange?.reject(failure);
     this.kill();
   }
 
-  #onExit(how: string): void {
-    this.#hasExited = true;
+  #onExit(how: string, isKill: boolean): void {
+    this.#isAlive = false;
     const verdict = this.#slot.disarm();
     this.#slot.release();
     this.#ready.reject(this.#failure(`ended before it was ready (${how})`));
     this.#ready.promise.catch(() => {});
     if (verdict !== undefined) this.#exchange?.impose(verdict);
-    else if (/out of memory|OOM|Allocation failed/.test(this.#said)) this.#exchange?.impose("memory-limit");
+    else if (/out of memory|OOM error|Allocation failed|MemoryError/i.test(this.#connection.said)) this.#exchange?.impose("memory-limit");
     // Somebody else killed it: that says nothing about the submission.
-    else if (how === "signal SIGKILL") this.#exchange?.reject(this.#failure("was killed from outside"));
+    else if (isKill) this.#exchange?.reject(this.#failure("was killed by somebody else"));
     else this.#exchange?.impose("killed");
   }
 
   #failure(what: string): MrlmError {
-    const said = this.#said.trim();
+    const { said } = this.#connection;
     return new MrlmError("SANDBOX_FAILED", `The sandbox child ${this.#program.command} ${what}.${said === "" ? "" : ` It said: ${said}`}`);
-  }
-
-  /** An idle child holds nobody's process open. */
-  #setReferenced(isReferenced: boolean): void {
-    for (const handle of [this.#process, ...this.#process.stdio] as { ref?(): void; unref?(): void }[]) {
-      if (isReferenced) handle?.ref?.();
-      else handle?.unref?.();
-    }
   }
 }

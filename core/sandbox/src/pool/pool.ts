@@ -1,7 +1,7 @@
 import { MrlmError, type SandboxLimits } from "@mrlm/spec";
 import { detectJail } from "../jail/detect-jail.ts";
 import type { Jail } from "../jail/launch.ts";
-import type { SandboxBackend } from "../program/child-program.ts";
+import type { ChildProgram, SandboxBackend } from "../program/child-program.ts";
 import type { ChildTask } from "../protocol/messages.ts";
 import { Child } from "./child.ts";
 import type { Outcome } from "./exchange.ts";
@@ -16,6 +16,10 @@ export interface PoolOptions {
   readonly maxRuns: number;
   /** or when it has grown by this much and is idle. */
   readonly maxGrowthBytes: number;
+  /** The memory limit of most submissions: new children are prepared for it. */
+  readonly memoryBytes: number;
+  /** A child that has ended is replaced before somebody asks for it. */
+  readonly keepsWarm: boolean;
 }
 
 interface Waiting {
@@ -23,14 +27,18 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Children that are started at first use, shared, and replaced when they are used up or dead. */
+/** Children that are started at first use, shared, and replaced when they are worn or dead. */
 export class Pool {
   readonly #backend: SandboxBackend;
   readonly #options: PoolOptions;
   readonly #idle: Child[] = [];
+  /** Processes that have not ended. */
   readonly #all = new Set<Child>();
   readonly #queue: Waiting[] = [];
-  #starting = 0;
+  /** Starts under way; each settles with what went wrong. */
+  readonly #starting = new Set<Promise<Error | undefined>>();
+  /** Processes that have not ended, and starts that have no process yet. */
+  #count = 0;
   #isClosed = false;
 
   constructor(backend: SandboxBackend, options: PoolOptions) {
@@ -42,7 +50,7 @@ export class Pool {
   async run(task: ChildTask, limits: SandboxLimits, signal?: AbortSignal): Promise<Outcome> {
     const child = await this.acquire(signal);
     try {
-      const outcome = await child.exchange(task, limits, signal);
+      const outcome = await child.exchange(task, limits, signal === undefined ? {} : { signal });
       if (outcome.isImposed || outcome.result.spent === true) child.kill();
       return outcome;
     } finally {
@@ -52,19 +60,15 @@ export class Pool {
 
   /** A child that nobody else uses until `release`. */
   acquire(signal?: AbortSignal): Promise<Child> {
-    if (this.#isClosed) return Promise.reject(closedError());
-    if (signal?.aborted === true) return Promise.reject(cancelledError());
-    const idle = this.#takeIdle();
+    if (this.#isClosed) return Promise.reject(closed());
+    if (signal?.aborted === true) return Promise.reject(cancelled());
+    const idle = this.#idle.pop();
     if (idle !== undefined) return Promise.resolve(idle);
-    if (this.#queue.length >= this.#options.queue) {
-      return Promise.reject(
-        new MrlmError("RESOURCE_EXHAUSTED", `${this.#queue.length} submissions already wait for the ${this.#backend.language} sandbox (${this.#options.children} children).`, { retryDelayMs: 1000 }),
-      );
-    }
+    if (this.#count >= this.#options.children && this.#queue.length >= this.#options.queue) return Promise.reject(this.#full());
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
-        reject(cancelledError());
+        reject(cancelled());
       };
       const settled = (): void => signal?.removeEventListener("abort", onAbort);
       const waiting: Waiting = {
@@ -73,15 +77,15 @@ export class Pool {
       };
       signal?.addEventListener("abort", onAbort, { once: true });
       this.#queue.push(waiting);
-      this.#startMissing(this.#queue.length);
+      this.#startUpTo(this.#queue.length);
     });
   }
 
   /** Gives a child back. A dead or worn one is replaced. */
   release(child: Child): void {
     const { maxRuns, maxGrowthBytes } = this.#options;
-    if (child.isAlive && (child.runs >= maxRuns || child.grownBytes > maxGrowthBytes || this.#isClosed)) child.kill();
-    if (!child.isAlive || this.#isClosed || !this.#all.has(child)) return;
+    if (child.isAlive && (child.runs >= maxRuns || child.grownBytes > maxGrowthBytes)) child.kill();
+    if (!child.isAlive) return;
     const next = this.#queue.shift();
     if (next === undefined) this.#idle.push(child);
     else next.start(child);
@@ -89,59 +93,75 @@ export class Pool {
 
   /** Starts all children. */
   async warm(): Promise<void> {
-    await Promise.all(this.#startMissing(this.#options.children));
+    this.#startUpTo(Number.POSITIVE_INFINITY);
+    for (const failure of await Promise.all(this.#starting)) if (failure !== undefined) throw failure;
   }
 
   /** Ends all children and refuses whoever waits. Resolves when the processes are gone. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const waiting of this.#queue.splice(0)) waiting.reject(closedError());
-    const all = [...this.#all];
-    for (const child of all) child.kill();
-    await Promise.all(all.map((child) => child.exited));
+    for (const waiting of this.#queue.splice(0)) waiting.reject(closed());
+    for (const child of this.#all) child.kill();
+    await Promise.all([...this.#starting, ...[...this.#all].map((child) => child.exited)]);
   }
 
-  #takeIdle(): Child | undefined {
-    for (let child = this.#idle.pop(); child !== undefined; child = this.#idle.pop()) if (child.isAlive) return child;
-    return undefined;
+  /** Starts children until `wanted` are on their way, as far as there is room. */
+  #startUpTo(wanted: number): void {
+    for (let count = Math.min(wanted - this.#starting.size, this.#options.children - this.#count); count > 0; count--) {
+      this.#count += 1;
+      const start = this.#start().finally(() => this.#starting.delete(start));
+      this.#starting.add(start);
+    }
   }
 
-  /** Starts up to `wanted` children, as far as the pool has room. */
-  #startMissing(wanted: number): Promise<void>[] {
-    const room = this.#options.children - this.#all.size - this.#starting;
-    return Array.from({ length: Math.max(0, Math.min(room, wanted - this.#starting)) }, () => this.#start());
-  }
-
-  async #start(): Promise<void> {
-    this.#starting += 1;
+  async #start(): Promise<Error | undefined> {
     try {
-      const jail = await detectJail();
-      const child = await Child.start(await this.#backend.program({ isJailed: jail.isJailed }), jail);
+      const child = new Child(...(await this.#launch()));
       this.#all.add(child);
       void child.exited.then(() => this.#forget(child));
-      this.#starting -= 1;
+      if (this.#isClosed) child.kill();
+      await child.ready(this.#options.memoryBytes);
       this.release(child);
+      return undefined;
     } catch (error) {
-      this.#starting -= 1;
       // Whoever waits must hear of it; the next one tries again.
       for (const waiting of this.#queue.splice(0)) waiting.reject(error as Error);
+      return error as Error;
+    }
+  }
+
+  async #launch(): Promise<[ChildProgram, Jail]> {
+    try {
+      const jail = await detectJail();
+      return [await this.#backend.program({ isJailed: jail.isJailed }), jail];
+    } catch (error) {
+      this.#count -= 1;
+      throw error;
     }
   }
 
   #forget(child: Child): void {
     this.#all.delete(child);
+    this.#count -= 1;
     const at = this.#idle.indexOf(child);
     if (at >= 0) this.#idle.splice(at, 1);
-    if (!this.#isClosed) this.#startMissing(this.#queue.length);
+    if (this.#isClosed) return;
+    // One that could not even be made ready is not tried again and again.
+    const spare = this.#options.keepsWarm && child.runs > 0 ? 1 : 0;
+    this.#startUpTo(Math.max(spare, this.#queue.length));
+  }
+
+  #full(): MrlmError {
+    const { children } = this.#options;
+    const message = `${this.#queue.length} submissions already wait for the ${this.#backend.language} sandbox, which runs ${children} at a time.`;
+    return new MrlmError("RESOURCE_EXHAUSTED", message, { retryDelayMs: 1000 });
   }
 }
 
-function closedError(): MrlmError {
+function closed(): MrlmError {
   return new MrlmError("CANCELLED", "The sandbox is closed.");
 }
 
-function cancelledError(): MrlmError {
+function cancelled(): MrlmError {
   return new MrlmError("CANCELLED", "The run in the sandbox was cancelled before it began.");
 }
-
-export type { Jail };

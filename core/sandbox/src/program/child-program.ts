@@ -8,8 +8,12 @@ export interface ChildProgram {
   readonly links?: readonly { readonly target: string; readonly path: string }[];
   /** The whole environment of the child. */
   readonly env?: Readonly<Record<string, string>>;
-  /** It makes processes of its own: they count toward its limits, and the jail lets it fork. */
+  /** It makes processes of its own: they count toward its limits. Jailed, it is process 1 and must reap what is orphaned. */
   readonly forks?: boolean;
+  /** It makes namespaces of its own for what it starts (unshare, mount): the jail leaves it the right to. */
+  readonly namespaces?: boolean;
+  /** Size of its /tmp in a jail; 64 MB by default. */
+  readonly tmpBytes?: number;
 }
 
 /** The near side of the seam: how one kind of sandbox starts its children. Everything else is the pool's. */
@@ -17,6 +21,8 @@ export interface SandboxBackend {
   /** `isolated-vm`, `pyodide`, `native`. */
   readonly kind: string;
   readonly language: string;
+  /** Walls that its program and its children put up themselves: `isolate`, `node-permissions`, ... */
+  readonly layers: readonly string[];
   /** Sessions can `snapshot` and `restore`. */
   readonly hasSnapshots: boolean;
   /** Rejects with SANDBOX_FAILED, and what to do, when there is nothing to start. */

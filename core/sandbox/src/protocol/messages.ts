@@ -34,9 +34,15 @@ export interface ChildResult {
   readonly spent?: boolean;
 }
 
+/** What a child says of itself when it is ready. */
+export interface ChildReady {
+  /** Writable memory that a run maps without using it (V8 does), in bytes: the kernel's limit on such memory leaves room for it. Unknown: no such limit. */
+  readonly reservedBytes?: number;
+}
+
 /** What a child says. All but `ready` carry the nonce of the request. */
 export type ChildMessage =
-  | { readonly type: "ready"; readonly layers: readonly string[]; readonly missing?: readonly { readonly layer: string; readonly reason: string }[] }
+  | ({ readonly type: "ready" } & ChildReady)
   | { readonly type: "output"; readonly id: string; readonly stream: "stdout" | "stderr"; readonly text: string }
   /** The submission's top-level code has ended well: the tests begin. */
   | { readonly type: "testing"; readonly id: string }

@@ -1,4 +1,4 @@
-import { ARMED, CAUSE, fieldAt, sharedNow, SLOTS, type WatchTable } from "./table.ts";
+import { CAUSE, fieldAt, sharedNow, SLOTS, type WatchTable } from "./table.ts";
 import { type Usage, usageOf, usageOfTree } from "./usage.ts";
 
 /** Memory can grow no faster than this: a page fault costs the kernel about a microsecond. */
@@ -10,12 +10,13 @@ const LONGEST_PAUSE_MS = 10;
 export function inspect(table: WatchTable): number {
   let pauseMs = Number.POSITIVE_INFINITY;
   for (let slot = 0; slot < SLOTS; slot++) {
-    if (Atomics.load(table.armed, slot) === ARMED) pauseMs = Math.min(pauseMs, inspectSlot(table, slot));
+    const run = Atomics.load(table.armed, slot);
+    if (run !== 0) pauseMs = Math.min(pauseMs, inspectSlot(table, slot, run));
   }
   return pauseMs;
 }
 
-function inspectSlot({ armed, values }: WatchTable, slot: number): number {
+function inspectSlot({ armed, values }: WatchTable, slot: number, run: number): number {
   const at = (field: Parameters<typeof fieldAt>[1]): number => values[fieldAt(slot, field)] as number;
   const pid = at("pid");
   const usage = at("isTree") === 1 ? usageOfTree(pid) : usageOf(pid);
@@ -29,11 +30,9 @@ function inspectSlot({ armed, values }: WatchTable, slot: number): number {
     const memoryMs = usage === undefined ? LONGEST_PAUSE_MS : (at("memoryLimit") - usage.rssBytes) / BYTES_PER_MS;
     return Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, leftMs, memoryMs));
   }
-  // Whoever changes the word from "armed" decides: a run that ends at this moment is not killed any more.
-  if (Atomics.compareExchange(armed, slot, ARMED, 0) === ARMED) {
-    values[fieldAt(slot, "cause")] = cause;
-    kill(pid);
-  }
+  values[fieldAt(slot, "cause")] = cause;
+  // Whoever sets the word to 0 decides: a run that ends at this moment is not killed any more, nor is the next one.
+  if (Atomics.compareExchange(armed, slot, run, 0) === run) kill(pid);
   return SHORTEST_PAUSE_MS;
 }
 

@@ -27,10 +27,7 @@ export const SLOTS = 1024;
 export const WAKE = SLOTS;
 export const THREAD = SLOTS + 1;
 
-/** State of a slot in `armed` while a submission runs. */
-export const ARMED = 1;
-
-/** Two views of one shared buffer. */
+/** Two views of one shared buffer. A slot's word in `armed` is a number of the run while one is watched, and 0 otherwise. */
 export interface WatchTable {
   readonly armed: Int32Array<SharedArrayBuffer>;
   readonly values: Float64Array<SharedArrayBuffer>;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { MrlmError, type SandboxVerdict } from "@mrlm/spec";
-import { ARMED, CAUSE, fieldAt, sharedNow, SLOTS, THREAD, WAKE, watchTable } from "./table.ts";
+import { CAUSE, fieldAt, sharedNow, SLOTS, THREAD, WAKE, watchTable } from "./table.ts";
 
 /** What a child may use, in the absolute numbers that its process has. */
 export interface Watch {
@@ -12,15 +12,19 @@ export interface Watch {
   readonly wallMs: number;
 }
 
+const MAX_RUN = 2 ** 31 - 1;
+
 const VERDICTS: readonly (SandboxVerdict | undefined)[] = [undefined, "timeout", "cpu-limit", "memory-limit"];
 
 const table = watchTable();
 const taken = new Set<number>();
 let lastThread = 0;
+let lastRun = 0;
 
 /** One child's place in the watchdog's table. The thread runs while any is taken. */
 export class WatchSlot {
   readonly #slot: number;
+  #isReleased = false;
 
   constructor() {
     const slot = Array.from({ length: SLOTS }, (_, index) => index).find((index) => !taken.has(index));
@@ -41,14 +45,16 @@ export class WatchSlot {
     values[fieldAt(this.#slot, "cause")] = CAUSE.none;
     values[fieldAt(this.#slot, "peak")] = 0;
     values[fieldAt(this.#slot, "cpu")] = 0;
-    Atomics.store(armed, this.#slot, ARMED);
+    lastRun = (lastRun % MAX_RUN) + 1;
+    Atomics.store(armed, this.#slot, lastRun);
     wake();
   }
 
   /** Ends the watch. Returns the limit for which the process was killed, if it was. */
   disarm(): SandboxVerdict | undefined {
-    Atomics.store(table.armed, this.#slot, 0);
-    return VERDICTS[table.values[fieldAt(this.#slot, "cause")] as number];
+    if (this.#isReleased) return undefined;
+    const isKilled = Atomics.exchange(table.armed, this.#slot, 0) === 0;
+    return isKilled ? VERDICTS[table.values[fieldAt(this.#slot, "cause")] as number] : undefined;
   }
 
   /** Highest resident memory that was seen since `arm`. */
@@ -63,14 +69,15 @@ export class WatchSlot {
 
   release(): void {
     this.disarm();
+    this.#isReleased = true;
     taken.delete(this.#slot);
     if (taken.size === 0) setThread(0);
   }
 }
 
-/** Whether memory and processor time of another process can be seen at all. */
-export function canWatch(): boolean {
-  return existsSync("/proc/self/stat");
+/** Why memory and processor time of another process cannot be seen; `undefined` when they can. The deadline holds in any case. */
+export function watchdogMissing(): string | undefined {
+  return existsSync("/proc/self/stat") ? undefined : "there is no /proc to read memory and processor time from";
 }
 
 function startThread(): void {

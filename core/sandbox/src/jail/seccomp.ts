@@ -1,0 +1,88 @@
+import { CLONE, FORKS, NAMESPACES, REFUSED, UNKNOWN } from "./syscalls.ts";
+
+/** What a program may do beside computing. */
+export interface SeccompOptions {
+  /** Start processes. */
+  readonly forks: boolean;
+  /** Make namespaces and mounts. */
+  readonly namespaces: boolean;
+}
+
+/** Columns of the table of system calls, and the kernel's names for the two architectures (linux/audit.h). */
+const ARCHITECTURES: Readonly<Record<string, { readonly column: 0 | 1; readonly audit: number }>> = {
+  x64: { column: 0, audit: 0xc000_003e },
+  arm64: { column: 1, audit: 0xc000_00b7 },
+};
+
+// Classic BPF (linux/bpf_common.h) and its answers to seccomp (linux/seccomp.h).
+const LOAD_WORD = 0x20;
+const JUMP_EQUAL = 0x15;
+const JUMP_AT_LEAST = 0x35;
+const JUMP_ANY_BIT = 0x45;
+const RETURN = 0x06;
+const KILL_PROCESS = 0x8000_0000;
+const ALLOW = 0x7fff_0000;
+const ERRNO = 0x0005_0000;
+const EPERM = 1;
+const ENOSYS = 38;
+
+// struct seccomp_data: int nr; u32 arch; u64 instruction_pointer; u64 args[6].
+const NUMBER_AT = 0;
+const ARCHITECTURE_AT = 4;
+const FIRST_ARGUMENT_AT = 16;
+
+/** System calls of the x32 mode have this bit in their numbers. */
+const X32_BIT = 0x4000_0000;
+const CLONE_THREAD = 0x0001_0000;
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const CLONE_NAMESPACES = 0x7e02_0000;
+
+type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+
+/** The filter as the kernel reads it (struct sock_filter, 8 bytes each), or `undefined` on an architecture without a table. */
+export function seccompFilter(options: SeccompOptions, architecture: string = process.arch): Buffer | undefined {
+  const target = ARCHITECTURES[architecture];
+  if (target === undefined) return undefined;
+  const { column, audit } = target;
+  const numbers = (table: Readonly<Record<string, readonly [number, number]>>): number[] =>
+    Object.values(table).map((row) => row[column]).filter((number) => number !== 0);
+  const refused = [...numbers(REFUSED), ...(options.namespaces ? [] : numbers(NAMESPACES)), ...(options.forks ? [] : numbers(FORKS))];
+  const instructions: Instruction[] = [
+    [LOAD_WORD, 0, 0, ARCHITECTURE_AT],
+    [JUMP_EQUAL, 1, 0, audit],
+    [RETURN, 0, 0, KILL_PROCESS],
+    [LOAD_WORD, 0, 0, NUMBER_AT],
+    ...(architecture === "x64" ? [[JUMP_AT_LEAST, 0, 1, X32_BIT] as const, answer(ENOSYS)] : []),
+    ...refused.flatMap((number) => ifCalled(number, EPERM)),
+    ...numbers(UNKNOWN).flatMap((number) => ifCalled(number, ENOSYS)),
+    ...cloneRule(CLONE[column], options),
+    [RETURN, 0, 0, ALLOW],
+  ];
+  return encode(instructions);
+}
+
+function ifCalled(number: number, errno: number): Instruction[] {
+  return [[JUMP_EQUAL, 0, 1, number], answer(errno)];
+}
+
+/** Threads always; processes and namespaces as the options say. */
+function cloneRule(number: number, { forks, namespaces }: SeccompOptions): Instruction[] {
+  if (namespaces) return [];
+  const test: Instruction = forks ? [JUMP_ANY_BIT, 0, 1, CLONE_NAMESPACES] : [JUMP_ANY_BIT, 1, 0, CLONE_THREAD];
+  return [[JUMP_EQUAL, 0, 3, number], [LOAD_WORD, 0, 0, FIRST_ARGUMENT_AT], test, answer(EPERM)];
+}
+
+function answer(errno: number): Instruction {
+  return [RETURN, 0, 0, ERRNO | errno];
+}
+
+function encode(instructions: readonly Instruction[]): Buffer {
+  const program = Buffer.alloc(instructions.length * 8);
+  instructions.forEach(([code, ifTrue, ifFalse, value], index) => {
+    program.writeUInt16LE(code, index * 8);
+    program.writeUInt8(ifTrue, index * 8 + 2);
+    program.writeUInt8(ifFalse, index * 8 + 3);
+    program.writeUInt32LE(value >>> 0, index * 8 + 4);
+  });
+  return program;
+}

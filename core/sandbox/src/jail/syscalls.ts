@@ -1,0 +1,88 @@
+/** Numbers of system calls on x86-64 and on 64-bit ARM; 0 where there is none. From the kernel's unistd tables, which never change. */
+type Numbers = readonly [x64: number, arm64: number];
+
+/** What only administrators, debuggers and container runtimes call, and what has held most holes of the kernel: refused with EPERM. */
+export const REFUSED: Readonly<Record<string, Numbers>> = {
+  // Other processes.
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  kcmp: [312, 272],
+  pidfd_getfd: [438, 438],
+  migrate_pages: [256, 238],
+  move_pages: [279, 239],
+  // Wide doors into the kernel.
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  keyctl: [250, 219],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  personality: [135, 92],
+  lookup_dcookie: [212, 18],
+  nfsservctl: [180, 42],
+  modify_ldt: [154, 0],
+  uselib: [134, 0],
+  ustat: [136, 0],
+  sysfs: [139, 0],
+  // The network; pairs of sockets that are already open stay usable.
+  socket: [41, 198],
+  // Files outside the mounts.
+  open_by_handle_at: [304, 265],
+  name_to_handle_at: [303, 264],
+  fanotify_init: [300, 262],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  acct: [163, 89],
+  // The machine.
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  reboot: [169, 142],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  adjtimex: [159, 171],
+  clock_adjtime: [305, 266],
+  syslog: [103, 116],
+  vhangup: [153, 58],
+  iopl: [172, 0],
+  ioperm: [173, 0],
+};
+
+/** Refused unless the program makes namespaces of its own for what it starts. */
+export const NAMESPACES: Readonly<Record<string, Numbers>> = {
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  move_mount: [429, 429],
+  open_tree: [428, 428],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  unshare: [272, 97],
+  setns: [308, 268],
+  sethostname: [170, 161],
+  setdomainname: [171, 162],
+};
+
+/** Answered as by a kernel that does not have them yet: programs then take the older way. */
+export const UNKNOWN: Readonly<Record<string, Numbers>> = {
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  // Its flags lie in memory, where a filter cannot see them.
+  clone3: [435, 435],
+};
+
+/** Make processes; refused unless the program forks. */
+export const FORKS: Readonly<Record<string, Numbers>> = { fork: [57, 0], vfork: [58, 0] };
+
+/** Makes a thread or a process, as its flags say. */
+export const CLONE: Numbers = [56, 220];

@@ -1,0 +1,73 @@
+import type ivm from "isolated-vm";
+import type { Lifetime } from "./lifetime.ts";
+import { START } from "./snapshot.ts";
+
+/** What a tick of an isolate's timers says. */
+export interface Tick {
+  /** A callback has run: what waits for it may go on now. */
+  readonly ran: boolean;
+  /** Milliseconds until the next timer is due; -1: none. */
+  readonly nextMs: number;
+  /** Promises that the other isolate waits for. */
+  readonly settled: readonly string[];
+  /** Description of an error that a timer's callback threw. */
+  readonly uncaught?: string;
+  /** The submission's top-level code has come to its end. */
+  readonly isBound?: boolean;
+}
+
+type GuestFunction = ivm.Reference<(...args: unknown[]) => unknown>;
+
+/** A context of an isolate and our functions in it. Only text and numbers go in and out. */
+export class Compartment {
+  readonly context: ivm.Context;
+  readonly #isolate: ivm.Isolate;
+  readonly #lifetime: Lifetime;
+  readonly #api: ivm.Reference<Record<string, unknown>>;
+  readonly #functions = new Map<string, GuestFunction>();
+
+  /** `args` go to the function of the snapshot that prepares the context; it answers with the object of our functions. */
+  constructor(isolate: ivm.Isolate, start: keyof typeof START, args: readonly unknown[], lifetime: Lifetime) {
+    this.#isolate = isolate;
+    this.#lifetime = lifetime;
+    this.context = isolate.createContextSync();
+    const { global } = this.context;
+    const begin = global.getSync(START[start], { reference: true }) as ivm.Reference<(...args: unknown[]) => Record<string, unknown>>;
+    for (const name of Object.values(START)) global.deleteSync(name);
+    this.#api = this.enter((timeout) => begin.applySync(undefined, args as never[], { timeout, result: { reference: true } })) as ivm.Reference<Record<string, unknown>>;
+  }
+
+  /** Calls one of our functions. */
+  call<Result>(name: string, ...args: readonly unknown[]): Result {
+    let found = this.#functions.get(name);
+    if (found === undefined) {
+      found = this.#api.getSync(name, { reference: true }) as GuestFunction;
+      this.#functions.set(name, found);
+    }
+    const target = found;
+    return this.enter((timeout) => target.applySync(this.#api.derefInto(), args as never[], { timeout })) as Result;
+  }
+
+  tick(): Tick {
+    return JSON.parse(this.call<string>("tick")) as Tick;
+  }
+
+  /** Runs something in the isolate for as long as there is time. Throws Ended, or what became of a rejected promise that nobody handles. */
+  enter<Result>(run: (timeoutMs: number) => Result): Result {
+    const lifetime = this.#lifetime;
+    if (lifetime.ended !== undefined) throw lifetime.ended;
+    if (lifetime.isOver) throw lifetime.end({ verdict: "timeout" });
+    try {
+      return run(lifetime.leftMs);
+    } catch (error) {
+      if (lifetime.ended !== undefined) throw lifetime.ended;
+      if (this.#isolate.isDisposed) throw lifetime.end({ verdict: "memory-limit", spent: true });
+      if (lifetime.isOver) throw lifetime.end({ verdict: "timeout" });
+      throw error;
+    }
+  }
+
+  release(): void {
+    if (!this.#isolate.isDisposed) this.context.release();
+  }
+}

@@ -1,0 +1,76 @@
+import type { SandboxError, Submission } from "@mrlm/spec";
+import type ivm from "isolated-vm";
+import { describeHostError } from "./host-error.ts";
+import { stripTypes, TypeScriptError, type Stripped } from "./typescript.ts";
+
+/** A submission that could be read. */
+export type Compiled = { readonly file: string; readonly lineAt?: Stripped["lineAt"] } & (
+  | { readonly kind: "script"; readonly script: ivm.Script }
+  | { readonly kind: "module"; readonly module: ivm.Module }
+);
+
+/** Nothing could read it; `error` is of the reading that came farthest. */
+export class CompileError extends Error {
+  readonly error: SandboxError;
+
+  constructor(error: SandboxError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+const PARAMETERS = "exports, require, module, __filename, __dirname";
+const OPENING = `(function (${PARAMETERS}) {`;
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+/** What only a module may contain. */
+const MODULE_WORDS = /\b(?:import|export|await)\b/;
+
+/** Names of files as traces have them. */
+export function fileOf({ dialect }: Submission): string {
+  return dialect === "typescript" ? "submission.ts" : "submission.js";
+}
+
+/**
+ * Reads a submission as Node would: as the body of a CommonJS module, else as an ES module; as JavaScript, else as TypeScript. The last thing
+ * it does is to hand over what it has defined under `names`.
+ */
+export function compile(isolate: ivm.Isolate, submission: Submission, names: readonly string[]): Compiled {
+  const file = fileOf(submission);
+  const values = `[${names.filter((name) => IDENTIFIER.test(name)).map((name) => `typeof ${name} === "undefined" ? undefined : ${name}`).join(", ")}]`;
+  const failures: SandboxError[] = [];
+  for (const dialect of submission.dialect === undefined ? ["javascript", "typescript"] : [submission.dialect]) {
+    try {
+      const { code, ...rest } = dialect === "typescript" ? stripTypes(submission.code, file) : { code: submission.code };
+      return { file, ...rest, ...compileJavaScript(isolate, code, file, values) };
+    } catch (error) {
+      failures.push(error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file));
+    }
+  }
+  throw new CompileError(failures.reduce((best, failure) => ((failure.line ?? 0) > (best.line ?? 0) ? failure : best)));
+}
+
+type Unit = { readonly kind: "script"; readonly script: ivm.Script } | { readonly kind: "module"; readonly module: ivm.Module };
+
+function compileJavaScript(isolate: ivm.Isolate, code: string, file: string, values: string): Unit {
+  try {
+    const script = isolate.compileScriptSync(`${OPENING}${code}\n;return ${values};})`, { filename: file, columnOffset: -OPENING.length });
+    return { kind: "script", script };
+  } catch (error) {
+    if (!MODULE_WORDS.test(code)) throw error;
+    return compileModule(isolate, code, file, values, error);
+  }
+}
+
+function compileModule(isolate: ivm.Isolate, code: string, file: string, values: string, asScript: unknown): Unit {
+  try {
+    return { kind: "module", module: isolate.compileModuleSync(`${code}\n;$bind(${values});`, { filename: file }) };
+  } catch (error) {
+    // Of what is no module, the first complaint is the right one: that of a module would be about `return` or strict mode.
+    throw /^\s*(?:import|export)\b/m.test(code) || /\bawait\b/.test(String(asScript)) ? error : asScript;
+  }
+}
+
+function describeTypeScriptError({ name, message, line }: TypeScriptError, file: string): SandboxError {
+  const place = line === undefined ? "" : `\n    at ${file}:${line}`;
+  return { name, message, trace: `${name}: ${message}${place}`, ...(line === undefined ? {} : { line }) };
+}

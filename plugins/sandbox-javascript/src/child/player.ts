@@ -1,0 +1,119 @@
+import type { Answer } from "@mrlm/sandbox/child";
+import type { SandboxError, SandboxLimits, Submission } from "@mrlm/spec";
+import ivm from "isolated-vm";
+import type { CallHost, Write } from "../guest/start.ts";
+import { Compartment, type Tick } from "./compartment.ts";
+import { type Compiled, compile, CompileError, fileOf } from "./compile.ts";
+import { Ended } from "./ended.ts";
+import { describeHostError } from "./host-error.ts";
+import type { Lifetime } from "./lifetime.ts";
+import { mapLines } from "./map-lines.ts";
+import { runModule } from "./run-module.ts";
+
+const MEGABYTE = 1024 * 1024;
+/** isolated-vm takes no less. */
+const SMALLEST_HEAP_MB = 8;
+
+/** What a player is made with. */
+export interface PlayerOptions {
+  readonly snapshot: ivm.ExternalCopy<ArrayBuffer>;
+  readonly submission: Submission;
+  readonly limits: SandboxLimits;
+  readonly lifetime: Lifetime;
+  readonly answer: Answer;
+  /** Calls a function that the other isolate has handed over. */
+  readonly callHost?: CallHost;
+}
+
+/** An error that the submission raised where nothing of it caught it. */
+export class Uncaught extends Error {
+  readonly error: SandboxError;
+
+  constructor(error: SandboxError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+/** A submission in an isolate of its own, which no other submission has seen or will see. */
+export class Player {
+  readonly isolate: ivm.Isolate;
+  readonly #submission: Submission;
+  readonly #compartment: Compartment;
+  #compiled: Compiled | undefined;
+
+  constructor({ snapshot, submission, limits, lifetime, answer, callHost = refuse }: PlayerOptions) {
+    this.#submission = submission;
+    this.isolate = new ivm.Isolate({ snapshot, memoryLimit: Math.max(SMALLEST_HEAP_MB, Math.floor(limits.memoryBytes / MEGABYTE)) });
+    const input = { file: fileOf(submission), stdin: submission.stdin ?? "", arguments: submission.arguments ?? [], files: submission.files ?? {} };
+    const write: Write = (stream, text) => {
+      if ((stream === "stdout" || stream === "stderr") && typeof text === "string") answer.output(stream, text);
+    };
+    const exit = (code: unknown): void => {
+      const exitCode = typeof code === "number" && Number.isInteger(code) ? code : 1;
+      lifetime.end({ verdict: exitCode === 0 ? "ok" : "error", exitCode });
+      this.isolate.dispose();
+    };
+    const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(callHost)];
+    this.#compartment = new Compartment(this.isolate, "player", [JSON.stringify(input), limits.outputBytes, ...host], lifetime);
+  }
+
+  /** Runs the top-level code up to its end or its first wait, and hands over what it has defined under `names`. */
+  load(names: readonly string[]): void {
+    const compiled = this.#guard(() => compile(this.isolate, this.#submission, names));
+    this.#compiled = compiled;
+    const list = JSON.stringify(names);
+    if (compiled.kind === "module") {
+      this.call("expectModule", list);
+      const { files = {} } = this.#submission;
+      const exportsOf = (name: string): readonly string[] | undefined => read(this.call<string>("exportNames", name));
+      this.#guard((timeout) => runModule({ isolate: this.isolate, context: this.#compartment.context, module: compiled.module, files, exportsOf, timeout }));
+    } else {
+      const main = this.#guard((timeout) => compiled.script.runSync(this.#compartment.context, { timeout, reference: true }));
+      const thrown = read<SandboxError>(this.call<string>("load", main.derefInto(), list));
+      if (thrown !== undefined) throw this.uncaught(thrown);
+    }
+  }
+
+  /** Calls our code in the isolate. */
+  call<Result>(name: string, ...args: readonly unknown[]): Result {
+    return this.#guard(() => this.#compartment.call<Result>(name, ...args));
+  }
+
+  /** Lets one timer run, if one is due. */
+  tick(): Tick {
+    const tick = this.#guard(() => this.#compartment.tick());
+    const thrown = read<SandboxError>(tick.uncaught ?? "");
+    if (thrown !== undefined) throw this.uncaught(thrown);
+    return tick;
+  }
+
+  /** An error that our code in the isolate has described, with the lines of what was written. */
+  uncaught(error: SandboxError): Uncaught {
+    return new Uncaught(this.#compiled === undefined ? error : mapLines(error, this.#compiled));
+  }
+
+  release(): void {
+    if (!this.isolate.isDisposed) this.isolate.dispose();
+  }
+
+  /** Throws Ended when the time or the memory is used up, and Uncaught for what the submission raised and nothing of it caught. */
+  #guard<Result>(run: (timeoutMs: number) => Result): Result {
+    try {
+      return this.#compartment.enter(run);
+    } catch (error) {
+      if (error instanceof Ended || error instanceof Uncaught) throw error;
+      if (error instanceof CompileError) throw new Uncaught(error.error);
+      throw this.uncaught(describeHostError(error, fileOf(this.#submission)));
+    }
+  }
+}
+
+/** What our code in an isolate answers: JSON, or "" for nothing. */
+function read<Value>(text: string): Value | undefined {
+  return text === "" ? undefined : (JSON.parse(text) as Value);
+}
+
+function refuse(): string {
+  throw new Error("There is nobody to call.");
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Answer, ChildRequest, ChildResult } from "@mrlm/sandbox/child";
+import type { SandboxTestResult } from "@mrlm/spec";
+import ivm from "isolated-vm";
+import { Ended } from "./ended.ts";
+import { Judge } from "./judge.ts";
+import { Lifetime } from "./lifetime.ts";
+import { Player, Uncaught } from "./player.ts";
+
+/** Calls from one isolate into the other and back, one inside the other. */
+const MAX_NESTING = 32;
+
+type TestOutcome = Omit<SandboxTestResult, "name">;
+
+interface TestRun {
+  readonly player: Player;
+  readonly judge: Judge;
+  readonly lifetime: Lifetime;
+}
+
+interface TestSetting {
+  readonly request: ChildRequest & { readonly op: "test" };
+  readonly answer: Answer;
+  readonly snapshot: ivm.ExternalCopy<ArrayBuffer>;
+  readonly judgeIsolate: ivm.Isolate;
+  readonly lifetime: Lifetime;
+  /** What has been made and must be let go. */
+  readonly compartments: { release(): void }[];
+}
+
+/** Runs a submission in one isolate and tests of it in another. */
+export async function testSubmission(
+  request: TestSetting["request"],
+  answer: Answer,
+  { snapshot, judgeIsolate }: { readonly snapshot: ivm.ExternalCopy<ArrayBuffer>; readonly judgeIsolate: ivm.Isolate },
+): Promise<ChildResult> {
+  const lifetime = new Lifetime(request.limits.wallMs);
+  const compartments: { release(): void }[] = [];
+  try {
+    return await runTests({ request, answer, snapshot, judgeIsolate, lifetime, compartments });
+  } catch (error) {
+    if (error instanceof Ended) return error.result;
+    if (error instanceof Uncaught) return { verdict: "error", error: error.error };
+    throw error;
+  } finally {
+    for (const compartment of compartments) compartment.release();
+  }
+}
+
+async function runTests({ request, answer, snapshot, judgeIsolate, lifetime, compartments }: TestSetting): Promise<ChildResult> {
+  const { submission, suite, limits } = request;
+  const nested = nesting();
+  const player = new Player({ snapshot, submission, limits, lifetime, answer, callHost: nested((id, args) => judge.call<string>("serve", id, args)) });
+  compartments.push(player);
+  let calls = 0;
+  const callPlayer = nested((target, args) => {
+    calls += 1;
+    return player.call<string>("serve", target, args);
+  });
+  const judge = new Judge(judgeIsolate, new ivm.Callback(callPlayer), lifetime);
+  compartments.push(judge);
+  const run = { player, judge, lifetime };
+  player.load(suite.entryPoints);
+  while (player.tick().isBound !== true) await waitForTimers(run, "The top-level code");
+  judge.prepare(suite);
+  answer.testing();
+  const broken = setUp(judge, () => calls > 0);
+  for (const index of suite.tests.keys()) answer.tested(index, broken ?? (await runTest(run, index)));
+  return { verdict: "ok" };
+}
+
+/** Set-up code that fails after it has called the submission fails every test; before that, it is broken itself, and there is no verdict. */
+function setUp(judge: Judge, hasCalled: () => boolean): TestOutcome | undefined {
+  try {
+    judge.setUp();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Ended) throw error;
+    const said = `${(error as Error).name}: ${(error as Error).message}`;
+    if (!hasCalled()) throw new Error(`the set-up code of the tests failed: ${said}`);
+    return { verdict: "failed", message: `in the set-up of the tests: ${said}` };
+  }
+}
+
+async function runTest(run: TestRun, index: number): Promise<TestOutcome> {
+  const { judge } = run;
+  try {
+    judge.start(index);
+    for (;;) {
+      const verdict = judge.verdict();
+      if (verdict !== undefined) return verdict;
+      await waitForTimers(run, "The test");
+    }
+  } catch (error) {
+    if (error instanceof Ended) throw error;
+    if (error instanceof Uncaught) return { verdict: "failed", message: `${error.error.name}: ${error.error.message}`, error: error.error };
+    return { verdict: "failed", message: `${(error as Error).name}: ${(error as Error).message}` };
+  }
+}
+
+/** Lets timers of both isolates run and promises settle across; sleeps when only time helps. Throws when nothing can help. */
+async function waitForTimers({ player, judge, lifetime }: TestRun, who: string): Promise<void> {
+  const [here, there] = [player.tick(), judge.tick()];
+  for (const text of here.settled) judge.call("settle", text);
+  for (const text of there.settled) player.call("settle", text);
+  if (there.uncaught !== undefined) throw new Error(`in a callback of the test: ${there.uncaught}`);
+  if (here.ran || there.ran || here.settled.length + there.settled.length > 0) return;
+  const waits = [here.nextMs, there.nextMs].filter((ms) => ms >= 0);
+  if (waits.length === 0) throw new Error(`${who} waits for a promise that never settles.`);
+  const pauseMs = Math.min(...waits, lifetime.leftMs);
+  if (pauseMs > 0) await sleep(pauseMs);
+}
+
+/** Guards calls between the isolates: each lies deeper on the same stack. */
+function nesting(): <Target>(call: (target: Target, args: string) => string) => (target: Target, args: string) => string {
+  let depth = 0;
+  return (call) => (target, args) => {
+    if (depth >= MAX_NESTING) throw new RangeError(`More than ${MAX_NESTING} calls between the submission and its tests lie within each other.`);
+    depth += 1;
+    try {
+      return call(target, args);
+    } finally {
+      depth -= 1;
+    }
+  };
+}

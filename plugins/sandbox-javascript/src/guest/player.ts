@@ -1,0 +1,133 @@
+// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+import type { Inspector } from "./console.ts";
+import type { DescribedError } from "./errors.ts";
+import type { Link } from "./link.ts";
+import type { Program } from "./program.ts";
+import type { Timers } from "./timers.ts";
+
+/** What the host calls in the submission's isolate. All arguments and results are text and numbers. */
+export interface PlayerGuest {
+  /** Runs the submission's top-level code; the names are those that it returns at its end. Answers with the error's description, or "". */
+  load(main: (...args: unknown[]) => unknown, names: string): string;
+  /** Gives a module `$bind`, with which it hands over what it has defined as the last thing that it does. */
+  expectModule(names: string): void;
+  /** Names that a built-in module exports, as JSON; "" if there is no such module. */
+  exportNames(name: string): string;
+  /** Calls what the submission has defined under a name; the arguments are JSON. `result` has what came of it. */
+  start(name: string, argsJson: string): void;
+  /** Of the call that was started: its value or error as text; "" while its promise is pending. */
+  result(maxCharacters: number): string;
+  /** The other isolate calls. */
+  serve(target: string | number, argsText: string): string;
+  describeValue(value: unknown, maxCharacters: number): string;
+  describeError(error: unknown): string;
+  tick(): string;
+  settle(text: string): void;
+}
+
+/** Runs in the submission's isolate, before the submission. Nothing here is trusted by the other side. */
+export function makePlayer(parts: {
+  readonly describe: (error: unknown) => DescribedError;
+  readonly inspector: Inspector;
+  readonly link: Link;
+  readonly program: Program;
+  readonly timers: Timers;
+  readonly takeUncaught: () => string | undefined;
+}): PlayerGuest {
+  const { describe, inspector, link, program, timers, takeUncaught } = parts;
+  const { parse, stringify } = JSON;
+  const { apply } = Reflect;
+  const { isArray } = Array;
+  const { defineProperty, getPrototypeOf, keys } = Object;
+  const ObjectPrototype = Object.prototype;
+  const PromiseClass = Promise;
+  const then = Promise.prototype.then;
+  const toText = String;
+  const global = globalThis as Record<string, unknown>;
+  let outcome: { readonly value: unknown } | { readonly threw: DescribedError } | undefined;
+  let isBound = false;
+  const bound: Record<string, unknown> = { __proto__: null };
+
+  function find(name: string): (...args: never[]) => unknown {
+    const { exports } = program.module as { exports: Record<string, unknown> };
+    const candidates = [bound[name], isObject(exports) ? exports[name] : undefined, global[name], exports];
+    for (let i = 0; i < candidates.length; i++) if (typeof candidates[i] === "function") return candidates[i] as never;
+    throw new ReferenceError(`${name} is not defined as a function`);
+  }
+
+  function isObject(value: unknown): boolean {
+    return (typeof value === "object" && value !== null) || typeof value === "function";
+  }
+
+  /** The value where JSON can say it exactly. */
+  function toJson(value: unknown, depth: number): boolean {
+    if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+    if (typeof value === "number") return value - value === 0;
+    if (typeof value !== "object" || depth > 200) return false;
+    if (isArray(value)) {
+      for (let i = 0; i < value.length; i++) if (!toJson(value[i], depth + 1)) return false;
+      return true;
+    }
+    const prototype = getPrototypeOf(value) as unknown;
+    if ((prototype !== ObjectPrototype && prototype !== null) || "toJSON" in value) return false;
+    for (const key of keys(value)) if (!toJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+    return true;
+  }
+
+  function bind(names: string, values: unknown): void {
+    const list = parse(names) as string[];
+    for (let i = 0; i < list.length; i++) bound[list[i] as string] = isArray(values) ? (values as unknown[])[i] : undefined;
+    isBound = true;
+  }
+
+  return {
+    load(main, names) {
+      try {
+        const { module, require } = program;
+        bind(names, apply(main, module.exports, [module.exports, require, module, program.file, "."]) as unknown[]);
+        return "";
+      } catch (error) {
+        return stringify(describe(error));
+      }
+    },
+    expectModule(names) {
+      const value = (values: unknown[]): void => {
+        delete global["$bind"];
+        bind(names, values);
+      };
+      defineProperty(global, "$bind", { value, configurable: true });
+    },
+    exportNames(name) {
+      const builtin = program.builtin(name);
+      return builtin === undefined ? "" : stringify(keys(builtin));
+    },
+    start(name, argsJson) {
+      outcome = undefined;
+      const fail = (error: unknown): void => void (outcome = { threw: describe(error) });
+      try {
+        const value = apply(find(name), undefined, parse(argsJson) as never[]) as unknown;
+        if (value instanceof PromiseClass) apply(then, value, [(result: unknown) => (outcome = { value: result }), fail]);
+        else outcome = { value };
+      } catch (error) {
+        fail(error);
+      }
+    },
+    result(maxCharacters) {
+      if (outcome === undefined) return "";
+      return "threw" in outcome ? stringify(outcome) : this.describeValue(outcome.value, maxCharacters);
+    },
+    serve(target, argsText) {
+      return link.serve((...args) => apply(typeof target === "number" ? (link.functionAt(target) as never) : find(target), undefined, args), argsText);
+    },
+    describeValue(value, maxCharacters) {
+      const shown = toText(inspector.inspect(value)).slice(0, maxCharacters);
+      return stringify(toJson(value, 0) ? { value, shown } : { shown });
+    },
+    describeError: (error) => stringify(describe(error)),
+    tick() {
+      const { ran, nextMs } = timers.tick();
+      return stringify({ ran, nextMs, settled: link.takeSettled(), uncaught: takeUncaught(), isBound });
+    },
+    settle: (text) => link.settle(text),
+  };
+}

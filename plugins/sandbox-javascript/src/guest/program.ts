@@ -1,0 +1,273 @@
+// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+import type { Inspector } from "./console.ts";
+
+/** What a program is given. */
+export interface ProgramInput {
+  readonly file: string;
+  readonly stdin: string;
+  readonly arguments: readonly string[];
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** The surroundings of a program that was written for Node. */
+export interface Program {
+  readonly file: string;
+  readonly module: { exports: unknown };
+  readonly require: (name: string) => unknown;
+  /** A module of Node that there is, by its name with or without `node:`. */
+  builtin(name: string): object | undefined;
+}
+
+/**
+ * `process`, and `require` for what programs that solve problems use of Node: standard input, files in memory, lines, assertions, inspection. There
+ * is nothing behind it but this isolate's memory.
+ */
+export function installProgram(
+  input: ProgramInput,
+  host: { write(stream: "stdout" | "stderr", text: string): void; exit(code: number): void },
+  inspector: Inspector,
+  assert: unknown,
+): Program {
+  type Listener = (...args: unknown[]) => void;
+  const global = globalThis as Record<string, unknown>;
+  const files = new Map(Object.entries(input.files).map(([name, text]) => [normal(name), text]));
+  const loaded = new Map<string, { exports: unknown }>();
+  const soon = global["setImmediate"] as (callback: () => void) => void;
+  const evaluate = eval;
+  let unread = input.stdin;
+
+  function normal(path: unknown): string {
+    const parts: string[] = [];
+    for (const part of String(path).split("/")) {
+      if (part === "..") parts.pop();
+      else if (part !== "" && part !== ".") parts.push(part);
+    }
+    return parts.join("/");
+  }
+
+  function missing(path: unknown, call: string): Error {
+    return Object.assign(new Error(`ENOENT: no such file or directory, ${call} '${String(path)}'`), { code: "ENOENT" });
+  }
+
+  const isStdin = (path: unknown): boolean => path === 0 || path === "/dev/stdin" || path === "/proc/self/fd/0";
+
+  function takeStdin(): string {
+    const text = unread;
+    unread = "";
+    return text;
+  }
+
+  /** An emitter of what was known from the beginning: whoever listens hears it soon. */
+  function emitter(): { on(name: string, listener: Listener): unknown; emit(name: string, ...args: unknown[]): boolean } & Record<string, unknown> {
+    const listeners = new Map<string, Listener[]>();
+    const self = {
+      on(name: string, listener: Listener) {
+        listeners.set(name, [...(listeners.get(name) ?? []), listener]);
+        return self;
+      },
+      once: (name: string, listener: Listener) => self.on(name, listener),
+      addListener: (name: string, listener: Listener) => self.on(name, listener),
+      emit(name: string, ...args: unknown[]) {
+        for (const listener of listeners.get(name) ?? []) listener(...args);
+        return listeners.has(name);
+      },
+      removeAllListeners() {
+        listeners.clear();
+        return self;
+      },
+    };
+    return self;
+  }
+
+  function makeStdin(): unknown {
+    const stdin = emitter();
+    const { on } = stdin;
+    let isFlowing = false;
+    const flow = (): unknown => {
+      if (!isFlowing) {
+        isFlowing = true;
+        soon(() => {
+          const text = takeStdin();
+          if (text !== "") stdin.emit("data", text);
+          stdin.emit("end");
+          stdin.emit("close");
+        });
+      }
+      return stdin;
+    };
+    return Object.assign(stdin, {
+      fd: 0,
+      isTTY: false,
+      setEncoding: () => stdin,
+      resume: flow,
+      pause: () => stdin,
+      read: () => takeStdin() || null,
+      on(name: string, listener: Listener) {
+        if (name === "readable") {
+          soon(() => (listener(), listener(), stdin.emit("end")));
+          return stdin;
+        }
+        on(name, listener);
+        return name === "data" || name === "end" ? flow() : stdin;
+      },
+      async *[Symbol.asyncIterator]() {
+        const text = takeStdin();
+        if (text !== "") yield text;
+      },
+    });
+  }
+
+  function lines(): string[] {
+    const text = takeStdin();
+    if (text === "") return [];
+    return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+  }
+
+  function createInterface(): unknown {
+    const reader = emitter();
+    const { on } = reader;
+    const waiting: ((line: string) => void)[] = [];
+    let rest: string[] | undefined;
+    let isClosed = false;
+    const pump = (): void => {
+      rest ??= lines();
+      const heard = waiting.shift();
+      if (isClosed) return;
+      if (rest.length === 0) return reader["close"] instanceof Function ? (reader["close"] as () => void)() : undefined;
+      const line = rest.shift() as string;
+      if (heard === undefined) reader.emit("line", line);
+      else heard(line);
+      if (heard === undefined || waiting.length > 0) soon(pump);
+    };
+    return Object.assign(reader, {
+      on(name: string, listener: Listener) {
+        if (name === "line") soon(pump);
+        return on(name, listener);
+      },
+      question(prompt: string, options: unknown, callback: unknown = options) {
+        host.write("stdout", String(prompt));
+        if (typeof callback !== "function") return new Promise((resolve) => (waiting.push(resolve), soon(pump)));
+        waiting.push(callback as (line: string) => void);
+        soon(pump);
+        return undefined;
+      },
+      close() {
+        if (!isClosed) reader.emit("close");
+        isClosed = true;
+      },
+      setPrompt() {},
+      prompt() {},
+      pause: () => reader,
+      resume: () => reader,
+      async *[Symbol.asyncIterator]() {
+        yield* rest ?? lines();
+      },
+    });
+  }
+
+  function readFile(path: unknown): string {
+    if (isStdin(path)) return takeStdin();
+    const text = files.get(normal(path));
+    if (text === undefined) throw missing(path, "open");
+    return text;
+  }
+
+  const streamTo = (stream: "stdout" | "stderr"): unknown => ({
+    fd: stream === "stdout" ? 1 : 2,
+    isTTY: false,
+    write: (text: unknown, encoding?: unknown, callback: unknown = encoding) => {
+      host.write(stream, String(text));
+      if (typeof callback === "function") soon(callback as () => void);
+      return true;
+    },
+    end: (text?: unknown) => void (text === undefined || host.write(stream, String(text))),
+    on: () => undefined,
+    once: () => undefined,
+  });
+
+  const fs = {
+    readFileSync: readFile,
+    existsSync: (path: unknown) => isStdin(path) || files.has(normal(path)),
+    readdirSync: () => [...files.keys()],
+    writeFileSync: (path: unknown, text: unknown) => {
+      if (path === 1 || path === "/dev/stdout") host.write("stdout", String(text));
+      else if (path === 2 || path === "/dev/stderr") host.write("stderr", String(text));
+      else files.set(normal(path), String(text));
+    },
+    appendFileSync: (path: unknown, text: unknown) => files.set(normal(path), (files.get(normal(path)) ?? "") + String(text)),
+    unlinkSync: (path: unknown) => void files.delete(normal(path)),
+    writeSync: (fd: unknown, text: unknown) => fs.writeFileSync(fd, text),
+    readFile: (path: unknown, options: unknown, callback: unknown = options) =>
+      soon(() => {
+        let text: string;
+        try {
+          text = readFile(path);
+        } catch (error) {
+          return (callback as Listener)(error);
+        }
+        (callback as Listener)(null, text);
+      }),
+    promises: { readFile: async (path: unknown) => readFile(path), writeFile: async (path: unknown, text: unknown) => fs.writeFileSync(path, text) },
+  };
+  const started = Date.now();
+  const hrtime = Object.assign(() => [Math.floor((Date.now() - started) / 1000), ((Date.now() - started) % 1000) * 1e6], {
+    bigint: () => BigInt(Date.now() - started) * 1_000_000n,
+  });
+  const process = Object.assign(emitter(), {
+    argv: ["node", input.file, ...input.arguments],
+    env: {},
+    exitCode: undefined as number | undefined,
+    exit: (code?: number) => host.exit(Number(code ?? process.exitCode ?? 0)),
+    cwd: () => "/",
+    platform: "linux",
+    stdin: makeStdin(),
+    stdout: streamTo("stdout"),
+    stderr: streamTo("stderr"),
+    hrtime,
+    uptime: () => (Date.now() - started) / 1000,
+    nextTick: (callback: Listener, ...args: unknown[]) => (global["queueMicrotask"] as (task: () => void) => void)(() => callback(...args)),
+    memoryUsage: () => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 }),
+  });
+  const performance = { now: () => Date.now() - started, timeOrigin: started };
+  const readline = { createInterface, promises: { createInterface } };
+  const builtins: Record<string, unknown> = {
+    assert,
+    "assert/strict": assert,
+    fs,
+    "fs/promises": fs.promises,
+    process,
+    readline,
+    "readline/promises": readline.promises,
+    util: { inspect: inspector.inspect, format: inspector.format, isDeepStrictEqual: (assert as { isDeepStrictEqual: unknown }).isDeepStrictEqual },
+    perf_hooks: { performance },
+    timers: { setTimeout: global["setTimeout"], setInterval: global["setInterval"], setImmediate: soon, clearTimeout: global["clearTimeout"] },
+  };
+
+  function builtin(name: string): object | undefined {
+    const plain = String(name).replace(/^node:/, "");
+    return Object.hasOwn(builtins, plain) ? (builtins[plain] as object) : undefined;
+  }
+
+  function require(name: string): unknown {
+    const found = builtin(name);
+    if (found !== undefined) return found;
+    const path = [normal(name), `${normal(name)}.js`, `${normal(name)}.ts`, `${normal(name)}.json`].find((candidate) => files.has(candidate));
+    if (path === undefined || !/^\.{0,2}\//.test(name)) throw Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
+    const known = loaded.get(path);
+    if (known !== undefined) return known.exports;
+    const module: { exports: unknown } = { exports: {} };
+    loaded.set(path, module);
+    const text = files.get(path) as string;
+    if (path.endsWith(".json")) module.exports = JSON.parse(text);
+    else (evaluate(`(function (exports, require, module, __filename, __dirname) {${text}\n})\n//# sourceURL=./${path}`) as Listener).call(module.exports, module.exports, require, module, path, ".");
+    return module.exports;
+  }
+
+  const module = { exports: {} as unknown };
+  require.main = module;
+  for (const [name, value] of Object.entries({ process, performance, require, global: globalThis })) {
+    Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+  }
+  for (const name of ["WebAssembly", "SharedArrayBuffer", "Atomics"]) delete global[name];
+  return { file: input.file, module, require, builtin };
+}
