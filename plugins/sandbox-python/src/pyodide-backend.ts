@@ -7,6 +7,7 @@ const entry = new URL(import.meta.url.endsWith(".ts") ? "./pyodide/supervisor.ts
 export const pyodideBackend: SandboxBackend = {
   kind: "pyodide",
   language: "python",
+  layers: ["wasm", "node-permissions"],
   hasSnapshots: true,
   async program({ isJailed }) {
     const image = await bootImageFile();

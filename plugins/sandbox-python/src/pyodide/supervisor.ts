@@ -14,7 +14,7 @@ const image = process.argv[2] as string;
 let player = new PlayerProcess(entry, image);
 const judge = process.env[NO_JUDGE] === undefined ? await JudgeInterpreter.start(readBootImage(image)) : undefined;
 if (!player.isPristine()) throw new Error("The player's process did not start.");
-serveRequests(carryOut, ["wasm", "node-permissions"]);
+serveRequests(carryOut);
 
 function carryOut(request: ChildRequest, answer: Answer): ChildResult {
   switch (request.op) {
