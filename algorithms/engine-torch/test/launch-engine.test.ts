@@ -116,8 +116,9 @@ test("without a setup it says which command is missing", async () => {
   await expect(promise).rejects.toMatchObject({ code: "ENGINE_NOT_SET_UP", hint: expect.stringContaining("mrlm engine setup") });
 });
 
-test("threads are left to torch unless given", () => {
+test("what the user has set stays, but for what changes the code that runs", () => {
   expect(engineEnvironment(undefined, { PATH: "/bin", PYTHONPATH: "/evil" }, "/package")).toMatchObject({ PATH: "/bin", PYTHONPATH: "/package" });
   expect(engineEnvironment(undefined, {}, "/package")).not.toHaveProperty("OMP_NUM_THREADS");
+  expect(engineEnvironment(undefined, { GLIBC_TUNABLES: "the user's" }, "/package")).toMatchObject({ GLIBC_TUNABLES: "the user's" });
   expect(engineEnvironment(3, {}, "/package")).toMatchObject({ OMP_NUM_THREADS: "3", MKL_NUM_THREADS: "3" });
 });

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mrlm_engine import PROTOCOL_MAJOR, PROTOCOL_MINOR
 from mrlm_engine.cli import parse_arguments
-from mrlm_engine.process import prepare_process, use_huge_pages
+from mrlm_engine.process import prepare_process
 
 # Seconds that running calls have to end after SIGTERM.
 DRAIN_SECONDS = 5.0
@@ -19,7 +19,6 @@ DRAIN_SECONDS = 5.0
 def main() -> int:
     """Listens, says so in one JSON line on stdout, and serves until told to end."""
     settings = parse_arguments()
-    use_huge_pages()
     prepare_process()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # Whatever libraries print must not be taken for the JSON line.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
 
 # glibc's mallopt parameters with the values they are given.
 _MALLOPT = (
@@ -17,7 +16,6 @@ _MALLOPT = (
     # Threads share one heap: those of gRPC's pool would each keep their own, in pieces of at most 64 MiB.
     (-8, 1),  # M_ARENA_MAX
 )
-_TUNABLES = "GLIBC_TUNABLES"
 
 
 def prepare_process() -> None:
@@ -34,15 +32,3 @@ def prepare_process() -> None:
         return
     for parameter, value in _MALLOPT:
         mallopt(parameter, value)
-
-
-def use_huge_pages() -> None:
-    """Starts this program again, once, with its heap in huge pages: glibc reads the setting when a process begins.
-
-    Activations of a micro-batch are tens of MiB; looking up their 4 KiB pages costs a training step 5 %. The process
-    keeps its id, its pipes and its arguments.
-    """
-    if sys.platform != "linux" or _TUNABLES in os.environ or not sys.executable:
-        return
-    environment = {**os.environ, _TUNABLES: "glibc.malloc.hugetlb=1"}
-    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)

