@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** One thing that is timed. */
 export interface Workload {
   readonly name: string;
-  readonly algorithm: "grpo" | "sft";
-  /** Forced length of completions; GRPO only. */
+  readonly algorithm: "grpo" | "ppo" | "sft" | "dpo";
+  /** Forced length of completions, where there are any. */
   readonly tokens?: number;
   /** Torch threads; the default number when left out. */
   readonly threads?: number;
@@ -27,8 +27,9 @@ export function prepareFixture(fixture: string): void {
   const model = join(fixture, "model-chat");
   cpSync(join(fixture, "model"), model, { recursive: true });
   writeFileSync(join(model, "chat_template.jinja"), PLAIN_TEMPLATE);
-  const { rows } = JSON.parse(readFileSync(join(fixture, "sft.json"), "utf8")) as { rows: { prompt: string; completion: string }[] };
-  writeFileSync(join(fixture, "sft.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const { rows } = JSON.parse(readFileSync(join(fixture, "sft.json"), "utf8")) as { rows: object[] };
+  const { pairs } = JSON.parse(readFileSync(join(fixture, "dpo.json"), "utf8")) as { pairs: object[] };
+  for (const [name, lines] of [["sft", rows], ["dpo", pairs]] as const) writeFileSync(join(fixture, `${name}.jsonl`), lines.map((row) => `${JSON.stringify(row)}\n`).join(""));
 }
 
 export async function measureOurs(fixture: string, workload: Workload, steps: number, warmup: number): Promise<Measurement> {
@@ -57,10 +58,14 @@ export async function measureOurs(fixture: string, workload: Workload, steps: nu
 
 function configOf(fixture: string, { algorithm, tokens = 64, threads }: Workload, steps: number): object {
   const optimizer = { learning_rate: 1e-4, max_grad_norm: 1, weight_decay: 0 };
-  const stage =
-    algorithm === "sft"
-      ? { algorithm: "sft@1", steps, batch_size: 128, data: join(fixture, "sft.jsonl"), ...optimizer }
-      : { algorithm: "grpo@1", steps, prompts_per_step: 32, group_size: 8, scale: "group_std", aggregation: "token_mean", ...optimizer };
+  const episodes = { steps, prompts_per_step: 32, group_size: 8, ...optimizer };
+  const stage = {
+    grpo: { algorithm: "grpo@1", scale: "group_std", aggregation: "token_mean", ...episodes },
+    // As it comes: a critic of its own, two updates of each batch.
+    ppo: { algorithm: "ppo@1", ...episodes },
+    sft: { algorithm: "sft@1", steps, batch_size: 128, data: join(fixture, "sft.jsonl"), ...optimizer },
+    dpo: { algorithm: "dpo@1", steps, batch_size: 64, beta: 0.5, reference: "model", data: join(fixture, "dpo.jsonl"), ...optimizer },
+  }[algorithm];
   return {
     name: "bench",
     model: { path: join(fixture, "model-chat"), dtype: "float32" },

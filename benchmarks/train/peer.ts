@@ -25,7 +25,7 @@ export function makeFixture(python: string): string {
 
 export function measurePeer(python: string, peer: "trl" | "bare", fixture: string, { algorithm, tokens = 64, threads }: Workload, steps: number, warmup: number): Measurement {
   // The micro-batches that make TRL quickest (peers/README.md): 1,300 to 2,600 tokens in one pass, padding included.
-  const length = algorithm === "grpo" ? ["--completion-length", String(tokens), "--micro-batch", tokens > 32 ? "32" : "64"] : ["--micro-batch", "16"];
+  const length = algorithm === "grpo" ? ["--completion-length", String(tokens), "--micro-batch", tokens > 32 ? "32" : "64"] : ["--micro-batch", algorithm === "sft" ? "16" : "8"];
   const output = execFileSync(
     python,
     [script(`${peer}_${algorithm}.py`), "--model", join(fixture, "model"), "--data", join(fixture, `${algorithm}.json`), "--steps", String(steps), "--warmup", String(warmup), ...length],
