@@ -1,8 +1,9 @@
 // The child process: carries out requests in isolates that live no longer than a request.
 import { readFileSync } from "node:fs";
-import { serveRequests } from "@mrlm/sandbox/child";
+import { type Answer, type ChildRequest, type ChildResult, serveRequests } from "@mrlm/sandbox/child";
 import ivm from "isolated-vm";
 import { runSubmission } from "./child/run.ts";
+import { Session } from "./child/session.ts";
 import { guestSnapshot } from "./child/snapshot.ts";
 import { testSubmission } from "./child/test.ts";
 import { stripTypes } from "./child/typescript.ts";
@@ -15,19 +16,29 @@ const judgeIsolate = new ivm.Isolate({ snapshot, memoryLimit: JUDGE_HEAP_MB });
 // Loaded now rather than under the first submission's deadline.
 stripTypes("let warm: number;", "warm.ts");
 
-serveRequests(
-  (request, answer) => {
-    switch (request.op) {
-      case "run":
-        return runSubmission(request, answer, snapshot);
-      case "test":
-        return testSubmission(request, answer, { snapshot, judgeIsolate });
-      default:
-        throw new Error(`This child knows no request "${request.op}".`);
-    }
-  },
-  reserved(),
-);
+let session: Session | undefined;
+
+serveRequests(async (request, answer) => {
+  const before = process.cpuUsage();
+  const result = await carryOut(request, answer);
+  const { user, system } = process.cpuUsage(before);
+  return { cpuMs: (user + system) / 1000, ...result };
+}, reserved());
+
+function carryOut(request: ChildRequest, answer: Answer): Promise<ChildResult> | ChildResult {
+  switch (request.op) {
+    case "run":
+      return runSubmission(request, answer, snapshot);
+    case "test":
+      return testSubmission(request, answer, { snapshot, judgeIsolate });
+    case "open":
+      session = new Session(request, answer, snapshot);
+      return { verdict: "ok" };
+    case "evaluate":
+      if (session !== undefined) return session.evaluate(request, answer);
+  }
+  throw new Error(`This child cannot carry out "${request.op}".`);
+}
 
 /** What an isolate maps without using it: half a gigabyte of tables, more or less. */
 function reserved(): { reservedBytes?: number } {

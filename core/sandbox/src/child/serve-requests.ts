@@ -24,11 +24,8 @@ export function serveRequests(handler: ChildHandler, ready: ChildReady = {}): vo
 
 async function carryOut(request: ChildRequest, handler: ChildHandler): Promise<void> {
   const answer = new Answer(request.id, request.limits.outputBytes);
-  const before = process.cpuUsage();
   try {
-    const result = await handler(request, answer);
-    const { user, system } = process.cpuUsage(before);
-    answer.end({ cpuMs: (user + system) / 1000, ...result });
+    answer.end(await handler(request, answer));
   } catch (error) {
     answer.fail(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
   }

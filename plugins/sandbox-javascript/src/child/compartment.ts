@@ -1,5 +1,5 @@
 import type ivm from "isolated-vm";
-import type { Lifetime } from "./lifetime.ts";
+import type { Turn } from "./turn.ts";
 import { START } from "./snapshot.ts";
 
 /** What a tick of an isolate's timers says. */
@@ -22,14 +22,14 @@ type GuestFunction = ivm.Reference<(...args: unknown[]) => unknown>;
 export class Compartment {
   readonly context: ivm.Context;
   readonly #isolate: ivm.Isolate;
-  readonly #lifetime: Lifetime;
+  readonly #turn: Turn;
   readonly #api: ivm.Reference<Record<string, unknown>>;
   readonly #functions = new Map<string, GuestFunction>();
 
   /** `args` go to the function of the snapshot that prepares the context; it answers with the object of our functions. */
-  constructor(isolate: ivm.Isolate, start: keyof typeof START, args: readonly unknown[], lifetime: Lifetime) {
+  constructor(isolate: ivm.Isolate, start: keyof typeof START, args: readonly unknown[], turn: Turn) {
     this.#isolate = isolate;
-    this.#lifetime = lifetime;
+    this.#turn = turn;
     this.context = isolate.createContextSync();
     const { global } = this.context;
     const begin = global.getSync(START[start], { reference: true }) as ivm.Reference<(...args: unknown[]) => Record<string, unknown>>;
@@ -54,7 +54,7 @@ export class Compartment {
 
   /** Runs something in the isolate for as long as there is time. Throws Ended, or what became of a rejected promise that nobody handles. */
   enter<Result>(run: (timeoutMs: number) => Result): Result {
-    const lifetime = this.#lifetime;
+    const { lifetime } = this.#turn;
     if (lifetime.ended !== undefined) throw lifetime.ended;
     if (lifetime.isOver) throw lifetime.end({ verdict: "timeout" });
     try {

@@ -49,6 +49,22 @@ export function compile(isolate: ivm.Isolate, submission: Submission, names: rea
   throw new CompileError(failures.reduce((best, failure) => ((failure.line ?? 0) > (best.line ?? 0) ? failure : best)));
 }
 
+/** Reads code of a session: a script, so that its declarations stay; one that awaits becomes a function, and they do not. */
+export function compileEvaluation(isolate: ivm.Isolate, { code, dialect }: Submission, file: string): ivm.Script {
+  const failures: SandboxError[] = [];
+  const stripped = (): string => stripTypes(code, file).code;
+  const awaiting = (text: string): string => `(async () => {${text}\n})()`;
+  const readings = [() => code, stripped, () => `(async () => (${code}\n))()`, () => awaiting(code), () => awaiting(stripped())];
+  for (const reading of dialect === "typescript" ? readings.slice(1) : readings) {
+    try {
+      return isolate.compileScriptSync(reading(), { filename: file });
+    } catch (error) {
+      failures.push(error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file));
+    }
+  }
+  throw new CompileError(failures[0] as SandboxError);
+}
+
 type Unit = { readonly kind: "script"; readonly script: ivm.Script } | { readonly kind: "module"; readonly module: ivm.Module };
 
 function compileJavaScript(isolate: ivm.Isolate, code: string, file: string, values: string): Unit {

@@ -2,7 +2,7 @@ import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
 import type ivm from "isolated-vm";
 import type { Tested } from "../guest/judge.ts";
 import { Compartment, type Tick } from "./compartment.ts";
-import type { Lifetime } from "./lifetime.ts";
+import type { Turn } from "./turn.ts";
 import { stripTypes } from "./typescript.ts";
 
 /** The isolate of trusted test code, in a context that no earlier tests have seen. */
@@ -13,9 +13,9 @@ export class Judge {
   #tests: readonly ivm.Script[] = [];
 
   /** `callPlayer` is a callback that calls into the submission. */
-  constructor(isolate: ivm.Isolate, callPlayer: ivm.Callback, lifetime: Lifetime) {
+  constructor(isolate: ivm.Isolate, callPlayer: ivm.Callback, turn: Turn) {
     this.#isolate = isolate;
-    this.#compartment = new Compartment(isolate, "judge", [callPlayer], lifetime);
+    this.#compartment = new Compartment(isolate, "judge", [callPlayer], turn);
   }
 
   /** Defines the entry points, and reads all test code. Throws for code that cannot be read: that is no fault of the submission. */

@@ -1,14 +1,13 @@
-import type { Answer } from "@mrlm/sandbox/child";
-import type { SandboxError, SandboxLimits, Submission } from "@mrlm/spec";
+import type { SandboxError, Submission } from "@mrlm/spec";
 import ivm from "isolated-vm";
 import type { CallHost, Write } from "../guest/start.ts";
 import { Compartment, type Tick } from "./compartment.ts";
-import { type Compiled, compile, CompileError, fileOf } from "./compile.ts";
+import { type Compiled, compile, compileEvaluation, CompileError, fileOf } from "./compile.ts";
 import { Ended } from "./ended.ts";
 import { describeHostError } from "./host-error.ts";
-import type { Lifetime } from "./lifetime.ts";
 import { mapLines } from "./map-lines.ts";
 import { runModule } from "./run-module.ts";
+import type { Turn } from "./turn.ts";
 
 const MEGABYTE = 1024 * 1024;
 /** isolated-vm takes no less. */
@@ -18,9 +17,8 @@ const SMALLEST_HEAP_MB = 8;
 export interface PlayerOptions {
   readonly snapshot: ivm.ExternalCopy<ArrayBuffer>;
   readonly submission: Submission;
-  readonly limits: SandboxLimits;
-  readonly lifetime: Lifetime;
-  readonly answer: Answer;
+  /** Changed from outside from request to request. */
+  readonly turn: Turn;
   /** Calls a function that the other isolate has handed over. */
   readonly callHost?: CallHost;
 }
@@ -42,20 +40,25 @@ export class Player {
   readonly #compartment: Compartment;
   #compiled: Compiled | undefined;
 
-  constructor({ snapshot, submission, limits, lifetime, answer, callHost = refuse }: PlayerOptions) {
+  constructor({ snapshot, submission, turn, callHost = refuse }: PlayerOptions) {
     this.#submission = submission;
-    this.isolate = new ivm.Isolate({ snapshot, memoryLimit: Math.max(SMALLEST_HEAP_MB, Math.floor(limits.memoryBytes / MEGABYTE)) });
+    this.isolate = new ivm.Isolate({ snapshot, memoryLimit: Math.max(SMALLEST_HEAP_MB, Math.floor(turn.limits.memoryBytes / MEGABYTE)) });
     const input = { file: fileOf(submission), stdin: submission.stdin ?? "", arguments: submission.arguments ?? [], files: submission.files ?? {} };
     const write: Write = (stream, text) => {
-      if ((stream === "stdout" || stream === "stderr") && typeof text === "string") answer.output(stream, text);
+      if ((stream === "stdout" || stream === "stderr") && typeof text === "string") turn.answer.output(stream, text);
     };
     const exit = (code: unknown): void => {
       const exitCode = typeof code === "number" && Number.isInteger(code) ? code : 1;
-      lifetime.end({ verdict: exitCode === 0 ? "ok" : "error", exitCode });
+      turn.lifetime.end({ verdict: exitCode === 0 ? "ok" : "error", exitCode });
       this.isolate.dispose();
     };
     const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(callHost)];
-    this.#compartment = new Compartment(this.isolate, "player", [JSON.stringify(input), limits.outputBytes, ...host], lifetime);
+    try {
+      this.#compartment = new Compartment(this.isolate, "player", [JSON.stringify(input), turn.limits.outputBytes, ...host], turn);
+    } catch (error) {
+      this.release();
+      throw error;
+    }
   }
 
   /** Runs the top-level code up to its end or its first wait, and hands over what it has defined under `names`. */
@@ -75,6 +78,15 @@ export class Player {
     }
   }
 
+  /** Runs code where the names of earlier code are known; `result` has the value of its last expression. */
+  evaluate(submission: Submission): void {
+    const file = fileOf(submission);
+    this.#compiled = undefined;
+    const script = this.#guard(() => compileEvaluation(this.isolate, submission, file));
+    const value = this.#guard((timeout) => script.runSync(this.#compartment.context, { timeout, reference: true }));
+    this.call("hold", value.derefInto());
+  }
+
   /** Calls our code in the isolate. */
   call<Result>(name: string, ...args: readonly unknown[]): Result {
     return this.#guard(() => this.#compartment.call<Result>(name, ...args));
@@ -91,6 +103,11 @@ export class Player {
   /** An error that our code in the isolate has described, with the lines of what was written. */
   uncaught(error: SandboxError): Uncaught {
     return new Uncaught(this.#compiled === undefined ? error : mapLines(error, this.#compiled));
+  }
+
+  /** A limit, or the program itself, has ended it. */
+  get isGone(): boolean {
+    return this.isolate.isDisposed;
   }
 
   release(): void {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, ChildRequest, ChildResult } from "@mrlm/sandbox/child";
 import type { SandboxTestResult } from "@mrlm/spec";
 import ivm from "isolated-vm";
+import { concluded } from "./concluded.ts";
 import { Ended } from "./ended.ts";
 import { Judge } from "./judge.ts";
 import { Lifetime } from "./lifetime.ts";
@@ -29,35 +30,31 @@ interface TestSetting {
 }
 
 /** Runs a submission in one isolate and tests of it in another. */
-export async function testSubmission(
+export function testSubmission(
   request: TestSetting["request"],
   answer: Answer,
   { snapshot, judgeIsolate }: { readonly snapshot: ivm.ExternalCopy<ArrayBuffer>; readonly judgeIsolate: ivm.Isolate },
 ): Promise<ChildResult> {
   const lifetime = new Lifetime(request.limits.wallMs);
   const compartments: { release(): void }[] = [];
-  try {
-    return await runTests({ request, answer, snapshot, judgeIsolate, lifetime, compartments });
-  } catch (error) {
-    if (error instanceof Ended) return error.result;
-    if (error instanceof Uncaught) return { verdict: "error", error: error.error };
-    throw error;
-  } finally {
-    for (const compartment of compartments) compartment.release();
-  }
+  return concluded(
+    () => runTests({ request, answer, snapshot, judgeIsolate, lifetime, compartments }),
+    () => compartments.forEach((compartment) => compartment.release()),
+  );
 }
 
 async function runTests({ request, answer, snapshot, judgeIsolate, lifetime, compartments }: TestSetting): Promise<ChildResult> {
   const { submission, suite, limits } = request;
   const nested = nesting();
-  const player = new Player({ snapshot, submission, limits, lifetime, answer, callHost: nested((id, args) => judge.call<string>("serve", id, args)) });
+  const turn = { lifetime, answer, limits };
+  const player = new Player({ snapshot, submission, turn, callHost: nested((id, args) => judge.call<string>("serve", id, args)) });
   compartments.push(player);
   let calls = 0;
   const callPlayer = nested((target, args) => {
     calls += 1;
     return player.call<string>("serve", target, args);
   });
-  const judge = new Judge(judgeIsolate, new ivm.Callback(callPlayer), lifetime);
+  const judge = new Judge(judgeIsolate, new ivm.Callback(callPlayer), turn);
   compartments.push(judge);
   const run = { player, judge, lifetime };
   player.load(suite.entryPoints);

@@ -15,7 +15,9 @@ export interface PlayerGuest {
   exportNames(name: string): string;
   /** Calls what the submission has defined under a name; the arguments are JSON. `result` has what came of it. */
   start(name: string, argsJson: string): void;
-  /** Of the call that was started: its value or error as text; "" while its promise is pending. */
+  /** The value of an evaluation; `result` has what comes of it. */
+  hold(value: unknown): void;
+  /** Of the call that was started, or the value that is held: its value or error as text; "" while its promise is pending. */
   result(maxCharacters: number): string;
   /** The other isolate calls. */
   serve(target: string | number, argsText: string): string;
@@ -102,15 +104,16 @@ export function makePlayer(parts: {
       return builtin === undefined ? "" : stringify(keys(builtin));
     },
     start(name, argsJson) {
-      outcome = undefined;
-      const fail = (error: unknown): void => void (outcome = { threw: describe(error) });
       try {
-        const value = apply(find(name), undefined, parse(argsJson) as never[]) as unknown;
-        if (value instanceof PromiseClass) apply(then, value, [(result: unknown) => (outcome = { value: result }), fail]);
-        else outcome = { value };
+        this.hold(apply(find(name), undefined, parse(argsJson) as never[]));
       } catch (error) {
-        fail(error);
+        outcome = { threw: describe(error) };
       }
+    },
+    hold(value) {
+      outcome = value instanceof PromiseClass ? undefined : { value };
+      if (outcome !== undefined) return;
+      apply(then, value as Promise<unknown>, [(result: unknown) => (outcome = { value: result }), (error: unknown) => (outcome = { threw: describe(error) })]);
     },
     result(maxCharacters) {
       if (outcome === undefined) return "";

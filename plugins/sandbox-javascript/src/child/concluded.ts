@@ -1,0 +1,16 @@
+import type { ChildResult } from "@mrlm/sandbox/child";
+import { Ended } from "./ended.ts";
+import { Uncaught } from "./player.ts";
+
+/** What becomes of a request: its result, also where a limit or an error of the submission ended it. */
+export async function concluded(run: () => Promise<ChildResult>, release: () => void): Promise<ChildResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof Ended) return error.result;
+    if (error instanceof Uncaught) return { verdict: "error", error: error.error };
+    throw error;
+  } finally {
+    release();
+  }
+}

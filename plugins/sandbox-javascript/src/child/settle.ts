@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ChildResult } from "@mrlm/sandbox/child";
+import type { JsonValue, SandboxError } from "@mrlm/spec";
+import type { Player } from "./player.ts";
+import type { Turn } from "./turn.ts";
+
+type Outcome = { readonly value?: JsonValue; readonly shown: string } | { readonly threw: SandboxError };
+
+/**
+ * Lets timers run and promises settle until the top-level code has come to its end and, for a program of its own, nothing waits any more
+ * (`loaded`), until it has come to its end (`bound`), or until the value that the player holds is known (`result`).
+ */
+export async function settle(player: Player, { lifetime, limits }: Turn, what: "bound" | "loaded" | "result"): Promise<ChildResult> {
+  for (;;) {
+    const { ran, nextMs, isBound = false } = player.tick();
+    const outcome = what === "result" ? read(player.call<string>("result", limits.outputBytes)) : undefined;
+    if (outcome !== undefined) return "threw" in outcome ? { verdict: "error", error: player.uncaught(outcome.threw).error } : { verdict: "ok", ...outcome };
+    if (what === "bound" && isBound) return { verdict: "ok" };
+    if (ran) continue;
+    if (nextMs < 0) return what === "loaded" && isBound ? { verdict: "ok" } : neverSettled();
+    if (nextMs > 0) await sleep(Math.min(nextMs, lifetime.leftMs));
+  }
+}
+
+function read(text: string): Outcome | undefined {
+  return text === "" ? undefined : (JSON.parse(text) as Outcome);
+}
+
+function neverSettled(): ChildResult {
+  const message = "A promise that is waited for never settles: nothing is left that could settle it.";
+  return { verdict: "error", error: { name: "Error", message, trace: `Error: ${message}` } };
+}
