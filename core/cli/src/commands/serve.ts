@@ -3,6 +3,7 @@ import { serveEnvironments } from "@mrlm/server";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandModule } from "../command.ts";
 import { listenForInterrupts } from "../interrupts.ts";
+import { requireJails } from "../services/sandboxes.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { tokenOption } from "../services/token.ts";
 
@@ -13,6 +14,7 @@ interface ServeOptions {
   readonly config?: string;
   readonly tokenFile?: string;
   readonly untilStdinEnds?: boolean;
+  readonly unsafeSandbox?: boolean;
 }
 
 /** Milliseconds that episodes under way get when the server is asked to end. */
@@ -28,6 +30,7 @@ export const serveCommand: CommandModule = (program, start) => {
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--config <path>", "configuration whose plugins and their options are used")
     .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
+    .option("--unsafe-sandbox", "serve others even where no operating-system jail holds what a model wrote")
     .option("--until-stdin-ends", "end when standard input does (for a parent process)")
     .action(async (options: ServeOptions) => {
       const { console, directory } = start();
@@ -38,6 +41,7 @@ export const serveCommand: CommandModule = (program, start) => {
       const plugins = await PluginHost.discover({ directory, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
       const host = new LocalHost({ source: await selectedEnvironments(plugins, options.environments?.split(",")) });
       const offered = await host.list();
+      if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered.map(({ id }) => id));
       const server = await serveEnvironments({ host, address: `${options.host}:${port}`, ...token });
       const interrupts = listenForInterrupts(console, "finishing the calls under way");
       const address = `${options.host}:${server.port}`;
@@ -49,6 +53,10 @@ export const serveCommand: CommandModule = (program, start) => {
       interrupts.dispose();
     });
 };
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
+}
 
 function ended(signal: AbortSignal, withStdin: boolean): Promise<void> {
   return new Promise((resolve) => {
