@@ -1,12 +1,13 @@
 /** Derivatives of expressions, by the rules of differentiation. */
 import { call, difference, negated, number, ONE_NODE, power, product, quotient, sum, type Node } from "../tree/node.ts";
 import { some } from "../tree/walk.ts";
+import { table } from "../table.ts";
 
 const ZERO: Node = number(0);
 const square = (node: Node): Node => power(node, number(2));
 
 /** Outer derivatives of functions of one argument. */
-const OUTER: Readonly<Record<string, (u: Node) => Node>> = {
+const OUTER: Readonly<Record<string, (u: Node) => Node>> = table({
   sin: (u) => call("cos", u),
   cos: (u) => negated(call("sin", u)),
   tan: (u) => power(call("cos", u), number(-2)),
@@ -20,7 +21,7 @@ const OUTER: Readonly<Record<string, (u: Node) => Node>> = {
   sinh: (u) => call("cosh", u),
   cosh: (u) => call("sinh", u),
   tanh: (u) => power(call("cosh", u), number(-2)),
-};
+});
 
 /** The derivative with respect to a variable; undefined where a part has none that is known here. */
 function derivative(node: Node, variable: string): Node | undefined {

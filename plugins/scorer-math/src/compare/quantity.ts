@@ -1,6 +1,7 @@
 /** Quantities with units. */
 import * as q from "../exact/rational.ts";
-import { number, product, type Node, type QuantityNode } from "../tree/node.ts";
+import { table } from "../table.ts";
+import { difference, number, product, quotient, sum, type Node, type QuantityNode } from "../tree/node.ts";
 import { some } from "../tree/walk.ts";
 import { parseUnit, type Unit } from "../units/unit.ts";
 import { different, type Outcome } from "../verdict.ts";
@@ -21,13 +22,20 @@ export function compareQuantities(c: Context, gold: Node, answer: Node): Outcome
 
 /** What stands for a quantity beside a bare number: the number before its unit, or radians beside a multiple of pi. */
 function besides(node: QuantityNode, other: Node): Node {
-  const isAngle = node.unit.hasPi && some(other, (part) => part.kind === "constant" && part.name === "pi");
+  const isAngle = node.unit.hasPi && some(other, isInRadians);
   return isAngle ? { kind: "multiply", factors: factorsOf(node) } : node.value;
+}
+
+function isInRadians(node: Node): boolean {
+  return node.kind === "constant" ? node.name === "pi" : node.kind === "call" && /^a(?:sin|cos|tan|cot|sec|csc)$/.test(node.name);
 }
 
 function compareBoth(c: Context, gold: QuantityNode, answer: QuantityNode): Outcome {
   const a = gold.unit;
   const b = answer.unit;
+  const converted = convertTemperature(answer, a);
+  if (converted) return c.compare(gold.value, converted);
+  if (isPounds(a, b) || isPounds(b, a)) return c.compare(gold.value, answer.value);
   if (a.dimension !== b.dimension) return different("units", `${b.name} is no ${a.name}`);
   if (a.hasPi === b.hasPi) {
     // In units of the reference, so that its printed precision keeps its meaning.
@@ -37,6 +45,27 @@ function compareBoth(c: Context, gold: QuantityNode, answer: QuantityNode): Outc
     return outcome.method === "exact" || outcome.method === "normal form" ? { ...outcome, method: "units" } : outcome;
   }
   return c.compare({ kind: "multiply", factors: factorsOf(gold) }, { kind: "multiply", factors: factorsOf(answer) });
+}
+
+/** Kelvin as (value + shift) * factor. */
+const TEMPERATURES: Readonly<Record<string, readonly [shift: q.Rational, factor: q.Rational]>> = table({
+  "celsius^1": [q.rational(27315, 100), q.ONE],
+  "fahrenheit^1": [q.rational(45967, 100), q.rational(5, 9)],
+  "K^1": [q.ZERO, q.ONE],
+});
+
+/** A temperature on another scale; undefined when the units are not two different scales. */
+function convertTemperature(node: QuantityNode, unit: Unit): Node | undefined {
+  const from = TEMPERATURES[node.unit.dimension];
+  const to = TEMPERATURES[unit.dimension];
+  if (!from || !to || node.unit.dimension === unit.dimension) return undefined;
+  const kelvin = product([sum([node.value, number(from[0])]), number(q.multiply(from[1], node.unit.factor))]);
+  return difference(quotient(kelvin, number(to[1])), number(to[0]));
+}
+
+/** `£20` beside `20 pounds`. */
+function isPounds(money: Unit, words: Unit): boolean {
+  return money.dimension === "sterling^1" && /^pounds?$/i.test(words.name);
 }
 
 function factorsOf(node: QuantityNode): Node[] {

@@ -8,10 +8,11 @@ import * as fn from "./elementary.ts";
 import { UndefinedAtPoint, Unevaluable } from "./errors.ts";
 import type { Evaluation } from "./evaluation.ts";
 import * as real from "./real.ts";
+import { table } from "../table.ts";
 
 const LARGEST_FACTORIAL = 2000;
-const RECIPROCALS: Readonly<Record<string, string>> = { sec: "cos", csc: "sin", sech: "cosh", csch: "sinh" };
-const INVERSE_RECIPROCALS: Readonly<Record<string, string>> = { asec: "acos", acsc: "asin" };
+const RECIPROCALS: Readonly<Record<string, string>> = table({ sec: "cos", csc: "sin", sech: "cosh", csch: "sinh" });
+const INVERSE_RECIPROCALS: Readonly<Record<string, string>> = table({ asec: "acos", acsc: "asin" });
 
 export function evaluateFunction(e: Evaluation, name: string, args: readonly Node[]): Complex {
   const { bits } = e;

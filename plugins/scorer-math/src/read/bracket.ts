@@ -2,9 +2,10 @@
 import { call, type Bracket, type Node } from "../tree/node.ts";
 import { joined } from "./list.ts";
 import type { Parser } from "./state.ts";
+import { table } from "../table.ts";
 
-const CLOSERS: Readonly<Record<string, Bracket>> = { ")": "round", "]": "square", "[": "round" };
-const DELIMITED: Readonly<Record<string, readonly [close: string, name: string]>> = {
+const CLOSERS: Readonly<Record<string, Bracket>> = table({ ")": "round", "]": "square", "[": "round" });
+const DELIMITED: Readonly<Record<string, readonly [close: string, name: string]>> = table({
   lfloor: ["rfloor", "floor"],
   lceil: ["rceil", "ceil"],
   lvert: ["rvert", "abs"],
@@ -12,7 +13,7 @@ const DELIMITED: Readonly<Record<string, readonly [close: string, name: string]>
   vert: ["vert", "abs"],
   Vert: ["Vert", "norm"],
   "|": ["|", "norm"],
-};
+});
 
 /** `(a)`, `(a, b)`, `[a, b)`, `]a, b[`. */
 export function parseBracket(p: Parser): Node {

@@ -1,11 +1,15 @@
 /** Sums, products, signs, powers and set operations. */
 import { add as addExact, isInteger } from "../exact/rational.ts";
 import { negated, number, power, product, quotient, sum, type Node } from "../tree/node.ts";
+import { readSmallerPart } from "./compound.ts";
 import type { Parser } from "./state.ts";
-import { isConnective, readTail } from "./tail.ts";
+import { parseUnit, type Unit } from "../units/unit.ts";
+import { isMarkedFactor } from "./primary.ts";
+import { isConnective, readLetterUnit, readTail } from "./tail.ts";
 import { FUNCTIONS, GREEK } from "./token.ts";
+import { table } from "../table.ts";
 
-const SET_OPERATORS: Readonly<Record<string, "union" | "intersection" | "difference">> = {
+const SET_OPERATORS: Readonly<Record<string, "union" | "intersection" | "difference">> = table({
   cup: "union",
   bigcup: "union",
   cap: "intersection",
@@ -13,7 +17,7 @@ const SET_OPERATORS: Readonly<Record<string, "union" | "intersection" | "differe
   setminus: "difference",
   backslash: "difference",
   smallsetminus: "difference",
-};
+});
 const CLOSING_COMMANDS = new Set([
   "}",
   "\\",
@@ -146,12 +150,15 @@ function parseTerm(p: Parser): Node {
     } else if (operator === "%") {
       lexer.next();
       left = { kind: "percent", value: left };
-    } else if (token.kind === "text" || (token.kind === "word" && !startsFactor(p))) {
+    } else if (isMarkedFactor(p)) left = multiplied(left, parsePower(p));
+    else if (token.kind === "text" || (token.kind === "word" && !startsFactor(p))) {
       const tail = readTail(p, left);
       if (!tail) return left;
       left = tail;
-    } else if (startsFactor(p)) left = mixedNumber(p, left) ?? multiplied(left, parsePower(p));
-    else return left;
+    } else if (startsFactor(p)) {
+      left =
+        mixedNumber(p, left) ?? readSmallerPart(p, left) ?? readLetterUnit(p, left) ?? multiplied(left, parsePower(p));
+    } else return left;
   }
 }
 
@@ -250,6 +257,9 @@ function parsePower(p: Parser): Node {
     } else if (token.kind === "operator" && token.value === "%") {
       lexer.next();
       base = { kind: "percent", value: base };
+    } else if (token.kind === "operator" && /^[¢€£¥₹]$/.test(token.value)) {
+      lexer.next();
+      base = { kind: "quantity", value: base, unit: parseUnit(token.value) as Unit };
     } else if (
       (token.kind === "operator" && token.value === "°") ||
       (token.kind === "command" && token.value === "degree")

@@ -1,5 +1,5 @@
 /** Applications of functions, with and without brackets; sums, products, limits and integrals. */
-import { call, E, number, power, quotient, symbol, type Node } from "../tree/node.ts";
+import { call, E, number, power, product, quotient, sum, symbol, type Node } from "../tree/node.ts";
 import { mapChildren } from "../tree/walk.ts";
 import { startsFactor } from "./expression.ts";
 import type { Parser } from "./state.ts";
@@ -30,9 +30,9 @@ export function parseFunction(p: Parser, name: string, isRead = false): Node {
   const { lexer } = p;
   if (!isRead) lexer.next();
   if (name === "sqrt" || name === "cbrt") return parseRoot(p, name);
-  if (/^[dt]?binom$/.test(name) && lexer.is("operator", "{") && p.isMath)
+  if (/^[dt]?binom$/.test(name) && p.isMath && !lexer.is("operator", "("))
     return call("binomial", p.argument(), p.argument());
-  const known = FUNCTIONS[name] ?? (name === "binom" || name === "nCr" ? "binomial" : name);
+  const known = FUNCTIONS[name] ?? (name === "binom" || name === "nCr" ? "binomial" : `${name}()`);
   const exponent = lexer.take("operator", "^") ? readScript(p) : undefined;
   const base = lexer.take("operator", "_") ? readScript(p) : undefined;
   const raisedLater = exponent === undefined && lexer.take("operator", "^") ? readScript(p) : exponent;
@@ -48,6 +48,8 @@ export function parseFunction(p: Parser, name: string, isRead = false): Node {
 function apply(known: string, name: string, args: readonly Node[], base: Node | undefined): Node {
   const [argument] = args as [Node];
   if (known === "exp") return power(E, argument);
+  if (known === "cis")
+    return sum([call("cos", argument), product([{ kind: "constant", name: "i" }, call("sin", argument)])]);
   if (known === "log") return call("log", argument, base ?? (name === "lg" ? number(10) : symbol("base")));
   return { kind: "call", name: known, args: base === undefined ? args : [...args, base] };
 }

@@ -1,6 +1,7 @@
 /** Statements: relations between expressions, and lists of them joined by commas, "and" and "or". */
 import type { ListNode, Node, RelationOperator } from "../tree/node.ts";
 import { call, number, symbol, text } from "../tree/node.ts";
+import { joinedParts } from "./compound.ts";
 import type { Parser } from "./state.ts";
 import { FUNCTIONS } from "./token.ts";
 
@@ -33,7 +34,7 @@ export function parseList(p: Parser): Node {
     skipLabels(p);
     items.push(readCondition(p, joined(p)));
   }
-  return items.length === 1 ? (items[0] as Node) : { kind: "list", items, join };
+  return items.length === 1 ? (items[0] as Node) : (joinedParts(items) ?? { kind: "list", items, join });
 }
 
 /** One relation chain `a < b <= c`, or a single expression. */

@@ -1,11 +1,11 @@
 /** From the text of one answer to its expression tree. */
-import { rational } from "../exact/rational.ts";
 import { number, text, type Node } from "../tree/node.ts";
 import { WorkExhausted, type Work } from "../work.ts";
 import { clean } from "./clean.ts";
 import { AnswerParser } from "./parser.ts";
 import { ReadError } from "./state.ts";
-import { NUMBER_WORDS } from "./token.ts";
+import { ordinalWord, readNumberWords, readPartWords } from "./number-words.ts";
+import { table } from "../table.ts";
 
 /** `error` says why the text was kept as words where it looked like mathematics. */
 export type Reading = { readonly node: Node; readonly error?: string };
@@ -43,35 +43,6 @@ export function read(source: string, isMath: boolean, work: Work): Reading {
   }
 }
 
-const PARTS: Readonly<Record<string, number>> = {
-  half: 2,
-  halves: 2,
-  third: 3,
-  quarter: 4,
-  fourth: 4,
-  fifth: 5,
-  sixth: 6,
-  seventh: 7,
-  eighth: 8,
-  ninth: 9,
-  tenth: 10,
-};
-
-/** `one half`, `two thirds`. */
-function fractionInWords(source: string): Node | undefined {
-  const match =
-    /^(?:(an?|[a-z]+)[ -])?(half|halves|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?$/i.exec(source);
-  if (!match) return undefined;
-  const count = match[1] === undefined || /^an?$/i.test(match[1]) ? 1 : NUMBER_WORDS[match[1].toLowerCase()];
-  return count === undefined ? undefined : number(rational(count, PARTS[(match[2] as string).toLowerCase()] as number));
-}
-
-function isNumberWord(word: string): boolean {
-  return /^(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?$/i.test(
-    word,
-  );
-}
-
 /** Equations on lines of their own are a list. */
 function joinLines(source: string): string {
   if (!source.includes("\n")) return source;
@@ -89,18 +60,19 @@ function spellOut(source: string): string {
     .replace(/(?<=[\w)])\s+cubed\b/g, "^3");
 }
 
-const WORDS: Readonly<Record<string, string>> = { plus: "+", minus: "-", times: "*", "divided by": "/" };
+const WORDS: Readonly<Record<string, string>> = table({ plus: "+", minus: "-", times: "*", "divided by": "/" });
 
 /** Plain text that is words, or a fraction in words; undefined when it may be mathematics. */
 function readWords(source: string): Node | undefined {
-  const fraction = fractionInWords(source);
-  if (fraction) return fraction;
+  const part = readPartWords(source);
+  if (part) return number(part);
+  if (readNumberWords(source, 0)) return undefined;
   const isWords =
     /^[a-zA-Z][a-zA-Z' -]*$/.test(source) &&
     source.length > 3 &&
     !/^(?:sqrt|pi|ln|log|sin|cos|tan|exp|inf|abs)\b/.test(source) &&
-    !isNumberWord(source) &&
-    !/\b(?:minus|negative|plus|times|squared|cubed|hundred|thousand|million|billion)\b/.test(source) &&
+    ordinalWord(source) === undefined &&
+    !/\b(?:minus|negative|plus|times|squared|cubed)\b/.test(source) &&
     !/^[A-J](?:\s*(?:,|and|or)\s*[A-J])+$/.test(source);
   return isWords ? text(source) : undefined;
 }

@@ -1,22 +1,18 @@
 /** What follows a value in words: a unit of measure, a percent word, or a label such as "apples" that means nothing. */
-import { number, product, type Node } from "../tree/node.ts";
+import { number, product, type Node, type QuantityNode } from "../tree/node.ts";
 import { parseUnit } from "../units/unit.ts";
+import { scaleWord } from "./number-words.ts";
 import type { Parser } from "./state.ts";
 
 const CONNECTIVE =
   /^(?:and|or|union|for|where|when|if|with|such|given|as|mod|modulo|is|are|equals|in|choose|over|to|then|but|not|otherwise|else)$/i;
-/** A unit expression in plain words: `km/h`, `square meters`, `m/s^2`, `miles per hour`. */
-const UNIT_WORDS =
-  /(?:(?:square|cubic|sq|cu)\.?\s+)?[a-zA-Zµ°Ω$¢€£¥₹]+(?:\s*\^\s*\{?-?\d\}?|(?=[²³])[²³]|[23](?![\d.]))?(?:\s*(?:\/|\bper\b|\*|·)\s*[a-zA-Zµ]+(?:\s*\^\s*\{?-?\d\}?|[23](?![\d.]))?)*/y;
-const SCALES: Readonly<Record<string, bigint>> = {
-  dozen: 12n,
-  hundred: 100n,
-  thousand: 1000n,
-  million: 10n ** 6n,
-  billion: 10n ** 9n,
-  trillion: 10n ** 12n,
-};
+const EXPONENT = String.raw`(?:\s*(?:\^|\*\*)\s*\{?-?\d\}?|[23](?![\d.])|\^\{-?\d\})?`;
+const WORD = String.raw`[a-zA-Zµ°$¢€£¥₹]+\.?${EXPONENT}`;
+/** Words and signs that may make up one unit: `km/h`, `square meters`, `kg m/s^2`, `miles per hour`. */
+const UNIT_WORDS = new RegExp(String.raw`(?:per\s+|/\s*)?${WORD}(?:\s*(?:/|·|\*|\bper\b|-(?=[a-zA-Z]))?\s*${WORD}){0,5}`, "y");
+const LONGEST_UNIT = 60;
 const PERCENT = /^(?:percent|per\s*cent|percentage|pct)\b/i;
+const INCH = /^in(?=\s*(?:$|[.,;)]|\^|\d(?!\d)))/;
 
 /** Words that join or qualify statements, so that they are no label. */
 export function isConnective(word: string): boolean {
@@ -31,13 +27,18 @@ export function readTail(p: Parser, value: Node, prefix = ""): Node | undefined 
 
 /** `5 million`: the value times the scale. */
 function scaled(value: Node, word: string): Node | undefined {
-  const scale = SCALES[word.trim().toLowerCase().replace(/s$/, "")];
+  const scale = scaleWord(word);
   return scale === undefined ? undefined : product([value, number(scale)]);
 }
 
-function quantity(value: Node, name: string): Node | undefined {
-  const unit = parseUnit(name);
-  return unit && { kind: "quantity", value, unit };
+/** The value in a unit. A quantity takes no second unit, but may be divided by one: `$5 per hour`. */
+function quantity(value: Node, name: string): QuantityNode | undefined {
+  if (value.kind !== "quantity") {
+    const unit = parseUnit(name);
+    return unit && { kind: "quantity", value, unit };
+  }
+  const rate = /^(?:\/|per\b)/.test(name) ? parseUnit(`${value.unit.name} ${name}`) : undefined;
+  return rate && { kind: "quantity", value: value.value, unit: rate };
 }
 
 function readDegrees(p: Parser, value: Node): Node {
@@ -45,15 +46,35 @@ function readDegrees(p: Parser, value: Node): Node {
   const scale = /^\s*(?:\\(?:text|mathrm|rm)\s*\{\s*([CF])\s*\}|([CF])(?![a-zA-Z]))/.exec(
     lexer.source.slice(lexer.token.start, lexer.token.start + 20),
   );
-  if (scale) lexer.moveTo(lexer.token.start + scale[0].length);
-  return quantity(value, scale ? `°${scale[1] ?? scale[2]}` : "°") as Node;
+  if (scale) {
+    lexer.moveTo(lexer.token.start + scale[0].length);
+    return quantity(value, `°${scale[1] ?? scale[2]}`) as Node;
+  }
+  return quantity(withMinutes(p, value), "°") as Node;
+}
+
+const PRIME = String.raw`(?:'|\^\s*\{?\s*\\prime\s*\}?)`;
+const MINUTES = new RegExp(
+  String.raw`^\s*(\d+(?:\.\d+)?)\s*${PRIME}(?:\s*(\d+(?:\.\d+)?)\s*(?:"|${PRIME}${PRIME}|\^\s*\{?\s*\\prime\s*\\prime\s*\}?))?`,
+);
+
+/** `30° 15' 20"`: degrees with their minutes and seconds. */
+function withMinutes(p: Parser, value: Node): Node {
+  const { lexer } = p;
+  const match = MINUTES.exec(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
+  if (!match || value.kind !== "number") return value;
+  lexer.moveTo(lexer.token.start + match[0].length);
+  const part = (digits: string | undefined, scale: bigint): Node[] =>
+    digits === undefined ? [] : [product([p.readWhole(digits), number({ n: 1n, d: scale })])];
+  return { kind: "add", terms: [value, ...part(match[1], 60n), ...part(match[2], 3600n)] };
 }
 
 /** `\text{ cm}^2`, `\mathrm{m}/\mathrm{s}`. */
 function readMarkedTail(p: Parser, value: Node): Node | undefined {
   const { lexer } = p;
   const content = lexer.token.value.replace(/\\[,;: ]|~/g, " ").trim();
-  if (isConnective(content.split(/\s/)[0] ?? "") || /^[,;]/.test(content)) return undefined;
+  const isInch = /^in\.?$/.test(content);
+  if ((isConnective(content.split(/\s/)[0] ?? "") && !isInch) || /^[,;]/.test(content)) return undefined;
   if (PERCENT.test(content) || content === "%" || content === "\\%") {
     lexer.next();
     return { kind: "percent", value };
@@ -65,17 +86,20 @@ function readMarkedTail(p: Parser, value: Node): Node | undefined {
   }
   const ending = lexer.source.slice(lexer.token.end);
   const more =
-    /^(?:\s*\^\s*\{?\s*(-?\d)\s*\}?)?(?:\s*(\/|\\cdot)\s*\\(?:text|mathrm|textrm|rm)\s*\{([^{}]*)\}(?:\s*\^\s*\{?\s*(-?\d)\s*\}?)?)*/.exec(
+    /^(?:\s*\^\s*\{?\s*(-?\d)\s*\}?)?(?:\s*(\/|\\cdot)?\s*\\(?:text|mathrm|textrm|rm)\s*\{([^{}]*)\}(?:\s*\^\s*\{?\s*(-?\d)\s*\}?)?)*/.exec(
       ending,
     )?.[0] ?? "";
-  const name = (content + more)
-    .replace(/\\(?:text|mathrm|textrm|rm)\s*/g, "")
-    .replace(/\\cdot/g, "*")
-    .replace(/[{}]/g, "");
-  const found = quantity(value, name);
-  if (found) {
-    lexer.moveTo(lexer.token.end + more.length);
-    return found;
+  const exponent = /^\s*\^\s*\{?\s*-?\d\s*\}?/.exec(ending)?.[0] ?? "";
+  for (const tail of more === exponent ? [more] : [more, exponent]) {
+    const name = (content + tail)
+      .replace(/\\(?:text|mathrm|textrm|rm)\s*/g, " ")
+      .replace(/\\cdot/g, "*")
+      .replace(/[{}]/g, "");
+    const found = quantity(value, name);
+    if (found) {
+      lexer.moveTo(lexer.token.end + tail.length);
+      return found;
+    }
   }
   if (/\d/.test(content)) return undefined;
   lexer.moveTo(lexer.token.end + (/^\s*\^\s*\{?\s*[23]\s*\}?/.exec(ending)?.[0].length ?? 0));
@@ -85,8 +109,9 @@ function readMarkedTail(p: Parser, value: Node): Node | undefined {
 
 function readPlainTail(p: Parser, value: Node): Node | undefined {
   const { lexer } = p;
-  if (isConnective(lexer.token.value)) return undefined;
   const { start } = lexer.token;
+  const isInch = INCH.test(lexer.source.slice(start, start + 12));
+  if (isConnective(lexer.token.value) && !isInch) return undefined;
   const percent = PERCENT.exec(lexer.source.slice(start, start + 12));
   if (percent) {
     lexer.moveTo(start + percent[0].length);
@@ -97,14 +122,41 @@ function readPlainTail(p: Parser, value: Node): Node | undefined {
     lexer.next();
     return large;
   }
-  UNIT_WORDS.lastIndex = start;
-  const words = UNIT_WORDS.exec(lexer.source)?.[0];
-  const found = words === undefined ? undefined : quantity(value, words);
-  if (found && words !== undefined) {
-    lexer.moveTo(start + words.length);
-    return found;
-  }
+  const found = readUnit(p, value);
+  if (found) return found;
   lexer.next();
   p.droppedWords++;
   return value;
+}
+
+/** The longest run of words at the current token that is a unit; undefined when the first one is none. */
+function readUnit(p: Parser, value: Node): Node | undefined {
+  const { lexer } = p;
+  const { start } = lexer.token;
+  UNIT_WORDS.lastIndex = start;
+  let words = UNIT_WORDS.exec(lexer.source)?.[0].slice(0, LONGEST_UNIT) ?? "";
+  while (words !== "") {
+    p.work.spend(20);
+    const found = quantity(value, words);
+    if (found) {
+      lexer.moveTo(start + words.length);
+      return found;
+    }
+    words = words.replace(/(?:^|[\s/·*.-]+)[^\s/·*.-]+[\s.]*$/, "").replace(/\s+per$/, "");
+  }
+  return undefined;
+}
+
+/** `5 m`, `10 N m`: letters that are a unit because they end the text. */
+export function readLetterUnit(p: Parser, value: Node): Node | undefined {
+  const { lexer } = p;
+  const { token } = lexer;
+  if (p.isMath || token.kind !== "letter" || !token.hasSpace || value.kind !== "number") return undefined;
+  const rest = lexer.source.slice(token.start);
+  UNIT_WORDS.lastIndex = 0;
+  const words = rest.length > LONGEST_UNIT ? undefined : UNIT_WORDS.exec(rest)?.[0];
+  if (words?.length !== rest.length) return undefined;
+  const found = quantity(value, words);
+  if (found) lexer.moveTo(token.start + words.length);
+  return found;
 }

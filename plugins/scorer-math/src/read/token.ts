@@ -1,6 +1,7 @@
 /** Tokens of an answer and the tables that name them. */
 import type { Rational } from "../exact/rational.ts";
 import type { RelationOperator } from "../tree/node.ts";
+import { table } from "../table.ts";
 
 export type TokenKind = "number" | "letter" | "word" | "text" | "command" | "operator" | "relation" | "end";
 
@@ -17,7 +18,7 @@ export type Token = {
   readonly number?: { readonly value: Rational; readonly decimals?: number };
 };
 
-export const RELATION_COMMANDS: Readonly<Record<string, RelationOperator>> = {
+export const RELATION_COMMANDS: Readonly<Record<string, RelationOperator>> = table({
   le: "<=",
   leq: "<=",
   leqslant: "<=",
@@ -51,7 +52,7 @@ export const RELATION_COMMANDS: Readonly<Record<string, RelationOperator>> = {
   rightarrow: "to",
   mapsto: "to",
   longrightarrow: "to",
-};
+});
 
 /** Commands that name a one-letter-like symbol. */
 export const GREEK: ReadonlySet<string> = new Set(
@@ -62,7 +63,7 @@ export const GREEK: ReadonlySet<string> = new Set(
 );
 
 /** Functions of one argument, with or without brackets, by the name that the tree uses. */
-export const FUNCTIONS: Readonly<Record<string, string>> = {
+export const FUNCTIONS: Readonly<Record<string, string>> = table({
   sin: "sin",
   cos: "cos",
   tan: "tan",
@@ -122,7 +123,8 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
   min: "min",
   mod: "mod",
   Arg: "arg",
-};
+  cis: "cis",
+});
 
 /** Markup whose one argument is words. */
 export const TEXT_COMMANDS: ReadonlySet<string> = new Set(
@@ -133,7 +135,7 @@ export const TEXT_COMMANDS: ReadonlySet<string> = new Set(
 
 /** Markup whose one argument is mathematics and that changes nothing. */
 export const TRANSPARENT_COMMANDS: ReadonlySet<string> = new Set(
-  "mathbf boldsymbol bm mathit mathcal mathscr mathfrak boxed bold ensuremath smash mathop mathord mathbin mathrel cancel color textcolor".split(
+  "mathbf boldsymbol bm mathit mathcal mathscr mathfrak boxed bold ensuremath smash mathop mathord mathbin mathrel cancel".split(
     " ",
   ),
 );
@@ -149,35 +151,3 @@ export const IGNORED_COMMANDS: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-
-export const NUMBER_WORDS: Readonly<Record<string, number>> = {
-  zero: 0,
-  one: 1,
-  two: 2,
-  three: 3,
-  four: 4,
-  five: 5,
-  six: 6,
-  seven: 7,
-  eight: 8,
-  nine: 9,
-  ten: 10,
-  eleven: 11,
-  twelve: 12,
-  thirteen: 13,
-  fourteen: 14,
-  fifteen: 15,
-  sixteen: 16,
-  seventeen: 17,
-  eighteen: 18,
-  nineteen: 19,
-  twenty: 20,
-  thirty: 30,
-  forty: 40,
-  fifty: 50,
-  sixty: 60,
-  seventy: 70,
-  eighty: 80,
-  ninety: 90,
-  hundred: 100,
-};

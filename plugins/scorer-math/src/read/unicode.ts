@@ -1,6 +1,7 @@
 /** Unicode characters of mathematics and their LaTeX spelling. */
+import { table } from "../table.ts";
 
-const UNICODE: Readonly<Record<string, string>> = {
+const UNICODE: Readonly<Record<string, string>> = table({
   "−": "-",
   "–": "-",
   "—": "-",
@@ -115,7 +116,7 @@ const UNICODE: Readonly<Record<string, string>> = {
   "∣": "\\mid ",
   º: "°",
   "˚": "°",
-};
+});
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ";
 const SUPERSCRIPT_TEXT = "0123456789+-()n";
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉₊₋";
@@ -125,6 +126,8 @@ const SUBSCRIPT_TEXT = "0123456789+-";
 export function toAscii(source: string): string {
   if (!/[^\x00-\x7f]/.test(source)) return source;
   return source
+    .replace(/(?<=\d\s{0,2})[µμ](?=(?:m|s|g|L|l|A|V|W|F|J|N|mol)(?![a-zA-Z]))/g, "u")
+    .replace(/(?<=\d\s{0,2})([kM]?)Ω/g, "$1ohm")
     .replace(
       /[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ]+/g,
       (run) => `^{${[...run].map((c) => SUPERSCRIPT_TEXT[SUPERSCRIPTS.indexOf(c)]).join("")}}`,

@@ -28,6 +28,9 @@ const PREFIXED: readonly (readonly [symbols: string, words: string, entry: UnitE
   ["L l", "liter litre", entry(VOLUME, "0.001")],
   ["J", "joule", entry(ENERGY, "1")],
   ["W", "watt", entry(POWER, "1")],
+  ["ohm", "ohm", entry({ kg: 1, m: 2, s: -3, A: -2 }, "1")],
+  ["F", "farad", entry({ kg: -1, m: -2, s: 4, A: 2 }, "1")],
+  ["T", "tesla", entry({ kg: 1, s: -2, A: -1 }, "1")],
   ["N", "newton", entry({ kg: 1, m: 1, s: -2 }, "1")],
   ["Pa", "pascal", entry({ kg: 1, m: -1, s: -2 }, "1")],
   ["Hz", "hertz", entry({ s: -1 }, "1")],
@@ -38,12 +41,13 @@ const PREFIXED: readonly (readonly [symbols: string, words: string, entry: UnitE
   ["Wh", "watthour", entry(ENERGY, "3600")],
   ["cal", "calorie", entry(ENERGY, "4.184")],
   ["B", "byte", entry({ bit: 1 }, "8")],
+  ["bar", "", entry({ kg: 1, m: -1, s: -2 }, "100000")],
   ["", "bit", entry({ bit: 1 }, "1")],
 ];
 
 const PREFIXES: readonly (readonly [symbol: string, word: string, power: number])[] = [
   ["n", "nano", -9],
-  ["µ", "micro", -6],
+  ["u", "micro", -6],
   ["m", "milli", -3],
   ["c", "centi", -2],
   ["d", "deci", -1],
@@ -55,10 +59,12 @@ const PREFIXES: readonly (readonly [symbol: string, word: string, power: number]
 ];
 
 const PLAIN: readonly (readonly [names: string, entry: UnitEntry])[] = [
-  ["inch inches", entry(LENGTH, "0.0254")],
+  ["in inch inches", entry(LENGTH, "0.0254")],
   ["ft foot feet", entry(LENGTH, "0.3048")],
   ["yd yds yard yards", entry(LENGTH, "0.9144")],
   ["mi mile miles", entry(LENGTH, "1609.344")],
+  ["lightyear lightyears", entry(LENGTH, "9460730472580800")],
+  ["au AU", entry(LENGTH, "149597870700")],
   ["acre acres", entry(AREA, "4046.8564224")],
   ["ha hectare hectares", entry(AREA, "10000")],
   ["gal gallon gallons", entry(VOLUME, "0.003785411784")],
@@ -73,12 +79,17 @@ const PLAIN: readonly (readonly [names: string, entry: UnitEntry])[] = [
   ["min mins minute minutes", entry(TIME, "60")],
   ["h hr hrs hour hours", entry(TIME, "3600")],
   ["day days", entry(TIME, "86400")],
+  ["fortnight fortnights", entry(TIME, "1209600")],
   ["week weeks", entry(TIME, "604800")],
   ["month months", entry({ month: 1 }, "1")],
   ["yr yrs year years", entry({ month: 1 }, "12")],
+  ["decade decades", entry({ month: 1 }, "120")],
+  ["century centuries", entry({ month: 1 }, "1200")],
+  ["atm atmosphere atmospheres", entry({ kg: 1, m: -1, s: -2 }, "101325")],
+  ["bars", entry({ kg: 1, m: -1, s: -2 }, "100000")],
+  ["torr", entry({ kg: 1, m: -1, s: -2 }, rational(101325, 760))],
   ["mph", entry({ m: 1, s: -1 }, "0.44704")],
   ["kmh kph kmph", entry({ m: 1, s: -1 }, rational(5, 18))],
-  ["ohm ohms Ω", entry({ kg: 1, m: 2, s: -3, A: -2 }, "1")],
   ["eV", entry(ENERGY, rational(1602176634n, 10n ** 28n))],
   ["K kelvin kelvins", entry({ K: 1 }, "1")],
   ["celsius °C degC", entry({ celsius: 1 }, "1")],
@@ -93,6 +104,9 @@ const PLAIN: readonly (readonly [names: string, entry: UnitEntry])[] = [
   ["°", { dimension: {}, factor: rational(1, 180), hasPi: true }],
   ["deg degree degrees", { dimension: {}, factor: rational(1, 180), hasPi: true }],
   ["rad radian radians", entry({}, "1")],
+  ["rev revs revolution revolutions", { dimension: {}, factor: rational(2), hasPi: true }],
+  ["rpm", { dimension: { s: -1 }, factor: rational(1, 30), hasPi: true }],
+  ["knot knots", entry({ m: 1, s: -1 }, rational(1852, 3600))],
 ];
 
 function build(): ReadonlyMap<string, UnitEntry> {
@@ -109,6 +123,7 @@ function build(): ReadonlyMap<string, UnitEntry> {
       const value = scaled(base, power);
       for (const symbol of symbols.split(" ")) if (symbol) table.set(symbolPrefix + symbol, value);
       for (const word of words.split(" ")) {
+        if (word === "") continue;
         table.set(wordPrefix + word, value);
         table.set(`${wordPrefix}${word}s`, value);
       }

@@ -16,7 +16,11 @@ const LONGEST = 60;
 
 /** The unit that the words name, or undefined when one of them is no unit. */
 export function parseUnit(source: string): Unit | undefined {
-  const name = source.replace(/\s+/g, " ").trim();
+  const name = source
+    .replace(/\s+/g, " ")
+    .replace(/\blight[ -]?year/i, "lightyear")
+    .replace(/\bdegrees? (?=celsius|fahrenheit)/i, "")
+    .trim();
   if (name === "" || name.length > LONGEST) return undefined;
   const dimension = new Map<string, number>();
   let factor = ONE;

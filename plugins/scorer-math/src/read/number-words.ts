@@ -1,0 +1,139 @@
+/** Numbers in English words: `twenty-one`, `two hundred and five`, `five and a half`, `a dozen`, `third`. */
+import { add, multiply, rational, type Rational } from "../exact/rational.ts";
+import { table } from "../table.ts";
+
+const SMALL =
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
+    " ",
+  );
+const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
+const ORDINALS =
+  "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(
+    " ",
+  );
+const SCALES: Readonly<Record<string, bigint>> = table({
+  dozen: 12n,
+  hundred: 100n,
+  thousand: 1000n,
+  million: 10n ** 6n,
+  billion: 10n ** 9n,
+  trillion: 10n ** 12n,
+});
+const PARTS: Readonly<Record<string, number>> = table({
+  half: 2,
+  halves: 2,
+  third: 3,
+  thirds: 3,
+  quarter: 4,
+  quarters: 4,
+  fourth: 4,
+  fourths: 4,
+  fifth: 5,
+  fifths: 5,
+  sixth: 6,
+  sixths: 6,
+  seventh: 7,
+  sevenths: 7,
+  eighth: 8,
+  eighths: 8,
+  ninth: 9,
+  ninths: 9,
+  tenth: 10,
+  tenths: 10,
+});
+
+const WORD = /[a-zA-Z]+/y;
+const AND_PART = /\s+and\s+(a|an|[a-z]+)[\s-]+([a-z]+)(?![a-zA-Z])/iy;
+const PART = /[\s-]+(?:of\s+an?\s+)?([a-z]+)(?![a-zA-Z])/iy;
+
+export type NumberWords = { readonly value: Rational; readonly length: number };
+
+/** 1 to 99, or undefined. */
+function small(word: string): number | undefined {
+  const index = SMALL.indexOf(word);
+  if (index >= 0) return index;
+  const tens = TENS.indexOf(word);
+  return tens < 0 ? undefined : 20 + 10 * tens;
+}
+
+/** The scale that a word such as `million` or `dozens` names. */
+export function scaleWord(word: string): bigint | undefined {
+  return SCALES[word.trim().toLowerCase().replace(/s$/, "")];
+}
+
+/** The ordinal that is a whole word: `third` is 3. Fractions have an article or a count: `a third`. */
+export function ordinalWord(word: string): number | undefined {
+  const index = ORDINALS.indexOf(word.toLowerCase());
+  return index < 0 ? undefined : index + 1;
+}
+
+/** The number whose words begin at `at`, as far as they go; undefined when there are none. */
+export function readNumberWords(source: string, at: number): NumberWords | undefined {
+  const whole = readWhole(source, at);
+  if (!whole) return undefined;
+  const end = at + whole.length;
+  const mixed = match(AND_PART, source, end);
+  const count = mixed && (/^an?$/i.test(mixed[1] as string) ? 1 : small((mixed[1] as string).toLowerCase()));
+  const part = mixed && PARTS[(mixed[2] as string).toLowerCase()];
+  if (mixed && count && part)
+    return { value: add(rational(whole.value), rational(count, part)), length: whole.length + mixed[0].length };
+  const bare = match(PART, source, end);
+  const divisor = bare && PARTS[(bare[1] as string).toLowerCase()];
+  if (bare && divisor && whole.value > 0n && !/dozen/i.test(source.slice(at, end)))
+    return { value: multiply(rational(whole.value), rational(1, divisor)), length: whole.length + bare[0].length };
+  return { value: rational(whole.value), length: whole.length };
+}
+
+/** `a half`, `half`, `a quarter`; `half a dozen` stays unread. */
+export function readPartWords(source: string): Rational | undefined {
+  const found = /^(?:an?\s+)?(half|quarter)$|^an?\s+([a-z]+)$/i.exec(source);
+  const divisor = found && PARTS[((found[1] ?? found[2]) as string).toLowerCase()];
+  return divisor ? rational(1, divisor) : undefined;
+}
+
+function match(pattern: RegExp, source: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(source);
+}
+
+/** A whole number: hundreds and what is below them add up, and scales multiply what came before. */
+function readWhole(source: string, at: number): { readonly value: bigint; readonly length: number } | undefined {
+  let total = 0n;
+  let current: bigint | undefined;
+  let lastScale: bigint | undefined;
+  let end = at;
+  for (let from = at; ; ) {
+    const word = match(WORD, source, from)?.[0].toLowerCase();
+    if (word === undefined) break;
+    const value = small(word);
+    const scale = SCALES[word] ?? (word === "dozens" ? 12n : undefined);
+    const isFirst = end === at;
+    if (value !== undefined && fits(current, value)) current = (current ?? 0n) + BigInt(value);
+    else if (isFirst && word === "a" && /^a\s+(?:hundred|thousand|million|billion|dozen)\b/i.test(source.slice(from))) {
+      current = 1n;
+    } else if (scale !== undefined && current !== undefined && current !== 0n) {
+      if (scale === 100n || scale === 12n) current *= scale;
+      else if (lastScale !== undefined && lastScale <= scale) break;
+      else {
+        total += current * scale;
+        current = undefined;
+        lastScale = scale;
+      }
+    } else break;
+    end = from + word.length;
+    const gap = /^(?:[\s-]+(?:and\s+(?=[a-z]))?)/i.exec(source.slice(end, end + 12))?.[0] ?? "";
+    const isAndAllowed = scale !== undefined && scale !== 12n;
+    if (gap === "" || (/and/i.test(gap) && !isAndAllowed)) break;
+    from = end + gap.length;
+  }
+  if (end === at) return undefined;
+  return { value: total + (current ?? 0n), length: end - at };
+}
+
+/** `twenty` takes a digit, `two hundred` takes anything below a hundred. */
+function fits(current: bigint | undefined, value: number): boolean {
+  if (current === undefined) return true;
+  if (value === 0) return false;
+  const rest = current % 100n;
+  return rest === 0n ? current > 0n : rest >= 20n && rest % 10n === 0n && value < 10;
+}
