@@ -1,4 +1,6 @@
 /** Whether an answer says the same as a reference. */
+import { compareMoments } from "./compare/clock.ts";
+import { withConstantsOf } from "./compare/integration.ts";
 import { asChoice } from "./compare/choice.ts";
 import { compareNodes } from "./compare/compare.ts";
 import type { Context } from "./compare/context.ts";
@@ -94,6 +96,8 @@ function decide(
   work: Work,
 ): Outcome {
   if (reference.answer === given.answer) return equivalent("identical", "the same text");
+  const moment = compareMoments(reference.answer, given.answer);
+  if (moment) return moment;
   const choice = compareChoices(reference, given, options, work);
   if (choice) return choice;
   if (left.error !== undefined || right.error !== undefined) {
@@ -112,7 +116,12 @@ function decide(
   const context: Context = { options, work, compare: (a, b) => compareNodes(context, a, b) };
   const outcome =
     compareDecimalCommas(reference.answer, given.answer, context) ?? context.compare(left.node, right.node);
-  if (outcome.verdict === "equivalent" || options.strict !== false) return outcome;
+  if (outcome.verdict === "equivalent") return outcome;
+  for (const renaming of withConstantsOf(left.node, right.node)) {
+    const again = context.compare(left.node, renaming);
+    if (again.verdict === "equivalent") return again;
+  }
+  if (options.strict !== false) return outcome;
   return context.compare(renamed(left.node), renamed(right.node));
 }
 

@@ -24,7 +24,7 @@ const OUTER: Readonly<Record<string, (u: Node) => Node>> = table({
 });
 
 /** The derivative with respect to a variable; undefined where a part has none that is known here. */
-function derivative(node: Node, variable: string): Node | undefined {
+export function derivative(node: Node, variable: string): Node | undefined {
   if (!some(node, (part) => part.kind === "symbol" && part.name === variable)) return ZERO;
   switch (node.kind) {
     case "symbol":

@@ -41,16 +41,27 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   const end = operands.at(-1) as Node;
   if (operands.length === 2 && approximation < 0 && isVariable(end)) return first;
   const compared = approximation >= 0 ? values.slice(0, approximation + 1) : values;
-  return compared.every((value) => isSame(c, value, compared[0] as Node)) ? last : undefined;
+  return compared.every((value) => agrees(c, value, compared[0] as Node)) ? last : undefined;
 }
 
-function isSame(c: Context, a: Node, b: Node): boolean {
+/** Whether two links of a chain are not known to differ: a limit or an integral in it may be beyond evaluation. */
+function agrees(c: Context, a: Node, b: Node): boolean {
   try {
-    return compareExact(c, a, b).verdict === "equivalent";
+    const [left, right] = a.kind === "quantity" && b.kind === "quantity" ? [a, b] : [withoutUnit(a), withoutUnit(b)];
+    const { verdict } = compareExact(c, left, right);
+    return verdict === "equivalent" || (verdict === "undecided" && (isOperator(a) || isOperator(b)));
   } catch (error) {
     if (error instanceof NotScalar || error instanceof Undefined) return false;
     throw error;
   }
+}
+
+function withoutUnit(node: Node): Node {
+  return node.kind === "quantity" ? node.value : node;
+}
+
+function isOperator(node: Node): boolean {
+  return some(node, (part) => part.kind === "call" && /^(?:lim|sum|prod|i*o?int)\b/.test(part.name));
 }
 
 /** `x = 5 = ...` as the two-sided equation between the name and its value. */

@@ -12,6 +12,7 @@ export function asChoice(source: string): Choice | undefined {
     .replace(/\\(?:text|textbf|mathrm|mathbf|textrm|mbox|rm|bf)\s*\{(\s*\(?[A-J]\)?[.:]?\s*)\}/g, "$1")
     .replace(/(?<=[A-J]\)?[.:]?)(?:\\[,;:! ]|~|\\quad|\\qquad)/g, " ")
     .replace(/^\s*\$|\$\s*$/g, "")
+    .replace(/^(.{1,20}?)\s+is\s+(?:the\s+)?(?:correct|right)(?:\s+(?:answer|choice|option|one))?[.\s]*$/i, "$1")
     .trim();
   const match = CHOICE.exec(bare);
   if (!match || /\(\s*[a-j]\s*\)/i.test(match[3] ?? "")) return undefined;

@@ -9,6 +9,8 @@ import { compareAsSets, compareInOrder, compareTuples } from "./collection.ts";
 import type { Context } from "./context.ts";
 import { asMatrix, compareMatrices, hasMatrix, vectorItems } from "./matrix.ts";
 import { withoutEllipsis } from "./ellipsis.ts";
+import { unified } from "./notation.ts";
+import { compareProgressions, withSameParameter } from "./parameter.ts";
 import { bothSigns, hasPlusMinus } from "./plusminus.ts";
 import { compareQuantities } from "./quantity.ts";
 import { compareRegions } from "./region.ts";
@@ -18,8 +20,9 @@ import { compareTexts, normaliseText, wordsOf } from "./text.ts";
 
 export function compareNodes(c: Context, goldNode: Node, answerNode: Node): Outcome {
   c.work.spend(8);
-  const gold = componentwise(prepared(goldNode));
-  const answer = componentwise(prepared(answerNode));
+  const [goldForm, answerForm] = withSameParameter(...unified(goldNode, answerNode));
+  const gold = componentwise(prepared(goldForm));
+  const answer = componentwise(prepared(answerForm));
   if (show(gold) === show(answer)) return equivalent("identical", "the same expression");
   if (gold.kind === "text" || answer.kind === "text") return compareWithText(c, gold, answer);
   if (isPiecewise(gold) && isPiecewise(answer)) return compareAsSets(c, children(gold), children(answer));
@@ -197,6 +200,8 @@ function compareValues(c: Context, gold: Node, answer: Node): Outcome {
     const right = itemsOf(answer);
     if (left && right) return compareAsSets(c, left, right);
   }
+  const family = compareProgressions(c, gold, answer);
+  if (family) return family;
   if (gold.kind === "quantity" || answer.kind === "quantity") return compareQuantities(c, gold, answer);
   if (hasMatrix(gold) || hasMatrix(answer)) return compareWithMatrix(c, gold, answer);
   if (gold.kind === "tuple" && answer.kind === "tuple") return compareTuples(c, gold, answer);

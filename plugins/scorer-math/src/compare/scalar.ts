@@ -12,6 +12,8 @@ import { different, equivalent, undecided, type Outcome } from "../verdict.ts";
 import { Work, WorkExhausted } from "../work.ts";
 import { approximate } from "./approximate.ts";
 import type { Context } from "./context.ts";
+import { isEllipsis, withoutEllipsisTerms } from "./ellipsis.ts";
+import { compareAntiderivatives } from "./integration.ts";
 import { agreeTo, asPrinted, roundsTo } from "./decimal.ts";
 
 /** Steps for a first normalisation; most answers need fewer. */
@@ -26,8 +28,10 @@ export function compareScalars(c: Context, gold: Node, answer: Node): Outcome {
   }
   if (gold.kind === "number" && answer.kind === "number" && q.equals(gold.value, answer.value))
     return equivalent("exact", "the same number");
-  if (isBarePercent(gold, answer) || isBarePercent(answer, gold))
-    return equivalent("units", "the same number of percent, with its sign left out on one side");
+  const percent = compareBarePercent(c, gold, answer);
+  if (percent) return percent;
+  const antiderivative = compareAntiderivatives(c, gold, answer);
+  if (antiderivative) return antiderivative;
   const rounded = compareRounded(c, gold, answer);
   if (rounded) return rounded;
   if (gold.kind === "number" && answer.kind === "number")
@@ -44,20 +48,21 @@ function letterString(node: Node): string | undefined {
   return letters.includes("") ? undefined : letters.join("");
 }
 
-/** `28` for `28\\%`: answers leave the sign out as they do units, where the number is whole. */
-function isBarePercent(percent: Node, bare: Node): boolean {
-  return (
-    percent.kind === "percent" &&
-    percent.value.kind === "number" &&
-    bare.kind === "number" &&
-    q.isInteger(bare.value) &&
-    q.equals(percent.value.value, bare.value)
-  );
+/** `28` for `28\%`: answers leave the sign out as they do units. Numbers below one may be the share itself. */
+function compareBarePercent(c: Context, gold: Node, answer: Node): Outcome | undefined {
+  if ((gold.kind === "percent") === (answer.kind === "percent")) return undefined;
+  const [a, b] = [gold, answer].map((node) => (node.kind === "percent" ? node.value : node)) as [Node, Node];
+  const size = approximate(a, c.work);
+  if (!size || q.compare(q.absolute(size), q.ONE) < 0 || c.compare(a, b).verdict !== "equivalent") return undefined;
+  return equivalent("units", "the same number of percent, with its sign left out on one side");
 }
 
 /** Equality of values, with no rounding: symmetric. */
 export function compareExact(c: Context, a: Node, b: Node): Outcome {
   if (show(a) === show(b)) return equivalent("identical", "the same expression");
+  const [left, right] = [withoutEllipsisTerms(a), withoutEllipsisTerms(b)];
+  if (left !== a || right !== b) return compareExact(c, left, right);
+  if (some(a, isEllipsis) || some(b, isEllipsis)) return undecided("structure", "an ellipsis stands for more than is written");
   const quick = compareNormalForms(c, a, b, QUICK_STEPS);
   if (typeof quick === "object") return quick;
   const field = compareInField(a, b, c.work);

@@ -8,7 +8,12 @@ const SYNONYMS: readonly (readonly [RegExp, string])[] = [
     /^(?:no (?:real |such |integer )?(?:solutions?|answers?|roots?|values?)(?: exists?)?|none|empty set|no .*exists?|there (?:is|are) no (?:real )?solutions?|nothing|null set)$/,
     "none",
   ],
-  [/^(?:does not exist|dne|undefined|doesn'?t exist|not defined|diverges)$/, "undefined"],
+  [
+    /^(?:(?:limit|value|sum|solution) )?(?:does not exist|dne|undefined|doesn'?t exist|not defined|diverges)$/,
+    "undefined",
+  ],
+  [/^(?:impossible|not possible|cannot be done)$/, "impossible"],
+  [/^none of (?:above|these|choices|options)$/, "none of these"],
   [/^(?:all (?:real )?numbers|all reals|any real number|every real number|all real values)$/, "all reals"],
   [/^(?:infinity|infinitely many|infinite|infinite(?:ly many)? solutions)$/, "infinite"],
   [/^(?:true|yes|correct|right)$/, "yes"],
@@ -41,7 +46,16 @@ export function compareTexts(gold: string, answer: string): Outcome {
   const b = normaliseText(answer);
   if (a === b && a !== "") return equivalent("text", "the same words");
   if (a.replace(/\s/g, "") === b.replace(/\s/g, "") && a !== "") return equivalent("text", "the same words");
+  if (a !== b && (isPluralOf(a, b) || isPluralOf(b, a))) return equivalent("text", "the same word in the plural");
+  const [left, right] = [gold, answer].map((text) => text.split(/,(?:\s*(?:and|or)\b)?|\b(?:and|or)\b/).map(normaliseText));
+  const isList = left !== undefined && right !== undefined && left.length > 1 && left.length === right.length;
+  if (isList && left.sort().join() === right.sort().join()) return equivalent("text", "the same words in a list");
   return different("text", "different words");
+}
+
+/** `triangles` for `triangle`: a longer word that only adds the ending. */
+function isPluralOf(plural: string, singular: string): boolean {
+  return /[a-z]{3}[^s]$/.test(singular) && (plural === `${singular}s` || plural === `${singular}es`);
 }
 
 /** The words of a node that is words, or letters that spell them; undefined for mathematics. */

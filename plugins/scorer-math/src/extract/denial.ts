@@ -1,7 +1,7 @@
 /** Whether the words around an answer deny or hedge it: such an answer is none. */
 
 const DENIED_BEFORE =
-  /(?:\b(?:not|never|cannot|isn'?t|aren'?t|wasn'?t|won'?t|can'?t|neither|nor|wrong|incorrect|false|without|except|excluding|unlike|instead of|rather than|other than|far from|rul(?:e|ed|es|ing) out|eliminat(?:e|ed)|discard(?:ed)?|reject(?:ed)?)\b|n't\b|≠|\\neq?\b)(?:(?!\bbut\b)[^.!?\n,;=]){0,24}$/i;
+  /(?:\b(?:not|never|cannot|isn'?t|aren'?t|wasn'?t|won'?t|can'?t|neither|nor|wrong|incorrect|false|without|except|excluding|unlike|instead of|rather than|other than|far from|rul(?:e|ed|es|ing) out|eliminat(?:e|ed)|discard(?:ed)?|reject(?:ed)?)\b|n't\b|≠|\\neq?\b)(?:(?!\bbut\b)[^.!?\n,;=]){0,24}$|\b(?:anything|everything|all|any(?: \w+)?) but\s*$/i;
 const DENIED_AFTER =
   /^[\s$.,;)*\]}]*(?:(?:wait|no|hmm|actually|sorry)\b[,.\s]*)?(?:(?:which|that|this|it|but that|but this|but it)\s*)?(?:(?:['’]s|is|was|would be|seems|looks)\s+(?:definitely\s+|clearly\s+|obviously\s+)?(?:not(?!\s+only)|wrong|incorrect|false|impossible|a mistake)\b|(?:isn'?t|wasn'?t)\b|\(?(?:wrong|incorrect)\b)/i;
 const HEDGED_BEFORE =

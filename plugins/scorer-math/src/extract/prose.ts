@@ -11,11 +11,15 @@ const LAST_IS =
   /^[\s\S]*\b(?:is|are|equals?|be|gives|get|obtain|yields|makes?|becomes|(?:simplifies|reduces|evaluates|comes|equal|amounts) to|=)\s+/i;
 /** What the answer is not, after the answer. */
 const CONTRAST = /(?:[,;(]\s*(?:and\s+)?not|[,;(]?\s*\b(?:rather than|instead of|as opposed to))\b[^.]*\.?\s*$/i;
-const MONTH = /^(?:January|February|March|April|May|June|July|August|September|October|November|December)\s+\d/i;
+const MONTH =
+  /^(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?\s+\d/i;
+const CLOCK = /^\d{1,2}(?::\d\d)?\s?[ap]\.?m\.?$/i;
+/** What follows a value in brackets or explains it: `12 (twelve)`, `12, because 3 * 4 = 12`. */
+const EXPLANATION = /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|desired))\b.*|\s*\((?=[^()]*[a-z]{3})[^()]{1,80}\)[\s.]*)$/is;
 const LEADING =
   /^(?:[\s*_`>:#-]*(?:so|thus|hence|therefore|then|finally|and|but|we (?:get|have|find|obtain)|this gives|which gives|it(?:'s| is| equals)|that(?:'s| is)|simply|just|exactly|precisely|approximately|about|roughly|around|the (?:final )?answer(?: is)?|my answer is|i (?:choose|pick|select|think)|answer|is|are|equal to|option|choice)\b[,:]?\s*)+/i;
 const NUMBER_IN_TEXT =
-  /(?<![\w.])[-−]?\$?\s?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?\/\s?\d+)?(?:\s?%|\s*percent)?(?![\w])/g;
+  /(?<![\w.])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b\.?)?|[-−]?\$?\s?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?\/\s?\d+)?(?:\s?%|\s*percent)?)(?!\w|\.\.)/g;
 const LONGEST = 6_000;
 /** Characters of an answer in words. */
 const LONGEST_WORDS = 1_000;
@@ -93,7 +97,7 @@ function inFormulas(
       region.content
         .replace(/^\s*\\[[(]|\\[\])]\s*$/g, "")
         .trim()
-        .replace(/[.,;]$/, ""),
+        .replace(/(?<!\\)[.,;]$/, ""),
     )
     .join(join);
   const unit = /^\s*(%|percent|[a-z]+(?:\s?(?:\/|per)\s?[a-z]+)?(?:\s?\^\s?\d)?)(?=[\s.,;!]*$)/i.exec(rest)?.[1];
@@ -110,7 +114,8 @@ function isValue(source: string): boolean {
   return node.kind !== "text";
 }
 
-function inWords(sentence: string, before: string, after: string, isReference: boolean): Extraction | undefined {
+function inWords(written: string, before: string, after: string, isReference: boolean): Extraction | undefined {
+  const sentence = written.replace(/\\([$%#&_])/g, "$1");
   const bare = withoutMarkdown(sentence).trim();
   const positive = CONTRAST.test(bare) && /\d|\\/.test(bare.replace(CONTRAST, "")) ? bare.replace(CONTRAST, "") : bare;
   const stripped = positive.replace(LEADING, "").trim() || positive;
@@ -124,10 +129,13 @@ function inWords(sentence: string, before: string, after: string, isReference: b
   if (!isReference && bare.endsWith("?")) return { found: false, reason: "the answer is asked, not given" };
   const reply = /\d|\\/.test(bare) ? undefined : /^(?:yes|no)\b(?=\s*[,.;:!–—-])/i.exec(bare)?.[0];
   if (reply) return { found: true, answer: reply, isMath: false, source: "text" };
-  if (MONTH.test(stripped) && stripped.length < 40)
+  if ((MONTH.test(stripped) || CLOCK.test(stripped)) && stripped.length < 40)
     return { found: true, answer: stripped, isMath: false, source: "text" };
   if (stripped.length < 2000 && isValue(stripped))
     return check(skipped, "") ?? { found: true, answer: stripped, isMath: false, source: "text" };
+  const [, explained, explanation = ""] = EXPLANATION.exec(stripped.slice(0, 400)) ?? [];
+  if (explained && isValue(explained))
+    return check(skipped, explanation) ?? { found: true, answer: explained, isMath: false, source: "text" };
   const tail = LAST_IS.exec(stripped.slice(-600));
   if (tail && !stripped.includes("\\")) {
     const value = stripped

@@ -5,6 +5,7 @@ import { abs as absInteger, factor, gcd } from "../exact/integer.ts";
 import * as q from "../exact/rational.ts";
 import type { Rational } from "../exact/rational.ts";
 import type { Node } from "../tree/node.ts";
+import { infinitySign } from "../tree/walk.ts";
 import { binomial, factorial } from "./combinatorics.ts";
 import { determinant } from "./determinant.ts";
 import * as frac from "./fraction.ts";
@@ -88,23 +89,14 @@ function opaque(n: NormalForms, name: string, values: readonly Fraction[]): Frac
 /** An integral, limit, infinite sum: equal only to the same one. */
 function operator(n: NormalForms, name: string, args: readonly Node[]): Fraction {
   n.isComplete = false;
-  const key = args.map((arg) => {
-    if (arg.kind === "relation")
-      return arg.operands.map((operand) => frac.keyOf(n.normalise(operand))).join(arg.operators[0]);
-    if (arg.kind === "tuple")
-      return arg.items
-        .map((item) =>
-          item.kind === "relation"
-            ? item.operands.map((operand) => frac.keyOf(n.normalise(operand))).join(item.operators[0])
-            : item.kind === "text"
-              ? item.value
-              : frac.keyOf(n.normalise(item)),
-        )
-        .join(";");
-    if (arg.kind === "constant" && arg.name === "infinity") return "infinity";
-    return frac.keyOf(n.normalise(arg));
-  });
-  return frac.whole(poly.atom(`${name}{${key.join(",")}}`));
+  const keyOf = (arg: Node): string => {
+    if (arg.kind === "relation") return arg.operands.map(keyOf).join(arg.operators[0]);
+    if (arg.kind === "tuple") return arg.items.map(keyOf).join(";");
+    if (arg.kind === "text") return arg.value;
+    const sign = infinitySign(arg);
+    return sign === 0 ? frac.keyOf(n.normalise(arg)) : `${sign} infinity`;
+  };
+  return frac.whole(poly.atom(`${name}{${args.map(keyOf).join(",")}}`));
 }
 
 function logarithm(n: NormalForms, a: Fraction): Fraction {

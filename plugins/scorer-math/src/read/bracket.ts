@@ -1,5 +1,6 @@
 /** Brackets: grouping, tuples, intervals, sets, set builders, absolute values, floors and ceilings. */
-import { call, type Bracket, type Node } from "../tree/node.ts";
+import { HALF } from "../exact/rational.ts";
+import { call, number, power, sum, type Bracket, type Node } from "../tree/node.ts";
 import { joined } from "./list.ts";
 import type { Parser } from "./state.ts";
 import { table } from "../table.ts";
@@ -106,7 +107,15 @@ export function parseAbsolute(p: Parser, bar: string): Node {
   const content = joined(p);
   p.bars--;
   if (!p.lexer.take("operator", bar)) p.fail("unclosed bar");
-  return call("abs", content);
+  return measured("abs", content);
+}
+
+/** The absolute value of a number, or the length of a vector that is written out. */
+function measured(name: string, content: Node): Node {
+  const items =
+    content.kind === "tuple" ? content.items : content.kind === "matrix" && name === "norm" ? content.rows.flat() : [];
+  const isVector = items.length > 0 && name !== "floor" && name !== "ceil";
+  return isVector ? power(sum(items.map((item) => power(item, number(2)))), number(HALF)) : call(name, content);
 }
 
 /** `\lfloor a \rfloor`, `\lvert a \rvert`, `\langle a, b \rangle`; undefined when `name` opens nothing. */
@@ -136,7 +145,7 @@ export function parseDelimited(p: Parser, name: string): Node | undefined {
   const content = p.expression();
   p.bars--;
   if (!lexer.take("command", pair[0])) p.fail(`unclosed \\${name}`);
-  return call(pair[1], content);
+  return measured(pair[1], content);
 }
 
 function parsePlainSet(p: Parser): Node {

@@ -49,8 +49,11 @@ export function clean(source: string): string {
     if (/\d(?:\\[,;: ]|\{,\})/.test(out)) out = joinSpacedDigits(out);
     for (const [pattern, replacement] of REWRITES) out = out.replace(pattern, replacement);
   }
-  return out.trim();
+  return out.replace(TIMES_POWER_OF_TEN, " * ").trim();
 }
+
+/** The letter of `1.2 x 10^5`. */
+const TIMES_POWER_OF_TEN = /(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))/g;
 
 /** `1\,000\,000` and `1{,}000{,}000` are one number. */
 function joinSpacedDigits(source: string): string {

@@ -1,10 +1,11 @@
 /** Commands that stand for one value. */
-import { INFINITY, PI, power, quotient, symbol, type Node } from "../tree/node.ts";
+import { INFINITY, PI, power, quotient, symbol, type Node, type RelationOperator } from "../tree/node.ts";
 import { table } from "../table.ts";
 import { parseBuilder, parseDelimited } from "./bracket.ts";
 import { parseEnvironment } from "./environment.ts";
 import { parseApplication, parseBigOperator, parseFunction } from "./function.ts";
 import { primed, subscripted } from "./name.ts";
+import { signedSet } from "./set-words.ts";
 import { parseSiunitx } from "./siunitx.ts";
 import type { Parser } from "./state.ts";
 import { ACCENTS, FUNCTIONS, GREEK, IGNORED_COMMANDS, TRANSPARENT_COMMANDS } from "./token.ts";
@@ -15,6 +16,15 @@ const BLACKBOARD: Readonly<Record<string, Node>> = table({
   N: { kind: "namedSet", name: "naturals" },
   Q: { kind: "namedSet", name: "rationals" },
   C: { kind: "namedSet", name: "complexes" },
+});
+const SIGNS: Readonly<Record<string, RelationOperator>> = table({
+  "+": ">",
+  "-": "<",
+  ">0": ">",
+  "\\ge0": ">=",
+  "\\geq0": ">=",
+  "\\ast": "!=",
+  "*": "!=",
 });
 const EMPTY: Node = { kind: "namedSet", name: "empty" };
 
@@ -139,10 +149,12 @@ function parseBlackboard(p: Parser): Node {
   const name = argument.kind === "symbol" ? (argument.name.split("_")[0] as string) : "";
   const set = BLACKBOARD[name];
   if (!set) return argument;
-  const sign = /^(?:_\s*\{?\s*|\^\s*\{?\s*)([+-]|\*|>0|\\ast|\d|n)\s*\}?/.exec(
+  const sign = /^(?:_\s*\{?\s*|\^\s*\{?\s*)([+-]|\*|>0|\\geq?\s?0|\\ast|\d|n)\s*\}?/.exec(
     p.lexer.source.slice(p.lexer.token.start, p.lexer.token.start + 12),
   );
   if (!sign) return set;
   p.lexer.moveTo(p.lexer.token.start + sign[0].length);
+  const operator = SIGNS[sign[1] as string];
+  if (operator && set.kind === "namedSet") return signedSet(set.name, operator);
   return { kind: "call", name: `${name}${sign[1]}()`, args: [power(set, symbol(sign[1] as string))] };
 }

@@ -5,6 +5,7 @@ import { joinedParts } from "./compound.ts";
 import type { Parser } from "./state.ts";
 import { FUNCTIONS } from "./token.ts";
 
+const IMPLIES = /^(?:Rightarrow|implies|iff|Leftrightarrow|Longrightarrow|Longleftrightarrow)$/;
 type Join = ListNode["join"];
 const CONDITION = /^(?:for|where|when|if|with|given|as|such|whenever|provided|unless|otherwise)\b/i;
 const NEGATIONS: Readonly<Partial<Record<RelationOperator, RelationOperator>>> = {
@@ -22,6 +23,7 @@ export function parseList(p: Parser): Node {
   const { lexer } = p;
   const items: Node[] = [];
   let join: Join = "comma";
+  while (lexer.is("command") && IMPLIES.test(lexer.token.value)) lexer.next();
   skipLabels(p);
   items.push(readCondition(p, joined(p)));
   for (;;) {
@@ -54,7 +56,7 @@ export function joined(p: Parser): Node {
     operators.push(negated ? (NEGATIONS[operator] ?? "!=") : operator);
     operands.push(withModulus(p, p.expression()));
   }
-  return operators.length === 0 ? first : { kind: "relation", operators, operands };
+  return operators.length === 0 ? withModulus(p, first) : { kind: "relation", operators, operands };
 }
 
 /** `1 \pmod{3}`, `1 (mod 3)`: the residue class, with a residue from 0 to the modulus. */
@@ -103,8 +105,7 @@ function readSeparator(p: Parser): Join | "implies" | "end" | undefined {
     else if (token.kind === "command" && (token.value === "\\" || token.value === "newline")) next = "comma";
     else if (token.kind === "command" && (token.value === "land" || token.value === "wedge")) next = "and";
     else if (token.kind === "command" && (token.value === "lor" || token.value === "vee")) next = "or";
-    else if (token.kind === "command" && /^(?:Rightarrow|implies|iff|Leftrightarrow|Longrightarrow)$/.test(token.value))
-      next = "implies";
+    else if (token.kind === "command" && IMPLIES.test(token.value)) next = "implies";
     else if (token.kind === "text" || token.kind === "word") next = connective(token.value);
     if (!next) return found;
     lexer.next();

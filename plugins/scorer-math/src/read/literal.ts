@@ -4,11 +4,11 @@ import { add, fromDecimal, rational, type Rational } from "../exact/rational.ts"
 export type Literal = { readonly length: number; readonly value: Rational; readonly decimals?: number };
 
 const PLAIN = /(?:\d+\.\d+|\d+\.(?![\d.]|\s*\\[lc]?dots)|\d+|\.\d+)/y;
-const GROUPED = /\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d,])(?! ?\d)(?:\.\d+)?/y;
+const GROUPED = /\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d,])(?! ?\d)(?:\.\d+)?|\d{1,3}(?:'\d{3})+(?![\d'])(?:\.\d+)?/y;
 const EUROPEAN = /\d{1,3}(?:\.\d{3})+,\d+(?![\d,.])|\d{1,3}(?:\.\d{3}){2,}(?![\d,.])/y;
 const EXPONENT = /[eE]([+-]?\d{1,7})(?![\d.a-zA-Z])/y;
 const REPEATING =
-  /(\d*)\.(\d*)(?:\\overline\s*\{(\d+)\}|\\bar\s*\{(\d+)\}|\\(?:bar|overline)\s*(\d)|\((\d+)\)|\\dot\s*\{?(\d)\}?(?!\d|\\dot))/y;
+  /(\d*)\.(\d*)(?:\\overline\s*\{(\d+)\}|\\bar\s*\{(\d+)\}|\\(?:bar|overline)\s*(\d)|\((\d+)\)|\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)?(?!\d|\\dot))/y;
 const ELLIPSIS = /(\d*)\.(\d+)(?:\.\.\.|\s*\\[lc]?dots(?![a-zA-Z])|\\dots[bcm]?(?![a-zA-Z]))/y;
 /** Digits of one literal. More is no number that anyone means, and costs quadratic time to convert. */
 const MOST_DIGITS = 5000;
@@ -36,7 +36,7 @@ function readPlain(source: string, at: number): Literal | undefined {
 function readGrouped(source: string, at: number): Literal | undefined {
   const grouped = match(GROUPED, source, at)?.[0];
   if (grouped !== undefined && grouped.length < MOST_DIGITS)
-    return withExponent(source, at, grouped, grouped.replace(/[ ,]/g, ""));
+    return withExponent(source, at, grouped, grouped.replace(/[ ,']/g, ""));
   const european = match(EUROPEAN, source, at)?.[0];
   if (european === undefined || european.length > MOST_DIGITS) return undefined;
   return withExponent(source, at, european, european.replace(/\./g, "").replace(",", "."));
@@ -60,7 +60,7 @@ function withExponent(source: string, at: number, raw: string, digits: string): 
 function readRepeating(source: string, at: number): Literal | undefined {
   const found = match(REPEATING, source, at);
   if (!found || found[0].length > MOST_DIGITS) return undefined;
-  const period = found.slice(3).find((group) => group !== undefined) as string;
+  const period = found.slice(3).join("");
   return { length: found[0].length, value: repeating(found[1] as string, found[2] as string, period) };
 }
 

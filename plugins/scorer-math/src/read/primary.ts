@@ -8,6 +8,7 @@ import { parseApplication, parseFunction } from "./function.ts";
 import { primed, subscripted } from "./name.ts";
 import { parseNumber, readBased } from "./numeral.ts";
 import { readNumberWords } from "./number-words.ts";
+import { readSetWords } from "./set-words.ts";
 import { ReadError, type Parser } from "./state.ts";
 import { FUNCTIONS } from "./token.ts";
 import { parseWord } from "./word.ts";
@@ -21,6 +22,7 @@ export function parsePrimary(p: Parser): Node {
     case "number":
       return parseNumber(p);
     case "letter":
+      if (token.value === "a" && !p.isMath && readNumberWords(lexer.source, token.start)) return parseWord(p);
       lexer.next();
       return parseLetter(p, token.value);
     case "word":
@@ -71,7 +73,7 @@ function parseMarkedText(p: Parser): Node {
   if (count?.length === content.length) return number(count.value);
   if (/^[A-J](?:\s*(?:,|and|or|,\s*and)\s*[A-J])+$/.test(content)) return p.readWhole(content, false);
   if (/\d|^[([]|\\/.test(content)) return readMarked(p, content);
-  return text(subscripted(p, content));
+  return readSetWords(content, (value) => readMarked(p, value)) ?? text(subscripted(p, content));
 }
 
 /** What upright text says as mathematics; words with digits in them stay words. */

@@ -3,6 +3,7 @@ import { number, text, type Node } from "../tree/node.ts";
 import { WorkExhausted, type Work } from "../work.ts";
 import { clean } from "./clean.ts";
 import { AnswerParser } from "./parser.ts";
+import { readSetWords } from "./set-words.ts";
 import { ReadError } from "./state.ts";
 import { ordinalWord, readNumberWords, readPartWords } from "./number-words.ts";
 import { table } from "../table.ts";
@@ -22,7 +23,7 @@ export function read(source: string, isMath: boolean, work: Work): Reading {
   if (cleaned === "") return { node: text(trimmed) };
   const marked = isMath ? markConnectives(cleaned) : spellOut(joinLines(cleaned));
   const isFormula = marked.includes("\\") || (isMath && !hasWords(marked));
-  const words = isFormula ? undefined : readWords(cleaned);
+  const words = isFormula ? undefined : readWords(cleaned, work);
   if (words) return { node: words };
   try {
     const parser = new AnswerParser(marked, isFormula, work);
@@ -53,6 +54,8 @@ function joinLines(source: string): string {
 
 /** Arithmetic in words between values: `5 plus 3`, `x squared`. */
 function spellOut(source: string): string {
+  const share = /^(-?[\d.,/]+) (to|out of|in) ([\d.,/]+)$/.exec(source);
+  if (share) return share[2] === "to" ? `${share[1]}:${share[3]}` : `(${share[1]})/(${share[3]})`;
   if (!/\b(?:plus|minus|times|divided|squared|cubed)\b/.test(source)) return source;
   return source
     .replace(/(?<=[\w)])\s+(?:plus|minus|times|divided by)\s+(?=[\w(])/g, (word) => WORDS[word.trim()] as string)
@@ -63,9 +66,14 @@ function spellOut(source: string): string {
 const WORDS: Readonly<Record<string, string>> = table({ plus: "+", minus: "-", times: "*", "divided by": "/" });
 
 /** Plain text that is words, or a fraction in words; undefined when it may be mathematics. */
-function readWords(source: string): Node | undefined {
+function readWords(source: string, work: Work): Node | undefined {
   const part = readPartWords(source);
   if (part) return number(part);
+  const set = readSetWords(source, (value) => {
+    const { node, error } = read(value, false, work);
+    return error === undefined && node.kind !== "text" ? node : undefined;
+  });
+  if (set) return set;
   if (readNumberWords(source, 0)) return undefined;
   const isWords =
     /^[a-zA-Z][a-zA-Z' -]*$/.test(source) &&

@@ -1,6 +1,6 @@
 /** From expression trees (intervals, unions, inequalities, sets of numbers, conditions) to regions. */
 import { difference, type ListNode, type Node, type RelationNode, type TupleNode } from "../tree/node.ts";
-import { some, variables } from "../tree/walk.ts";
+import { infinitySign, some, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
 import { bothSigns, hasPlusMinus } from "../compare/plusminus.ts";
 import { complement, isEmpty, LINE, NOTHING, pointRegion, type Region, type SameEnd } from "./region.ts";
@@ -9,7 +9,12 @@ import { endOf, solve, type Comparison } from "./solve.ts";
 /** More conditions are no answer that anyone writes, and cost quadratic time. */
 const MOST_CONDITIONS = 40;
 
-export type Compiler = { readonly work: Work; readonly isSame: SameEnd };
+export type Compiler = {
+  readonly work: Work;
+  readonly isSame: SameEnd;
+  /** Inside a set builder, where an equation says which numbers belong to the set. */
+  readonly solvesEquations?: true;
+};
 
 /** Whether a node is written as a set of reals, so that comparing regions makes sense. */
 export function looksLikeRegion(node: Node): boolean {
@@ -92,16 +97,6 @@ function intersection(parts: readonly (Region | undefined)[]): Region | undefine
   return parts.includes(undefined) ? undefined : { kind: "intersection", parts: parts as Region[] };
 }
 
-/** 1 and -1 for the infinities, 0 for anything else. */
-function infinitySign(node: Node): -1 | 0 | 1 {
-  if (node.kind === "constant" && node.name === "infinity") return 1;
-  if (node.kind !== "multiply" || node.factors.length !== 2) return 0;
-  const [minus, infinite] = node.factors as [Node, Node];
-  return minus.kind === "number" && minus.value.n < 0n && infinite.kind === "constant" && infinite.name === "infinity"
-    ? -1
-    : 0;
-}
-
 function interval(c: Compiler, node: TupleNode): Region | undefined {
   const [low, high] = node.items;
   if (node.items.length !== 2 || !low || !high || node.open === "angle") return undefined;
@@ -119,7 +114,7 @@ function interval(c: Compiler, node: TupleNode): Region | undefined {
 }
 
 function builder(c: Compiler, element: Node, condition: Node): Region | undefined {
-  if (element.kind === "symbol") return compileRegion(c, condition);
+  if (element.kind === "symbol") return compileRegion({ ...c, solvesEquations: true }, condition);
   if (element.kind === "relation" && element.operators[0] === "in" && element.operands[0]?.kind === "symbol")
     return intersection([compileRegion(c, element), compileRegion(c, condition)]);
   return undefined;
@@ -172,7 +167,7 @@ function inequality(
   const normal = flipped[operator];
   if (!normal) return undefined;
   const names = [...variables(normal[0])];
-  if (names.length !== 1 || (operator === "=" && left.kind !== "symbol" && right.kind !== "symbol")) return undefined;
+  if (names.length !== 1 || (operator === "=" && !c.solvesEquations && left.kind !== "symbol" && right.kind !== "symbol")) return undefined;
   return solve(normal[0], normal[1], names[0] as string, c.work);
 }
 

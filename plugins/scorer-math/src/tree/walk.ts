@@ -81,3 +81,13 @@ export function variables(node: Node, found: Set<string> = new Set()): Set<strin
   for (const child of children(node)) variables(child, found);
   return found;
 }
+
+/** 1 and -1 for the infinities, 0 for anything else. */
+export function infinitySign(node: Node): -1 | 0 | 1 {
+  if (node.kind === "constant" && node.name === "infinity") return 1;
+  if (node.kind !== "multiply" || node.factors.length !== 2) return 0;
+  const [minus, infinite] = node.factors as [Node, Node];
+  return minus.kind === "number" && minus.value.n < 0n && infinite.kind === "constant" && infinite.name === "infinity"
+    ? -1
+    : 0;
+}
