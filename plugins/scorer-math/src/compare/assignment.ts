@@ -2,6 +2,8 @@
 import { NotScalar, Undefined } from "../normal/errors.ts";
 import type { Node, RelationNode } from "../tree/node.ts";
 import { children, some } from "../tree/walk.ts";
+import { approximate } from "./approximate.ts";
+import { asPrinted, roundsTo, truncatesTo } from "./decimal.ts";
 import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";
 
@@ -36,12 +38,22 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   const named = isName(first);
   const values = named ? operands.slice(1) : operands;
   const approximation = operators.indexOf("~");
-  const last = approximation >= (named ? 1 : 0) ? (operands[approximation] as Node) : (operands.at(-1) as Node);
+  const last = approximation >= (named ? 1 : 0) ? (operands[approximation] as Node) : beforeRounding(c, values);
   if (named) return last;
   const end = operands.at(-1) as Node;
   if (operands.length === 2 && approximation < 0 && isVariable(end)) return first;
   const compared = approximation >= 0 ? values.slice(0, approximation + 1) : values;
-  return compared.every((value) => agrees(c, value, compared[0] as Node)) ? last : undefined;
+  const exact = last === end || approximation >= 0 ? compared : values.slice(0, -1);
+  return exact.every((value) => agrees(c, value, exact[0] as Node)) ? last : undefined;
+}
+
+/** The last value, or the exact one before it of which it is only the rounded spelling: `3/7 = 0.43`. */
+function beforeRounding(c: Context, values: readonly Node[]): Node {
+  const [before, last] = [values.at(-2), values.at(-1) as Node];
+  const printed = asPrinted(last);
+  if (!before || !printed || some(before, (part) => part.kind === "number" && part.decimals !== undefined)) return last;
+  const exact = approximate(withoutUnit(before), c.work);
+  return exact && (roundsTo(exact, printed) || truncatesTo(exact, printed)) ? before : last;
 }
 
 /** Whether two links of a chain are not known to differ: a limit or an integral in it may be beyond evaluation. */

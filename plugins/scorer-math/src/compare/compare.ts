@@ -186,7 +186,9 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
     if (item.kind === "relation") names.set(show(item.operands[0] as Node), value);
   }
   // Several names: the values in the order of the names, as a point is written.
-  if (names.size === node.items.length && names.size > 1 && (other.kind === "tuple" || other.kind === "list")) {
+  const letters = new Set([...names.keys()].map((name) => name.replace(/_\w+$/, "")));
+  const areRoots = letters.size === 1 && other.kind !== "tuple";
+  if (!areRoots && names.size === node.items.length && names.size > 1 && (other.kind === "tuple" || other.kind === "list")) {
     const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
     return { kind: "tuple", items: sorted, open: "round", close: "round" };
   }

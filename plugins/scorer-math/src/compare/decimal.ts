@@ -61,6 +61,12 @@ export function roundsTo(value: Rational, printed: Printed): boolean {
   return isAwayFromZero || lastDigit.n % 2n === 0n;
 }
 
+/** Whether the printed value is the beginning of the digits of `value`. */
+export function truncatesTo(value: Rational, printed: Printed): boolean {
+  const excess = q.subtract(q.absolute(value), q.absolute(printed.value));
+  return q.sign(value) === q.sign(printed.value) && excess.n >= 0n && q.compare(excess, printed.unit) < 0;
+}
+
 /**
  * Whether two values agree when rounded to `places` decimals. Values that both round to zero have to agree in as many
  * significant digits instead, so that 1e-9 is not 2e-9.

@@ -19,7 +19,7 @@ const EXPLANATION = /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|d
 const LEADING =
   /^(?:[\s*_`>:#-]*(?:so|thus|hence|therefore|then|finally|and|but|we (?:get|have|find|obtain)|this gives|which gives|it(?:'s| is| equals)|that(?:'s| is)|simply|just|exactly|precisely|approximately|about|roughly|around|the (?:final )?answer(?: is)?|my answer is|i (?:choose|pick|select|think)|answer|is|are|equal to|option|choice)\b[,:]?\s*)+/i;
 const NUMBER_IN_TEXT =
-  /(?<![\w.])(?:\d{1,2}:\d\d(?:\s?[ap]\.?m\b\.?)?|[-−]?\$?\s?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?\/\s?\d+)?(?:\s?%|\s*percent)?)(?!\w|\.\.)/g;
+  /(?<![\w.])(?:\d{1,2}:\d\d(?:\s?[apAP]\.?[mM]\b\.?)?|[-−]?\$?\s?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?\/\s?\d+)?(?:\s?%|\s*percent)?)(?!\w|\.\.)/g;
 const LONGEST = 6_000;
 /** Characters of an answer in words. */
 const LONGEST_WORDS = 1_000;
@@ -67,6 +67,17 @@ function inSentence(sentence: string, before: string, after: string, isReference
   return inWords(sentence, before, after, isReference);
 }
 
+/** `the minimum is 3 when $x = 2$`: the value stands before the formula. */
+const STATED_BEFORE = /\b(?:is|are|equals)\s+([^,;:]{1,40}?),?\s+(?:when|where|for|at|since|because|if|with)\s*$/i;
+const EXPLAINS = /^[\s.,;(]*(?:since|because|where|when|for|as|with|given|using|if|provided)\b/i;
+
+/** The last formula that is not there to explain the one before it: `$x = 20$ (since $x > 0$)`. */
+function beforeExplanations(sentence: string, regions: readonly MathRegion[]): MathRegion {
+  let at = regions.length - 1;
+  while (at > 0 && EXPLAINS.test(sentence.slice(regions[at - 1]?.end, regions[at]?.start))) at--;
+  return regions[at] as MathRegion;
+}
+
 function inFormulas(
   sentence: string,
   regions: readonly MathRegion[],
@@ -74,11 +85,14 @@ function inFormulas(
   after: string,
   isReference: boolean,
 ): Extraction | undefined {
-  const last = regions.at(-1) as MathRegion;
+  const last = beforeExplanations(sentence, regions);
   const rest = sentence.slice(last.end);
+  const stated = regions.length === 1 ? STATED_BEFORE.exec(sentence.slice(0, last.start))?.[1] : undefined;
+  if (stated !== undefined && isValue(stated)) return inWords(stated, before, "", isReference);
   const value = /\b(?:is|are|equals)\s+(-?\$?\d[^.]*(?:\.\d+)?[^.]*?)[\s.]*$/i.exec(rest);
   if (value?.[1] && isValue(value[1])) return { found: true, answer: value[1].trim(), isMath: false, source: "text" };
-  let first = regions.length - 1;
+  const count = regions.indexOf(last);
+  let first = count;
   let join = ", ";
   while (first > 0) {
     const gap = sentence.slice(regions[first - 1]?.end, regions[first]?.start);
@@ -88,11 +102,11 @@ function inFormulas(
   }
   const start = (regions[first] as MathRegion).start;
   if (!isReference) {
-    const reason = denial(before + sentence.slice(0, start), rest + after, first === regions.length - 1);
+    const reason = denial(before + sentence.slice(0, start), rest + after, first === count);
     if (reason) return { found: false, reason };
   }
   const content = regions
-    .slice(first)
+    .slice(first, count + 1)
     .map((region) =>
       region.content
         .replace(/^\s*\\[[(]|\\[\])]\s*$/g, "")
@@ -131,11 +145,11 @@ function inWords(written: string, before: string, after: string, isReference: bo
   if (reply) return { found: true, answer: reply, isMath: false, source: "text" };
   if ((MONTH.test(stripped) || CLOCK.test(stripped)) && stripped.length < 40)
     return { found: true, answer: stripped, isMath: false, source: "text" };
-  if (stripped.length < 2000 && isValue(stripped))
-    return check(skipped, "") ?? { found: true, answer: stripped, isMath: false, source: "text" };
   const [, explained, explanation = ""] = EXPLANATION.exec(stripped.slice(0, 400)) ?? [];
   if (explained && isValue(explained))
     return check(skipped, explanation) ?? { found: true, answer: explained, isMath: false, source: "text" };
+  if (stripped.length < 2000 && isValue(stripped))
+    return check(skipped, "") ?? { found: true, answer: stripped, isMath: false, source: "text" };
   const tail = LAST_IS.exec(stripped.slice(-600));
   if (tail && !stripped.includes("\\")) {
     const value = stripped

@@ -78,6 +78,9 @@ export function parseCommand(p: Parser): Node {
     case "prod":
     case "lim":
       return parseBigOperator(p, name);
+    case "neg":
+    case "lnot":
+      return { kind: "call", name: "not()", args: [p.primary()] };
     case "angle":
     case "triangle":
     case "measuredangle":

@@ -127,6 +127,7 @@ function applySign(sign: Sign, value: Node): Node {
 
 function parseTerm(p: Parser): Node {
   let left: Node = parsePower(p);
+  const dropped = p.droppedWords;
   for (;;) {
     if (isModulus(p)) return left;
     const { lexer } = p;
@@ -141,7 +142,7 @@ function parseTerm(p: Parser): Node {
     } else if (operator === "over") {
       lexer.next();
       left = quotient(left, parseTerm(p));
-    } else if (operator === "choose") {
+    } else if (operator === "choose" || (token.kind === "word" && token.value === "choose")) {
       lexer.next();
       left = { kind: "call", name: "binomial", args: [left, parsePower(p)] };
     } else if (operator === "bmod" || (operator === "mod" && token.kind === "command")) {
@@ -155,6 +156,7 @@ function parseTerm(p: Parser): Node {
       const tail = readTail(p, left);
       if (!tail) return left;
       left = tail;
+      if (p.droppedWords > dropped && startsFactor(p) && !isModulus(p)) p.fail("words between values");
     } else if (startsFactor(p)) {
       left =
         mixedNumber(p, left) ?? readSmallerPart(p, left) ?? readLetterUnit(p, left) ?? multiplied(left, parsePower(p));
@@ -270,17 +272,6 @@ function parsePower(p: Parser): Node {
   }
 }
 
-/** A braced exponent, which groups in plain text too. */
-function readGroup(p: Parser): Node {
-  if (p.isMath) return p.primary();
-  const { lexer } = p;
-  const { start } = lexer.token;
-  const end = lexer.closingBrace(start);
-  if (end < 0) return p.fail("unclosed brace");
-  lexer.moveTo(end);
-  return p.readWhole(lexer.source.slice(start + 1, end - 1));
-}
-
 function raised(p: Parser, base: Node): Node {
   const { lexer } = p;
   const degrees = /^(?:\{\s*\\circ\s*\}|\\circ(?![a-zA-Z])|\{\s*(?:o|°)\s*\}|°)/.exec(
@@ -290,7 +281,7 @@ function raised(p: Parser, base: Node): Node {
     lexer.moveTo(lexer.token.start + degrees[0].length);
     return readTail(p, base, "°") as Node;
   }
-  if (lexer.is("operator", "{")) return power(base, readGroup(p));
+  if (lexer.is("operator", "{")) return power(base, p.argument());
   const sign = readSign(p);
   const exponent = p.primary();
   const tower = lexer.is("operator", "^") && lexer.next() ? p.nested(() => raised(p, exponent)) : exponent;

@@ -34,7 +34,7 @@ export function parseFunction(p: Parser, name: string, isRead = false): Node {
     return call("binomial", p.argument(), p.argument());
   const known = FUNCTIONS[name] ?? (name === "binom" || name === "nCr" ? "binomial" : `${name}()`);
   const exponent = lexer.take("operator", "^") ? readScript(p) : undefined;
-  const base = lexer.take("operator", "_") ? readScript(p) : undefined;
+  const base = lexer.take("operator", "_") || isDigitBase(p, name) ? readScript(p) : undefined;
   const raisedLater = exponent === undefined && lexer.take("operator", "^") ? readScript(p) : exponent;
   const args = readArguments(p, MANY_ARGUMENTS.has(name));
   const value = apply(known, name, args, base);
@@ -43,6 +43,12 @@ export function parseFunction(p: Parser, name: string, isRead = false): Node {
   return isInverse && /^(?:sin|cos|tan|cot|sec|csc)h?$/.test(known)
     ? call(`a${known}`, ...args)
     : power(value, raisedLater);
+}
+
+/** `log2(8)` and `log10(5)` of plain text. */
+function isDigitBase(p: Parser, name: string): boolean {
+  const { token, source } = p.lexer;
+  return name === "log" && !p.isMath && !token.hasSpace && /^(?:2|10)\s*\(/.test(source.slice(token.start, token.start + 6));
 }
 
 function apply(known: string, name: string, args: readonly Node[], base: Node | undefined): Node {

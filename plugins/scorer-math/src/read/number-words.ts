@@ -1,5 +1,5 @@
 /** Numbers in English words: `twenty-one`, `two hundred and five`, `five and a half`, `a dozen`, `third`. */
-import { add, multiply, rational, type Rational } from "../exact/rational.ts";
+import { add, fromDecimal, multiply, rational, type Rational } from "../exact/rational.ts";
 import { table } from "../table.ts";
 
 const SMALL =
@@ -43,6 +43,7 @@ const PARTS: Readonly<Record<string, number>> = table({
 });
 
 const WORD = /[a-zA-Z]+/y;
+const POINT = /\s+point(?:\s+(?:zero|one|two|three|four|five|six|seven|eight|nine))+(?![a-zA-Z])/iy;
 const AND_PART = /\s+and\s+(a|an|[a-z]+)[\s-]+([a-z]+)(?![a-zA-Z])/iy;
 const PART = /[\s-]+(?:of\s+an?\s+)?([a-z]+)(?![a-zA-Z])/iy;
 
@@ -72,6 +73,11 @@ export function readNumberWords(source: string, at: number): NumberWords | undef
   const whole = readWhole(source, at);
   if (!whole) return undefined;
   const end = at + whole.length;
+  const decimals = match(POINT, source, end);
+  if (decimals) {
+    const digits = decimals[0].trim().split(/\s+/).slice(1).map((word) => SMALL.indexOf(word.toLowerCase()));
+    return { value: fromDecimal(`${whole.value}.${digits.join("")}`), length: whole.length + decimals[0].length };
+  }
   const mixed = match(AND_PART, source, end);
   const count = mixed && (/^an?$/i.test(mixed[1] as string) ? 1 : small((mixed[1] as string).toLowerCase()));
   const part = mixed && PARTS[(mixed[2] as string).toLowerCase()];

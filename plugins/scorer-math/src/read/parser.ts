@@ -58,7 +58,7 @@ export class AnswerParser implements Parser {
 
   argument(): Node {
     const { lexer } = this;
-    if (lexer.is("operator", "{")) return this.primary();
+    if (lexer.is("operator", "{")) return this.isMath ? this.primary() : this.#group();
     const { token } = lexer;
     if (token.kind === "number") {
       const digit = lexer.source[token.start] as string;
@@ -68,6 +68,15 @@ export class AnswerParser implements Parser {
       }
     }
     return this.primary();
+  }
+
+  /** A braced group: in plain text the braces of a command still group. */
+  #group(): Node {
+    const { start } = this.lexer.token;
+    const end = this.lexer.closingBrace(start);
+    if (end < 0) return this.fail("unclosed brace");
+    this.lexer.moveTo(end);
+    return this.readWhole(this.lexer.source.slice(start + 1, end - 1));
   }
 
   nested<T>(read: () => T): T {

@@ -22,7 +22,8 @@ export function read(source: string, isMath: boolean, work: Work): Reading {
   const cleaned = withoutNumbering(withoutEnding(closed(clean(trimmed))));
   if (cleaned === "") return { node: text(trimmed) };
   const marked = isMath ? markConnectives(cleaned) : spellOut(joinLines(cleaned));
-  const isFormula = marked.includes("\\") || (isMath && !hasWords(marked));
+  const isWritten = trimmed.includes("\\") || isMath || !hasWords(trimmed);
+  const isFormula = (marked.includes("\\") && isWritten) || (isMath && !hasWords(marked));
   const words = isFormula ? undefined : readWords(cleaned, work);
   if (words) return { node: words };
   try {
@@ -52,10 +53,14 @@ function joinLines(source: string): string {
   return lines.map((line) => line.trim().replace(/,$/, "")).join(", ");
 }
 
+const PARTS: Readonly<Record<string, number>> = table({ half: 2, third: 3, quarter: 4, fourth: 4, fifth: 5 });
+
 /** Arithmetic in words between values: `5 plus 3`, `x squared`. */
 function spellOut(source: string): string {
   const share = /^(-?[\d.,/]+) (to|out of|in) ([\d.,/]+)$/.exec(source);
   if (share) return share[2] === "to" ? `${share[1]}:${share[3]}` : `(${share[1]})/(${share[3]})`;
+  const mixed = /^(-?\d+) and (?:an?|one) (half|third|quarter|fourth|fifth)\b/.exec(source);
+  if (mixed) return source.replace(mixed[0], `(${mixed[1]} + 1/${PARTS[mixed[2] as string]})`);
   if (!/\b(?:plus|minus|times|divided|squared|cubed)\b/.test(source)) return source;
   return source
     .replace(/(?<=[\w)])\s+(?:plus|minus|times|divided by)\s+(?=[\w(])/g, (word) => WORDS[word.trim()] as string)
@@ -114,7 +119,7 @@ function hasWords(source: string): boolean {
   return (
     /[a-z]{4}|[A-Z][a-z]{3}/.test(
       source.replace(/(?:sqrt|arc)?(?:sin|cos|tan|log|exp|sqrt|theta|alpha|beta|infty)/g, ""),
-    ) || /\d\s*(?:cm|mm|km|kg|mg|ml|mL|ft|in|lb|hr|min|sec|mph)$/.test(source)
+    ) || /\d\s*(?:cm|mm|km|kg|mg|ml|mL|ft|in|lb|hr|min|sec|mph|rad|deg)$/.test(source)
   );
 }
 

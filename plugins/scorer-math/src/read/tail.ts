@@ -124,6 +124,7 @@ function readPlainTail(p: Parser, value: Node): Node | undefined {
   }
   const found = readUnit(p, value);
   if (found) return found;
+  if (value.kind === "symbol") return undefined;
   lexer.next();
   p.droppedWords++;
   return value;

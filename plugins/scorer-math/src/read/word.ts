@@ -1,5 +1,5 @@
 /** Words of plain text: names of functions and constants, numbers in words, short products of variables. */
-import { E, INFINITY, negated, number, PI, symbol, type Node } from "../tree/node.ts";
+import { E, INFINITY, negated, number, PI, product, symbol, type Node } from "../tree/node.ts";
 import { parseUnit, type Unit } from "../units/unit.ts";
 import { parseFunction } from "./function.ts";
 import { primed, subscripted } from "./name.ts";
@@ -63,12 +63,12 @@ function isInProse(p: Parser): boolean {
   );
 }
 
+/** All letters but the last, which is left for what comes after it: the exponent of `gt^2` belongs to t. */
 function productOfLetters(p: Parser, word: string): Node {
   const { lexer } = p;
-  lexer.moveTo(lexer.token.start + 1);
-  const first = word[0] as string;
-  const rest = p.readWhole(word.slice(1), true);
   lexer.moveTo(lexer.token.start + word.length - 1);
-  const head: Node = first === "e" ? E : first === "i" ? { kind: "constant", name: "i" } : symbol(first);
-  return { kind: "multiply", factors: rest.kind === "multiply" ? [head, ...rest.factors] : [head, rest] };
+  const letters = [...word.slice(0, -1)];
+  return product(
+    letters.map((letter): Node => (letter === "e" ? E : letter === "i" ? { kind: "constant", name: "i" } : symbol(letter))),
+  );
 }
