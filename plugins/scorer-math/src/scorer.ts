@@ -17,6 +17,7 @@ export class MathScorer implements Scorer {
 
   constructor(options: MathScorerOptions = {}) {
     this.#options = options;
+    warmUp();
   }
 
   async score(request: ScoreRequest): Promise<Grade> {
@@ -37,6 +38,24 @@ export class MathScorer implements Scorer {
       ...(extracted === undefined ? {} : { extracted }),
     };
   }
+}
+
+/** One pair for each way of deciding. */
+const TYPICAL: readonly (readonly [gold: string, answer: string])[] = [
+  ["#### 1,800", "So the answer is $1800."],
+  ["$\\frac{1}{\\sqrt{2}}$", "Thus $\\boxed{\\frac{\\sqrt{2}}{2}}$."],
+  ["$\\arctan 2 + \\arctan 3$", "$\\frac{3\\pi}{4}$"],
+  ["$x^2 - 3x + 2 > 0$", "$(-\\infty, 1) \\cup (2, \\infty)$"],
+  ["$\\{(1, 2), (3, 4)\\}$", "x = 1, y = 2 or x = 3, y = 4"],
+  ["5 km/h", "\\boxed{5000\\text{ m/h}}"],
+];
+let isWarm = false;
+
+/** Compiles regular expressions and code on first use, while plugins are loaded and no episode waits. */
+function warmUp(): void {
+  if (isWarm) return;
+  isWarm = true;
+  for (const [gold, answer] of TYPICAL) verify(gold, answer);
 }
 
 function rewardOf({ verdict, reason }: Verification, penalty: number | undefined): Reward {

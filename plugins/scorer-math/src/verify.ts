@@ -28,7 +28,7 @@ export type Verification = Outcome & {
 };
 
 /** Steps for one verdict: some ten milliseconds. */
-export const WORK_LIMIT = 200_000;
+export const WORK_LIMIT = 100_000;
 
 /**
  * Compares a reference with an answer; both may be whole texts, in which the answer is looked for. Never throws, and

@@ -1,7 +1,7 @@
 /** Equations that name a value: `x = 5`, `f(x) = 2x`, `|AB| = 1`, `(p, q) = (3, 2)`. */
 import { NotScalar, Undefined } from "../normal/errors.ts";
 import type { Node, RelationNode } from "../tree/node.ts";
-import { children, some } from "../tree/walk.ts";
+import { anywhere, children, some } from "../tree/walk.ts";
 import { approximate } from "./approximate.ts";
 import { asPrinted, roundsTo, truncatesTo } from "./decimal.ts";
 import type { Context } from "./context.ts";
@@ -72,9 +72,7 @@ function withoutUnit(node: Node): Node {
   return node.kind === "quantity" ? node.value : node;
 }
 
-function isOperator(node: Node): boolean {
-  return some(node, (part) => part.kind === "call" && /^(?:lim|sum|prod|i*o?int)\b/.test(part.name));
-}
+const isOperator = anywhere((part) => part.kind === "call" && /^(?:lim|sum|prod|i*o?int)\b/.test(part.name));
 
 /** `x = 5 = ...` as the two-sided equation between the name and its value. */
 export function shortened(c: Context, node: RelationNode): RelationNode {
@@ -106,6 +104,4 @@ export function componentwise(node: Node): Node {
 }
 
 /** Whether the node or a part of it is a relation. */
-export function hasRelation(node: Node): boolean {
-  return some(node, (part) => part.kind === "relation");
-}
+export const hasRelation: (node: Node) => boolean = anywhere((part) => part.kind === "relation");

@@ -1,4 +1,5 @@
 /** Tuples in order; lists and sets in any order. */
+import { show } from "../tree/show.ts";
 import type { Node, TupleNode } from "../tree/node.ts";
 import { different, equivalent, type Outcome, type Verdict } from "../verdict.ts";
 import type { Context } from "./context.ts";
@@ -23,8 +24,12 @@ export function compareInOrder(c: Context, gold: readonly Node[], answer: readon
 export function compareAsSets(c: Context, gold: readonly Node[], answer: readonly Node[]): Outcome {
   if (gold.length > MOST_ITEMS || answer.length > MOST_ITEMS)
     return different("structure", `more than ${MOST_ITEMS} items`);
-  const goldStates = gold.map((): Verdict => "different");
-  const answerStates = answer.map((): Verdict => "different");
+  // Items that are spelled alike need no comparison.
+  const [goldKeys, answerKeys] = [gold.map(show), answer.map(show)];
+  const statesOf = (keys: readonly string[], others: ReadonlySet<string>): Verdict[] =>
+    keys.map((key) => (others.has(key) ? "equivalent" : "different"));
+  const goldStates = statesOf(goldKeys, new Set(answerKeys));
+  const answerStates = statesOf(answerKeys, new Set(goldKeys));
   let open: Outcome | undefined;
   for (const [i, item] of gold.entries()) {
     for (const [j, other] of answer.entries()) {

@@ -23,7 +23,9 @@ export function compareNodes(c: Context, goldNode: Node, answerNode: Node): Outc
   const [goldForm, answerForm] = withSameParameter(...unified(goldNode, answerNode));
   const gold = componentwise(prepared(goldForm));
   const answer = componentwise(prepared(answerForm));
-  if (show(gold) === show(answer)) return equivalent("identical", "the same expression");
+  const [goldKey, answerKey] = [show(gold), show(answer)];
+  c.work.spend((goldKey.length + answerKey.length) >> 2);
+  if (goldKey === answerKey) return equivalent("identical", "the same expression");
   if (gold.kind === "text" || answer.kind === "text") return compareWithText(c, gold, answer);
   if (isPiecewise(gold) && isPiecewise(answer)) return compareAsSets(c, children(gold), children(answer));
   if (

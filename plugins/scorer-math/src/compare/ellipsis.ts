@@ -2,14 +2,16 @@
 import * as q from "../exact/rational.ts";
 import type { Rational } from "../exact/rational.ts";
 import { number, type Node } from "../tree/node.ts";
-import { mapChildren, some } from "../tree/walk.ts";
+import { anywhere, mapChildren, some } from "../tree/walk.ts";
 
 const MOST_ITEMS = 200n;
 const MOST_TERMS = 100_000n;
 
-export function isEllipsis(node: Node): boolean {
+function isEllipsis(node: Node): boolean {
   return node.kind === "symbol" && node.name === "...";
 }
+
+export const hasEllipsis: (node: Node) => boolean = anywhere(isEllipsis);
 
 /** The items with an ellipsis between whole numbers filled in; the same items where it stands for something else. */
 export function withoutEllipsis(items: readonly Node[]): readonly Node[] {
@@ -32,7 +34,7 @@ function wholeNumber(node: Node | undefined): bigint | undefined {
 
 /** The expression with sums such as `1 + 2 + ... + 10` and `1 + 1/2 + 1/4 + ...` carried out. */
 export function withoutEllipsisTerms(node: Node): Node {
-  if (!some(node, isEllipsis) || !some(node, (part) => sumOf(part) !== undefined)) return node;
+  if (!hasEllipsis(node) || !some(node, (part) => sumOf(part) !== undefined)) return node;
   const carriedOut = (part: Node): Node => sumOf(part) ?? mapChildren(part, carriedOut);
   return carriedOut(node);
 }

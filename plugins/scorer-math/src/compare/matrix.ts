@@ -1,13 +1,11 @@
 /** Matrices: sums, multiples, products and transposes are carried out, then entries are compared. */
 import { negated, number, product, sum, type MatrixNode, type Node } from "../tree/node.ts";
-import { some } from "../tree/walk.ts";
+import { anywhere } from "../tree/walk.ts";
 import { different, type Outcome } from "../verdict.ts";
 import { compareInOrder } from "./collection.ts";
 import type { Context } from "./context.ts";
 
-export function hasMatrix(node: Node): boolean {
-  return some(node, (part) => part.kind === "matrix");
-}
+export const hasMatrix: (node: Node) => boolean = anywhere((part) => part.kind === "matrix");
 
 /** The matrix that an expression of matrices is; undefined when it is none or stays unevaluated. */
 export function asMatrix(node: Node): MatrixNode | undefined {

@@ -4,7 +4,7 @@
  */
 import { counted } from "../read/combination.ts";
 import { number, product, symbol, type MatrixNode, type Node, type TupleNode } from "../tree/node.ts";
-import { mapChildren, some } from "../tree/walk.ts";
+import { anywhere, mapChildren, some } from "../tree/walk.ts";
 import { asMatrix, vectorItems } from "./matrix.ts";
 
 /** Both sides, with the notation of one rewritten where the other side says which reading is meant. */
@@ -14,8 +14,8 @@ export function unified(gold: Node, answer: Node): readonly [Node, Node] {
 
 function beside(node: Node, other: Node): Node {
   let out = node;
-  if (hasCount(node) && !some(other, (part) => part.kind === "tuple")) out = withCounts(out);
-  if (some(node, isMarked) && !some(other, isMarked)) out = withoutMarks(out);
+  if (hasCount(node) && !hasTuple(other)) out = withCounts(out);
+  if (hasMark(node) && !hasMark(other)) out = withoutMarks(out);
   const length = vectorLength(other);
   const vector = length === undefined ? undefined : asBasisSum(out, length);
   if (vector) return vector;
@@ -29,9 +29,8 @@ function countAt(factors: readonly Node[], i: number): TupleNode | undefined {
   return name?.kind === "symbol" && /^[CP]$/.test(name.name) && isPair ? pair : undefined;
 }
 
-function hasCount(node: Node): boolean {
-  return some(node, (part) => part.kind === "multiply" && part.factors.some((_, i) => countAt(part.factors, i)));
-}
+const hasTuple = anywhere((part) => part.kind === "tuple");
+const hasCount = anywhere((part) => part.kind === "multiply" && part.factors.some((_, i) => countAt(part.factors, i)));
 
 function withCounts(node: Node): Node {
   if (node.kind !== "multiply") return mapChildren(node, withCounts);
@@ -51,9 +50,7 @@ function withCounts(node: Node): Node {
 /** `\vec{v}`. */
 const MARK = /^vec\((\w+)\)$/;
 
-function isMarked(node: Node): boolean {
-  return node.kind === "symbol" && MARK.test(node.name);
-}
+const hasMark = anywhere((part) => part.kind === "symbol" && MARK.test(part.name));
 
 function withoutMarks(node: Node): Node {
   if (node.kind !== "symbol") return mapChildren(node, withoutMarks);

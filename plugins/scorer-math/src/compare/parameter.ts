@@ -1,7 +1,7 @@
 /** Families of values with a whole-number parameter: `\frac{\pi}{4} + k\pi, k \in \mathbb{Z}`. */
 import * as q from "../exact/rational.ts";
 import { difference, negated, number, product, sum, symbol, type Node } from "../tree/node.ts";
-import { children, mapChildren, some } from "../tree/walk.ts";
+import { anywhere, children, mapChildren } from "../tree/walk.ts";
 import { equivalent, type Outcome } from "../verdict.ts";
 import { approximate } from "./approximate.ts";
 import type { Context } from "./context.ts";
@@ -40,14 +40,12 @@ const INTEGER_WORDS =
 
 /** k in `\frac{\pi}{4} + k\pi` or `30^\circ + 360^\circ k`, where one of k, l, m and n is the only such letter. */
 function impliedParameter(node: Node): string | undefined {
+  if (!hasTurn(node)) return undefined;
   const found = new Set<string>();
   const visit = (part: Node): void => {
     if (part.kind === "multiply") {
       const factors = part.factors.flatMap((f) => (f.kind === "multiply" ? f.factors : [f]));
-      const isTurn = factors.some(
-        (f) => (f.kind === "constant" && f.name === "pi") || (f.kind === "quantity" && f.unit.hasPi),
-      );
-      for (const f of isTurn ? factors : []) if (f.kind === "symbol" && /^[klmn]$/.test(f.name)) found.add(f.name);
+      for (const f of factors.some(hasTurn) ? factors : []) if (f.kind === "symbol" && /^[klmn]$/.test(f.name)) found.add(f.name);
     } else if (part.kind !== "call" && part.kind !== "power") children(part).forEach(visit);
   };
   visit(node);
@@ -71,8 +69,13 @@ export function compareProgressions(c: Context, gold: Node, answer: Node): Outco
 
 type Progression = { readonly start: Node; readonly step: Node };
 
+const hasParameter = anywhere((part) => part.kind === "symbol" && part.name === PARAMETER);
+const hasTurn = anywhere(
+  (part) => (part.kind === "constant" && part.name === "pi") || (part.kind === "quantity" && part.unit.hasPi),
+);
+
 function asProgression(c: Context, node: Node): Progression | undefined {
-  if (!some(node, (part) => part.kind === "symbol" && part.name === PARAMETER)) return undefined;
+  if (!hasParameter(node)) return undefined;
   const at = (value: bigint): Node => {
     const put = (part: Node): Node =>
       part.kind === "symbol" && part.name === PARAMETER ? number(value) : mapChildren(part, put);

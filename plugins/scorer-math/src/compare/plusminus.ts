@@ -1,10 +1,8 @@
 /** `a ± b` stands for two values. */
 import { negated, type Node } from "../tree/node.ts";
-import { mapChildren, some } from "../tree/walk.ts";
+import { anywhere, mapChildren } from "../tree/walk.ts";
 
-export function hasPlusMinus(node: Node): boolean {
-  return some(node, (part) => part.kind === "plusminus");
-}
+export const hasPlusMinus: (node: Node) => boolean = anywhere((part) => part.kind === "plusminus");
 
 /** The expressions with every upper sign and with every lower sign. */
 export function bothSigns(node: Node): readonly [Node, Node] {

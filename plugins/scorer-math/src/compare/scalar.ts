@@ -7,12 +7,12 @@ import { Normaliser } from "../normal/normaliser.ts";
 import { compareNumerically } from "../numeric/compare.ts";
 import { show } from "../tree/show.ts";
 import type { Node } from "../tree/node.ts";
-import { some } from "../tree/walk.ts";
+import { anywhere } from "../tree/walk.ts";
 import { different, equivalent, undecided, type Outcome } from "../verdict.ts";
 import { Work, WorkExhausted } from "../work.ts";
 import { approximate } from "./approximate.ts";
 import type { Context } from "./context.ts";
-import { isEllipsis, withoutEllipsisTerms } from "./ellipsis.ts";
+import { hasEllipsis, withoutEllipsisTerms } from "./ellipsis.ts";
 import { compareAntiderivatives } from "./integration.ts";
 import { agreeTo, asPrinted, roundsTo } from "./decimal.ts";
 
@@ -62,7 +62,7 @@ export function compareExact(c: Context, a: Node, b: Node): Outcome {
   if (show(a) === show(b)) return equivalent("identical", "the same expression");
   const [left, right] = [withoutEllipsisTerms(a), withoutEllipsisTerms(b)];
   if (left !== a || right !== b) return compareExact(c, left, right);
-  if (some(a, isEllipsis) || some(b, isEllipsis)) return undecided("structure", "an ellipsis stands for more than is written");
+  if (hasEllipsis(a) || hasEllipsis(b)) return undecided("structure", "an ellipsis stands for more than is written");
   const quick = compareNormalForms(c, a, b, QUICK_STEPS);
   if (typeof quick === "object") return quick;
   const field = compareInField(a, b, c.work);
@@ -110,7 +110,7 @@ function attempt(c: Context, normaliser: Normaliser, step: Node | (() => unknown
 function compareRounded(c: Context, gold: Node, answer: Node): Outcome | undefined {
   const { precision, tolerance } = c.options;
   const printed = asPrinted(gold);
-  const isDecimal = printed !== undefined || some(gold, hasDecimals) || some(answer, hasDecimals);
+  const isDecimal = printed !== undefined || hasDecimals(gold) || hasDecimals(answer);
   if (!printed && !(precision !== undefined && isDecimal) && !(tolerance !== undefined && tolerance > 0))
     return undefined;
   const value = approximate(answer, c.work);
@@ -132,6 +132,4 @@ function compareRounded(c: Context, gold: Node, answer: Node): Outcome | undefin
   return undefined;
 }
 
-function hasDecimals(node: Node): boolean {
-  return node.kind === "number" && node.decimals !== undefined;
-}
+const hasDecimals = anywhere((part) => part.kind === "number" && part.decimals !== undefined);

@@ -70,6 +70,8 @@ function evaluate(node: Node, point: ReadonlyMap<string, bigint>, work: Work): b
   work.spend(2);
   switch (node.kind) {
     case "number":
+      if (node.value.d === 1n) return residue(node.value.n);
+      work.spend(60);
       return (residue(node.value.n) * inverse(residue(node.value.d))) % PRIME;
     case "symbol":
       return point.get(node.name) as bigint;

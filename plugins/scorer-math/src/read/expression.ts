@@ -135,7 +135,7 @@ function parseTerm(p: Parser): Node {
     const operator = token.kind === "operator" || token.kind === "command" ? token.value : "";
     if (operator === "*" || operator === "cdot" || operator === "times" || operator === "ast" || operator === "star") {
       lexer.next();
-      left = multiplied(left, parseSigned(p));
+      left = multiplied(p, left, parseSigned(p));
     } else if (operator === "/" || operator === "div") {
       lexer.next();
       left = quotient(left, parseSigned(p));
@@ -151,7 +151,7 @@ function parseTerm(p: Parser): Node {
     } else if (operator === "%") {
       lexer.next();
       left = { kind: "percent", value: left };
-    } else if (isMarkedFactor(p)) left = multiplied(left, parsePower(p));
+    } else if (isMarkedFactor(p)) left = multiplied(p, left, parsePower(p));
     else if (token.kind === "text" || (token.kind === "word" && !startsFactor(p))) {
       const tail = readTail(p, left);
       if (!tail) return left;
@@ -159,13 +159,15 @@ function parseTerm(p: Parser): Node {
       if (p.droppedWords > dropped && startsFactor(p) && !isModulus(p)) p.fail("words between values");
     } else if (startsFactor(p)) {
       left =
-        mixedNumber(p, left) ?? readSmallerPart(p, left) ?? readLetterUnit(p, left) ?? multiplied(left, parsePower(p));
+        mixedNumber(p, left) ?? readSmallerPart(p, left) ?? readLetterUnit(p, left) ?? multiplied(p, left, parsePower(p));
     } else return left;
   }
 }
 
-function multiplied(left: Node, right: Node): Node {
-  return left.kind === "multiply" ? product([...left.factors, right]) : product([left, right]);
+function multiplied(p: Parser, left: Node, right: Node): Node {
+  if (left.kind !== "multiply") return product([left, right]);
+  p.work.spend(left.factors.length >> 3);
+  return product([...left.factors, right]);
 }
 
 function parseSigned(p: Parser): Node {

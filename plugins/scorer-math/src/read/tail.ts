@@ -48,9 +48,9 @@ function readDegrees(p: Parser, value: Node): Node {
   );
   if (scale) {
     lexer.moveTo(lexer.token.start + scale[0].length);
-    return quantity(value, `°${scale[1] ?? scale[2]}`) as Node;
+    return quantity(value, `°${scale[1] ?? scale[2]}`) ?? value;
   }
-  return quantity(withMinutes(p, value), "°") as Node;
+  return quantity(withMinutes(p, value), "°") ?? value;
 }
 
 const PRIME = String.raw`(?:'|\^\s*\{?\s*\\prime\s*\}?)`;

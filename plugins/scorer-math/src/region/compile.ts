@@ -1,6 +1,6 @@
 /** From expression trees (intervals, unions, inequalities, sets of numbers, conditions) to regions. */
 import { difference, type ListNode, type Node, type RelationNode, type TupleNode } from "../tree/node.ts";
-import { infinitySign, some, variables } from "../tree/walk.ts";
+import { anywhere, infinitySign, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
 import { bothSigns, hasPlusMinus } from "../compare/plusminus.ts";
 import { complement, isEmpty, LINE, NOTHING, pointRegion, type Region, type SameEnd } from "./region.ts";
@@ -15,6 +15,8 @@ export type Compiler = {
   /** Inside a set builder, where an equation says which numbers belong to the set. */
   readonly solvesEquations?: true;
 };
+
+const hasInfinity = anywhere((part) => part.kind === "constant" && part.name === "infinity");
 
 /** Whether a node is written as a set of reals, so that comparing regions makes sense. */
 export function looksLikeRegion(node: Node): boolean {
@@ -32,7 +34,7 @@ export function looksLikeRegion(node: Node): boolean {
         node.items.length === 2 &&
         (node.open === "square" ||
           node.close === "square" ||
-          some(node, (part) => part.kind === "constant" && part.name === "infinity"))
+          hasInfinity(node))
       );
     case "list":
       return node.items.some(looksLikeRegion);

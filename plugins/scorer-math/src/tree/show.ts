@@ -8,13 +8,22 @@ const CLOSE = { round: ")", square: "]", angle: ">" } as const;
 const SET_NAMES = { reals: "R", integers: "Z", naturals: "N", rationals: "Q", complexes: "C", empty: "{}" } as const;
 const SET_OPERATORS = { union: " ∪ ", intersection: " ∩ ", difference: " \\ " } as const;
 
+/** Trees are immutable and compared many times, part by part. */
+const spellings = new WeakMap<Node, string>();
+
 export function show(node: Node): string {
+  if (node.kind === "symbol" || node.kind === "constant") return node.name;
+  const known = spellings.get(node);
+  if (known !== undefined) return known;
+  const spelling = spell(node);
+  spellings.set(node, spelling);
+  return spelling;
+}
+
+function spell(node: Exclude<Node, { kind: "symbol" | "constant" }>): string {
   switch (node.kind) {
     case "number":
       return toText(node.value);
-    case "symbol":
-    case "constant":
-      return node.name;
     case "add":
       return `(${node.terms.map(show).join(" + ")})`;
     case "multiply":

@@ -31,9 +31,11 @@ export function children(node: Node): readonly Node[] {
     case "matrix":
       return node.rows.flat();
     default:
-      return [];
+      return NONE;
   }
 }
+
+const NONE: readonly Node[] = [];
 
 /** The node with each direct subexpression replaced. */
 export function mapChildren(node: Node, f: (child: Node) => Node): Node {
@@ -71,7 +73,22 @@ export function mapChildren(node: Node, f: (child: Node) => Node): Node {
 
 /** Whether the node or a subexpression satisfies the predicate. */
 export function some(node: Node, predicate: (node: Node) => boolean): boolean {
-  return predicate(node) || children(node).some((child) => some(child, predicate));
+  if (predicate(node)) return true;
+  for (const child of children(node)) if (some(child, predicate)) return true;
+  return false;
+}
+
+/** `some` for a predicate that is asked again and again: the answer is remembered, as trees are immutable. */
+export function anywhere(predicate: (node: Node) => boolean): (node: Node) => boolean {
+  const known = new WeakMap<Node, boolean>();
+  return (node) => {
+    let result = known.get(node);
+    if (result === undefined) {
+      result = some(node, predicate);
+      known.set(node, result);
+    }
+    return result;
+  };
 }
 
 /** Names of the variables in order of first appearance; unknown functions are written `f()`. */
