@@ -1,0 +1,46 @@
+"""What a forked player puts between itself and everything else before it runs a submission."""
+
+import os
+import resource
+
+from . import kernel
+
+HOME = "/tmp/submission"
+_OPEN_FILES = 256
+_PROCESSES = 64
+_PAGE = resource.getpagesize()
+
+
+def enter(tmp_bytes, seccomp):
+    """Namespaces of its own (that for processes the zygote has made), an empty /tmp, no /proc, no privileges, few system calls."""
+    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
+    kernel.make_mounts_private()
+    plain = kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount_tmpfs("/tmp", plain, f"size={tmp_bytes},nr_inodes=10k,mode=700")
+    for path in ("/dev/shm", "/proc"):
+        if os.path.isdir(path):
+            kernel.mount_tmpfs(path, plain | kernel.MS_NOEXEC | kernel.MS_RDONLY, "size=4k,nr_inodes=2,mode=755")
+    os.mkdir(HOME, 0o700)
+    os.chdir(HOME)
+    kernel.drop_capabilities()
+    if seccomp:
+        kernel.filter_system_calls(seccomp)
+
+
+def address_space():
+    """Bytes of address space that this process has."""
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * _PAGE
+
+
+def limit(memory_bytes, cpu_ms, file_bytes, base):
+    """Limits that the kernel keeps by itself; `base` is the address space that is there already."""
+    for name, value in (
+        ("RLIMIT_AS", base + memory_bytes),
+        ("RLIMIT_CPU", cpu_ms // 1000 + 2),
+        ("RLIMIT_FSIZE", file_bytes),
+        ("RLIMIT_NOFILE", _OPEN_FILES),
+        ("RLIMIT_NPROC", _PROCESSES),
+        ("RLIMIT_CORE", 0),
+    ):
+        resource.setrlimit(getattr(resource, name), (value, value))

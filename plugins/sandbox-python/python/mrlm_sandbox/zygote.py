@@ -1,0 +1,71 @@
+"""Forks players. It has Python and the usual modules loaded, has never seen a submission or a test, and does nothing but this."""
+
+import array
+import gc
+import os
+import signal
+import socket
+import sys
+
+from . import cage, kernel, library
+from .native_player import play
+
+SPAWN, REAP = b"s", b"r"
+_DESCRIPTORS = 4
+# The descriptors of a player: standard input (a file of its own), output, error, and the channel to the supervisor.
+CHANNEL_FD = 3
+
+
+def serve(connection, tmp_bytes, seccomp):
+    """Answers SPAWN (with the player's channel, output and error) by a process id, REAP by the status and the processor time of a player that was killed or ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    library.load()
+    kernel.forbid_inspection()
+    base = cage.address_space()
+    own_processes = os.pidfd_open(os.getpid())
+    gc.collect()
+    gc.freeze()
+    connection.send(b"ready")
+    while True:
+        request, descriptors = _receive(connection)
+        if request == SPAWN:
+            # The next process is the first one of a new namespace, the one after it is not.
+            kernel.unshare(kernel.CLONE_NEWPID)
+            pid = os.fork()
+            if pid == 0:
+                _become_player(descriptors, tmp_bytes, seccomp, base)
+            kernel.setns(own_processes, kernel.CLONE_NEWPID)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            connection.send(pid.to_bytes(4, "little"))
+        elif request[:1] == REAP:
+            _, status, usage = os.wait4(int.from_bytes(request[1:], "little"), 0)
+            connection.send(status.to_bytes(4, "little") + int((usage.ru_utime + usage.ru_stime) * 1e6).to_bytes(8, "little"))
+        else:
+            os._exit(0)
+
+
+def _receive(connection):
+    descriptors = array.array("i")
+    data, ancillary, _, _ = connection.recvmsg(64, socket.CMSG_SPACE(_DESCRIPTORS * descriptors.itemsize))
+    for _, _, content in ancillary:
+        descriptors.frombytes(content[: len(content) // descriptors.itemsize * descriptors.itemsize])
+    return data, list(descriptors)
+
+
+def _become_player(descriptors, tmp_bytes, seccomp, base):
+    code = 1
+    try:
+        channel, output, error = descriptors
+        kernel.die_with_parent(signal.SIGKILL)
+        os.dup2(output, 1)
+        os.dup2(error, 2)
+        os.dup2(channel, CHANNEL_FD)
+        os.closerange(CHANNEL_FD + 1, 1 << 16)
+        cage.enter(tmp_bytes, seccomp)
+        code = play(CHANNEL_FD, tmp_bytes, base)
+    except BaseException as failure:  # noqa: BLE001 - the supervisor hears of it.
+        os.write(CHANNEL_FD, b"")
+        print(f"the player could not start: {failure!r}", file=sys.__stderr__, flush=True)
+    finally:
+        os._exit(code)
