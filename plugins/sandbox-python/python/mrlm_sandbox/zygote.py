@@ -17,7 +17,7 @@ CHANNEL_FD = 3
 
 
 def serve(connection, tmp_bytes, seccomp):
-    """Answers SPAWN (with the player's channel, output and error) by a process id, REAP by the status and the processor time of a player that was killed or ended."""
+    """Answers SPAWN (with the player's channel, output and error) by a process id, REAP by the status of a player that was killed or has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     library.load()
     kernel.forbid_inspection()
@@ -39,8 +39,8 @@ def serve(connection, tmp_bytes, seccomp):
                 os.close(descriptor)
             connection.send(pid.to_bytes(4, "little"))
         elif request[:1] == REAP:
-            _, status, usage = os.wait4(int.from_bytes(request[1:], "little"), 0)
-            connection.send(status.to_bytes(4, "little") + int((usage.ru_utime + usage.ru_stime) * 1e6).to_bytes(8, "little"))
+            _, status = os.waitpid(int.from_bytes(request[1:], "little"), 0)
+            connection.send(status.to_bytes(4, "little"))
         else:
             os._exit(0)
 

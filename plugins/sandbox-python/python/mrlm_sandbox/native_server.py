@@ -1,0 +1,113 @@
+"""The child that the pool starts: the trusted half of the kind `native`. It carries out requests, runs the tests, and has submissions run by players, which a
+zygote forks."""
+
+import base64
+import json
+import os
+import sys
+
+from . import frames, zygote_client
+from .judge import Judge, SuiteBroken
+from .proxies import PlayerEnded
+from .supervised_player import SupervisedPlayer
+
+REQUEST_FD, ANSWER_FD = 3, 4
+_MEGABYTE = 1 << 20
+
+
+class Server:
+    def __init__(self, zygote):
+        self._zygote = zygote
+        self._judge = Judge()
+        self._player = SupervisedPlayer(zygote)
+        self._request = None
+
+    def serve(self):
+        reader = frames.FrameReader(REQUEST_FD)
+        self._send({"type": "ready", "layers": ["namespaces", "rlimits"]})
+        while (text := reader.wait()) is not None:
+            self._request = json.loads(text)
+            try:
+                result = _OPERATIONS[self._request["op"]](self)
+            except Exception as error:  # noqa: BLE001 - the sandbox failed: there is no verdict.
+                self._say("failed", message=f"{type(error).__name__}: {error}")
+                raise
+            self._say("result", result=result)
+            if self._request["op"] in ("run", "test"):
+                self._player.kill()
+                self._player = SupervisedPlayer(self._zygote)
+
+    def _run(self):
+        return self._guard(lambda: self._begun("run", self._request["submission"]))
+
+    def _open(self):
+        return self._guard(lambda: self._begun("open", {"files": self._request["files"]}))
+
+    def _evaluate(self):
+        result = self._guard(lambda: self._begun("evaluate", self._request["submission"]))
+        return {**result, "spent": self._player.ending is not None}
+
+    def _test(self):
+        suite = self._request["suite"]
+        self._begin("load", self._request["submission"])
+        # While the submission starts.
+        try:
+            codes = self._judge.compile(suite)
+        except SuiteBroken as error:
+            raise RuntimeError(str(error)) from None
+        loaded = self._guard(self._ended)
+        if loaded["verdict"] != "ok" or "exitCode" in loaded:
+            return loaded
+        self._say("testing")
+        return self._guard(lambda: self._judged(suite, codes) or loaded)
+
+    def _judged(self, suite, codes):
+        player = self._player
+        self._judge.run(suite, codes, player.ask, lambda index, result: self._say("tested", index=index, result=result))
+        return player.ending
+
+    def _begin(self, kind, submission):
+        limits = self._request["limits"]
+        rest = {key: value for key, value in submission.items() if key not in ("stdin", "limits")}
+        self._player.begin(limits, submission.get("stdin", ""))
+        self._player.tell(f"{kind}\n{json.dumps({**rest, 'outputBytes': limits['outputBytes']})}")
+
+    def _begun(self, kind, submission):
+        self._begin(kind, submission)
+        return self._ended()
+
+    def _ended(self):
+        answer = json.loads(self._player.answer())
+        if type(answer) is not dict or answer.get("verdict") not in ("ok", "error", "memory-limit"):
+            return {"verdict": "killed"}
+        return answer
+
+    def _guard(self, act):
+        """The result of `act`, or how the submission ended instead; with what it has printed."""
+        try:
+            result = act()
+        except PlayerEnded:
+            result = self._player.ending
+        except (ValueError, RecursionError):
+            result = {"verdict": "killed"}
+        for name, output in self._player.outputs.items():
+            text = output.take()
+            if text:
+                self._say("output", stream=name, text=text)
+        return {**result, "cpuMs": self._player.cpu_ms()}
+
+    def _say(self, kind, **content):
+        self._send({"type": kind, "id": self._request["id"], **content})
+
+    def _send(self, message):
+        frames.write(ANSWER_FD, json.dumps(message))
+
+
+_OPERATIONS = {"run": Server._run, "test": Server._test, "open": Server._open, "evaluate": Server._evaluate}
+
+
+def main():
+    options = json.loads(sys.argv[1])
+    # The zygote comes first: it is never to hold anything of a test or a submission.
+    zygote = zygote_client.start(options["tmpBytes"], base64.b64decode(options["seccomp"]), (REQUEST_FD, ANSWER_FD))
+    Server(zygote).serve()

@@ -1,0 +1,189 @@
+"""The supervisor's side of one player: what it says, what it prints, how it ends."""
+
+import codecs
+import json
+import os
+import select
+import signal
+import socket
+import time
+
+from . import frames, native_player
+from .proxies import PlayerEnded
+
+# An answer holds one value, and the arguments that a call has changed.
+_LONGEST_ANSWER = 64 << 20
+# How often processor time is looked at.
+_TICK_MS = 50
+_CHUNK = 1 << 16
+
+
+class Output:
+    """One of its streams: told as it comes, up to a limit."""
+
+    def __init__(self, fd):
+        self.fd = fd
+        self._left = 1 << 16
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._gathered = []
+
+    def begin(self, limit):
+        # A byte more than is wanted shows whoever counts that there was more.
+        self._left = limit + 1
+
+    def read(self):
+        """Takes what there is; False at the end."""
+        try:
+            chunk = os.read(self.fd, _CHUNK)
+        except BlockingIOError:
+            return True
+        if not chunk:
+            return False
+        kept = chunk[: self._left]
+        self._left -= len(kept)
+        self._gathered.append(kept)
+        return True
+
+    def take(self):
+        text = self._decoder.decode(b"".join(self._gathered)) if self._gathered else ""
+        self._gathered.clear()
+        return text
+
+
+class SupervisedPlayer:
+    def __init__(self, zygote):
+        """A player that no submission has used; it gets ready while nobody waits for it."""
+        ours, theirs = socket.socketpair()
+        outputs = [os.pipe(), os.pipe()]
+        self._zygote = zygote
+        self._spawned = zygote.spawn(theirs.fileno(), outputs[0][1], outputs[1][1])
+        theirs.close()
+        for reader, writer in outputs:
+            os.close(writer)
+            os.set_blocking(reader, False)
+        self.outputs = {"stdout": Output(outputs[0][0]), "stderr": Output(outputs[1][0])}
+        self._channel = ours
+        self._channel.setblocking(False)
+        self._reader = frames.FrameReader(ours.fileno(), _LONGEST_ANSWER)
+        self._poll = select.poll()
+        for fd in (ours.fileno(), *(output.fd for output in self.outputs.values())):
+            self._poll.register(fd, select.POLLIN)
+        self._deadline = time.monotonic() + 60
+        self._cpu_limit = None
+        self._cpu_base = 0.0
+        self._is_ready = False
+        self.ending = None
+
+    def begin(self, limits, stdin):
+        """A submission, or an input of a session, begins."""
+        self._get_ready()
+        self._deadline = time.monotonic() + limits["wallMs"] / 1000
+        self._cpu_base = self._cpu_seconds()
+        self._cpu_limit = self._cpu_base + limits["cpuMs"] / 1000
+        for output in self.outputs.values():
+            output.begin(limits["outputBytes"])
+        self.tell("begin\n" + json.dumps({**limits, "stdin": stdin}))
+
+    def ask(self, message):
+        """The player's answer. Raises PlayerEnded; `ending` then says how."""
+        self.tell(message)
+        return self.answer()
+
+    def tell(self, message):
+        """Sends a message; what the player says and prints meanwhile is kept."""
+        data = memoryview(frames.encode(message))
+        while data:
+            try:
+                data = data[self._channel.send(data) :]
+            except BlockingIOError:
+                self._wait(select.POLLIN | select.POLLOUT)
+            except OSError:
+                return  # It is gone; the answer will say how.
+
+    def answer(self):
+        if self.ending is not None:
+            raise PlayerEnded
+        try:
+            while (text := self._reader.next()) is None:
+                self._wait(select.POLLIN)
+        except frames.FrameTooLong:
+            self._end({"verdict": "killed"})
+        for output in self.outputs.values():
+            output.read()
+        return text
+
+    def cpu_ms(self):
+        return max(0.0, self._cpu_seconds() - self._cpu_base) * 1000
+
+    def kill(self):
+        """Ends it with all that it has started."""
+        self._get_ready(quietly=True)
+        if self.ending is None:
+            self.ending = {"verdict": "killed"}
+            os.kill(self.pid, signal.SIGKILL)
+            self._zygote.reap(self.pid)
+        self._channel.close()
+        for output in self.outputs.values():
+            os.close(output.fd)
+
+    def _get_ready(self, quietly=False):
+        if self._is_ready:
+            return
+        self._is_ready = True
+        self.pid = self._spawned()
+        if not quietly and self.answer() != native_player.READY:
+            raise RuntimeError("the player did not start")
+
+    def _wait(self, channel_events):
+        """Waits until something has happened, and takes in what the player said and printed."""
+        self._poll.modify(self._channel.fileno(), channel_events)
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            self._end({"verdict": "timeout"})
+        events = self._poll.poll(min(left * 1000 + 1, _TICK_MS))
+        if not events and self._cpu_limit is not None and self._cpu_seconds() > self._cpu_limit:
+            self._end({"verdict": "cpu-limit"})
+        for fd, event in events:
+            if fd != self._channel.fileno():
+                output = next(output for output in self.outputs.values() if output.fd == fd)
+                if not output.read():
+                    self._poll.unregister(fd)
+            elif event & ~select.POLLOUT and not self._hear():
+                self._end(None)
+
+    def _hear(self):
+        try:
+            return self._reader.read()
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def _end(self, ending):
+        """The submission has ended: `ending` says why, or its process does."""
+        if ending is not None:
+            os.kill(self.pid, signal.SIGKILL)
+        status = self._zygote.reap_now(self.pid)
+        self.ending = ending or _ending_of(status)
+        for output in self.outputs.values():
+            while output.read() and select.select([output.fd], [], [], 0)[0]:
+                pass
+        raise PlayerEnded
+
+    def _cpu_seconds(self):
+        # The clock of another process's processor time; see clock_getcpuclockid(3).
+        try:
+            return time.clock_gettime(~self.pid << 3 | 2)
+        except OSError:
+            return self._cpu_base
+
+
+def _ending_of(status):
+    """How a process ended by itself."""
+    if os.WIFSIGNALED(status):
+        return {"verdict": "cpu-limit" if os.WTERMSIG(status) == signal.SIGXCPU else "killed"}
+    code = os.WEXITSTATUS(status)
+    if code == 0:
+        return {"verdict": "ok", "exitCode": 0}
+    error = {"name": "SystemExit", "message": str(code), "trace": f"SystemExit: {code}"}
+    return {"verdict": "error", "exitCode": code, "error": error}
