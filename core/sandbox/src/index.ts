@@ -1,6 +1,7 @@
 /** Supervised child processes for untrusted code. A sandbox plugin brings a backend; everything else is here. */
 export { detectJail } from "./jail/detect-jail.ts";
 export type { Jail, Launch } from "./jail/launch.ts";
+export { type SeccompOptions, seccompFilter } from "./jail/seccomp.ts";
 export type { PoolOptions } from "./pool/pool.ts";
 export { DEFAULT_LIMITS, PooledSandbox, type PooledSandboxOptions } from "./pooled-sandbox.ts";
 export type { ChildProgram, SandboxBackend } from "./program/child-program.ts";

@@ -67,7 +67,7 @@ export class PooledSandbox implements Sandbox {
       kind,
       language,
       active: ["process", ...layers, ...active, ...jail.layers],
-      missing: [...missing, ...jail.missing],
+      missing: [...missing, ...jail.missing, ...(this.#backend.missing ?? [])],
       jailed: jail.isJailed,
     };
   }

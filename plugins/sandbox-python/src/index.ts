@@ -1,9 +1,14 @@
 /** Python that a model wrote: in Pyodide, or in a jailed CPython, inside supervised child processes. */
 import { definePlugin } from "@mrlm/kit";
 import { PooledSandbox } from "@mrlm/sandbox";
-import { pyodideBackend } from "./pyodide-backend.ts";
+import { pythonBackend } from "./backend.ts";
+import { pythonOptions } from "./options.ts";
+
+export { nativeBackend, nativeMissing } from "./native-backend.ts";
+export { pyodideBackend } from "./pyodide-backend.ts";
 
 export default definePlugin({
   name: "@mrlm/sandbox-python",
-  sandboxes: { python: () => new PooledSandbox({ backend: pyodideBackend }) },
+  options: pythonOptions,
+  sandboxes: { python: async (_context, options) => new PooledSandbox(await pythonBackend(options)) },
 });

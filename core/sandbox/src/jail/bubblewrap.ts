@@ -12,7 +12,9 @@ export interface BubblewrapOptions {
 }
 
 /** Nobody: inside, the user of the same id owns nothing. */
-const USER = "65534";
+const NOBODY = "65534";
+/** Of the jail's own user namespace: for another id bubblewrap makes a second one inside, which does not own the jail's other namespaces. */
+const ROOT = "0";
 const TMP_BYTES = 64 * 1024 * 1024;
 
 /** What a dynamically linked program needs of the system. */
@@ -25,8 +27,9 @@ const SYSTEM = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib6
  */
 export function bubblewrapLaunch(bubblewrap: string, program: ChildProgram, { seccomp, proc }: BubblewrapOptions): Launch {
   const filter = seccomp ? seccompFilter({ forks: program.forks === true, namespaces: program.namespaces === true }) : undefined;
+  const user = program.namespaces === true ? ROOT : NOBODY;
   const args = [
-    ...["--unshare-all", "--unshare-user", "--uid", USER, "--gid", USER, "--hostname", "sandbox"],
+    ...["--unshare-all", "--unshare-user", "--uid", user, "--gid", user, "--hostname", "sandbox"],
     ...["--die-with-parent", "--new-session", "--clearenv"],
     ...(program.namespaces === true ? ["--cap-add", "CAP_SYS_ADMIN"] : ["--cap-drop", "ALL"]),
     ...Object.entries(program.env ?? {}).flatMap(([name, value]) => ["--setenv", name, value]),

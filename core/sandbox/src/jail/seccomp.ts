@@ -1,4 +1,4 @@
-import { CLONE, FORKS, NAMESPACES, REFUSED, UNKNOWN } from "./syscalls.ts";
+import { CLONE, FORKS, NAMESPACES, REFUSED, SHARED_MEMORY, UNKNOWN } from "./syscalls.ts";
 
 /** What a program may do beside computing. */
 export interface SeccompOptions {
@@ -6,6 +6,8 @@ export interface SeccompOptions {
   readonly forks: boolean;
   /** Make namespaces and mounts. */
   readonly namespaces: boolean;
+  /** Make memory that no process's size shows: memfd, System V segments. Default true. */
+  readonly sharedMemory?: boolean;
 }
 
 /** Columns of the table of system calls, and the kernel's names for the two architectures (linux/audit.h). */
@@ -46,7 +48,7 @@ export function seccompFilter(options: SeccompOptions, architecture: string = pr
   const { column, audit } = target;
   const numbers = (table: Readonly<Record<string, readonly [number, number]>>): number[] =>
     Object.values(table).map((row) => row[column]).filter((number) => number !== 0);
-  const refused = [...numbers(REFUSED), ...(options.namespaces ? [] : numbers(NAMESPACES)), ...(options.forks ? [] : numbers(FORKS))];
+  const refused = [...numbers(REFUSED), ...(options.namespaces ? [] : numbers(NAMESPACES)), ...(options.forks ? [] : numbers(FORKS)), ...(options.sharedMemory === false ? numbers(SHARED_MEMORY) : [])];
   const instructions: Instruction[] = [
     [LOAD_WORD, 0, 0, ARCHITECTURE_AT],
     [JUMP_EQUAL, 1, 0, audit],

@@ -86,3 +86,11 @@ export const FORKS: Readonly<Record<string, Numbers>> = { fork: [57, 0], vfork: 
 
 /** Makes a thread or a process, as its flags say. */
 export const CLONE: Numbers = [56, 220];
+
+/** Make memory that counts toward no process until it is mapped, and that no limit of the kernel holds without a control group. */
+export const SHARED_MEMORY: Readonly<Record<string, Numbers>> = {
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  shmget: [29, 194],
+  shmat: [30, 196],
+};

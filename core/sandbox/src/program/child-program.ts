@@ -23,6 +23,8 @@ export interface SandboxBackend {
   readonly language: string;
   /** Walls that its program and its children put up themselves: `isolate`, `node-permissions`, ... */
   readonly layers: readonly string[];
+  /** What another kind would have had, and why it is not this one. */
+  readonly missing?: readonly { readonly layer: string; readonly reason: string }[];
   /** Sessions can `snapshot` and `restore`. */
   readonly hasSnapshots: boolean;
   /** Rejects with SANDBOX_FAILED, and what to do, when there is nothing to start. */

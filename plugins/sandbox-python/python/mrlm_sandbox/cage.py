@@ -11,20 +11,28 @@ _PROCESSES = 64
 _PAGE = resource.getpagesize()
 
 
-def enter(tmp_bytes, seccomp):
+class Walls:
+    """What a cage is made of: the size of /tmp, a filter of system calls (see kernel.filter_system_calls), folders that are to be empty."""
+
+    def __init__(self, tmp_bytes, seccomp, hidden):
+        self.tmp_bytes = tmp_bytes
+        self.seccomp = seccomp
+        self.hidden = [path for path in (*hidden, "/dev/shm", "/proc") if os.path.isdir(path)]
+
+
+def enter(walls):
     """Namespaces of its own (that for processes the zygote has made), an empty /tmp, no /proc, no privileges, few system calls."""
     kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
     kernel.make_mounts_private()
     plain = kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount_tmpfs("/tmp", plain, f"size={tmp_bytes},nr_inodes=10k,mode=700")
-    for path in ("/dev/shm", "/proc"):
-        if os.path.isdir(path):
-            kernel.mount_tmpfs(path, plain | kernel.MS_NOEXEC | kernel.MS_RDONLY, "size=4k,nr_inodes=2,mode=755")
+    kernel.mount_tmpfs("/tmp", plain, f"size={walls.tmp_bytes},nr_inodes=10k,mode=700")
+    for path in walls.hidden:
+        kernel.mount_tmpfs(path, plain | kernel.MS_NOEXEC | kernel.MS_RDONLY, "size=4k,nr_inodes=2,mode=555")
     os.mkdir(HOME, 0o700)
     os.chdir(HOME)
     kernel.drop_capabilities()
-    if seccomp:
-        kernel.filter_system_calls(seccomp)
+    if walls.seccomp:
+        kernel.filter_system_calls(walls.seccomp)
 
 
 def address_space():

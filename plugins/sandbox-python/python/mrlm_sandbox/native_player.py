@@ -12,6 +12,8 @@ READY = "ready"
 
 def play(channel, tmp_bytes, base):
     """Answers the supervisor's messages until it closes the channel, or kills this process."""
+    # The folder of these modules: all of them are loaded.
+    del sys.path[0]
     reader = frames.FrameReader(channel)
     player = Player()
     frames.write(channel, READY)

@@ -7,6 +7,7 @@ import os
 import sys
 
 from . import frames, zygote_client
+from .cage import Walls
 from .judge import Judge, SuiteBroken
 from .proxies import PlayerEnded
 from .supervised_player import SupervisedPlayer
@@ -24,7 +25,7 @@ class Server:
 
     def serve(self):
         reader = frames.FrameReader(REQUEST_FD)
-        self._send({"type": "ready", "layers": ["namespaces", "rlimits"]})
+        self._send({"type": "ready"})
         while (text := reader.wait()) is not None:
             self._request = json.loads(text)
             try:
@@ -109,5 +110,6 @@ _OPERATIONS = {"run": Server._run, "test": Server._test, "open": Server._open, "
 def main():
     options = json.loads(sys.argv[1])
     # The zygote comes first: it is never to hold anything of a test or a submission.
-    zygote = zygote_client.start(options["tmpBytes"], base64.b64decode(options["seccomp"]), (REQUEST_FD, ANSWER_FD))
+    walls = Walls(options["tmpBytes"], base64.b64decode(options["seccomp"]), options["hidden"])
+    zygote = zygote_client.start(walls, (REQUEST_FD, ANSWER_FD))
     Server(zygote).serve()

@@ -70,7 +70,7 @@ class SupervisedPlayer:
             self._poll.register(fd, select.POLLIN)
         self._deadline = time.monotonic() + 60
         self._cpu_limit = None
-        self._cpu_base = 0.0
+        self._cpu_base = self._cpu_used = 0.0
         self._is_ready = False
         self.ending = None
 
@@ -113,7 +113,10 @@ class SupervisedPlayer:
         return text
 
     def cpu_ms(self):
-        return max(0.0, self._cpu_seconds() - self._cpu_base) * 1000
+        """Processor time of the submission so far."""
+        if self.ending is None:
+            self._cpu_used = self._cpu_seconds()
+        return max(0.0, self._cpu_used - self._cpu_base) * 1000
 
     def kill(self):
         """Ends it with all that it has started."""
@@ -163,6 +166,7 @@ class SupervisedPlayer:
         """The submission has ended: `ending` says why, or its process does."""
         if ending is not None:
             os.kill(self.pid, signal.SIGKILL)
+        self._cpu_used = self._cpu_seconds()
         status = self._zygote.reap_now(self.pid)
         self.ending = ending or _ending_of(status)
         for output in self.outputs.values():

@@ -16,7 +16,7 @@ _DESCRIPTORS = 4
 CHANNEL_FD = 3
 
 
-def serve(connection, tmp_bytes, seccomp):
+def serve(connection, walls):
     """Answers SPAWN (with the player's channel, output and error) by a process id, REAP by the status of a player that was killed or has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     library.load()
@@ -33,7 +33,7 @@ def serve(connection, tmp_bytes, seccomp):
             kernel.unshare(kernel.CLONE_NEWPID)
             pid = os.fork()
             if pid == 0:
-                _become_player(descriptors, tmp_bytes, seccomp, base)
+                _become_player(descriptors, walls, base)
             kernel.setns(own_processes, kernel.CLONE_NEWPID)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -53,7 +53,7 @@ def _receive(connection):
     return data, list(descriptors)
 
 
-def _become_player(descriptors, tmp_bytes, seccomp, base):
+def _become_player(descriptors, walls, base):
     code = 1
     try:
         channel, output, error = descriptors
@@ -62,10 +62,9 @@ def _become_player(descriptors, tmp_bytes, seccomp, base):
         os.dup2(error, 2)
         os.dup2(channel, CHANNEL_FD)
         os.closerange(CHANNEL_FD + 1, 1 << 16)
-        cage.enter(tmp_bytes, seccomp)
-        code = play(CHANNEL_FD, tmp_bytes, base)
+        cage.enter(walls)
+        code = play(CHANNEL_FD, walls.tmp_bytes, base)
     except BaseException as failure:  # noqa: BLE001 - the supervisor hears of it.
-        os.write(CHANNEL_FD, b"")
         print(f"the player could not start: {failure!r}", file=sys.__stderr__, flush=True)
     finally:
         os._exit(code)

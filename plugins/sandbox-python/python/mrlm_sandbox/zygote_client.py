@@ -3,6 +3,7 @@
 import collections
 import os
 import socket
+import sys
 
 from . import zygote
 
@@ -40,7 +41,7 @@ class ZygoteClient:
         return wait
 
 
-def start(tmp_bytes, seccomp, inherited):
+def start(walls, inherited):
     """Forks the zygote; it closes the descriptors in `inherited`."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
@@ -49,7 +50,9 @@ def start(tmp_bytes, seccomp, inherited):
             ours.close()
             for fd in inherited:
                 os.close(fd)
-            zygote.serve(theirs, tmp_bytes, seccomp)
+            zygote.serve(theirs, walls)
+        except BaseException as error:  # noqa: BLE001 - the parent quotes it.
+            print(f"the zygote failed: {error!r}", file=sys.stderr, flush=True)
         finally:
             os._exit(code)
     theirs.close()

@@ -23,6 +23,8 @@ export class Interrupter {
   readonly #clock: Clock = makeClock();
   readonly #script = new Script(`${SLOT}()`);
 
+  #cpuStartMs = 0;
+
   constructor(worker: URL) {
     new Worker(worker, { workerData: this.#clock, env: {}, execArgv: ["--no-warnings"] }).unref();
   }
@@ -36,8 +38,15 @@ export class Interrupter {
   /** The time from now on, in milliseconds, after which `run` ends what it runs. */
   limit({ wallMs, cpuMs }: { readonly wallMs: number; readonly cpuMs: number }): void {
     const { user, system } = process.cpuUsage();
+    this.#cpuStartMs = (user + system) / 1000;
     this.#clock.limits[LIMIT.deadline] = now() + wallMs;
-    this.#clock.limits[LIMIT.cpu] = (user + system) / 1000 + cpuMs;
+    this.#clock.limits[LIMIT.cpu] = this.#cpuStartMs + cpuMs;
+  }
+
+  /** Milliseconds of processor time since `limit`. */
+  cpuMs(): number {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000 - this.#cpuStartMs;
   }
 
   /** What `act` returns. Throws Interrupted, or what it throws. */

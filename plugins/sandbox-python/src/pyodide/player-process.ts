@@ -25,6 +25,8 @@ interface Handle {
 
 /** The supervisor's side of a player's process. */
 export class PlayerProcess {
+  /** Processor time of its submission, as far as it has been heard. */
+  cpuMs = 0;
   onOutput: (stream: "stdout" | "stderr", text: string) => void = () => {};
   readonly #process: ChildProcess;
   readonly #link: Link;
@@ -64,7 +66,10 @@ export class PlayerProcess {
 
   /** Python's answer to the message that it was told. Throws PlayerEnded. */
   answer(): string {
-    const [kind, text = ""] = this.#heard();
+    const [kind, said = ""] = this.#heard();
+    const line = said.indexOf("\n");
+    const text = said.slice(line + 1);
+    if (line > 0) this.cpuMs = Number(said.slice(0, line));
     if (kind === "answer") return text;
     throw new PlayerEnded(kind === "ended" ? (JSON.parse(text) as Ending) : GONE);
   }

@@ -11,7 +11,7 @@ export const NO_JUDGE = "MRLM_NO_JUDGE";
  * `player`, which is answered. `reset`: the submission is over. `snapshot` and `restore`: of the interpreter, by number; answered.
  *
  * A player says `pristine` when it has started and after each reset, `output` with the name of a stream and text at any time, and to `python` either
- * `answer` or `ended` with an Ending. One that cannot be pristine again ends.
+ * `answer` or `ended` with an Ending, each behind a line with the processor time of the submission in milliseconds. One that cannot be pristine again ends.
  */
 export type PlayerRequest = "begin" | "python" | "reset" | "snapshot" | "restore";
 

@@ -59,10 +59,10 @@ function ask(message: string): string {
   try {
     const answer = interrupter.run(() => interpreter.ask(message));
     interpreter.streams.flush();
-    return `answer\n${answer}`;
+    return `answer\n${interrupter.cpuMs()}\n${answer}`;
   } catch (error) {
     interpreter.streams.flush();
-    return `ended\n${JSON.stringify(endingOf(error))}`;
+    return `ended\n${interrupter.cpuMs()}\n${JSON.stringify(endingOf(error))}`;
   }
 }
 

@@ -40,7 +40,7 @@ function fresh(answer: Answer, act: () => ChildResult, { isKept = false } = {}):
   if (!player.isPristine()) throw new Error("The player's process did not start.");
   const result = inSession(answer, act);
   if (!isKept) player.tell("reset");
-  return { ...result, spent: false };
+  return { ...result, cpuMs: player.cpuMs, spent: false };
 }
 
 /** What an interpreter that was stopped in the middle holds is of no use to a session. */

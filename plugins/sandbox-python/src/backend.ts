@@ -1,0 +1,32 @@
+import type { PooledSandboxOptions, SandboxBackend } from "@mrlm/sandbox";
+import { MrlmError } from "@mrlm/spec";
+import { nativeBackend, nativeMissing } from "./native-backend.ts";
+import type { PythonOptions } from "./options.ts";
+import { pyodideBackend } from "./pyodide-backend.ts";
+
+/** Both kinds make their interpreters new by themselves: a child is replaced for what its trusted half may gather. */
+const MAX_RUNS = 20_000;
+
+/** What a pool is made with. Rejects with SANDBOX_FAILED when the kind `native` is asked for and cannot be had. */
+export async function pythonBackend({ kind, python, children, queue, sessions, limits = {} }: PythonOptions): Promise<PooledSandboxOptions> {
+  return {
+    backend: await chosen(kind, python),
+    limits: withoutUndefined(limits),
+    pool: withoutUndefined({ children, queue, maxRuns: MAX_RUNS }),
+    ...(sessions === undefined ? {} : { sessions }),
+  };
+}
+
+async function chosen(kind: PythonOptions["kind"], python: string | undefined): Promise<SandboxBackend> {
+  if (kind === "pyodide") return pyodideBackend;
+  const missing = await nativeMissing(python);
+  if (missing === undefined) return nativeBackend({ python });
+  if (kind === "auto") return { ...pyodideBackend, missing: [{ layer: "native", reason: missing }] };
+  throw new MrlmError("SANDBOX_FAILED", `The kind \`native\` cannot be had here: ${missing}.`, { hint: "Install bubblewrap and Python 3.10 or newer, or use the kind `pyodide`." });
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+function withoutUndefined<T extends object>(values: T): Partial<Defined<T>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<Defined<T>>;
+}
