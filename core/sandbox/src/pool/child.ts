@@ -11,7 +11,7 @@ import { Exchange, type Outcome } from "./exchange.ts";
 
 const START_MS = 60_000;
 /** The child keeps the deadline too; this much later the parent kills it. */
-const GRACE_MS = 100;
+const GRACE_MS = 200;
 /** The kernel's limit on memory lies this much above the watchdog's, which can say why it killed. */
 const WALL_ABOVE_BYTES = 64 * 1024 * 1024;
 const OPEN_FILES = 256;
