@@ -14,6 +14,7 @@ export default {
   moduleFileExtensions: ["ts", "mjs", "js", "cjs", "json", "node"],
   testEnvironment: "node",
   testEnvironmentOptions: { customExportConditions: ["mrlm-source", "node", "node-addons"] },
+  moduleNameMapper: { "^fast-check$": "<rootDir>/scripts/fast-check.mjs" },
   transform: {
     "\\.ts$": [
       "@swc/jest",

@@ -9,8 +9,24 @@ import { attempt, projectNode } from "./run.mjs";
  * @typedef {{ passed: number, failed: number, skipped: number, exitCode: number }} TestResult
  */
 
-/** @param {string[]} options @returns {Promise<TestResult>} */
-export async function runJest(options) {
+/**
+ * @param {string[]} options
+ * @param {{ retries?: number }} [settings] `retries`: up to so many files that failed are run again, one after the other; more of them, and none is
+ * @returns {Promise<TestResult>}
+ */
+export async function runJest(options, { retries = 0 } = {}) {
+  const { report, ...result } = await jestOnce(options);
+  const failed = report?.testResults.filter((/** @type {any} */ file) => file.status === "failed").map((/** @type {any} */ file) => file.name) ?? [];
+  if (result.exitCode === 0 || failed.length === 0 || failed.length > retries) return result;
+  console.log(`run again, by themselves: ${failed.join(", ")}`);
+  const { report: again, ...second } = await jestOnce([...options, "--runInBand", "--runTestsByPath", ...failed]);
+  if (again === undefined) return result;
+  console.log(second.exitCode === 0 ? `FLAKY, failed at first and passed alone: ${failed.join(", ")}` : "and failed again");
+  return { passed: result.passed + result.failed - second.failed, failed: second.failed, skipped: result.skipped, exitCode: second.exitCode };
+}
+
+/** @param {string[]} options @returns {Promise<TestResult & { report: any }>} */
+async function jestOnce(options) {
   const report = freshReport("jest.json");
   const jest = join(root, "node_modules", "jest", "bin", "jest.js");
   const { exitCode } = await attempt(
@@ -25,7 +41,8 @@ export async function runJest(options) {
     ],
     { stdout: "discard" },
   );
-  return { ...(existsSync(report) ? countJest(readJson(report)) : nothing), exitCode };
+  const content = existsSync(report) ? readJson(report) : undefined;
+  return { ...(content === undefined ? nothing : countJest(content)), exitCode, report: content };
 }
 
 /** @param {string} python the engine's interpreter @returns {Promise<TestResult>} */
