@@ -8,6 +8,7 @@ const description: EnvironmentDescription = {
   determinism: "full",
   agents: ["agent"],
   splits: {},
+  orderedSplits: [],
   maxTurns: 0,
   hasDemonstrations: false,
   rewardComponents: [],

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { taskOrder, type TaskOrder } from "../src/index.ts";
 
 const contextOf = (...environments: { weight: number; size: number }[]): AlgorithmContext =>
-  ({ seed: 3, environments: environments.map(({ weight, size }, i) => ({ ref: { id: `e${i}@1` }, weight, splits: { train: size } })) }) as unknown as AlgorithmContext;
+  ({ seed: 3, environments: environments.map(({ weight, size }, i) => ({ ref: { id: `e${i}@1` }, weight, splits: { train: size }, orderedSplits: [] })) }) as unknown as AlgorithmContext;
 const drawn = (order: TaskOrder, count: number): string[] => order.take(count).flatMap(({ environment, tasks }) => tasks.map((task) => `${environment.ref.id} ${task}`));
 
 describe("taskOrder", () => {
@@ -17,6 +17,14 @@ describe("taskOrder", () => {
   test("tasks of an environment come once in each epoch", () => {
     const order = taskOrder(contextOf({ weight: 1, size: 7 }), "test");
     for (let epoch = 0; epoch < 3; epoch++) expect(new Set(drawn(order, 7)).size).toBe(7);
+  });
+
+  test("a split that its environment orders comes by index, again and again", () => {
+    const context = { seed: 3, environments: [{ ref: { id: "e@1" }, weight: 1, splits: { train: 3 }, orderedSplits: ["train"] }] } as unknown as AlgorithmContext;
+    const [order, restored] = [taskOrder(context, "test"), taskOrder(context, "test")];
+    expect(drawn(order, 5)).toEqual(["e@1 train/0", "e@1 train/1", "e@1 train/2", "e@1 train/0", "e@1 train/1"]);
+    restored.restore(JSON.parse(JSON.stringify(order.state())));
+    expect(drawn(restored, 2)).toEqual(["e@1 train/2", "e@1 train/0"]);
   });
 
   test("numerics 52: a restored order goes on where the saved one was", () => {

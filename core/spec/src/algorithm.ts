@@ -16,6 +16,8 @@ export interface TrainingEnvironment {
   /** Share of the prompts; the weights of all are normalised. */
   readonly weight: number;
   readonly splits: Readonly<Record<string, number>>;
+  /** Splits whose tasks are taken in the order of their index instead of in a random one. */
+  readonly orderedSplits: readonly string[];
   demonstrate(tasks: readonly TaskId[]): Promise<readonly Demonstration[]>;
 }
 

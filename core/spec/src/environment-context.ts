@@ -18,4 +18,9 @@ export interface EnvironmentContext {
   judge(id: string): Judge;
   sandbox(language: string): Sandbox;
   tool(id: string): Tool;
+  /**
+   * The absolute path of a file that an option names. Relative paths start where the host says, and a host that serves others opens only
+   * files below that folder: DATA_FORBIDDEN for the rest.
+   */
+  dataPath(path: string): string;
 }

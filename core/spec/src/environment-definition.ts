@@ -8,6 +8,14 @@ import type { AgentId, TaskId, VersionedId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 import type { TaskSource } from "./task.ts";
 
+/** Something that an environment needs, and who asks for it. */
+export interface Requirement {
+  /** `scorer:math@1` */
+  readonly id: string;
+  /** For messages: `problems.jsonl:12`. */
+  readonly asker: string;
+}
+
 /** An environment as a plugin offers it. */
 export interface EnvironmentDefinition<Options = unknown> {
   readonly id: VersionedId;
@@ -24,6 +32,8 @@ export interface EnvironmentDefinition<Options = unknown> {
   readonly rewardComponents?: readonly string[];
   /** What `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. */
   readonly requires?: readonly string[];
+  /** What these options need beyond `requires`, known before anything is made: the scorers that a data file names. */
+  requiresFor?(context: EnvironmentContext, options: Options): readonly Requirement[] | Promise<readonly Requirement[]>;
   /** The host truncates an episode after so many turns. */
   readonly maxTurns?: number;
   /** Deadlines by phase in milliseconds; the host's defaults fill the rest. */

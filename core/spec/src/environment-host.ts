@@ -13,6 +13,8 @@ export interface EnvironmentDescription {
   readonly optionsJsonSchema?: JsonObject;
   /** Tasks by split under the options asked about, or the defaults. */
   readonly splits: Readonly<Record<string, number>>;
+  /** Those whose tasks are meant to be taken in the order of their index. */
+  readonly orderedSplits: readonly string[];
   /** 0: no limit. */
   readonly maxTurns: number;
   readonly hasDemonstrations: boolean;

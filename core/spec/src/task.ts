@@ -14,6 +14,8 @@ export interface Task {
 export interface TaskSource {
   /** Number of tasks of each split; there is always a `train` and an `eval`. */
   readonly splits: Readonly<Record<string, number>>;
+  /** Splits whose tasks are meant to be taken in the order of their index, as by a curriculum; the others in any. */
+  readonly orderedSplits?: readonly string[];
   /** The same index is the same task, always. Rejects with TASK_NOT_FOUND outside the split. */
   get(split: string, index: number): Promise<Task>;
 }

@@ -50,8 +50,9 @@ describe("what is encoded and decoded is what it was", () => {
         maxTurns: fc.nat(),
         hasDemonstrations: fc.boolean(),
         rewardComponents: fc.array(text),
+        orderedSplits: fc.array(text),
       },
-      { requiredKeys: ["id", "description", "determinism", "agents", "splits", "maxTurns", "hasDemonstrations", "rewardComponents"] },
+      { requiredKeys: ["id", "description", "determinism", "agents", "splits", "orderedSplits", "maxTurns", "hasDemonstrations", "rewardComponents"] },
     );
     fc.assert(
       fc.property(description, (value) =>

@@ -18,7 +18,8 @@ export const code = defineEnvironment<CodeOptions>({
   requires: ["sandbox:python", "sandbox:javascript"],
   // The sandbox has limits of its own; this is how long a step may wait for its turn in the sandbox's queue.
   deadlines: { stepMs: 600_000 },
-  tasks: (_context, options) => (options.data === undefined ? generatorTasks(options) : dataTasks(options.data, options)),
+  tasks: (context, { data, ...options }) =>
+    data === undefined ? generatorTasks(options) : dataTasks({ ...data, path: context.dataPath(data.path) }, options),
   create: (context, options) => new CodeEnvironment(context, options),
   demonstrate,
   fixtures,

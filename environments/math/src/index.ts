@@ -1,10 +1,10 @@
 import { defineEnvironment, definePlugin } from "@mrlm/kit";
 import { z } from "zod";
-import { dataTasks } from "./data/data-tasks.ts";
+import { dataTasks, scorersOf } from "./data/data-tasks.ts";
 import { demonstrate } from "./demonstrate.ts";
 import { MathEnvironment } from "./environment.ts";
 import { fixtures } from "./fixtures.ts";
-import { mathOptions, type MathOptions } from "./options.ts";
+import { effectiveOptions, mathOptions, type MathOptions } from "./options.ts";
 import { mathTasks } from "./tasks.ts";
 
 /** `math@1`: problems of seeded generators or of a file, graded exactly. */
@@ -12,10 +12,11 @@ export const math = defineEnvironment<MathOptions>({
   id: "math@1",
   description: "Math problems from seeded generators or a file, graded exactly.",
   determinism: "full",
-  options: mathOptions,
+  options: effectiveOptions,
   optionsJsonSchema: z.toJSONSchema(mathOptions, { io: "input" }) as never,
   rewardComponents: ["correct", "format", "steps"],
   requires: ["scorer:math@1"],
+  requiresFor: (context, { data }) => (data === undefined ? [] : scorersOf(context, data)),
   tasks: (context, options) => (options.data === undefined ? mathTasks(options) : dataTasks(context, options.data, options.task_seed)),
   create: (context, options) => new MathEnvironment(context, options),
   demonstrate,

@@ -33,7 +33,7 @@ export const mathOptions = z.strictObject({
     .prefault({}),
   data: z
     .strictObject({
-      path: z.string().min(1).describe("A JSONL file, relative to the working directory of the environment's server"),
+      path: z.string().min(1).describe("A JSONL file, relative to the server's --data-root; its working directory by default"),
       format: z.enum(["auto", "gsm8k", "math", "rows"]).default("auto").describe("auto: by the fields of the first row"),
       eval_share: z.number().min(0).max(1).default(0.1).describe("Share of the distinct questions that is never trained on"),
     })
@@ -43,6 +43,16 @@ export const mathOptions = z.strictObject({
   eval_size: z.int().min(1).max(10_000_000).default(1_000),
   task_seed: z.int().default(0).describe("Another seed gives other problems, and another division of a file"),
 });
+
+/** Options that a file of problems leaves without effect. */
+const GENERATORS = ["families", "difficulty_range", "eval_difficulty_range", "curriculum", "train_size", "eval_size"];
+
+/** The same, where options without effect are refused: those of the generators beside `data`. */
+export const effectiveOptions: z.ZodType<MathOptions> = z.preprocess((given, context) => {
+  const names = typeof given === "object" && given !== null && "data" in given && given.data !== undefined ? GENERATORS.filter((name) => name in given) : [];
+  for (const name of names) context.addIssue({ code: "custom", path: [name], message: "has no effect on problems from a file: leave it or `data` out", input: given });
+  return given;
+}, mathOptions);
 
 /** Options of `math@1`, defaults filled in. */
 export type MathOptions = z.output<typeof mathOptions>;

@@ -10,7 +10,7 @@ const EVAL_SHARE = 0.1;
 
 /** Seeded problems of the chosen families and difficulties. */
 export function mathTasks(options: MathOptions): TaskSource {
-  return generatedTasks({
+  const tasks = generatedTasks({
     seed: options.task_seed,
     splits: {
       train: { size: options.train_size, share: 1 - EVAL_SHARE },
@@ -28,4 +28,5 @@ export function mathTasks(options: MathOptions): TaskSource {
       };
     },
   });
+  return options.curriculum.length === 0 ? tasks : { ...tasks, orderedSplits: ["train"] };
 }

@@ -16,6 +16,9 @@ const rows = Array.from({ length: 60 }, (_, i) => ({ id: `row-${i}`, query: `Wha
 writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+/** What plays a fixture, with its options for generators. */
+const ABOUT_FIXTURES = /^(?:fixture |in process$|is not stepped )/;
+
 // The fixtures are about generated problems; everything else holds for those of a file as well.
 describe("with problems of a file", () => {
   environmentContract({
@@ -23,6 +26,6 @@ describe("with problems of a file", () => {
     environment: "math@1",
     options: { data: { path } },
     transports: { "in process": inProcess },
-    registry: { describe, test: (name, body, timeoutMs) => void (name.startsWith("fixture ") || name === "in process" || test(name, body, timeoutMs)) },
+    registry: { describe, test: (name, body, timeoutMs) => void (ABOUT_FIXTURES.test(name) || test(name, body, timeoutMs)) },
   });
 });

@@ -27,6 +27,11 @@ describe("which problems are drawn", () => {
     expect(new Set((await publicOf({ ...given, eval_difficulty_range: 10 }, "eval", 0, 20)).map(({ difficulty }) => difficulty))).toEqual(new Set([10]));
   });
 
+  test("a split with a curriculum is taken in order, and no other", () => {
+    expect(mathTasks(mathOptions.parse(given)).orderedSplits).toEqual(["train"]);
+    expect(mathTasks(mathOptions.parse({})).orderedSplits).toBeUndefined();
+  });
+
   test("a task does not depend on those asked for before", async () => {
     expect(await publicOf(given, "train", 60, 61)).toEqual((await publicOf(given, "train", 0, 61)).slice(-1));
   });

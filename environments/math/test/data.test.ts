@@ -5,7 +5,9 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { divide, messageText } from "@mrlm/kit";
 import type { Task } from "@mrlm/spec";
 import fc from "fast-check";
+import { math } from "../src/index.ts";
 import { demonstrate } from "../src/demonstrate.ts";
+import { effectiveOptions } from "../src/options.ts";
 import { promptOf } from "../src/prompt.ts";
 import { solutionOf } from "../src/solution.ts";
 import { prepare, type Prepared } from "./support/environment.ts";
@@ -64,7 +66,6 @@ describe("files", () => {
     ["GSM8K without ####", [GSM8K, { ...GSM8K, answer: "18" }], ":2: the answer has no final line `#### ANSWER`"],
     ["MATH without a box", [{ ...MATH, solution: "It is 3/4." }], ":1: the solution has no answer in \\boxed{}"],
     ["MATH with a box left open", [{ ...MATH, solution: "\\boxed{\\frac{3}{4}" }], ":1: the solution has no answer in \\boxed{}"],
-    ["an unknown scorer", [ROW, { ...ROW, scorer: "essay@1" }], ':2: there is no scorer "essay@1" for this environment'],
     ["an impossible place", [{ ...ROW, answer_schema: "a b" }], ":1: answer_schema:"],
     ["no answer", [{ ...ROW, answer: "" }], ":1: answer:"],
     ["no rows", ["", ""], " has no rows"],
@@ -75,6 +76,22 @@ describe("files", () => {
 
   test("a file that is not there is DATA_INVALID", async () => {
     await expect(prepareFile(join(directory, "none.jsonl"))).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("ENOENT") });
+  });
+
+  test("every scorer that a row names is required, for the first row that names it", async () => {
+    const path = file(ROW, { ...ROW, scorer: "essay@1" }, { ...ROW, scorer: undefined }, { ...ROW, scorer: "essay@1" });
+    const { context, options } = await prepareFile(path);
+    expect(await math.requiresFor?.(context, options)).toEqual([
+      { id: "scorer:math@1", asker: `${path}:1` },
+      { id: "scorer:essay@1", asker: `${path}:2` },
+    ]);
+  });
+
+  test.each(["families", "difficulty_range", "curriculum", "train_size"])("%s has no effect beside a file, and is refused", (name) => {
+    const value = { families: ["linear"], difficulty_range: 3, curriculum: [], train_size: 5 }[name];
+    const outcome = effectiveOptions.safeParse({ data: { path: "a.jsonl" }, [name]: value });
+    expect(outcome.error?.issues).toMatchObject([{ path: [name], message: expect.stringContaining("no effect") }]);
+    expect(effectiveOptions.safeParse({ [name]: value }).success).toBe(true);
   });
 
   test("the format can be given instead of recognised", async () => {

@@ -37,7 +37,7 @@ export interface Stage {
 export async function runStage({ engine, policy, algorithm, options, environment, sampling = {}, rows = [] }: Stage): Promise<IterationReport[]> {
   const host = new LocalHost({ source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]) });
   const ref = { id: environment.id };
-  const { splits } = await host.describe(ref);
+  const { splits, orderedSplits } = await host.describe(ref);
   let reference: Promise<ModelId> | undefined;
   const context: AlgorithmContext = {
     engine,
@@ -57,7 +57,7 @@ export async function runStage({ engine, policy, algorithm, options, environment
       turnLimit: () => 0,
     }),
     sampling: { temperature: 1, maxTokens: 8, ...sampling },
-    environments: [{ ref, weight: 1, splits, demonstrate: (tasks) => host.demonstrate(ref, tasks) }],
+    environments: [{ ref, weight: 1, splits, orderedSplits, demonstrate: (tasks) => host.demonstrate(ref, tasks) }],
     rows: async () => rows,
     logger: silentLogger,
     random: (name) => randomStream(name, 0),

@@ -15,6 +15,8 @@ interface ServeOptions {
   readonly tokenFile?: string;
   readonly untilStdinEnds?: boolean;
   readonly unsafeSandbox?: boolean;
+  readonly dataRoot?: string;
+  readonly anyData?: boolean;
 }
 
 /** Milliseconds that episodes under way get when the server is asked to end. */
@@ -30,6 +32,8 @@ export const serveCommand: CommandModule = (program, start) => {
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--config <path>", "configuration whose plugins and their options are used")
     .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
+    .option("--data-root <folder>", "options of clients may name files below it; default: the working directory")
+    .option("--any-data", "options may name any file of this machine (for a parent process of the same user)")
     .option("--unsafe-sandbox", "serve others even where no operating-system jail holds what a model wrote")
     .option("--until-stdin-ends", "end when standard input does (for a parent process)")
     .action(async (options: ServeOptions) => {
@@ -39,7 +43,8 @@ export const serveCommand: CommandModule = (program, start) => {
       const token = tokenOption(options.tokenFile);
       const config = options.config === undefined ? undefined : loadConfig(options.config).config;
       const plugins = await PluginHost.discover({ directory, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
-      const host = new LocalHost({ source: await selectedEnvironments(plugins, options.environments?.split(",")) });
+      const source = await selectedEnvironments(plugins, options.environments?.split(","));
+      const host = new LocalHost({ source, ...(options.anyData === true ? {} : { dataRoot: options.dataRoot ?? directory }) });
       const offered = await host.list();
       if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered.map(({ id }) => id));
       const server = await serveEnvironments({ host, address: `${options.host}:${port}`, ...token });

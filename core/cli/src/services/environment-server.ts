@@ -63,7 +63,7 @@ export async function startEnvironmentServer(options: LaunchOptions & { readonly
 
 async function launch({ configPath, directory, onStarted }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
   const main = process.argv[1] as string;
-  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--port", String(port), "--config", configPath], {
+  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--any-data", "--port", String(port), "--config", configPath], {
     cwd: directory,
     stdio: ["pipe", "pipe", "pipe"],
     // Ctrl-C reaches the whole foreground group: the server must outlive it until its clients have drained.

@@ -38,6 +38,18 @@ export function epochOrder(size: number, name: string, seed: number): EpochOrder
   };
 }
 
+/** Goes through 0..size-1 in this order, again and again. */
+export function indexOrder(size: number): EpochOrder {
+  let taken = 0;
+  return {
+    take: (count) => Array.from({ length: count }, () => taken++ % size),
+    position: () => taken,
+    seek(position) {
+      taken = position;
+    },
+  };
+}
+
 function permutation(size: number, random: RandomStream): (index: number) => number {
   if (size <= SHUFFLED_IN_MEMORY) {
     const order = random.shuffle(Array.from({ length: size }, (_, i) => i));

@@ -1,5 +1,5 @@
 import type { AlgorithmContext, JsonObject, TaskId, TrainingEnvironment } from "@mrlm/spec";
-import { epochOrder } from "./epoch-order.ts";
+import { epochOrder, type EpochOrder, indexOrder } from "./epoch-order.ts";
 
 /** Tasks of one environment in one batch. */
 export interface TaskBatch {
@@ -7,18 +7,26 @@ export interface TaskBatch {
   readonly tasks: readonly TaskId[];
 }
 
-/** Draws training tasks: environments by weight, tasks of each without replacement within an epoch. */
+/**
+ * Draws training tasks: environments by weight, tasks of each without replacement within an epoch, in random order or, where the
+ * environment orders its split (a curriculum), by index.
+ */
 export interface TaskOrder {
   take(count: number): TaskBatch[];
   state(): JsonObject;
   restore(state: JsonObject): void;
 }
 
+function trainOrder({ splits, orderedSplits }: TrainingEnvironment, name: string, seed: number): EpochOrder {
+  const size = splits["train"] as number;
+  return orderedSplits.includes("train") ? indexOrder(size) : epochOrder(size, name, seed);
+}
+
 /** @param name of the order's randomness; one order for each use in a stage */
 export function taskOrder(context: AlgorithmContext, name: string): TaskOrder {
   const sources = context.environments.map((environment, i) => ({
     environment,
-    order: epochOrder(environment.splits["train"] as number, `${name}/${i}`, context.seed),
+    order: trainOrder(environment, `${name}/${i}`, context.seed),
     drawn: 0,
   }));
   const totalWeight = sources.reduce((sum, { environment }) => sum + environment.weight, 0);

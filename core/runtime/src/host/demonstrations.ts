@@ -7,14 +7,14 @@ import { checkTask, parseTaskId } from "./task-choice.ts";
 
 /** Worked solutions, in the order of the tasks; refused outside the training split, so that held-out answers cannot leak into training. */
 export async function demonstrateTasks(prepared: PreparedEnvironment, tasks: readonly TaskId[], logger: Logger): Promise<Demonstration[]> {
-  const { definition, requirements, options, deadlines } = prepared;
+  const { definition, requirements, options, deadlines, files } = prepared;
   const { demonstrate } = definition;
   if (demonstrate === undefined) throw new MrlmError("DEMONSTRATION_REFUSED", `Environment ${definition.id} has no demonstrations.`);
   const refused = tasks.find((task) => parseTaskId(task)?.split !== "train");
   if (refused !== undefined)
     throw new MrlmError("DEMONSTRATION_REFUSED", `Environment ${definition.id} demonstrates tasks of the split "train" only, not "${refused}".`);
   const clock = new PhaseClock(definition.id, deadlines);
-  const context = environmentContext({ environment: definition.id, logger, tasks: prepared.tasks, requirements, clock });
+  const context = environmentContext({ environment: definition.id, logger, tasks: prepared.tasks, requirements, clock, files });
   const demonstrations: Demonstration[] = [];
   for (const task of tasks) {
     checkTask(definition, prepared.tasks, task);

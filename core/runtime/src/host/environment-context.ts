@@ -1,5 +1,6 @@
 import { type EnvironmentContext, type Judge, type Logger, MrlmError, type Scorer, type TaskSource, type Tool, unscored } from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
+import type { DataFiles } from "./data-files.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import { declared, type Requirements } from "./requirements.ts";
 
@@ -18,6 +19,7 @@ export function environmentContext(parts: {
   readonly tasks: TaskSource;
   readonly requirements: Requirements;
   readonly clock: PhaseClock;
+  readonly files: DataFiles;
 }): EnvironmentContext {
   const { environment, requirements, clock } = parts;
   return {
@@ -28,6 +30,7 @@ export function environmentContext(parts: {
     judge: (id) => guardJudge(id, declared<Judge>(environment, requirements, "judge", id), clock),
     sandbox: (language) => declared(environment, requirements, "sandbox", language),
     tool: (id) => guardTool(declared<Tool>(environment, requirements, "tool", id)),
+    dataPath: (path) => parts.files.pathOf(path),
   };
 }
 

@@ -10,6 +10,7 @@ import {
 import { silentLogger } from "../logging/silent-logger.ts";
 import { canonicalJson } from "../names/canonical-json.ts";
 import type { EnvironmentSource } from "../plugins/provisions.ts";
+import { DataFiles } from "./data-files.ts";
 import { type Deadlines, DEFAULT_DEADLINES } from "./deadlines.ts";
 import { demonstrateTasks } from "./demonstrations.ts";
 import { describeEnvironment, openSession, prepareEnvironment, type PreparedEnvironment } from "./prepared-environment.ts";
@@ -22,6 +23,8 @@ export interface LocalHostOptions {
   readonly source: EnvironmentSource;
   readonly logger?: Logger;
   readonly deadlines?: Partial<Deadlines>;
+  /** The folder below which options may name files; any file without it. For hosts that serve others. */
+  readonly dataRoot?: string;
 }
 
 /** Offers the environments of plugins in this process. */
@@ -29,6 +32,7 @@ export class LocalHost implements EnvironmentHost {
   readonly #source: EnvironmentSource;
   readonly #logger: Logger;
   readonly #deadlines: Deadlines;
+  readonly #files: DataFiles;
   readonly #prepared = new Map<string, Promise<PreparedEnvironment>>();
   readonly #sessions = new Set<Session>();
   #isClosed = false;
@@ -36,6 +40,7 @@ export class LocalHost implements EnvironmentHost {
   constructor(options: LocalHostOptions) {
     this.#source = options.source;
     this.#logger = options.logger ?? silentLogger;
+    this.#files = new DataFiles(options.dataRoot);
     this.#deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines };
   }
 
@@ -83,7 +88,7 @@ export class LocalHost implements EnvironmentHost {
     const key = `${definition.id} ${canonicalJson(environment.options ?? {})}`;
     const known = this.#prepared.get(key);
     const prepared =
-      known ?? prepareEnvironment(definition, environment.options, { services: this.#source, logger: this.#logger, deadlines: this.#deadlines });
+      known ?? prepareEnvironment(definition, environment.options, { services: this.#source, logger: this.#logger, deadlines: this.#deadlines, files: this.#files });
     this.#prepared.delete(key);
     this.#prepared.set(key, prepared);
     if (known === undefined) prepared.catch(() => this.#prepared.delete(key));

@@ -1,4 +1,5 @@
 import {
+  type EnvironmentContext,
   type EnvironmentDefinition,
   type EnvironmentDescription,
   type JsonObject,
@@ -9,6 +10,7 @@ import {
 } from "@mrlm/spec";
 import type { Services } from "../plugins/provisions.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
+import type { DataFiles } from "./data-files.ts";
 import { type Deadlines, deadlinesOf } from "./deadlines.ts";
 import { environmentContext, NO_TASKS } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
@@ -24,29 +26,35 @@ export interface PreparedEnvironment {
   readonly tasks: TaskSource;
   readonly requirements: Requirements;
   readonly deadlines: Deadlines;
+  readonly files: DataFiles;
 }
 
 /** Validates the options, gathers what the environment requires, and makes its task source. */
 export async function prepareEnvironment(
   definition: EnvironmentDefinition,
   given: JsonObject | undefined,
-  host: { readonly services: Services; readonly logger: Logger; readonly deadlines: Deadlines },
+  host: { readonly services: Services; readonly logger: Logger; readonly deadlines: Deadlines; readonly files: DataFiles },
 ): Promise<PreparedEnvironment> {
   const options = await parseOptions(definition, given);
-  const requirements = await gatherRequirements(definition.id, definition.requires ?? [], host.services);
+  const { files, logger } = host;
   const deadlines = deadlinesOf(definition.deadlines, host.deadlines);
   const clock = new PhaseClock(definition.id, deadlines);
-  const context = environmentContext({ environment: definition.id, logger: host.logger, tasks: NO_TASKS, requirements, clock });
+  const contextWith = (requirements: Requirements): EnvironmentContext =>
+    environmentContext({ environment: definition.id, logger, tasks: NO_TASKS, requirements, clock, files });
+  const further = await clock.run("setup", [], async () => definition.requiresFor?.(contextWith(new Map()), options) ?? []);
+  const asker = `environment ${definition.id}`;
+  const requirements = await gatherRequirements(definition.id, [...(definition.requires ?? []).map((id) => ({ id, asker })), ...further], host.services);
+  const context = contextWith(requirements);
   const tasks =
     definition.tasks === undefined ? NO_TASKS : await makeTasks(definition, () => clock.run("setup", [], () => definition.tasks?.(context, options)));
-  return { definition, description: describeEnvironment(definition, tasks), options, tasks, requirements, deadlines };
+  return { definition, description: describeEnvironment(definition, tasks), options, tasks, requirements, deadlines, files };
 }
 
 /** A guarded session with an environment of its own. */
 export function openSession(prepared: PreparedEnvironment, logger: Logger, onClose: () => void): Session {
-  const { definition, description, options, tasks, requirements, deadlines } = prepared;
+  const { definition, description, options, tasks, requirements, deadlines, files } = prepared;
   const clock = new PhaseClock(definition.id, deadlines);
-  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock });
+  const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files });
   return new Session({
     environment: definition.id,
     agents: description.agents,
@@ -93,6 +101,7 @@ export function describeEnvironment(definition: EnvironmentDefinition, tasks: Ta
     agents: definition.agents ?? [SOLE_AGENT],
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },
+    orderedSplits: [...(tasks.orderedSplits ?? [])],
     maxTurns: definition.maxTurns ?? 0,
     hasDemonstrations: definition.demonstrate !== undefined,
     rewardComponents: definition.rewardComponents ?? [],

@@ -1,4 +1,4 @@
-import { type Judge, type Sandbox, type Scorer, type Tool, MrlmError } from "@mrlm/spec";
+import { type Judge, type Requirement, type Sandbox, type Scorer, type Tool, MrlmError } from "@mrlm/spec";
 import { resolveVersioned } from "../names/versioned.ts";
 import type { ServiceKind, Services } from "../plugins/provisions.ts";
 
@@ -6,11 +6,12 @@ import type { ServiceKind, Services } from "../plugins/provisions.ts";
 export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Tool>;
 
 /** Makes (or finds already made) everything that an environment declares. */
-export async function gatherRequirements(environment: string, requires: readonly string[], services: Services): Promise<Requirements> {
+export async function gatherRequirements(environment: string, requires: readonly Requirement[], services: Services): Promise<Requirements> {
   const gathered = new Map<string, Judge | Sandbox | Scorer | Tool>();
   for (const requirement of requires) {
-    const { kind, id } = splitRequirement(environment, requirement);
-    gathered.set(requirement, await services.service(kind, id, `environment ${environment}`));
+    if (gathered.has(requirement.id)) continue;
+    const { kind, id } = splitRequirement(environment, requirement.id);
+    gathered.set(requirement.id, await services.service(kind, id, requirement.asker));
   }
   return gathered;
 }

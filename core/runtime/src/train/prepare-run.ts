@@ -112,6 +112,7 @@ async function trainingEnvironment(
     ref,
     weight: environment.weight,
     splits: described.splits,
+    orderedSplits: described.orderedSplits,
     demonstrate: (tasks) => persist(() => host.demonstrate(ref, tasks), { reconnection, onWait: () => undefined }),
   };
 }

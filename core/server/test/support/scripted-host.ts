@@ -10,6 +10,7 @@ const description: EnvironmentDescription = {
   maxTurns: 9,
   hasDemonstrations: false,
   rewardComponents: [],
+  orderedSplits: [],
 };
 
 /** A host whose environments count steps and stop at a gate when told to wait. */

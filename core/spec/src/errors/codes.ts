@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   CHECKPOINT_MISMATCH: { meaning: "A checkpoint belongs to another configuration.", hint: "Resume with the configuration that the run directory holds.", retryable: false },
   CONFIG_INVALID: { meaning: "A configuration has an unknown key or a value that cannot work.", hint: "Correct the named key.", retryable: false },
   CONFIG_NOT_FOUND: { meaning: "A configuration file does not exist.", hint: "Check the path.", retryable: false },
+  DATA_FORBIDDEN: { meaning: "An option names a file outside of the folder that the server's operator shares.", hint: "Put the file there, and name it relative to that folder.", retryable: false },
   DATA_INVALID: { meaning: "A row of a data file is not of the documented form.", hint: "Correct the named line.", retryable: false },
   DEADLINE_EXCEEDED: { meaning: "A phase of an environment took longer than its deadline.", hint: "Raise the deadline of that phase or make the environment quicker.", retryable: true },
   DEMONSTRATION_REFUSED: { meaning: "A demonstration was asked for outside the training split, or the environment has none.", hint: "Ask for tasks of the `train` split of an environment with demonstrations.", retryable: false },

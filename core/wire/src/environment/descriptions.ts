@@ -32,11 +32,12 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     maxTurns: description.maxTurns,
     hasDemonstrations: description.hasDemonstrations,
     rewardComponents: [...description.rewardComponents],
+    orderedSplits: [...description.orderedSplits],
   };
 }
 
 export function decodeDescription(description: wire.EnvironmentDescription): EnvironmentDescription {
-  const { id, agents, splits, maxTurns, hasDemonstrations, rewardComponents } = description;
+  const { id, agents, splits, orderedSplits, maxTurns, hasDemonstrations, rewardComponents } = description;
   const determinism = (Object.keys(DETERMINISM) as Determinism[]).find((name) => DETERMINISM[name] === description.determinism);
   if (determinism === undefined) throw invalid(`environment "${id}" does not say how deterministic it is`);
   const optionsJsonSchema = fromOptionalJson(description.optionsSchemaJson, `the options schema of environment "${id}"`);
@@ -47,6 +48,7 @@ export function decodeDescription(description: wire.EnvironmentDescription): Env
     agents,
     ...(optionsJsonSchema === undefined ? undefined : { optionsJsonSchema }),
     splits: Object.fromEntries(Array.from(splits, ([name, size]) => [name, fromInt64(size, `the size of split "${name}"`)])),
+    orderedSplits,
     maxTurns,
     hasDemonstrations,
     rewardComponents,

@@ -41,5 +41,5 @@ function contextWith(tasks: TaskSource, sandbox: Sandbox): EnvironmentContext {
   const refuse = (what: string): never => {
     throw new MrlmError("REQUIREMENT_UNDECLARED", `${what} is not declared`);
   };
-  return { logger, tasks, random: randomStream, sandbox: (language) => (["python", "javascript"].includes(language) ? sandbox : refuse(language)), scorer: refuse, judge: refuse, tool: refuse };
+  return { logger, tasks, random: randomStream, sandbox: (language) => (["python", "javascript"].includes(language) ? sandbox : refuse(language)), scorer: refuse, judge: refuse, tool: refuse, dataPath: (path) => path };
 }

@@ -1,30 +1,26 @@
-import { divide, invalidRow, listedTasks } from "@mrlm/kit";
-import { type EnvironmentContext, MrlmError, type Task, type TaskSource } from "@mrlm/spec";
+import { divide, listedTasks } from "@mrlm/kit";
+import type { EnvironmentContext, Requirement, Task, TaskSource } from "@mrlm/spec";
 import type { MathOptions } from "../options.ts";
 import { sealed } from "../solution.ts";
 import { type PlacedRow, readRows } from "./read-rows.ts";
 
+type Data = NonNullable<MathOptions["data"]>;
+
 /** The problems of a file, all checked before the first is given. */
-export async function dataTasks(context: EnvironmentContext, data: NonNullable<MathOptions["data"]>, seed: number): Promise<TaskSource> {
-  const rows = await readRows(data);
-  checkScorers(context, rows);
-  const { train, eval: held } = divide(rows, data.eval_share, seed);
+export async function dataTasks(context: EnvironmentContext, data: Data, seed: number): Promise<TaskSource> {
+  const { train, eval: held } = divide(await readFrom(context, data), data.eval_share, seed);
   return listedTasks({ train, eval: held }, taskOf);
 }
 
-/** A scorer that no plugin provides is an error, never another scorer's verdict. */
-function checkScorers(context: EnvironmentContext, rows: readonly PlacedRow[]): void {
-  const known = new Set<string>();
-  for (const { scorer, place } of rows) {
-    if (scorer === undefined || known.has(scorer)) continue;
-    try {
-      context.scorer(scorer);
-    } catch (error) {
-      if (!MrlmError.isInstance(error)) throw error;
-      throw invalidRow(place, `there is no scorer "${scorer}" for this environment`, "Rows of math@1 are graded by the scorer math@1; leave the field out or correct it.");
-    }
-    known.add(scorer);
-  }
+/** The scorers that rows name, each with the first row that does. */
+export async function scorersOf(context: EnvironmentContext, data: Data): Promise<readonly Requirement[]> {
+  const askers = new Map<string, string>();
+  for (const { scorer, place } of await readFrom(context, data)) if (scorer !== undefined && !askers.has(scorer)) askers.set(scorer, place);
+  return Array.from(askers, ([scorer, asker]) => ({ id: `scorer:${scorer}`, asker }));
+}
+
+function readFrom(context: EnvironmentContext, data: Data): Promise<PlacedRow[]> {
+  return readRows({ ...data, path: context.dataPath(data.path) });
 }
 
 function taskOf({ question, answer, steps, scorer, answer_schema, info }: PlacedRow): Omit<Task, "id"> {

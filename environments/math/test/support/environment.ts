@@ -51,5 +51,6 @@ function contextWith(tasks: TaskSource, scorer: Scorer): EnvironmentContext {
     judge: refuse,
     sandbox: refuse,
     tool: refuse,
+    dataPath: (path) => path,
   };
 }

@@ -124,6 +124,8 @@ export interface EnvironmentDescription {
   hasDemonstrations: boolean;
   /** Names of the reward components. */
   rewardComponents: string[];
+  /** Splits whose tasks are meant to be taken in the order of their index. */
+  orderedSplits: string[];
 }
 
 export interface EnvironmentDescription_SplitsEntry {
@@ -953,6 +955,7 @@ function createBaseEnvironmentDescription(): EnvironmentDescription {
     maxTurns: 0,
     hasDemonstrations: false,
     rewardComponents: [],
+    orderedSplits: [],
   };
 }
 
@@ -984,6 +987,9 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
     }
     for (const v of message.rewardComponents) {
       writer.uint32(74).string(v!);
+    }
+    for (const v of message.orderedSplits) {
+      writer.uint32(82).string(v!);
     }
     return writer;
   },
@@ -1074,6 +1080,14 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
             }
 
             message.rewardComponents.push(reader.string());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.orderedSplits.push(reader.string());
             continue;
           }
         }

@@ -1,0 +1,30 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { DataFiles } from "../src/host/data-files.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "mrlm-data-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const root = join(directory, "shared");
+mkdirSync(root);
+writeFileSync(join(root, "in.jsonl"), "");
+writeFileSync(join(directory, "out.jsonl"), "");
+symlinkSync(join(directory, "out.jsonl"), join(root, "link.jsonl"));
+
+describe("files that options may name", () => {
+  const files = new DataFiles(root);
+
+  test.each(["in.jsonl", "./in.jsonl", "not-there.jsonl", "..strange/in.jsonl", join(root, "in.jsonl")])("%s is below the root", (path) => {
+    expect(files.pathOf(path)).toBe(resolve(root, path));
+  });
+
+  test.each(["../out.jsonl", "..", join(directory, "out.jsonl"), "a/../../out.jsonl", "link.jsonl", "/etc/passwd"])("%s is not", (path) => {
+    expect(() => files.pathOf(path)).toThrow(expect.objectContaining({ code: "DATA_FORBIDDEN" }));
+  });
+
+  test("without a root every file is open", () => {
+    expect(new DataFiles().pathOf("/etc/passwd")).toBe("/etc/passwd");
+    expect(new DataFiles().pathOf("a.jsonl")).toBe(resolve("a.jsonl"));
+  });
+});
