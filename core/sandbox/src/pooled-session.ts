@@ -57,7 +57,8 @@ export class PooledSession implements SandboxSession {
       throw new MrlmError("SESSION_NOT_FOUND", "This sandbox session has ended: it was closed, or one of its evaluations went past a limit.", { hint: "Open a new session." });
     }
     const outcome = await this.#child.exchange(task, limits, { ...options, isSession: true });
-    if (outcome.isImposed || outcome.result.spent === true) this.#child.kill();
+    const { verdict, spent } = outcome.result;
+    if ((verdict !== "ok" && verdict !== "error") || spent === true) this.#child.kill();
     return outcome;
   }
 }

@@ -34,7 +34,7 @@ export class Answer {
     state.bytes += Buffer.byteLength(kept);
     state.gathered += kept;
     this.#pieces += 1;
-    if (this.#pieces <= PROMPT_PIECES || state.gathered.length >= GATHERED_CHARACTERS) this.#flush(stream);
+    if (state.isTruncated || this.#pieces <= PROMPT_PIECES || state.gathered.length >= GATHERED_CHARACTERS) this.#flush(stream);
     return !state.isTruncated;
   }
 
@@ -52,8 +52,7 @@ export class Answer {
   end(result: ChildResult): void {
     this.#flush("stdout");
     this.#flush("stderr");
-    const { stdout, stderr } = this.#streams;
-    send({ type: "result", id: this.#id, result: { ...result, stdoutTruncated: stdout.isTruncated, stderrTruncated: stderr.isTruncated } });
+    send({ type: "result", id: this.#id, result });
   }
 
   /** The last word when there is no verdict. */
@@ -63,8 +62,8 @@ export class Answer {
 
   #flush(stream: "stdout" | "stderr"): void {
     const state = this.#streams[stream];
-    if (state.gathered === "") return;
-    send({ type: "output", id: this.#id, stream, text: state.gathered });
+    if (state.gathered === "" && !state.isTruncated) return;
+    send({ type: "output", id: this.#id, stream, text: state.gathered, ...(state.isTruncated ? { isCut: true } : {}) });
     state.gathered = "";
   }
 }

@@ -48,7 +48,7 @@ export class Exchange {
     if (message.type === "ready" || message.type === "failed" || message.id !== this.#id) return false;
     switch (message.type) {
       case "output":
-        this.#keep(this.#streams[message.stream], message.text);
+        this.#keep(this.#streams[message.stream], message.text, message.isCut === true);
         return true;
       case "testing":
         this.#isTesting = true;
@@ -79,18 +79,18 @@ export class Exchange {
       isImposed,
       stdout: stdout.text,
       stderr: stderr.text,
-      stdoutTruncated: stdout.isTruncated || result.stdoutTruncated === true,
-      stderrTruncated: stderr.isTruncated || result.stderrTruncated === true,
+      stdoutTruncated: stdout.isTruncated,
+      stderrTruncated: stderr.isTruncated,
       tests: this.#tests,
       isTesting: this.#isTesting,
       wallMs: performance.now() - this.#start,
     });
   }
 
-  #keep(stream: { text: string; bytes: number; isTruncated: boolean }, text: string): void {
+  #keep(stream: { text: string; bytes: number; isTruncated: boolean }, text: string, isCut: boolean): void {
     const kept = cutAtBytes(text, this.#outputBytes - stream.bytes);
     stream.text += kept;
     stream.bytes += Buffer.byteLength(kept);
-    stream.isTruncated ||= kept.length < text.length;
+    stream.isTruncated ||= isCut || kept.length < text.length;
   }
 }

@@ -26,8 +26,6 @@ export interface ChildResult {
   /** Measured by the child where it knows better than the parent, which sees clock ticks of the whole process. */
   readonly cpuMs?: number;
   readonly peakMemoryBytes?: number;
-  readonly stdoutTruncated?: boolean;
-  readonly stderrTruncated?: boolean;
   /** Name of a snapshot. */
   readonly snapshot?: string;
   /** The child could not make itself pristine again: the parent replaces it. */
@@ -43,7 +41,7 @@ export interface ChildReady {
 /** What a child says. All but `ready` carry the nonce of the request. */
 export type ChildMessage =
   | ({ readonly type: "ready" } & ChildReady)
-  | { readonly type: "output"; readonly id: string; readonly stream: "stdout" | "stderr"; readonly text: string }
+  | { readonly type: "output"; readonly id: string; readonly stream: "stdout" | "stderr"; readonly text: string; readonly isCut?: boolean }
   /** The submission's top-level code has ended well: the tests begin. */
   | { readonly type: "testing"; readonly id: string }
   | { readonly type: "tested"; readonly id: string; readonly index: number; readonly result: Omit<SandboxTestResult, "name"> }

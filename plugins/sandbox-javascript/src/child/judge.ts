@@ -57,7 +57,7 @@ export class Judge {
   }
 
   #compile(opening: string, code: string, closing: string, filename: string): ivm.Script {
-    const options = { filename, columnOffset: -opening.length };
+    const options = { filename, columnOffset: 0 - opening.length };
     try {
       return this.#isolate.compileScriptSync(opening + code + closing, options);
     } catch (error) {

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import type { Sandbox, SandboxLimits, SandboxResult } from "@mrlm/spec";
+import { SANDBOX_PROGRAMS, type SandboxPrograms } from "./programs.ts";
+
+/** A program that means harm, and what must become of it. */
+export interface HostileProgram {
+  readonly name: string;
+  /** Verdicts, any of which will do; `says TEXT`: it ends well and prints that; `cheats`: it passes no test. */
+  readonly expected: readonly string[];
+  /** What it tries. */
+  readonly intent: string;
+  readonly code: string;
+}
+
+/** What became of it. */
+export interface HostileOutcome {
+  readonly program: HostileProgram;
+  readonly result: SandboxResult;
+  /** Why that is not what must be; `undefined` if it is. */
+  readonly complaint?: string;
+  /** Milliseconds past the deadline. */
+  readonly lateMs: number;
+  /** Bytes past the memory limit. */
+  readonly overBytes: number;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/** Limits under which the documented verdicts hold. */
+export const HOSTILE_LIMITS: SandboxLimits = { wallMs: 700, cpuMs: 10_000, memoryBytes: 64 * MEGABYTE, outputBytes: 4096 };
+
+/** More time for what must reach its memory limit before its deadline. */
+const MEMORY_WALL_MS = 20_000;
+const OVERSHOOT_BYTES = 64 * MEGABYTE;
+
+/** Reads a corpus: a line `%% name ; expected, expected ; what it tries`, then the program, and so on. */
+export function readCorpus(text: string): HostileProgram[] {
+  return text.split(/^%% /m).slice(1).map((section) => {
+    const [heading = "", ...lines] = section.split("\n");
+    const [name, expected, intent] = heading.split(" ; ").map((part) => part.trim());
+    assert(name && expected && intent, `a heading of the corpus is malformed: ${heading}`);
+    const isText = expected.startsWith("says ");
+    return { name, expected: isText ? [expected] : expected.split(",").map((part) => part.trim()), intent, code: lines.join("\n").trimEnd() };
+  });
+}
+
+/** Runs a hostile program, then a good one, and says what is wrong with either. */
+export async function runHostile(sandbox: Sandbox, program: HostileProgram): Promise<HostileOutcome> {
+  const programs = SANDBOX_PROGRAMS[sandbox.language] as SandboxPrograms;
+  const needsMemory = program.expected[0] === "memory-limit" || program.expected.includes("memory-limit");
+  const limits = { ...HOSTILE_LIMITS, ...(needsMemory && !program.expected.includes("timeout") ? { wallMs: MEMORY_WALL_MS, cpuMs: MEMORY_WALL_MS } : {}) };
+  const result = program.expected[0] === "cheats" ? await cheat(sandbox, program, programs, limits) : await sandbox.run({ code: program.code, limits });
+  const lateMs = Math.max(0, result.wallMs - limits.wallMs);
+  const overBytes = Math.max(0, result.peakMemoryBytes - limits.memoryBytes);
+  const after = await sandbox.run({ code: programs.checksPollution });
+  const complaint = complaintOf(program, result, overBytes) ?? (after.stdout.trim() === "clean" ? undefined : `the next submission said ${JSON.stringify(after)}`);
+  return { program, result, lateMs, overBytes, ...(complaint === undefined ? {} : { complaint }) };
+}
+
+interface Cheated extends SandboxResult {
+  readonly passed?: readonly string[];
+}
+
+async function cheat(sandbox: Sandbox, { code }: HostileProgram, { tests }: SandboxPrograms, limits: SandboxLimits): Promise<Cheated> {
+  const suite = { entryPoints: ["add"], tests: [tests.passes, tests.third].map((test, index) => ({ name: `${index}`, code: test })) };
+  const report = await sandbox.test({ code, limits }, suite);
+  return { ...report, passed: report.tests.filter(({ verdict }) => verdict === "passed").map(({ name }) => name) };
+}
+
+function complaintOf({ expected }: HostileProgram, result: Cheated, overBytes: number): string | undefined {
+  if (overBytes > OVERSHOOT_BYTES) return `memory went ${Math.round(overBytes / MEGABYTE)} MB past the limit`;
+  const [first = ""] = expected;
+  if (first === "cheats") return result.passed?.length === 0 ? undefined : `it passed tests: ${result.passed}`;
+  const text = first.startsWith("says ") ? first.slice("says ".length) : undefined;
+  if (text !== undefined) return result.verdict === "ok" && result.stdout.trim() === text ? undefined : `it said ${JSON.stringify(result.stdout)} (${result.verdict} ${result.error?.message ?? ""})`;
+  const isTimeout = result.verdict === "cpu-limit" && expected.includes("timeout");
+  return isTimeout || expected.includes(result.verdict) ? undefined : `its verdict was ${result.verdict}: ${result.error?.message ?? ""}`;
+}

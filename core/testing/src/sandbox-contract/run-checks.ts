@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { expectCode } from "../contract/expect-code.ts";
+import type { SandboxCheck } from "./sandbox-contract.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+/** What a program, or a function of one, comes to. */
+export const runChecks: readonly SandboxCheck[] = [
+  {
+    name: "a program's output is returned",
+    async run({ sandbox, programs }) {
+      const result = await sandbox.run({ code: programs.hello });
+      assert.equal(result.verdict, "ok", JSON.stringify(result));
+      assert.equal(result.stdout, "hello\n");
+      assert.equal(result.stdoutTruncated, false);
+      assert(result.wallMs > 0 && result.cpuMs >= 0 && result.peakMemoryBytes >= 0);
+    },
+  },
+  {
+    name: "a function is called with JSON and its value is JSON",
+    async run({ sandbox, programs }) {
+      const result = await sandbox.run({ code: programs.library, call: { name: "add", arguments: [20, 22] } });
+      assert.deepEqual([result.verdict, result.value, result.shown], ["ok", 42, "42"]);
+    },
+  },
+  {
+    name: "a value that JSON cannot say is shown",
+    async run({ sandbox, programs }) {
+      const result = await sandbox.run({ code: programs.notJson, call: { name: "answer", arguments: [] } });
+      assert.equal(result.verdict, "ok");
+      assert.equal(result.value, undefined);
+      assert.match(result.shown ?? "", /1.*2/);
+    },
+  },
+  {
+    name: "an error has the submission's own line",
+    async run({ sandbox, programs }) {
+      const { verdict, error } = await sandbox.run({ code: programs.raises });
+      assert.equal(verdict, "error");
+      assert.match(error?.name ?? "", /TypeError|AttributeError/);
+      assert.equal(error?.line, 3);
+      assert(!/node:|file:|site-packages|\/app\//.test(error?.trace ?? ""), `frames of the sandbox: ${error?.trace}`);
+    },
+  },
+  {
+    name: "what cannot be read is a SyntaxError with its line",
+    async run({ sandbox, programs }) {
+      const { verdict, error } = await sandbox.run({ code: programs.malformed });
+      assert.deepEqual([verdict, error?.name, error?.line], ["error", "SyntaxError", 2]);
+    },
+  },
+  {
+    name: "standard input and files can be read",
+    async run({ sandbox, programs }) {
+      assert.equal((await sandbox.run({ code: programs.shout, stdin: "grüße" })).stdout.trim(), "GRÜSSE");
+      assert.equal((await sandbox.run({ code: programs.readsFile, files: { "data.txt": "a line" } })).stdout.trim(), "a line");
+    },
+  },
+  {
+    name: "a loop ends at its deadline, and the next submission is as ever",
+    async run({ sandbox, programs }) {
+      const { verdict } = await sandbox.run({ code: programs.loops, limits: { wallMs: 400 } });
+      assert(verdict === "timeout" || verdict === "cpu-limit", verdict);
+      assert.equal((await sandbox.run({ code: programs.hello })).stdout, "hello\n");
+    },
+  },
+  {
+    name: "memory ends at its limit, and the next submission is as ever",
+    async run({ sandbox, programs }) {
+      const result = await sandbox.run({ code: programs.eatsMemory, limits: { memoryBytes: 64 * MEGABYTE, wallMs: 60_000, cpuMs: 60_000 } });
+      const isCaught = result.verdict === "error" && /Memory|Range/.test(result.error?.name ?? "");
+      assert(result.verdict === "memory-limit" || isCaught, JSON.stringify(result));
+      assert.equal((await sandbox.run({ code: programs.hello })).stdout, "hello\n");
+    },
+  },
+  {
+    name: "endless output is cut at the byte limit and flagged",
+    async run({ sandbox, programs }) {
+      const { stdout, stdoutTruncated, verdict } = await sandbox.run({ code: programs.floods, limits: { outputBytes: 1000, wallMs: 1000 } });
+      assert(Buffer.byteLength(stdout) <= 1000 && stdout.startsWith("ping\nping\n"), stdout);
+      assert.equal(stdoutTruncated, true);
+      assert.notEqual(verdict, "ok");
+    },
+  },
+  {
+    name: "no submission sees what another has done",
+    async run({ sandbox, programs }) {
+      for (let round = 0; round < 4; round++) {
+        await sandbox.run({ code: programs.pollutes });
+        assert.equal((await sandbox.run({ code: programs.checksPollution })).stdout, "clean\n");
+      }
+    },
+  },
+  {
+    name: "an aborted run rejects with CANCELLED, and the next submission is as ever",
+    async run({ sandbox, programs }) {
+      const controller = new AbortController();
+      const running = sandbox.run({ code: programs.loops, limits: { wallMs: 60_000, cpuMs: 60_000 } }, { signal: controller.signal });
+      setTimeout(() => controller.abort(), 200);
+      await expectCode(running, "CANCELLED");
+      await expectCode(sandbox.run({ code: programs.hello }, { signal: AbortSignal.abort() }), "CANCELLED");
+      assert.equal((await sandbox.run({ code: programs.hello })).stdout, "hello\n");
+    },
+  },
+  {
+    name: "submissions at the same time do not mix",
+    async run({ sandbox, programs }) {
+      const calls = Array.from({ length: 12 }, (_, index) => sandbox.run({ code: programs.library, call: { name: "add", arguments: [index, 100] } }));
+      assert.deepEqual((await Promise.all(calls)).map(({ value }) => value), Array.from({ length: 12 }, (_, index) => index + 100));
+    },
+  },
+];

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import type { Sandbox } from "@mrlm/spec";
+import type { TestRegistry } from "../contract/environment-contract.ts";
+import { expectCode } from "../contract/expect-code.ts";
+import { SANDBOX_PROGRAMS, type SandboxPrograms } from "./programs.ts";
+import { runChecks } from "./run-checks.ts";
+import { testChecks } from "./test-checks.ts";
+
+/** A sandbox under test. */
+export interface SandboxSubject {
+  readonly sandbox: Sandbox;
+  readonly programs: SandboxPrograms;
+}
+
+/** One thing that every sandbox must do. */
+export interface SandboxCheck {
+  readonly name: string;
+  run(subject: SandboxSubject): Promise<void>;
+}
+
+/** What to test. */
+export interface SandboxContractOptions {
+  /** Of the group of tests. */
+  readonly name: string;
+  readonly make: () => Sandbox | Promise<Sandbox>;
+  readonly timeoutMs?: number;
+  /** The global `describe` and `test` unless given. */
+  readonly registry?: TestRegistry;
+}
+
+/**
+ * Registers a test for everything that a sandbox promises: output, values, errors with lines, limits, isolation, tests of a submission, sessions,
+ * cancelling. The tests share one sandbox, and the last one closes it.
+ */
+export function sandboxContract({ name, make, timeoutMs = 120_000, ...options }: SandboxContractOptions): void {
+  const registry = options.registry ?? (globalThis as unknown as TestRegistry);
+  let made: Promise<Sandbox> | undefined;
+  const sandboxOf = (): Promise<Sandbox> => (made ??= Promise.resolve(make()));
+  registry.describe(`the contract of ${name}`, () => {
+    for (const check of [...runChecks, ...testChecks]) {
+      const run = async (): Promise<void> => {
+        const sandbox = await sandboxOf();
+        const programs = SANDBOX_PROGRAMS[sandbox.language];
+        assert(programs, `There are no programs in ${sandbox.language} to test with.`);
+        await check.run({ sandbox, programs });
+      };
+      registry.test(check.name, run, timeoutMs);
+    }
+    const close = async (): Promise<void> => {
+      const sandbox = await sandboxOf();
+      const programs = SANDBOX_PROGRAMS[sandbox.language] as SandboxPrograms;
+      const running = sandbox.run({ code: programs.loops, limits: { wallMs: 60_000, cpuMs: 60_000 } });
+      const failed = expectCode(running, "CANCELLED", "SANDBOX_FAILED");
+      await sandbox.close();
+      await failed;
+      await expectCode(sandbox.run({ code: programs.hello }), "CANCELLED");
+    };
+    registry.test("closing ends what runs and refuses what comes", close, timeoutMs);
+  });
+}
