@@ -17,6 +17,9 @@ const WALL_ABOVE_BYTES = 64 * 1024 * 1024;
 const OPEN_FILES = 256;
 const FILE_BYTES = 64 * 1024 * 1024;
 
+/** Last words of V8 and of CPython when the kernel, or a table's size, gives them no more. */
+const OUT_OF_MEMORY = /out of memory|is_heap_oom|OOM error|Allocation failed|invalid (?:array|size|table) |MemoryError/i;
+
 /** How an exchange differs from a submission of its own. */
 export interface ExchangeOptions {
   readonly signal?: AbortSignal;
@@ -160,7 +163,7 @@ export class Child {
     this.#ready.reject(this.#failure(`ended before it was ready (${how})`));
     this.#ready.promise.catch(() => {});
     if (verdict !== undefined) this.#exchange?.impose(verdict);
-    else if (/out of memory|OOM error|Allocation failed|MemoryError/i.test(this.#connection.said)) this.#exchange?.impose("memory-limit");
+    else if (OUT_OF_MEMORY.test(this.#connection.said)) this.#exchange?.impose("memory-limit");
     // Somebody else killed it: that says nothing about the submission.
     else if (isKill) this.#exchange?.reject(this.#failure("was killed by somebody else"));
     else this.#exchange?.impose("killed");

@@ -28,8 +28,9 @@ function guestSource(): string {
   const inspect = readFileSync(createRequire(import.meta.url).resolve("node-inspect-extracted"), "utf8");
   const parts = Object.entries(PARTS).map(([name, part]) => `${name}: ${part}`);
   return `(() => {
+    "use strict";
     const module = { exports: {} };
-    ((module, exports) => {${inspect}\n})(module, module.exports);
+    (function (module, exports) {${inspect}\n})(module, module.exports);
     const { inspect, format } = module.exports;
     const parts = { inspector: { inspect: (value) => inspect(value), format }, ${parts.join(",\n")} };
     const define = (name, start) => Object.defineProperty(globalThis, name, { value: (...args) => start(parts, ...args), configurable: true });

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { cutAtBytes } from "../src/child/answer.ts";
+import { Exchange } from "../src/pool/exchange.ts";
+import { encodeFrame, FrameError, FrameReader } from "../src/protocol/frames.ts";
+import { readMessage } from "../src/protocol/messages.ts";
+
+describe("frames", () => {
+  test("come out as they went in, however they are cut", () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (values, sizes) => {
+        const bytes = Buffer.concat(values.map(encodeFrame));
+        const reader = new FrameReader(1 << 20);
+        const heard: unknown[] = [];
+        for (let at = 0, turn = 0; at < bytes.length; turn++) {
+          const size = sizes[turn % sizes.length] as number;
+          heard.push(...reader.push(bytes.subarray(at, at + size)));
+          at += size;
+        }
+        expect(JSON.stringify(heard)).toBe(JSON.stringify(values));
+      }),
+    );
+  });
+
+  test("one that is too long, or no JSON, is refused", () => {
+    expect(() => [...new FrameReader(8).push(encodeFrame("longer than that"))]).toThrow(FrameError);
+    expect(() => [...new FrameReader(8).push(Buffer.from([1, 0, 0, 0, 0x7b]))]).toThrow(FrameError);
+  });
+});
+
+test("text is cut between characters", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.nat(40), (text, bytes) => {
+      const cut = cutAtBytes(text, bytes);
+      expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(bytes);
+      expect(text.startsWith(cut)).toBe(true);
+      expect(Buffer.byteLength(text) <= bytes ? cut : "").toBe(Buffer.byteLength(text) <= bytes ? text : "");
+    }),
+  );
+});
+
+describe("an exchange", () => {
+  const passed = { verdict: "passed" } as const;
+  const heard = (...messages: object[]): boolean[] => {
+    const exchange = new Exchange("nonce", 2, 10);
+    return messages.map((message) => exchange.hear({ id: "nonce", ...message } as never));
+  };
+
+  test("takes nothing without its nonce", () => {
+    expect(heard({ type: "result", id: "other", result: { verdict: "ok" } })).toEqual([false]);
+  });
+
+  test("takes each test once, after the tests have begun", () => {
+    const tested = (index: number): object => ({ type: "tested", index, result: passed });
+    expect(heard(tested(0))).toEqual([false]);
+    expect(heard({ type: "testing" }, tested(0), tested(0))).toEqual([true, true, false]);
+    expect(heard({ type: "testing" }, tested(2))).toEqual([true, false]);
+  });
+
+  test("keeps output up to its limit", async () => {
+    const exchange = new Exchange("nonce", 0, 10);
+    exchange.hear({ type: "output", id: "nonce", stream: "stdout", text: "123456" });
+    exchange.hear({ type: "output", id: "nonce", stream: "stdout", text: "789012" });
+    exchange.impose("timeout");
+    expect(await exchange.promise).toMatchObject({ stdout: "1234567890", stdoutTruncated: true, stderrTruncated: false, result: { verdict: "timeout" } });
+  });
+
+  test("malformed messages are none", () => {
+    for (const json of [null, 1, [], {}, { type: "result" }, { type: "unknown", id: "nonce" }]) expect(readMessage(json as never)).toBeUndefined();
+  });
+});
