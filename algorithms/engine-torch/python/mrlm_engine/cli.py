@@ -24,6 +24,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
     parser.add_argument("--token-file", default="", help="file with the token that calls must carry")
     parser.add_argument("--graph-lease", type=float, default=60.0, help="seconds that a graph waits for gradients")
     parser.add_argument("--graph-bytes", type=int, default=2 << 30, help="bytes that waiting graphs of a call may hold")
+    parser.add_argument(
+        "--strategy",
+        choices=("ddp", "fsdp"),
+        default="ddp",
+        help="how several ranks (torchrun) hold a model: each all of it, or each a part",
+    )
     given = parser.parse_args(arguments)
     if given.token_file and not Path(given.token_file).is_file():
         parser.error(f"--token-file: there is no file '{given.token_file}'")
@@ -37,4 +43,5 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
         token_file=given.token_file,
         graph_lease_seconds=given.graph_lease,
         graph_bytes=given.graph_bytes,
+        strategy=given.strategy,
     )

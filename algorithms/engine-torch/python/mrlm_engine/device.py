@@ -42,7 +42,7 @@ def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0) ->
             "Use --device auto or cpu, or install a CUDA build of torch and a driver.",
         )
     use_cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
-    chosen = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if use_cuda else torch.device("cpu")
+    chosen = torch.device("cuda", 0) if use_cuda else torch.device("cpu")
     deterministic = mode == "deterministic" or (mode == "auto" and not use_cuda)
     if threads > 0:
         torch.set_num_threads(threads)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import grpc
 
 from mrlm_engine.gen.mrlm.common.v1 import error_pb2
@@ -48,6 +50,14 @@ class EngineError(Exception):
         self.retry_delay_ms = retry_delay_ms
         self.status = ERROR_STATUS[code]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For the way from one rank to another."""
+        return _restore, (self.code, self.message, self.hint, self.retryable, self.retry_delay_ms)
+
+    def on_rank(self, rank: int) -> EngineError:
+        """The same error, with the rank that it is of."""
+        return _restore(self.code, f"Rank {rank}: {self.message}", self.hint, self.retryable, self.retry_delay_ms)
+
     def detail(self) -> bytes:
         """The serialised ErrorDetail for the trailing metadata."""
         return error_pb2.ErrorDetail(
@@ -57,3 +67,7 @@ class EngineError(Exception):
             retryable=self.retryable,
             retry_delay_ms=self.retry_delay_ms,
         ).SerializeToString()
+
+
+def _restore(code: str, message: str, hint: str, retryable: bool, retry_delay_ms: int) -> EngineError:
+    return EngineError(code, message, hint, retryable=retryable, retry_delay_ms=retry_delay_ms)

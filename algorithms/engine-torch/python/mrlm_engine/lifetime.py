@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import signal
@@ -10,6 +11,8 @@ import threading
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
+
+_PR_SET_PDEATHSIG = 1
 
 
 def end_of_life() -> threading.Event:
@@ -24,6 +27,12 @@ def end_of_life() -> threading.Event:
     signal.signal(signal.SIGINT, on_signal)
     threading.Thread(target=_watch_stdin, args=(ending.set,), name="stdin-watch", daemon=True).start()
     return ending
+
+
+def die_with_parent() -> None:
+    """Has the kernel end this process when its parent ends, however that ends. Only Linux can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _watch_stdin(ended: Callable[[], None]) -> None:

@@ -20,3 +20,5 @@ class EngineSettings:
     # How long a graph waits for the client's gradients, and how much all of a call's graphs may hold.
     graph_lease_seconds: float = 60.0
     graph_bytes: int = 2 << 30
+    # How several ranks hold a model: "ddp" each all of it, "fsdp" each a part.
+    strategy: str = "ddp"

@@ -17,6 +17,7 @@ from tiny import QWEN2, create_request
 
 from mrlm_engine.device import choose_device
 from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models.placement import Placement
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -32,7 +33,7 @@ def registry() -> ModelRegistry:
 @pytest.fixture
 def policy(registry: ModelRegistry) -> HeldModel:
     """A trainable tiny Qwen2 on CPU in float32."""
-    return create_model(create_request("policy", json.dumps(QWEN2)), registry, torch.device("cpu"))
+    return create_model(create_request("policy", json.dumps(QWEN2)), registry, Placement(torch.device("cpu")))
 
 
 @pytest.fixture

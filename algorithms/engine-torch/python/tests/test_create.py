@@ -13,9 +13,10 @@ from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models import HeldModel, ModelRegistry, create_model
 from mrlm_engine.models.info import model_info
+from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.weights import inference_weights
 
-CPU = torch.device("cpu")
+CPU = Placement(torch.device("cpu"))
 
 
 def code_of(request: pb.CreateModelRequest, registry: ModelRegistry) -> str:

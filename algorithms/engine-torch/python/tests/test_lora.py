@@ -59,7 +59,9 @@ def test_a_trainable_copy_learns_its_own_adapter(adapted: RunningEngine) -> None
     before = [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)]
     assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS, "critic")] == before
     adapted.client.forward_backward(UNITS, lambda _, o: {"value": o["value"] - 1}, model_id="critic", value=True)
-    assert all(".lora_" in name or name.startswith("value_head.") for name in accumulated(adapted.state.learner("critic")))
+    assert all(
+        ".lora_" in name or name.startswith("value_head.") for name in accumulated(adapted.state.learner("critic"))
+    )
     adapted.client.step("critic")
     for _ in range(2):
         adapted.client.forward_backward(UNITS, lambda _, o: {"value": o["value"] - 1}, model_id="critic", value=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
 from safetensors.torch import save_file
 
 from mrlm_engine.checkpoint.directory import atomic_directory
+from mrlm_engine.distributed.collectives import is_leader
 from mrlm_engine.models.create import VALUE_HEAD_FILE
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.models.lora import adapter_layers, save_adapter
@@ -18,16 +20,23 @@ def export_model(held: HeldModel, target: Path, *, merge_adapter: bool) -> list[
     """Writes config, safetensors and tokenizer files, and a value head or an adapter in files of their own.
 
     With an adapter that is not merged the base weights are written, and the adapter beside them as peft reads it.
-    Returns the file names, sorted.
+    Returns the file names, sorted. Rank 0 writes; the others take part in gathering.
     """
+    if not is_leader():
+        _gather(held, merge_adapter, None)
+        return []
     with atomic_directory(target) as directory, held.lock:
-        has_adapter = bool(adapter_layers(held.module)) and held.adapter_off is None
-        weights = inference_weights(held, merge_adapter=merge_adapter)
+        weights = _gather(held, merge_adapter, directory)
         held.module.save_pretrained(directory, state_dict=weights, is_main_process=True)
-        if has_adapter and not merge_adapter:
-            save_adapter(held.module, directory)
         if held.value_head is not None:
             tensors = {name: tensor.detach().cpu() for name, tensor in held.value_head.state_dict().items()}
             save_file(tensors, directory / VALUE_HEAD_FILE)
         write_tokenizer_files(held.tokenizer_files, directory)
         return sorted(path.name for path in directory.iterdir())
+
+
+def _gather(held: HeldModel, merge_adapter: bool, directory: Path | None) -> dict[str, torch.Tensor]:
+    """The weights, and the adapter's own files where it is not merged."""
+    if adapter_layers(held.module) and held.adapter_off is None and not merge_adapter:
+        save_adapter(held.module, directory)
+    return inference_weights(held, merge_adapter=merge_adapter)

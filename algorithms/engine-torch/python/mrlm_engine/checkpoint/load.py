@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file
-from transformers import AutoModelForCausalLM
 
 from mrlm_engine.checkpoint.manifest import read_manifest
 from mrlm_engine.checkpoint.save import CONFIG, GRADIENTS, OPTIMIZER, RANDOM, TOKENIZER, WEIGHTS, model_tensors
@@ -17,7 +16,8 @@ from mrlm_engine.errors import EngineError
 from mrlm_engine.models.create import prepare_module
 from mrlm_engine.models.from_config import parse_config
 from mrlm_engine.models.held import HeldModel
-from mrlm_engine.models.lora import inject_adapter
+from mrlm_engine.models.placement import Placement
+from mrlm_engine.models.rebuild import empty_module
 from mrlm_engine.models.value_head import ValueHead
 from mrlm_engine.training.learner import Learner
 
@@ -36,9 +36,7 @@ class LoadedModel:
         if not self.held.trainable:
             return
         learner.optimizer.restore(self.optimizer)
-        for name, parameter in learner.gradients.parameters:
-            if name in self.gradients:
-                learner.gradients.add(parameter, self.gradients[name].to(self.held.device))
+        learner.gradients.restore(self.gradients)
         learner.accumulated_calls = self.accumulated_calls
 
 
@@ -57,16 +55,17 @@ class Checkpoint:
             torch.cuda.set_rng_state(self.random["cuda"])
 
 
-def load_checkpoint(directory: Path, device: torch.device) -> Checkpoint:
+def load_checkpoint(directory: Path, placement: Placement) -> Checkpoint:
     """Reads a checkpoint after checking that it is complete."""
     manifest = read_manifest(directory)
     models: list[LoadedModel] = []
     for entry in manifest["models"]:
-        models.append(_load_model(directory / entry["folder"], entry, [m.held for m in models], device))
+        models.append(_load_model(directory / entry["folder"], entry, [m.held for m in models], placement))
     return Checkpoint(models, int(manifest["last_call"]), load_file(directory / RANDOM))
 
 
-def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], device: torch.device) -> LoadedModel:
+def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], placement: Placement) -> LoadedModel:
+    device = placement.build_device
     tokenizer = folder / TOKENIZER
     files = {path.name: path.read_bytes() for path in sorted(tokenizer.iterdir())} if tokenizer.is_dir() else {}
     base = None
@@ -94,6 +93,7 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], de
         gradient_checkpointing=entry["gradient_checkpointing"],
         micro_batch_tokens=entry["micro_batch_tokens"],
         lora=entry["lora"],
+        mesh=placement.mesh,
         adapter_off=base,
     )
     if base is not None:
@@ -111,11 +111,7 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], de
 def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
     """The module of the saved configuration, its weights still to be filled in."""
     config = parse_config((folder / CONFIG).read_text("utf-8"))
-    dtype = DTYPES[entry["dtype"]]
-    with torch.random.fork_rng(devices=[]):
-        module = AutoModelForCausalLM.from_config(config, dtype=dtype, trust_remote_code=False)
-    if entry["lora"] is not None:
-        inject_adapter(module, entry["lora"])
+    module = empty_module(config, DTYPES[entry["dtype"]], entry["lora"])
     has_adapter = entry["lora"] is not None
     return prepare_module(module, device, trainable=entry["trainable"], has_adapter=has_adapter)
 

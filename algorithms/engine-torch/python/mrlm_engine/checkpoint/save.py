@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from safetensors.torch import save_file
 from mrlm_engine.checkpoint.directory import atomic_directory
 from mrlm_engine.checkpoint.manifest import write_manifest
 from mrlm_engine.device import dtype_name
+from mrlm_engine.distributed.collectives import is_leader
+from mrlm_engine.distributed.tensors import is_sharded, whole
 from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.rebuild import named_tensors
 from mrlm_engine.models.tokenizer_files import write_tokenizer_files
 from mrlm_engine.training.learner import Learner
 
@@ -24,7 +28,15 @@ TOKENIZER = "tokenizer"
 
 
 def save_checkpoint(target: Path, learners: list[Learner], last_call: int) -> tuple[int, str]:
-    """Writes `target`; bytes written and the manifest's checksum. Models are written in the order of `learners`."""
+    """Writes `target`; bytes written and the manifest's checksum. Models are written in the order of `learners`.
+
+    Rank 0 writes; the others take part in gathering what is divided among them.
+    """
+    if not is_leader():
+        for learner in learners:
+            for tensors in _tensor_files(learner).values():
+                gather(tensors)
+        return 0, ""
     with atomic_directory(target) as directory:
         save_file(random_state(), directory / RANDOM)
         models = []
@@ -46,18 +58,10 @@ def random_state() -> dict[str, torch.Tensor]:
 
 def model_tensors(held: HeldModel) -> dict[str, torch.Tensor]:
     """Parameters and persistent buffers by name, tied ones once."""
-    state = {f"module.{name}": tensor for name, tensor in held.module.state_dict().items()}
+    tensors = named_tensors(held.module, "module.")
     if held.value_head is not None:
-        state.update({f"value_head.{name}": tensor for name, tensor in held.value_head.state_dict().items()})
-    seen: set[tuple[int, tuple[int, ...]]] = set()
-    unique = {}
-    for name, tensor in state.items():
-        identity = (tensor.data_ptr(), tuple(tensor.shape))
-        if tensor.numel() and identity in seen:
-            continue
-        seen.add(identity)
-        unique[name] = tensor
-    return unique
+        tensors.update(named_tensors(held.value_head, "value_head."))
+    return tensors
 
 
 def _save_model(learner: Learner, folder: Path) -> dict[str, Any]:
@@ -66,11 +70,8 @@ def _save_model(learner: Learner, folder: Path) -> dict[str, Any]:
     if held.tokenizer_files:
         (folder / TOKENIZER).mkdir()
         write_tokenizer_files(held.tokenizer_files, folder / TOKENIZER)
-    if held.adapter_off is None:
-        _write(folder / WEIGHTS, model_tensors(held))
-    if held.trainable:
-        _write(folder / OPTIMIZER, learner.optimizer.state())
-        _write(folder / GRADIENTS, {name: gradient for name, _, gradient in learner.gradients.tensors()})
+    for name, tensors in _tensor_files(learner).items():
+        save_file(gather(tensors), folder / name)
     return {
         "model_id": held.model_id,
         "role": int(held.role),
@@ -83,11 +84,35 @@ def _save_model(learner: Learner, folder: Path) -> dict[str, Any]:
         "adapter_off": None if held.adapter_off is None else held.adapter_off.model_id,
         "value_head": held.value_head is not None,
         "step": held.step,
-        # A sampler made after Load has the trainer's weights. Whether they had been published is for the client to know.
+        # A sampler made after Load has the trainer's weights. Whether they were published is for the client to know.
         "version": held.version,
         "accumulated_calls": learner.accumulated_calls,
     }
 
 
-def _write(path: Path, tensors: dict[str, torch.Tensor]) -> None:
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, path)
+def _tensor_files(learner: Learner) -> dict[str, Iterable[tuple[str, torch.Tensor]]]:
+    """What each file holds, in an order that is the same on every rank."""
+    held = learner.held
+    files: dict[str, Iterable[tuple[str, torch.Tensor]]] = {}
+    if held.adapter_off is None:
+        files[WEIGHTS] = _stored_weights(held)
+    if held.trainable:
+        files[OPTIMIZER] = learner.optimizer.state()
+        files[GRADIENTS] = ((name, gradient) for name, _, gradient in learner.gradients.tensors())
+    return files
+
+
+def _stored_weights(held: HeldModel) -> Iterator[tuple[str, torch.Tensor]]:
+    """Weights in the model's own format: the float32 of divided ones is with the optimiser."""
+    for name, tensor in model_tensors(held).items():
+        yield name, tensor.to(held.dtype) if is_sharded(tensor) and tensor.is_floating_point() else tensor
+
+
+def gather(tensors: Iterable[tuple[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    """Whole copies on CPU of what the ranks hold; only rank 0 keeps them."""
+    kept = {}
+    for name, tensor in tensors:
+        complete = whole(tensor.detach())
+        if is_leader():
+            kept[name] = complete.cpu().contiguous()
+    return kept

@@ -10,12 +10,15 @@ import torch
 from safetensors.torch import load_file
 
 from mrlm_engine.device import choose_dtype
+from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.from_config import random_module
 from mrlm_engine.models.from_directory import check_directory, load_module
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.models.lora import inject_adapter
+from mrlm_engine.models.placement import Placement
+from mrlm_engine.models.rebuild import empty_module, named_tensors
 from mrlm_engine.models.registry import ModelRegistry
 from mrlm_engine.models.tokenizer_files import check_tokenizer_files, read_tokenizer_files
 from mrlm_engine.models.value_head import ValueHead
@@ -23,7 +26,7 @@ from mrlm_engine.models.value_head import ValueHead
 VALUE_HEAD_FILE = "value_head.safetensors"
 
 
-def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, device: torch.device) -> HeldModel:
+def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, placement: Placement) -> HeldModel:
     """Makes the model and adds it to `registry`. Everything is checked before anything is made."""
     registry.check_new(request.model_id)
     source = request.WhichOneof("source")
@@ -38,12 +41,13 @@ def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, device
     elif source == "copy_of":
         held = _copy(request, registry.get(request.copy_of))
     else:
-        held = _from_weights(request, source, choose_dtype(request.dtype, device), device)
+        held = _from_weights(request, source, choose_dtype(request.dtype, placement.device), placement)
     registry.add(held)
     return held
 
 
-def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtype, device: torch.device) -> HeldModel:
+def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtype, placement: Placement) -> HeldModel:
+    device = placement.build_device
     if source == "directory":
         path = check_directory(request.directory)
         module = load_module(path, dtype)
@@ -67,6 +71,7 @@ def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtyp
         gradient_checkpointing=request.gradient_checkpointing,
         micro_batch_tokens=request.micro_batch_tokens,
         lora=lora,
+        mesh=placement.mesh,
     )
     if request.value_head or request.role in (pb.ROLE_CRITIC, pb.ROLE_REWARD):
         held.value_head = ValueHead(int(module.config.hidden_size), device)
@@ -106,7 +111,7 @@ def _copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
             "Create the original with `value_head`, or the copy without.",
         )
     with original.lock:
-        module = copy.deepcopy(original.module)
+        module = _copy_of_module(original)
         value_head = copy.deepcopy(original.value_head)
     for parameter in module.parameters():
         parameter.grad = None
@@ -115,7 +120,7 @@ def _copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
         for name, parameter in module.named_parameters():
             parameter.requires_grad_(original.lora is None or ".lora_" in name)
         if value_head is None and (request.value_head or request.role == pb.ROLE_CRITIC):
-            value_head = ValueHead(int(module.config.hidden_size), original.device)
+            value_head = ValueHead(int(module.config.hidden_size), module.device)
     if value_head is not None:
         value_head.requires_grad_(request.trainable)
         value_head.zero_grad(set_to_none=True)
@@ -125,7 +130,7 @@ def _copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
         module=module.eval(),
         config=module.config,
         dtype=original.dtype,
-        device=original.device,
+        device=module.device,
         value_head=value_head,
         tokenizer_files=original.tokenizer_files,
         # A copy that learns counts its own steps.
@@ -136,7 +141,19 @@ def _copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
         gradient_checkpointing=request.gradient_checkpointing or original.gradient_checkpointing,
         micro_batch_tokens=request.micro_batch_tokens or original.micro_batch_tokens,
         lora=original.lora,
+        mesh=original.mesh,
     )
+
+
+@torch.no_grad()
+def _copy_of_module(original: HeldModel) -> Any:
+    if original.mesh is None:
+        return copy.deepcopy(original.module)
+    module = empty_module(original.config, original.dtype, original.lora)
+    places = named_tensors(module)
+    for name, tensor in named_tensors(original.module).items():
+        places[name].copy_(whole(tensor))
+    return module
 
 
 def _adapter_off(request: pb.CreateModelRequest, registry: ModelRegistry) -> HeldModel:
@@ -159,6 +176,7 @@ def _adapter_off(request: pb.CreateModelRequest, registry: ModelRegistry) -> Hel
         float32_head=base.float32_head,
         micro_batch_tokens=request.micro_batch_tokens or base.micro_batch_tokens,
         lora=base.lora,
+        mesh=base.mesh,
         adapter_off=base,
     )
 

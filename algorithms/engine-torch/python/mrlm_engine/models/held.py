@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.distributed.device_mesh import DeviceMesh
 
 from mrlm_engine.models.lora import adapters_disabled
 from mrlm_engine.models.value_head import ValueHead
@@ -48,6 +49,8 @@ class HeldModel:
     micro_batch_tokens: int = 0
     # LoRA settings as JSON-able values, or None for full-parameter training.
     lora: dict[str, Any] | None = None
+    # Where the weights are divided among the ranks (FSDP); None where each rank holds all of them.
+    mesh: DeviceMesh | None = None
     # The model whose weights this one reads with the adapter switched off, or None.
     adapter_off: HeldModel | None = None
 

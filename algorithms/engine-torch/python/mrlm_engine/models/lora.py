@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
+from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.errors import EngineError
 
 ADAPTER = "default"
@@ -86,27 +87,27 @@ def adapters_disabled(module: Any) -> Iterator[None]:
             parameter.requires_grad_(True)
 
 
-@contextlib.contextmanager
-def adapters_merged(module: Any) -> Iterator[None]:
-    """Inside, the adapter is added into the base weights; afterwards those are restored bit by bit."""
-    layers = adapter_layers(module)
-    before = [layer.get_base_layer().weight.detach().clone() for layer in layers]
-    for layer in layers:
-        layer.merge()
-    try:
-        yield
-    finally:
-        for layer, weight in zip(layers, before, strict=True):
-            layer.unmerge()
-            with torch.no_grad():
-                layer.get_base_layer().weight.copy_(weight)
+def wrapped_layers(module: Any) -> dict[str, Any]:
+    """The wrapped layers by their name in `module`."""
+    wrapped = {id(layer) for layer in adapter_layers(module)}
+    return {name: layer for name, layer in module.named_modules() if id(layer) in wrapped}
 
 
-def save_adapter(module: Any, directory: Path) -> None:
-    """Writes adapter_config.json and adapter_model.safetensors, which peft loads on top of the base weights."""
+def delta_weight(layer: Any) -> torch.Tensor:
+    """What the adapter adds to a layer's weight. A collective where the weights are divided among the ranks."""
+    return whole(layer.get_delta_weight(ADAPTER).detach())
+
+
+def save_adapter(module: Any, directory: Path | None) -> None:
+    """Writes adapter_config.json and adapter_model.safetensors, which peft loads on top of the base weights.
+
+    A collective where the weights are divided: ranks that write nothing take part without a directory.
+    """
     from peft import get_peft_model_state_dict
 
     state = get_peft_model_state_dict(module, adapter_name=ADAPTER)
-    tensors = {f"base_model.model.{name}": tensor.detach().cpu().contiguous() for name, tensor in state.items()}
+    tensors = {f"base_model.model.{name}": whole(tensor.detach()).cpu().contiguous() for name, tensor in state.items()}
+    if directory is None:
+        return
     save_file(tensors, directory / "adapter_model.safetensors")
     module.peft_config[ADAPTER].save_pretrained(str(directory))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
+from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.models.held import HeldModel
 
 
@@ -46,12 +47,16 @@ class LogitsHead:
 
 
 def logits_head(held: HeldModel) -> LogitsHead:
-    """The head of a model with what its configuration does to logits (Gemma's cap, Cohere's and Granite's scale)."""
+    """The head of a model with what its configuration does to logits (Gemma's cap, Cohere's and Granite's scale).
+
+    A collective where the weights are divided among the ranks.
+    """
     layer = held.module.get_output_embeddings()
-    weight, bias = layer.weight.detach(), getattr(layer, "bias", None)
+    bias = getattr(layer, "bias", None)
+    weight = whole(layer.weight.detach().to(held.dtype))
     if held.float32_head:
         weight = weight.float()
     config = held.config
     scale = float(getattr(config, "logit_scale", None) or 1.0) / float(getattr(config, "logits_scaling", None) or 1.0)
     cap = float(getattr(config, "final_logit_softcapping", None) or 0.0)
-    return LogitsHead(weight, None if bias is None else bias.detach().to(weight.dtype), scale, cap)
+    return LogitsHead(weight, None if bias is None else whole(bias.detach()).to(weight.dtype), scale, cap)

@@ -18,7 +18,7 @@ from mrlm_engine.service.state import EngineState
 
 def create(state: EngineState, request: pb.CreateModelRequest) -> pb.ModelInfo:
     """Makes a model, and proves that its outputs can be computed before saying so."""
-    held = create_model(request, state.registry, state.device.device)
+    held = create_model(request, state.registry, state.placement)
     try:
         state.learner(held.model_id)
     except EngineError:
@@ -51,7 +51,7 @@ def save(state: EngineState, directory: Path, model_ids: list[str], last_call: i
 
 def load(state: EngineState, directory: Path) -> tuple[list[pb.ModelInfo], int]:
     """Restores a checkpoint; its models and the last call that it counts."""
-    checkpoint = load_checkpoint(directory, state.device.device)
+    checkpoint = load_checkpoint(directory, state.placement)
     state.replace([model.held for model in checkpoint.models])
     for model in checkpoint.models:
         model.restore(state.learner(model.held.model_id))

@@ -5,9 +5,15 @@ from __future__ import annotations
 import threading
 import uuid
 
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+
 from mrlm_engine.device import DeviceSettings
+from mrlm_engine.distributed.collectives import world_size
+from mrlm_engine.distributed.leader import LeadingRank
+from mrlm_engine.distributed.process_group import Channel
 from mrlm_engine.distributed.ranks import Ranks, SoleRank
 from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.models.placement import Placement
 from mrlm_engine.sampling import PublishResult, Sampler
 from mrlm_engine.service.calls import CallLog
 from mrlm_engine.settings import EngineSettings
@@ -19,13 +25,15 @@ from mrlm_engine.training.run_pass import GraphLimits
 class EngineState:
     """Models with their learners and samplers, and the log of numbered calls."""
 
-    def __init__(self, settings: EngineSettings, device: DeviceSettings) -> None:
+    def __init__(self, settings: EngineSettings, device: DeviceSettings, channel: Channel | None = None) -> None:
+        """`channel` leads to the other ranks; None where there are none."""
         self.settings = settings
         self.device = device
         self.instance_id = uuid.uuid4().hex
+        self.placement = Placement(device.device, _mesh(settings, device))
         self.registry = ModelRegistry()
         self.calls = CallLog()
-        self.ranks: Ranks = SoleRank(self)
+        self.ranks: Ranks = SoleRank(self) if channel is None else LeadingRank(self, channel, world_size())
         self.passes = OpenPasses(self.ranks)
         self.limits = GraphLimits(settings.graph_lease_seconds, settings.graph_bytes)
         self._lock = threading.RLock()
@@ -42,7 +50,14 @@ class EngineState:
             return learner
 
     def sampler(self, model_id: str) -> Sampler:
-        """A model's sampler, made with its present weights when first needed."""
+        """A model's sampler. Where there is none yet every rank makes its own, with the present weights."""
+        self.registry.get(model_id)
+        if model_id not in self._samplers:
+            self.ranks.everywhere(_open_sampler, model_id)
+        return self.own_sampler(model_id)
+
+    def own_sampler(self, model_id: str) -> Sampler:
+        """This rank's sampler of a model."""
         held = self.registry.get(model_id)
         with self._lock:
             sampler = self._samplers.get(model_id)
@@ -52,8 +67,8 @@ class EngineState:
             return sampler
 
     def publish(self, model_id: str) -> PublishResult:
-        """Gives the sampler the trainer's weights."""
-        return self.sampler(model_id).publish()
+        """Gives this rank's sampler the trainer's weights."""
+        return self.own_sampler(model_id).publish()
 
     def release(self, model_id: str) -> None:
         """Frees a model with what belongs to it."""
@@ -79,3 +94,14 @@ class EngineState:
             sampler = self._samplers.pop(model_id, None)
         if sampler is not None:
             sampler.close()
+
+
+def _open_sampler(state: EngineState, model_id: str) -> None:
+    state.own_sampler(model_id)
+
+
+def _mesh(settings: EngineSettings, device: DeviceSettings) -> DeviceMesh | None:
+    """The ranks that models are divided among, if they are."""
+    if settings.strategy != "fsdp" or world_size() == 1:
+        return None
+    return init_device_mesh(device.device.type, (world_size(),))

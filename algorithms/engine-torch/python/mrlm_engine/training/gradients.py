@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import torch
+
+from mrlm_engine.distributed.collectives import any_rank, sum_over_ranks, world_size
+from mrlm_engine.distributed.tensors import is_sharded, part, part_of, summed_part
 
 
 def accumulator(parameter: torch.nn.Parameter) -> torch.Tensor:
@@ -23,12 +26,14 @@ class GradientStore:
     """Accumulated gradients of a model's trainable parameters.
 
     A float32 parameter accumulates in its own `.grad`. One of a lower format accumulates in a float32 tensor beside it,
-    since sums of many micro-batches would be rounded away.
+    since sums of many micro-batches would be rounded away. Of a parameter that is divided among the ranks, `.grad` is
+    this rank's part; gradients that are computed for all of it wait beside it until they are summed and divided.
     """
 
     def __init__(self, parameters: Iterable[tuple[str, torch.nn.Parameter]]) -> None:
         self.parameters = [(name, parameter) for name, parameter in parameters if parameter.requires_grad]
         self._wide: dict[int, torch.Tensor] = {}
+        self._undivided: dict[int, torch.Tensor] = {}
         self._aside: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
 
     def set_aside(self) -> None:
@@ -36,10 +41,33 @@ class GradientStore:
         self._aside = [(parameter, gradient) for _, parameter, gradient in self.tensors()]
         self._drop()
 
+    @torch.no_grad()
+    def sum_over_ranks(self) -> None:
+        """Sums what has come since the last `set_aside` over the ranks, each of which has had its share of the units.
+
+        A parameter that only some ranks have a gradient of counts as zero on the others.
+        """
+        if world_size() == 1 or not self.parameters:
+            return
+        found = {id(parameter) for _, parameter, _ in self.tensors() if not is_sharded(parameter)}
+        found |= self._undivided.keys()
+        flags = [id(parameter) in found for _, parameter in self.parameters]
+        device = part(self.parameters[0][1]).device
+        present = [
+            parameter for (_, parameter), has in zip(self.parameters, any_rank(flags, device), strict=True) if has
+        ]
+        sum_over_ranks([self._accumulator(parameter) for parameter in present if not is_sharded(parameter)])
+        for parameter in present:
+            if is_sharded(parameter):
+                mine = summed_part(self._accumulator(parameter), parameter)
+                del self._undivided[id(parameter)]
+                part(accumulator(parameter)).add_(mine)
+
+    @torch.no_grad()
     def merge(self) -> None:
         """Adds what was put aside to what has come since."""
         for parameter, gradient in self._aside:
-            self.add(parameter, gradient)
+            part(self._own(parameter)).add_(part(gradient))
         self._aside = []
 
     def give_up(self) -> None:
@@ -48,8 +76,15 @@ class GradientStore:
         self.merge()
 
     @torch.no_grad()
+    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Takes over whole gradients by name."""
+        for name, parameter in self.parameters:
+            if name in tensors:
+                part(self._own(parameter)).copy_(part_of(tensors[name], parameter))
+
+    @torch.no_grad()
     def add(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
-        """Adds `gradient`; nothing for a parameter that is frozen."""
+        """Adds a whole `gradient`; nothing for a parameter that is frozen."""
         if parameter.requires_grad:
             self._accumulator(parameter).add_(gradient)
 
@@ -86,10 +121,21 @@ class GradientStore:
 
     def _drop(self) -> None:
         self._wide.clear()
+        self._undivided.clear()
         for _, parameter in self.parameters:
             parameter.grad = None
 
     def _accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
+        """Where whole gradients are added to."""
+        if not is_sharded(parameter):
+            return self._own(parameter)
+        if id(parameter) not in self._undivided:
+            zeros = torch.zeros(parameter.shape, dtype=torch.float32, device=part(parameter).device)
+            self._undivided[id(parameter)] = zeros
+        return self._undivided[id(parameter)]
+
+    def _own(self, parameter: torch.nn.Parameter) -> torch.Tensor:
+        """What this rank accumulates: all of the gradient, or its part."""
         if parameter.dtype == torch.float32:
             return accumulator(parameter)
         if id(parameter) not in self._wide:

@@ -12,6 +12,7 @@ import torch
 
 from mrlm_engine.batching.plan import Share, plan_micro_batches
 from mrlm_engine.batching.unit import TokenUnit
+from mrlm_engine.distributed.shard import is_divided, shard_model
 from mrlm_engine.errors import EngineError
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.training.gradients import GradientStore
@@ -42,6 +43,8 @@ class Learner:
     def __init__(self, held: HeldModel) -> None:
         self.held = held
         self.trunk = choose_trunk(held)
+        if held.mesh is not None and not is_divided(held):
+            shard_model(held, held.mesh)
         self.gradients = GradientStore(held.named_parameters() if held.trainable else ())
         # ForwardBackward calls completed since the last step.
         self.accumulated_calls = 0
@@ -79,6 +82,7 @@ class Learner:
         """Adds what the open pass accumulated to what there was before."""
         with self.held.lock:
             self.trunk.finish_gradients()
+            self.gradients.sum_over_ranks()
             self.gradients.merge()
             self.graphs.clear()
             self.accumulated_calls += 1

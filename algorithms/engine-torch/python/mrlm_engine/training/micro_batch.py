@@ -7,12 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from mrlm_engine.batching.unit import Floats, TokenUnit, UnitGradients
+from mrlm_engine.batching.unit import Floats, TokenSequence, TokenUnit, UnitGradients
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.outputs.head_run import HeadRun
 from mrlm_engine.outputs.selection import GradientTensors, OutputTensors, Selection
 from mrlm_engine.training.learner import Learner
 from mrlm_engine.trunk.trunk import TrunkRun
+
+# What a rank without data computes where weights are divided among the ranks; its loss is zero.
+DUMMY = TokenUnit(-1, (TokenSequence(np.zeros(2, np.int32), np.ones(1, np.int64)),))
 
 
 class MicroBatch:
@@ -24,19 +27,21 @@ class MicroBatch:
         self._keep = keep_graph
         self._run: TrunkRun | None = None
         self._head: HeadRun | None = None
-        # Without an output there is nothing to compute.
-        if selection.final_value or any(unit.outputs for unit in units):
-            self._run = learner.trunk.forward(units, selection.final_value, keep_graph)
+        # Without an output there is nothing to compute, unless the other ranks wait for this one in collectives.
+        self._is_dummy = not any(unit.outputs or selection.final_value for unit in units)
+        if not self._is_dummy or learner.held.mesh is not None:
+            computed = [DUMMY] if self._is_dummy else units
+            self._run = learner.trunk.forward(computed, selection.final_value, keep_graph)
             self._head = HeadRun(learner.held, self._run.hidden, self._run.rows, selection)
 
     @property
     def computed_tokens(self) -> int:
         """Tokens that the model read."""
-        return 0 if self._run is None else self._run.computed_tokens
+        return 0 if self._run is None or self._is_dummy else self._run.computed_tokens
 
     def outputs(self) -> list[pb.UnitOutputs]:
         """The selected outputs, unit by unit."""
-        if self._head is None:
+        if self._head is None or self._is_dummy:
             return [pb.UnitOutputs() for _ in self._units]
         return encode_outputs(self._head.outputs(self._keep), self._units)
 
@@ -55,7 +60,11 @@ class MicroBatch:
                 for name in ("logprob", "entropy", "value")
             )
         )
-        if self._run is None or self._head is None or grads == GradientTensors(None, None, None):
+        if self._run is None or self._head is None:
+            return
+        if grads == GradientTensors(None, None, None):
+            if self._learner.held.mesh is not None:
+                self._run.backward(torch.zeros_like(self._run.hidden))
             return
         self._run.backward(self._head.backward(grads, self._learner.gradients))
         self._learner.gradients.absorb()

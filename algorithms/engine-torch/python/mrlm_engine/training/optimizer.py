@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
 
+from mrlm_engine.distributed.collectives import sum_over_ranks
+from mrlm_engine.distributed.tensors import is_sharded, part, part_of, whole_like
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.training.gradients import GradientStore
 
@@ -23,41 +26,49 @@ class AdamWParameters:
 
 
 class Optimizer:
-    """torch's AdamW in two groups, with and without decay.
+    """torch's AdamW in two groups, with and without decay, over what this rank holds of each parameter.
 
-    Parameters of a lower format are stepped through float32 master copies, so that small updates are not rounded away.
+    Parameters of a lower format are stepped through float32 master copies, so that small updates are not rounded away;
+    those divided among the ranks are in float32 themselves.
     """
 
     def __init__(self, held: HeldModel, gradients: GradientStore) -> None:
         self._gradients = gradients
         embeddings = {id(held.module.get_input_embeddings().weight)}
         self.masters: dict[str, torch.Tensor] = {}
+        # Parameters of which the model computes with a rounded copy.
+        self._rounded: set[str] = set()
         decayed: list[torch.Tensor] = []
         plain: list[torch.Tensor] = []
         for name, parameter in gradients.parameters:
-            master = parameter if parameter.dtype == torch.float32 else parameter.detach().float().clone()
+            master = part(parameter) if parameter.dtype == torch.float32 else parameter.detach().float().clone()
             self.masters[name] = master
+            if parameter.dtype != torch.float32 or (is_sharded(parameter) and held.dtype != torch.float32):
+                self._rounded.add(name)
             matrix = parameter.ndim >= 2 or name == "value_head.weight"
             (decayed if matrix and id(parameter) not in embeddings else plain).append(master)
         groups = [{"params": decayed, "decays": True}, {"params": plain, "decays": False}]
         self._adamw = torch.optim.AdamW([g for g in groups if g["params"]], lr=0.0, foreach=True)
 
     def grad_norm(self) -> float:
-        """Global 2-norm of what has accumulated; tied weights count once."""
-        gradients = [gradient for _, _, gradient in self._gradients.tensors()]
-        if not gradients:
-            return 0.0
-        return float(torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))))
+        """Global 2-norm of what has accumulated, over all ranks; tied weights count once."""
+        tensors = self._gradients.tensors()
+        whole = _norm([gradient for _, _, gradient in tensors if not is_sharded(gradient)])
+        divided = [part(gradient) for _, _, gradient in tensors if is_sharded(gradient)]
+        if not divided:
+            return float(whole)
+        squares = _norm(divided).square().reshape(1)
+        sum_over_ranks([squares])
+        return float((squares.sum() + whole.square()).sqrt())
 
     @torch.no_grad()
     def step(self, parameters: AdamWParameters, clip_factor: float) -> None:
         """Applies the accumulated gradient times `clip_factor` and clears it."""
-        tensors = self._gradients.tensors()
+        tensors = [(name, parameter, part(gradient)) for name, parameter, gradient in self._gradients.tensors()]
         if clip_factor != 1.0:
             torch._foreach_mul_([gradient for _, _, gradient in tensors], clip_factor)
-        for name, parameter, gradient in tensors:
-            if self.masters[name] is not parameter:
-                self.masters[name].grad = gradient
+        for name, _, gradient in tensors:
+            self.masters[name].grad = gradient
         for group in self._adamw.param_groups:
             group["lr"] = parameters.learning_rate
             group["betas"] = (parameters.beta1, parameters.beta2)
@@ -66,36 +77,48 @@ class Optimizer:
         self._adamw.step()
         for name, parameter, _ in tensors:
             master = self.masters[name]
-            if master is not parameter:
+            master.grad = None
+            if parameter.dtype != torch.float32:
                 parameter.copy_(master)
-                master.grad = None
         self._gradients.clear()
 
-    def state(self) -> dict[str, torch.Tensor]:
-        """Everything a continuation needs, as tensors by name: moments, step counts and master copies."""
-        tensors: dict[str, torch.Tensor] = {}
+    def state(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """Everything a continuation needs, as whole tensors by name: moments, step counts and master copies.
+
+        A collective for each tensor that is divided among the ranks.
+        """
         for name, parameter in self._gradients.parameters:
             master = self.masters[name]
-            if master is not parameter:
-                tensors[f"{name}.master"] = master
+            if name in self._rounded:
+                yield f"{name}.master", whole_like(master, parameter)
             for key, value in self._adamw.state.get(master, {}).items():
-                tensors[f"{name}.{key}"] = value
-        return tensors
+                yield f"{name}.{key}", value if key == "step" else whole_like(value, parameter)
 
-    def restore(self, tensors: dict[str, torch.Tensor]) -> None:
+    @torch.no_grad()
+    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Puts back what `state` gave."""
         for name, parameter in self._gradients.parameters:
             master = self.masters[name]
-            if master is not parameter:
-                master.copy_(tensors[f"{name}.master"])
+            if f"{name}.master" in tensors:
+                master.copy_(part_of(tensors[f"{name}.master"], parameter))
             self._adamw.state.pop(master, None)
             if f"{name}.step" in tensors:
                 # torch keeps step counts on CPU, the moments beside the parameter.
                 self._adamw.state[master] = {
                     "step": tensors[f"{name}.step"].clone().cpu(),
-                    "exp_avg": tensors[f"{name}.exp_avg"].to(master.device, copy=True),
-                    "exp_avg_sq": tensors[f"{name}.exp_avg_sq"].to(master.device, copy=True),
+                    **{
+                        key: part_of(tensors[f"{name}.{key}"], parameter).to(master.device, copy=True)
+                        for key in ("exp_avg", "exp_avg_sq")
+                    },
                 }
+
+
+def _norm(tensors: list[torch.Tensor]) -> torch.Tensor:
+    """2-norm over all of `tensors`, a scalar."""
+    if not tensors:
+        return torch.zeros(())
+    norm: torch.Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(tensors)))
+    return norm
 
 
 def clip_factor(norm: float, max_norm: float) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit
+from mrlm_engine.distributed.shard import is_divided
 from mrlm_engine.errors import EngineError
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.models.lora import adapter_layers
@@ -25,7 +26,11 @@ TOLERANCE = {torch.float32: 2e-4, torch.bfloat16: 6e-2, torch.float16: 1e-2}
 
 def choose_trunk(held: HeldModel) -> Trunk:
     """The hot path on CPU for the architectures that it knows, else the transformers module itself."""
-    shape = None if held.device.type != "cpu" or adapter_layers(held.module) else dense_shape(held.module)
+    if is_divided(held):
+        # Proven before it was, or with the model that this one computes with.
+        return TransformersTrunk(held)
+    needs_module = held.device.type != "cpu" or held.mesh is not None or adapter_layers(held.module)
+    shape = None if needs_module else dense_shape(held.module)
     if shape is not None:
         dense = DenseTrunk(held, shape)
         difference = probe_difference(held, dense)

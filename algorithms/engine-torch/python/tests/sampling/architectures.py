@@ -9,6 +9,7 @@ import torch
 from tiny import GPT2, LLAMA, QWEN2, create_request
 
 from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models.placement import Placement
 
 QWEN3: dict[str, Any] = {**QWEN2, "model_type": "qwen3", "head_dim": 16}
 # Attention over the last 6 tokens only: every sequence of the tests outgrows it.
@@ -32,7 +33,9 @@ BY_MODULE = {"gpt2": GPT2, "mistral-sliding": MISTRAL, "qwen2-module": QWEN2}
 def make(config: dict[str, Any], seed: int = 0, **fields: Any) -> HeldModel:
     """A held model whose norms and biases are random too, so that a wrong one shows."""
     held = create_model(
-        create_request("policy", json.dumps(config), seed=seed, **fields), ModelRegistry(), torch.device("cpu")
+        create_request("policy", json.dumps(config), seed=seed, **fields),
+        ModelRegistry(),
+        Placement(torch.device("cpu")),
     )
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

@@ -1,0 +1,37 @@
+"""How a rank that cannot go on ends, so that the cause is told once and by the rank that knows it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from typing import NoReturn
+
+import torch
+from torch.distributed.elastic.multiprocessing.errors import get_error_handler
+
+log = logging.getLogger(__name__)
+
+# Seconds after which a rank ends by itself when nobody ends it.
+PATIENCE = 30.0
+
+
+def end_process(cause: BaseException) -> NoReturn:
+    """Ends this process at once: its work failed, and torchrun ends the other ranks and reports the cause."""
+    if isinstance(cause, torch.OutOfMemoryError):
+        log.critical("this rank's device ran out of memory: lower micro_batch_tokens: %s", cause)
+    else:
+        log.critical("this rank failed", exc_info=cause)
+    handler = get_error_handler()
+    handler.initialize()
+    handler.record_exception(cause)
+    logging.shutdown()
+    os._exit(1)
+
+
+def wait_for_the_end(lost: BaseException) -> NoReturn:
+    """Waits to be ended by torchrun: another rank is gone, and its end is the cause."""
+    log.error("%s", lost)
+    threading.Event().wait(PATIENCE)
+    logging.shutdown()
+    os._exit(1)

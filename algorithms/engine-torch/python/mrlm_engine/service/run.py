@@ -1,0 +1,58 @@
+"""What a process of the engine does until its end: answers clients, or follows the rank that does."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from pathlib import Path
+from typing import TextIO
+
+from mrlm_engine import PROTOCOL_MAJOR, PROTOCOL_MINOR
+from mrlm_engine.distributed.follower import start_following
+from mrlm_engine.distributed.process_group import Channel
+from mrlm_engine.service.server import start_server
+from mrlm_engine.service.state import EngineState
+
+# Seconds that running calls have to end after SIGTERM.
+DRAIN_SECONDS = 5.0
+
+log = logging.getLogger("mrlm_engine")
+
+
+def serve_clients(state: EngineState, ending: threading.Event, ready_line: TextIO) -> int:
+    """Listens, says so in one JSON line, and serves until `ending`; the exit status."""
+    settings = state.settings
+    token = Path(settings.token_file).read_text("utf-8").strip() if settings.token_file else ""
+    server, port = start_server(state, settings.host, settings.port, token)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    line = {
+        "listening": f"{host}:{port}",
+        "device": str(state.device.device),
+        "pid": os.getpid(),
+        "instance_id": state.instance_id,
+        "protocol": f"{PROTOCOL_MAJOR}.{PROTOCOL_MINOR}",
+    }
+    print(json.dumps(line), file=ready_line, flush=True)
+    ranks = f", {state.ranks.size} ranks ({settings.strategy})" if state.ranks.size > 1 else ""
+    log.info("listening on %s, %s%s", line["listening"], state.device.name, ranks)
+    ending.wait()
+    server.stop(DRAIN_SECONDS).wait()
+    state.ranks.close()
+    state.close()
+    return 0
+
+
+def follow_leader(state: EngineState, channel: Channel, ending: threading.Event) -> int:
+    """Does what rank 0 says until it says that it is over, or until `ending` and the time that rank 0 then has."""
+    over = threading.Event()
+    thread = start_following(state, channel, over, ending)
+    ending.wait()
+    thread.join(DRAIN_SECONDS + 1)
+    state.close()
+    if not over.is_set():
+        # Rank 0 did not say so: whatever this rank waits for will not come.
+        logging.shutdown()
+        os._exit(0)
+    return 0

@@ -1,0 +1,158 @@
+"""Two ranks on gloo against one process: the same numbers, one checkpoint format, one end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from client import Array, Client, EngineCallError, Outputs, group
+from ranks import RankedEngine, ranked_engine
+from running import RunningEngine
+from test_numerics import PROMPTS, sample
+from tiny import QWEN2, create_request
+
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+
+STEPS = 20
+
+
+@pytest.fixture(scope="module", params=["ddp", "fsdp"])
+def ranked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RankedEngine]:
+    with ranked_engine(request.param, tmp_path_factory.mktemp(request.param) / "engine.log") as engine:
+        yield engine
+
+
+def create(client: Client, model_id: str = "policy", **fields: object) -> None:
+    client.call += 1
+    request = create_request(model_id, json.dumps(QWEN2), **fields)
+    request.call = client.call
+    client.unary("CreateModel", request)
+
+
+def uneven_units(step: int) -> list[pb.Unit]:
+    """One to five groups of unequal sizes and lengths; a step of one group leaves a rank without data."""
+    random = np.random.default_rng(step)
+
+    def tokens(low: int, high: int) -> list[int]:
+        drawn: list[int] = random.integers(2, 41, int(random.integers(low, high))).tolist()
+        return drawn
+
+    return [
+        group(tokens(2, 6), [tokens(1, 9) for _ in range(random.integers(1, 4))]) for _ in range(random.integers(1, 6))
+    ]
+
+
+def loss(_: int, outputs: Outputs) -> dict[str, Array]:
+    return {"logprob": -np.exp(0.5 * outputs["logprob"]), "value": 0.1 * (outputs["value"] - 1)}
+
+
+def train(client: Client, steps: range) -> list[tuple[float, float]]:
+    """Loss and gradient norm of each step."""
+    found = []
+    for step in steps:
+        units = uneven_units(step)
+        tokens = sum(sum(s.mask) for unit in units for s in unit.sequences)
+        result = client.forward_backward(units, loss, normalizer=tokens, logprob=True, value=True)
+        total = sum(
+            float(np.exp(0.5 * o["logprob"]).sum() - 0.05 * ((o["value"] - 1) ** 2).sum())
+            for o in result.outputs.values()
+        )
+        found.append((total / tokens, client.step(learning_rate=1e-3, weight_decay=0.01, max_grad_norm=1.0).grad_norm))
+    return found
+
+
+def test_numerics_2_38_two_ranks_are_one_process(ranked: RankedEngine, engine: RunningEngine, tmp_path: Path) -> None:
+    one, two = engine.client, ranked.client
+    for client in (one, two):
+        create(client, value_head=True)
+        client.numbered("CreateModel", pb.CreateModelRequest, model_id="reference", copy_of="policy")
+    described = two.unary("Describe", pb.DescribeRequest())
+    assert (described.world_size, one.unary("Describe", pb.DescribeRequest()).world_size) == (2, 1)
+    assert described.models[0].parameters == engine.client.unary("Describe", pb.DescribeRequest()).models[0].parameters
+    expected, found = train(one, range(STEPS)), train(two, range(STEPS))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    assert {len(uneven_units(step)) for step in range(STEPS)} >= {1, 3, 5}
+
+    units = uneven_units(0)
+    for model_id in ("policy", "reference"):
+        ours, theirs = one.forward(units, model_id), two.forward(units, model_id)
+        for unit, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(other["logprob"], unit["logprob"], atol=1e-4)
+
+    # The checkpoint of two ranks is an ordinary one: a single process goes on with it, and two go on with that one's.
+    saved = tmp_path / "two"
+    two.numbered("Save", pb.SaveRequest, directory=str(saved))
+    single = RunningEngine()
+    single.client.call = single.client.numbered("Load", pb.LoadRequest, directory=str(saved)).last_call
+    going_on = range(STEPS, STEPS + 3)
+    expected, found = train(single.client, going_on), train(two, going_on)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    single.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "one"))
+    two.call = two.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "one")).last_call
+    later = range(STEPS + 3, STEPS + 5)
+    np.testing.assert_allclose(train(two, later), train(single.client, later), rtol=1e-5, atol=1e-5)
+
+    # Numerics 49: each rank's sampler has the trained weights, which an export holds too.
+    published = [c.numbered("Publish", pb.PublishRequest, model_id="policy") for c in (single.client, two)]
+    assert all(p.checksum for p in published)
+    here, there = (sample(client, PROMPTS, 1.0) for client in (single.client, two))
+    assert {i: f.token_ids for i, f in there.items()} == {i: f.token_ids for i, f in here.items()}
+    two.numbered("Export", pb.ExportRequest, model_id="policy", directory=str(tmp_path / "hf"))
+    single.client.numbered("CreateModel", pb.CreateModelRequest, model_id="exported", directory=str(tmp_path / "hf"))
+    for unit, other in zip(two.forward(units), single.client.forward(units, "exported"), strict=True):
+        np.testing.assert_allclose(other["logprob"], unit["logprob"], atol=1e-5)
+    single.stop()
+
+
+def test_a_mistake_is_answered_and_changes_nothing(ranked: RankedEngine, tmp_path: Path) -> None:
+    with pytest.raises(EngineCallError) as caught:
+        ranked.client.numbered("CreateModel", pb.CreateModelRequest, model_id="other", directory=str(tmp_path / "none"))
+    assert caught.value.code == "MODEL_DIRECTORY_MISSING"
+    create(ranked.client, "other")
+    ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id="other")
+
+
+def test_no_rank_is_left_behind(ranked: RankedEngine) -> None:
+    pids = rank_pids(ranked)
+    assert len(pids) == 2
+    if ranked.strategy == "ddp":
+        # A rank dies: the engine ends, and says which and how.
+        os.kill(max(pids - {ranked.ready["pid"]}), signal.SIGKILL)
+        assert ranked.process.wait(timeout=120) == 1
+        said = ranked.log.read_text()
+        assert "The engine ended because rank 1 (process" in said
+        assert "was killed by SIGKILL" in said
+    else:
+        # Nobody is there any more who could say so.
+        ranked.process.kill()
+    assert gone(pids)
+
+
+def rank_pids(engine: RankedEngine) -> set[int]:
+    """Processes of the ranks: children of the agent."""
+    children = Path(f"/proc/{engine.process.pid}/task/{engine.process.pid}/children")
+    if not children.exists():
+        pytest.skip("this system does not tell a process's children")
+    return {int(pid) for pid in children.read_text().split()}
+
+
+def gone(pids: set[int]) -> bool:
+    """Whether all of `pids` end."""
+    for _ in range(6000):
+        if not any(running(pid) for pid in pids):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
