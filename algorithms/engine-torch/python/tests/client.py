@@ -75,7 +75,7 @@ class Client:
 
     def unary(self, name: str, request: Any) -> Any:
         try:
-            return getattr(self.stub, name)(request, metadata=self.metadata, timeout=60)
+            return getattr(self.stub, name)(request, metadata=self.metadata, timeout=180)
         except grpc.RpcError as cause:
             raise EngineCallError(cause) from cause
 
@@ -96,7 +96,7 @@ class Client:
         opening = pb.ForwardOpen(model_id=model_id, outputs=selection, temperature=temperature)
         requests = [pb.ForwardRequest(open=opening), pb.ForwardRequest(units=units), pb.ForwardRequest(end=True)]
         try:
-            responses = list(self.stub.Forward(iter(requests), metadata=self.metadata, timeout=60))
+            responses = list(self.stub.Forward(iter(requests), metadata=self.metadata, timeout=180))
         except grpc.RpcError as cause:
             raise EngineCallError(cause) from cause
         return [decode(unit) for response in responses for unit in response.units]
@@ -132,7 +132,7 @@ class Client:
         outgoing.put(pb.ForwardBackwardRequest(units=units))
         outgoing.put(pb.ForwardBackwardRequest(end=True))
         result = PassResult()
-        stream = self.stub.ForwardBackward(_drain(outgoing), metadata=self.metadata, timeout=60)
+        stream = self.stub.ForwardBackward(_drain(outgoing), metadata=self.metadata, timeout=180)
         try:
             for response in stream:
                 result.events.append(response.WhichOneof("event"))

@@ -50,7 +50,7 @@ def test_life_of_a_process(process: tuple[subprocess.Popen[str], dict[str, Any]]
     assert described.instance_id == line["instance_id"]
     assert (described.deterministic, described.threads, described.protocol_major) == (True, 1, 1)
     # Its parent closes the pipe: it ends by itself.
-    rest, _ = child.communicate(timeout=20)
+    rest, _ = child.communicate(timeout=120)
     assert (child.returncode, rest) == (0, "")
 
 
@@ -64,4 +64,4 @@ def test_sigterm_ends_it_in_order() -> None:
     assert child.stdout is not None
     child.stdout.readline()
     child.send_signal(signal.SIGTERM)
-    assert child.wait(timeout=20) == 0
+    assert child.wait(timeout=120) == 0
