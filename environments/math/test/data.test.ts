@@ -82,8 +82,8 @@ describe("files", () => {
     const path = file(ROW, { ...ROW, scorer: "essay@1" }, { ...ROW, scorer: undefined }, { ...ROW, scorer: "essay@1" });
     const { context, options } = await prepareFile(path);
     expect(await math.requiresFor?.(context, options)).toEqual([
-      { id: "scorer:math@1", asker: `${path}:1` },
-      { id: "scorer:essay@1", asker: `${path}:2` },
+      { id: "scorer:math@1", asker: `the row ${path}:1` },
+      { id: "scorer:essay@1", asker: `the row ${path}:2` },
     ]);
   });
 

@@ -16,7 +16,7 @@ export const scoreCommand: CommandModule = (program, start) => {
       if (!existsSync(file)) throw new MrlmError("CONFIG_NOT_FOUND", `There is no file ${file}.`);
       const plugins = await PluginHost.discover({ directory });
       try {
-        const scorer = await plugins.service("scorer", id, "mrlm score");
+        const scorer = await plugins.service("scorer", id, "the command `mrlm score`");
         let line = 0;
         for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
           line++;

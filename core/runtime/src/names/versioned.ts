@@ -13,3 +13,8 @@ export function resolveVersioned(name: string, offered: Iterable<string>): strin
   }
   return newest?.id;
 }
+
+/** Ids, and before them their names without versions: `math` is a good suggestion for `mth`, and `math@1` for `mth@1`. */
+export function withBareNames(ids: readonly string[]): string[] {
+  return [...ids.map((id) => id.split("@")[0] as string), ...ids];
+}

@@ -12,6 +12,7 @@ import {
 } from "@mrlm/spec";
 import { silentLogger } from "../logging/silent-logger.ts";
 import { didYouMean } from "../names/nearest.ts";
+import { withBareNames } from "../names/versioned.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
 import type { LoadedPlugin } from "./load-plugin.ts";
 import { missingRequirement, PluginRegistry, type RegistryEntry } from "./plugin-registry.ts";
@@ -125,15 +126,10 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const id = this.registry.resolve(kind, name);
     if (id !== undefined) return id;
     const offered = this.registry.ids(kind);
-    throw new MrlmError(code, `There is no ${kind} "${name}".${didYouMean(name, names(offered))}`, {
+    throw new MrlmError(code, `There is no ${kind} "${name}".${didYouMean(name, withBareNames(offered))}`, {
       hint: offered.length > 0 ? `On offer: ${offered.join(", ")}.` : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
     });
   }
-}
-
-/** `math@1` is a good suggestion for `mth@1`, and `math` for `mth`. */
-function names(ids: readonly string[]): string[] {
-  return [...ids.map((id) => id.split("@")[0] as string), ...ids];
 }
 
 function capitalise(text: string): string {

@@ -1,6 +1,6 @@
 import { type JsonObject, MrlmError, type Plugin, type ProvisionKind } from "@mrlm/spec";
 import { didYouMean } from "../names/nearest.ts";
-import { resolveVersioned } from "../names/versioned.ts";
+import { resolveVersioned, withBareNames } from "../names/versioned.ts";
 import { configurePlugin, type LoadedPlugin } from "./load-plugin.ts";
 
 /** A plugin that is known and perhaps not loaded yet. */
@@ -79,7 +79,7 @@ export class PluginRegistry {
 /** REQUIREMENT_MISSING, with the nearest name. */
 export function missingRequirement(asker: string, kind: string, name: string, offered: readonly string[]): MrlmError {
   const example = `@mrlm/${kind}-${name.split("@")[0]}`;
-  return new MrlmError("REQUIREMENT_MISSING", `${asker} requires ${kind} "${name}", which no plugin provides.${didYouMean(name, offered)}`, {
+  return new MrlmError("REQUIREMENT_MISSING", `${asker} requires ${kind} "${name}", which no plugin provides.${didYouMean(name, withBareNames(offered))}`, {
     hint: `Install a plugin that provides it (for example \`npm install ${example}\`), or name one under \`plugins\` in the config.`,
   });
 }

@@ -15,7 +15,7 @@ export async function dataTasks(context: EnvironmentContext, data: Data, seed: n
 /** The scorers that rows name, each with the first row that does. */
 export async function scorersOf(context: EnvironmentContext, data: Data): Promise<readonly Requirement[]> {
   const askers = new Map<string, string>();
-  for (const { scorer, place } of await readFrom(context, data)) if (scorer !== undefined && !askers.has(scorer)) askers.set(scorer, place);
+  for (const { scorer, place } of await readFrom(context, data)) if (scorer !== undefined && !askers.has(scorer)) askers.set(scorer, `the row ${place}`);
   return Array.from(askers, ([scorer, asker]) => ({ id: `scorer:${scorer}`, asker }));
 }
 

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "@jest/globals";
+import { connectEnvironments } from "@mrlm/client";
+import { Mrlm, run } from "./support/mrlm.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "mrlm-score-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+let files = 0;
+function file(...lines: string[]): string {
+  const path = join(directory, `${files++}.jsonl`);
+  writeFileSync(path, lines.join("\n"));
+  return path;
+}
+const RIGHT = '{"gold": "$\\\\frac12$", "answer": "0.5"}';
+
+test("mrlm score prints each row with its verdict", async () => {
+  const { code, stdout } = await run(["score", "--scorer", "math", "--file", file(RIGHT, "", '{"gold": "5", "answer": "It is not 5", "id": 7}')]);
+  const rows = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  expect([code, rows]).toMatchObject([0, [{ verdict: "equivalent", reward: 1 }, { id: 7, verdict: "different", reward: 0 }]]);
+});
+
+test.each([
+  ["a line that is no JSON", () => file(RIGHT, "{"), /^error DATA_INVALID: .*\.jsonl:2 is not JSON/],
+  ["a row without an answer", () => file(RIGHT, '{"gold": "1"}'), /^error DATA_INVALID: .*\.jsonl:2 has no text in "answer"/],
+  ["a row that is no object", () => file("null"), /^error DATA_INVALID: .*\.jsonl:1 has no text in "gold"/],
+  ["a file that is not there", () => join(directory, "none.jsonl"), /^error CONFIG_NOT_FOUND: /],
+])("%s is named, with exit code 2", async (_, path, said) => {
+  const { code, stderr } = await run(["score", "--scorer", "math", "--file", path()]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+});
+
+test("an unknown scorer is named with the nearest one", async () => {
+  const { code, stderr } = await run(["score", "--scorer", "mth", "--file", file(RIGHT)]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^error REQUIREMENT_MISSING: The command .* scorer "mth".*math/)]);
+});
+
+test("a server opens only files below its root, and a row may name only scorers that are there", async () => {
+  file('{"query": "1 + 1", "answer": "2", "scorer": "mth@1"}');
+  const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json", "--data-root", directory]);
+  const { address } = await server.event(({ event }) => event === "listening");
+  const host = await connectEnvironments(address as string);
+  const describe = (path: string) => host.describe({ id: "math", options: { data: { path } } });
+  await expect(describe("../out.jsonl")).rejects.toMatchObject({ code: "DATA_FORBIDDEN" });
+  await expect(describe("/etc/hostname")).rejects.toMatchObject({ code: "DATA_FORBIDDEN" });
+  await expect(describe(`${files - 1}.jsonl`)).rejects.toMatchObject({ code: "REQUIREMENT_MISSING", message: expect.stringMatching(/\.jsonl:1 requires scorer "mth@1".*math@1/) });
+  await host.close();
+  server.child.kill("SIGINT");
+  await server.finished;
+});
