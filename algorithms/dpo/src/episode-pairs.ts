@@ -1,5 +1,5 @@
-import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit";
-import type { AlgorithmContext, TrajectoryGroup } from "@mrlm/spec";
+import { type EpisodeCounts, learnableEpisodes, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit";
+import type { AlgorithmContext, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
 import type { DpoOptions } from "./options.ts";
 import type { Pair } from "./pair.ts";
 
@@ -8,6 +8,12 @@ export interface CollectedPairs {
   readonly pairs: readonly Pair[];
   readonly groups: readonly TrajectoryGroup[];
   readonly counts: EpisodeCounts;
+}
+
+/** What an episode said, and what it earned. */
+export interface Ranked {
+  readonly rows: readonly EngineSequence[];
+  readonly reward: number;
 }
 
 /** Plays groups and pairs their members. */
@@ -22,11 +28,11 @@ export async function collectPairs(context: AlgorithmContext, options: DpoOption
 }
 
 /** The best against the worst, the second best against the second worst, and so on, while they earned differently. Ties keep the order of play. */
-export function pairMembers(members: readonly LearnableEpisode[], most: number): Pair[] {
+export function pairMembers(members: readonly Ranked[], most: number): Pair[] {
   const ranked = members.toSorted((one, other) => other.reward - one.reward);
   const pairs: Pair[] = [];
   for (let i = 0; i < Math.min(most, Math.floor(ranked.length / 2)); i++) {
-    const [best, worst] = [ranked[i] as LearnableEpisode, ranked[ranked.length - 1 - i] as LearnableEpisode];
+    const [best, worst] = [ranked[i] as Ranked, ranked[ranked.length - 1 - i] as Ranked];
     if (best.reward > worst.reward) pairs.push({ chosen: best.rows, rejected: worst.rows });
   }
   return pairs;

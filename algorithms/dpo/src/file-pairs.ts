@@ -1,22 +1,40 @@
-import { textMessage } from "@mrlm/kit";
+import { chatMessage, collectedSequences, fromChatMessage, isCollectedRow, isLearnable, parseCollectedRow, textMessage } from "@mrlm/kit";
 import { type AlgorithmContext, type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
 import { z } from "zod";
+import { pairMembers } from "./episode-pairs.ts";
 import type { Pair } from "./pair.ts";
 
-const message = z.object({ role: z.enum(["system", "user", "assistant", "tool"]), content: z.string() });
-const answer = z.union([z.string(), z.array(message).length(1)]);
-const row = z.object({ prompt: z.union([z.string(), z.array(message).min(1)]), chosen: answer, rejected: answer });
+const answer = z.union([z.string(), z.array(chatMessage).length(1)]);
+const row = z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), chosen: answer, rejected: answer });
 
-/** Pairs of a JSONL file of {prompt, chosen, rejected}, as text or messages. Each row is checked before training begins. */
-export async function pairsFromFile(context: AlgorithmContext, path: string): Promise<Pair[]> {
+/** Pairs of a file: {prompt, chosen, rejected} as text or messages, or collected episodes, which are paired within their groups. Each row is checked before training begins. */
+export async function pairsFromFile(context: AlgorithmContext, path: string, pairsPerGroup = 1): Promise<Pair[]> {
   const { models } = await context.engine.describe();
   const longest = models.find(({ model }) => model === context.policy)?.maxPositions ?? Number.POSITIVE_INFINITY;
-  return (await context.rows(path)).map((value, index) => {
-    const where = `${path}:${index + 1}`;
-    const pair = toPair(context.renderer, value, where);
+  const values = await context.rows(path);
+  const collected = values.filter(isCollectedRow).length;
+  if (collected > 0 && collected < values.length) throw new MrlmError("DATA_INVALID", `${path} has collected episodes among rows of another kind.`, { hint: "Put them into files of their own." });
+  const pairs =
+    collected > 0
+      ? pairsOfCollected(values, path, context.renderer, pairsPerGroup)
+      : values.map((value, index) => ({ pair: toPair(context.renderer, value, `${path}:${index + 1}`), where: `${path}:${index + 1}` }));
+  return pairs.map(({ pair, where }) => {
     const length = Math.max(...[...pair.chosen, ...pair.rejected].map(({ tokens }) => tokens.length));
     if (length <= longest) return pair;
     throw new MrlmError("DATA_INVALID", `${where} has ${length} tokens; the model takes ${longest}.`, { hint: "Shorten or remove the row: which end to cut is not for a trainer to decide." });
+  });
+}
+
+/** The best against the worst of each group; failed and unscored episodes take no part. */
+function pairsOfCollected(values: readonly JsonValue[], path: string, renderer: Renderer, pairsPerGroup: number): { readonly pair: Pair; readonly where: string }[] {
+  const rows = values.map((value, index) => parseCollectedRow(value, `${path}:${index + 1}`)).filter((row) => isLearnable(row));
+  const groups = Object.values(Object.groupBy(rows, ({ group, agent }) => JSON.stringify([group, agent])));
+  if (groups.every((members = []) => members.length < 2)) {
+    throw new MrlmError("DATA_INVALID", `${path} has no two scored episodes of one task: there is nothing to compare.`, { hint: "Collect several of each task: mrlm collect --group-size 8." });
+  }
+  return groups.flatMap((members = []) => {
+    const ranked = members.map((row) => ({ rows: collectedSequences(row, renderer), reward: row.reward as number })).filter(({ rows: said }) => said.length > 0);
+    return pairMembers(ranked, pairsPerGroup).map((pair) => ({ pair, where: `${path}: a pair of task ${members[0]?.task}` }));
   });
 }
 
@@ -24,7 +42,7 @@ function toPair(renderer: Renderer, value: JsonValue, where: string): Pair {
   const parsed = row.safeParse(value);
   if (!parsed.success) throw new MrlmError("DATA_INVALID", `${where} is not {prompt, chosen, rejected}: ${z.prettifyError(parsed.error)}`);
   const { prompt, chosen, rejected } = parsed.data;
-  const asked = typeof prompt === "string" ? [textMessage("user", prompt)] : prompt.map(({ role, content }) => textMessage(role, content));
+  const asked = typeof prompt === "string" ? [textMessage("user", prompt)] : prompt.map(fromChatMessage);
   const [one, other] = [answerTo(renderer, asked, chosen), answerTo(renderer, asked, rejected)];
   const start = promptLength(one);
   if (start !== promptLength(other) || !one.tokens.subarray(0, start).every((token, t) => token === other.tokens[t])) {
@@ -37,8 +55,8 @@ function toPair(renderer: Renderer, value: JsonValue, where: string): Pair {
 
 /** The conversation up to the answer, whose tokens alone are compared: what was said earlier is part of the prompt. */
 function answerTo(renderer: Renderer, asked: readonly Message[], said: z.output<typeof answer>): SupervisedSequence {
-  const text = typeof said === "string" ? said : (said[0]?.content ?? "");
-  const { tokens, mask } = renderer.supervise([...asked, textMessage("assistant", text)]).at(-1) as SupervisedSequence;
+  const message = typeof said === "string" ? textMessage("assistant", said) : { ...fromChatMessage(said[0] as z.output<typeof chatMessage>), role: "assistant" as const };
+  const { tokens, mask } = renderer.supervise([...asked, message]).at(-1) as SupervisedSequence;
   const end = mask.lastIndexOf(1);
   const start = mask.lastIndexOf(0, end) + 1;
   return { tokens, mask: mask.map((chosen, t) => (t >= start ? chosen : 0)) };

@@ -16,7 +16,7 @@ export const dpoOptions = z.strictObject({
   reference_free: z.boolean().default(false).describe("Compare with a reference that finds all answers equally likely: there is none then"),
   reference: z.enum(["model", "precomputed"]).default("model").describe("A frozen model evaluated at every step, or its log-probabilities taken once"),
 
-  data: z.string().optional().describe("JSONL file of {prompt, chosen, rejected}, relative to the config; without it pairs are made of episodes"),
+  data: z.string().optional().describe("JSONL or Parquet file of {prompt, chosen, rejected}, or of episodes that `mrlm collect` wrote, relative to the config; without it pairs are made of episodes"),
   prompts: z.int().positive().default(256).describe("Tasks to play for pairs, without `data`"),
   group_size: z.int().min(2).default(8).describe("Episodes of each task"),
   pairs_per_group: z.int().positive().default(1).describe("The best against the worst, the second best against the second worst, ..."),

@@ -23,13 +23,13 @@ export interface Preferences {
 /** From the file if there is one, else from episodes. */
 export async function preferences(context: AlgorithmContext, options: DpoOptions): Promise<Preferences> {
   const tasks = options.data === undefined ? taskOrder(context, "dpo/tasks") : undefined;
-  let pairs: readonly Pair[] = options.data === undefined ? [] : await pairsFromFile(context, options.data);
+  let pairs: readonly Pair[] = options.data === undefined ? [] : await pairsFromFile(context, options.data, options.pairs_per_group);
   let round = 0;
   let order: EpochOrder | undefined;
   const begin = (): EpochOrder => {
     if (pairs.length === 0) {
       throw new MrlmError("DATA_INVALID", "There is not one pair to learn from.", {
-        hint: options.data === undefined ? "In every group that was played all episodes earned the same: play more tasks, larger groups, or easier tasks." : "The file has no rows.",
+        hint: options.data === undefined ? "In every group that was played all episodes earned the same: play more tasks, larger groups, or easier tasks." : "The file has no rows, or in each of its groups all episodes earned the same.",
       });
     }
     return epochOrder(pairs.length, `dpo/order/${round}`, context.seed);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { characterTokenizerFiles, chatRenderer, type LearnableEpisode } from "@mrlm/kit";
+import { characterTokenizerFiles, chatRenderer, textMessage } from "@mrlm/kit";
 import type { AlgorithmContext, JsonValue } from "@mrlm/spec";
 import fc from "fast-check";
-import { pairMembers } from "../src/episode-pairs.ts";
+import { pairMembers, type Ranked } from "../src/episode-pairs.ts";
 import { pairsFromFile } from "../src/file-pairs.ts";
 import { type Pair, pairFromJson, pairSums, pairToJson } from "../src/pair.ts";
 
@@ -44,8 +44,28 @@ describe("pairs of a file", () => {
   });
 });
 
+describe("pairs of collected episodes", () => {
+  const row = (group: string, said: string, reward: number | null): JsonValue => {
+    const { tokens, mask } = renderer.supervise([textMessage("user", "q"), textMessage("assistant", said)])[0] as Pair["chosen"][number];
+    const segment = { tokens: [...tokens], mask: [...mask], logprobs: [...mask].map(() => 0), versions: [...mask].map(() => 0), parent: null };
+    return { id: said, environment: "e@1", task: "train/1", seed: 1, group, member: 0, agent: "agent", renderer: renderer.fingerprint, messages: [], segments: [segment], turns: [], reward, terminated: true, truncated: false };
+  };
+  const rows = [row("g", "best", 3), row("h", "one", 1), row("g", "worst", 0), row("g", "lost", null), row("g", "good", 2), row("g", "bad", 1), row("h", "two", 1)];
+
+  test("are made within groups, by reward; what has no score takes no part", async () => {
+    const words = async (count: number) => (await pairsFromFile(contextOf(rows), "f", count)).map(({ chosen, rejected }) => [said(chosen), said(rejected)].map((text) => text.replace("<|end|>", "")));
+    expect(await words(1)).toEqual([["best", "worst"]]);
+    expect(await words(2)).toEqual([["best", "worst"], ["good", "bad"]]);
+  });
+
+  test("need two episodes of a task, and a file of their own", async () => {
+    await expect(pairsFromFile(contextOf(rows.slice(0, 2)), "f")).rejects.toMatchObject({ code: "DATA_INVALID", hint: expect.stringContaining("--group-size") });
+    await expect(pairsFromFile(contextOf([...rows, { prompt: "q", chosen: "a", rejected: "b" }]), "f")).rejects.toMatchObject({ code: "DATA_INVALID" });
+  });
+});
+
 describe("pairs of a group", () => {
-  const member = (reward: number): LearnableEpisode => ({ reward, rows: [{ tokens: Int32Array.of(0, reward), mask: Uint8Array.of(0, 1), segment: 0 }] }) as unknown as LearnableEpisode;
+  const member = (reward: number): Ranked => ({ reward, rows: [{ tokens: Int32Array.of(0, reward), mask: Uint8Array.of(0, 1) }] });
   const rewardsOf = (pairs: Pair[]): (number | undefined)[][] => pairs.map(({ chosen, rejected }) => [chosen[0]?.tokens[1], rejected[0]?.tokens[1]]);
 
   test("the best against the worst, then the next, as long as they earned differently", () => {

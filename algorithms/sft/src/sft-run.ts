@@ -6,8 +6,9 @@ import type { SftOptions } from "./options.ts";
 
 /** Supervised fine-tuning: behavioural cloning of demonstrations or of the conversations in a file. */
 export async function startSft(context: AlgorithmContext, options: SftOptions): Promise<AlgorithmRun> {
-  const conversations = options.data === undefined ? conversationsFromEnvironments(context, options) : await conversationsFromFile(context, options.data);
-  if (conversations.size === 0) throw new MrlmError("DATA_INVALID", "There is not one conversation to learn from.");
+  const { data } = options;
+  const conversations = await (data === undefined ? conversationsFromEnvironments(context, options) : conversationsFromFile(context, { ...options, data }));
+  if (conversations.size === 0) throw new MrlmError("DATA_INVALID", ["There is not one conversation to learn from.", ...conversations.notices].join(" "));
   const order = epochOrder(conversations.size, "sft/order", context.seed);
   let step = 0;
 
@@ -39,7 +40,7 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
         "data/epoch": order.position() / conversations.size,
       },
       seconds: { environment: (prepared - began) / 1000, training: (performance.now() - prepared) / 1000 },
-      ...(applied.applied ? {} : { notices: [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`] }),
+      notices: [...(step === 1 ? conversations.notices : []), ...(applied.applied ? [] : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`])],
     };
   }
 

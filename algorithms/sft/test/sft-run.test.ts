@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import type { JsonObject, JsonValue, Mean } from "@mrlm/spec";
+import { characterTokenizerFiles, chatRenderer, textMessage } from "@mrlm/kit";
+import type { JsonObject, JsonValue, Mean, SupervisedSequence } from "@mrlm/spec";
 import { type BigramOutcome, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { sft } from "../src/index.ts";
 
@@ -51,6 +52,43 @@ describe("sft on a bigram model", () => {
     const resumed = await trainBigramInterrupted(training(), 4);
     expect(resumed.weights).toEqual(whole.weights);
     expect(resumed.reports.map(({ metrics }) => metrics)).toEqual(whole.reports.slice(3).map(({ metrics }) => metrics));
+  });
+
+  describe("collected episodes", () => {
+    const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles({ alphabet: "abcd0123456789" }), eosTokenIds: [] });
+    const row = (said: string, reward: number | null, changes: JsonObject = {}): JsonObject => {
+      const { tokens, mask } = renderer.supervise([textMessage("user", "1"), textMessage("assistant", said)])[0] as SupervisedSequence;
+      const segment = { tokens: [...tokens], mask: [...mask], logprobs: [...mask].map(() => 0), versions: [...mask].map(() => 0), parent: null };
+      const ids = { id: said, environment: "e@1", task: "train/1", seed: 1, group: "g", member: 0, agent: "agent", renderer: renderer.fingerprint };
+      const messages = [{ role: "user", content: "1" }, { role: "assistant", content: said }];
+      return { ...ids, messages, segments: [segment], turns: [], reward, terminated: true, truncated: false, ...changes };
+    };
+
+    test("are learnt token by token; those without a score, that failed, or that earned too little are left out and told", async () => {
+      const data = fileOf(row("abab", 1), row("cd", 0.2), row("dd", null), row("dd", 1, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } }));
+      const { reports } = await trainBigram(training({ data, min_reward: 0.5, batch_size: 1, steps: 2 }));
+      expect(reports.map(({ metrics }) => metrics["tokens/target"])).toEqual([5, 5]);
+      expect(reports.map(({ notices }) => notices)).toEqual([[expect.stringMatching(/jsonl: 1 rows are learnt from; 1 below min_reward 0.5, 1 unscored, 1 failed\.$/)], []]);
+      const conversations = fileOf({ prompt: "1", completion: "abab" });
+      const spelled = await trainBigram(training({ data: conversations, batch_size: 1, steps: 2 }));
+      expect(nll({ reports } as BigramOutcome)).toEqual(nll(spelled));
+      // Of another tokenizer only the messages mean something.
+      const foreign = fileOf(row("abab", 1, { renderer: "other", segments: [{ tokens: [1], mask: [1], logprobs: [0], versions: [0], parent: null }] }));
+      expect(nll(await trainBigram(training({ data: foreign, batch_size: 1, steps: 2 })))).toEqual(nll(spelled));
+    });
+  });
+
+  test.each([["refuse", undefined], ["truncate", [9, 9]], ["skip", [3, 3]]])("rows that are too long, on_overlong: %s", async (on_overlong, targets) => {
+    const data = fileOf({ prompt: "1", completion: "ab" }, { prompt: "1", completion: "ab".repeat(20) });
+    const outcome = trainBigram(training({ data, on_overlong, max_length: 10, batch_size: 2, steps: 2 }));
+    if (targets === undefined) return expect(outcome).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/jsonl:2 has \d+ tokens; 10 are allowed/) });
+    const { reports } = await outcome;
+    expect(reports.map(({ metrics }) => metrics["tokens/target"])).toEqual(on_overlong === "skip" ? [6, 6] : targets);
+    expect(reports[0]?.notices).toEqual([expect.stringContaining(`1 longer than 10 tokens ${on_overlong === "skip" ? "left out" : "cut"}`)]);
+  });
+
+  test("demonstrations that are too long are found before training begins", async () => {
+    await expect(trainBigram(training({ max_length: 3 }))).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("The demonstration of letters@1 train/") });
   });
 
   test("a row that is no conversation is refused with its line before training begins", async () => {

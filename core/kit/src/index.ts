@@ -1,4 +1,7 @@
 export * from "./cache-directory.ts";
+export * from "./collected/chat-message.ts";
+export * from "./collected/collected-row.ts";
+export * from "./collected/collected-sequences.ts";
 export * from "./data/divide.ts";
 export * from "./data/invalid-row.ts";
 export * from "./data/listed-tasks.ts";

@@ -14,6 +14,7 @@ import fc from "fast-check";
 import { totalReward } from "@mrlm/runtime";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
+import { bound, throughputEngine } from "./support/throughput-engine.ts";
 
 /** An environment whose answers come after arbitrary delays and whose episodes have arbitrary lengths. */
 function unruly(seed: number): EnvironmentDefinition<any> {
@@ -162,38 +163,13 @@ describe("determinism", () => {
   });
 
   test("throughput mode yields groups as they are complete, with the same bookkeeping", async () => {
-    const engine = watchedThroughput(await bigramEngine());
+    const engine = throughputEngine(await bigramEngine());
     const groups = await collect(await runner({ engine, isDeterministic: false, host: await localHost(unruly(4)), concurrency: 3 }), {
       tasks: ["train/0", "train/1", "train/2", "train/3"],
     });
     expect(groups.map(({ task }) => task).sort()).toEqual(["train/0", "train/1", "train/2", "train/3"]);
     expect(groups.every(({ trajectories }) => trajectories.map(({ member }) => member).join() === "0,1,2,3")).toBe(true);
   });
-});
-
-/** Samples at once, as an engine in throughput mode does. */
-function watchedThroughput(engine: Engine): Engine {
-  return new Proxy(engine, {
-    get(target, property) {
-      if (property !== "sampler") return Reflect.get(target, property).bind(target);
-      return async (model: string): Promise<Sampler> => {
-        const sampler = await target.sampler(model);
-        return {
-          ...bound(sampler),
-          sample: (given, options) => {
-            const result = sampler.sample(given, options);
-            sampler.barrier();
-            return result;
-          },
-        };
-      };
-    },
-  });
-}
-const bound = (sampler: Sampler): Sampler => ({
-  sample: sampler.sample.bind(sampler),
-  barrier: sampler.barrier.bind(sampler),
-  close: sampler.close.bind(sampler),
 });
 
 describe("limits", () => {

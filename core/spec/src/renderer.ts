@@ -25,6 +25,8 @@ export type Extension =
  * ever tokenises text that the policy did not write.
  */
 export interface Renderer {
+  /** Renderers with the same one turn the same messages into the same tokens. */
+  readonly fingerprint: string;
   readonly stopTokenIds: readonly number[];
   readonly vocabSize: number;
   /** A conversation up to the point where the policy speaks. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Extension, type Message, MrlmError, type Renderer, type SupervisedSequence, type ToolDefinition } from "@mrlm/spec";
 import { compileChatTemplate } from "./chat-template.ts";
 import { parseSaid } from "./parse-said.ts";
@@ -46,6 +47,7 @@ export function chatRenderer(options: {
   };
 
   return {
+    fingerprint: fingerprintOf(options.tokenizerFiles["tokenizer.json"], tokenizer.chatTemplate, stopTokenIds),
     stopTokenIds,
     vocabSize: tokenizer.vocabSize,
     render: (messages, tools) => ({ tokens: tokenizer.encode(template(messages, tools, true)) }),
@@ -54,6 +56,11 @@ export function chatRenderer(options: {
     supervise: (messages, tools): readonly SupervisedSequence[] => superviseConversation({ messages, tools, template, encode: tokenizer.encode, extend, afterStop }),
     decode: tokenizer.decode,
   };
+}
+
+/** 64 bits, in hexadecimal. */
+function fingerprintOf(tokenizerJson: Uint8Array | undefined, template: string, stopTokenIds: readonly number[]): string {
+  return createHash("sha256").update(tokenizerJson ?? "").update(JSON.stringify([template, stopTokenIds])).digest("hex").slice(0, 16);
 }
 
 /** Special tokens are spelled as a string or as `{ content }`. */

@@ -14,7 +14,7 @@ import {
 } from "@mrlm/spec";
 import type { ResolvedConfig, ResolvedSampling } from "../config/resolved-config.ts";
 import type { RandomStreams } from "./random-streams.ts";
-import { readRows } from "./rows.ts";
+import { readRows } from "../collection/rows.ts";
 
 /** What a stage's context is made of. */
 export interface StageParts {

@@ -1,19 +1,23 @@
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { extname, resolve } from "node:path";
 import { type JsonValue, MrlmError } from "@mrlm/spec";
+import { readParquet } from "./parquet.ts";
 
-/** Rows of a JSONL file; DATA_INVALID names the line that is none. */
+/** Rows of a JSONL file, or of a Parquet file by its extension; DATA_INVALID names the line that is none. */
 export async function readRows(path: string, directory: string): Promise<JsonValue[]> {
   const file = resolve(directory, path);
-  let text: string;
   try {
-    text = await readFile(file, "utf8");
+    return extname(file) === ".parquet" ? await readParquet(file) : parseLines(await readFile(file, "utf8"), file);
   } catch (error) {
+    if (MrlmError.isInstance(error)) throw error;
     throw new MrlmError("DATA_INVALID", `The data file ${file} cannot be read: ${(error as Error).message}`, {
       hint: "Check the path; it is relative to the configuration.",
       cause: error,
     });
   }
+}
+
+function parseLines(text: string, file: string): JsonValue[] {
   return text.split("\n").flatMap((line, i) => {
     if (line.trim() === "") return [];
     try {

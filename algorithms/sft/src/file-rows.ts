@@ -1,0 +1,45 @@
+import { chatMessage, collectedSequences, fromChatMessage, isCollectedRow, isLearnable, parseCollectedRow, textMessage } from "@mrlm/kit";
+import { type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
+import { z } from "zod";
+
+const row = z.union([z.object({ messages: z.array(chatMessage).min(2) }), z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), completion: z.string() })]);
+
+/** A row of a data file in tokens. */
+export interface FileRow {
+  readonly sequences: readonly SupervisedSequence[];
+  /** For messages: `data.jsonl:12`. */
+  readonly place: string;
+}
+
+/** Rows to learn from, and how many others there were, by the reason why they are left out. */
+export interface FileRows {
+  readonly rows: readonly FileRow[];
+  readonly left: Readonly<Record<string, number>>;
+}
+
+/** Turns every row of a file into tokens: conversations, prompts with completions, or collected episodes that were scored and earned enough. */
+export function readFileRows(values: readonly JsonValue[], path: string, renderer: Renderer, minReward: number | undefined): FileRows {
+  const left: Record<string, number> = {};
+  const rows = values.flatMap((value, index): FileRow[] => {
+    const place = `${path}:${index + 1}`;
+    if (!isCollectedRow(value)) return [{ sequences: renderer.supervise(toMessages(value, place)), place }];
+    const collected = parseCollectedRow(value, place);
+    const sequences = isLearnable(collected, minReward) ? collectedSequences(collected, renderer) : [];
+    if (sequences.length > 0) return [{ sequences, place }];
+    const why = collected.error ? "failed" : collected.reward === null ? "unscored" : isLearnable(collected, minReward) ? "without a word said" : `below min_reward ${minReward}`;
+    left[why] = (left[why] ?? 0) + 1;
+    return [];
+  });
+  return { rows, left };
+}
+
+function toMessages(value: JsonValue, place: string): Message[] {
+  const parsed = row.safeParse(value);
+  if (!parsed.success) {
+    throw new MrlmError("DATA_INVALID", `${place} is neither {messages} nor {prompt, completion}, nor a collected episode: ${z.prettifyError(parsed.error)}`);
+  }
+  if ("messages" in parsed.data) return parsed.data.messages.map(fromChatMessage);
+  const { prompt, completion } = parsed.data;
+  const asked = typeof prompt === "string" ? [textMessage("user", prompt)] : prompt.map(fromChatMessage);
+  return [...asked, textMessage("assistant", completion)];
+}

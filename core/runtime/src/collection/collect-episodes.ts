@@ -1,0 +1,78 @@
+import { type CollectedRow, epochOrder, toCollectedRows } from "@mrlm/kit";
+import type { EnvironmentRef, ModelId, RolloutSampling, Rollouts, TaskId, TrajectoryGroup } from "@mrlm/spec";
+import type { Journal } from "./journal.ts";
+
+/** Episodes to collect. */
+export interface CollectionRequest {
+  readonly rollouts: Rollouts;
+  readonly environment: EnvironmentRef;
+  readonly split: string;
+  /** Tasks in the split. */
+  readonly size: number;
+  /** How many to play, in a random order; past the split's size they come again. */
+  readonly tasks: number;
+  /** Episodes of each. */
+  readonly groupSize: number;
+  readonly model: ModelId;
+  readonly sampling: RolloutSampling;
+  readonly seed: number;
+  /** Fingerprint of the model's renderer. */
+  readonly renderer: string;
+  /** Keeps rows whose episode was scored and earned at least so much; without it all are kept. */
+  readonly filterReward?: number;
+  /** In deterministic mode what is played together decides the last bits of what is sampled: an interrupted collection repeats whole batches. */
+  readonly batchTasks: number | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress: (episodes: number, total: number) => void;
+}
+
+/** Plays what the journal does not have yet. */
+export async function collectEpisodes(request: CollectionRequest, journal: Journal): Promise<void> {
+  const { tasks, size, groupSize, batchTasks, onProgress } = request;
+  const order = epochOrder(size, `collect/${request.split}`, request.seed);
+  const total = tasks * groupSize;
+  const progress = (): void => onProgress(journal.counts()["episodes"] ?? 0, total);
+  progress();
+  let batch = 0;
+  for (let epoch = 0; epoch * size < tasks; epoch++) {
+    const drawn = order.take(Math.min(size, tasks - epoch * size)).map((index): TaskId => `${request.split}/${index}`);
+    const batches = chunks(drawn, batchTasks ?? 1).map((wanted) => ({ batch: batch++, wanted }));
+    const pending = batches.filter((each) => !journal.has(each.batch));
+    const add = (number: number, groups: readonly TrajectoryGroup[]): void => {
+      journal.add({ batch: number, ...rowsOf(groups, request) });
+      progress();
+    };
+    if (batchTasks === undefined) {
+      const numbers = new Map(pending.map(({ batch: number, wanted }) => [wanted[0], number]));
+      for await (const group of play(request, [...numbers.keys()] as TaskId[], epoch)) add(numbers.get(group.task) as number, [group]);
+    } else {
+      for (const { batch: number, wanted } of pending) add(number, await Array.fromAsync(play(request, wanted, epoch)));
+    }
+  }
+}
+
+function play({ rollouts, environment, groupSize, model, sampling, signal }: CollectionRequest, tasks: readonly TaskId[], epoch: number): AsyncIterable<TrajectoryGroup> {
+  return rollouts.collect({ environment, tasks, groupSize, model, sampling, label: `collect/${epoch}`, signal });
+}
+
+function rowsOf(groups: readonly TrajectoryGroup[], { renderer, filterReward }: CollectionRequest): { readonly rows: CollectedRow[]; readonly counts: Record<string, number> } {
+  const trajectories = groups.flatMap((group) => group.trajectories);
+  const rows = trajectories.flatMap((trajectory) => toCollectedRows(trajectory, renderer));
+  const kept = filterReward === undefined ? rows : rows.filter(({ reward }) => reward !== null && reward >= filterReward);
+  const scored = rows.flatMap(({ reward }) => reward ?? []);
+  const counts = {
+    episodes: trajectories.length,
+    failed: trajectories.filter(({ error }) => error !== undefined).length,
+    rows: rows.length,
+    scored: scored.length,
+    unscored: rows.filter(({ error, unscored }) => !error && unscored).length,
+    truncated: rows.filter(({ truncated }) => truncated).length,
+    kept: kept.length,
+    reward_sum: scored.reduce((sum, reward) => sum + reward, 0),
+  };
+  return { rows: kept, counts };
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { extname } from "node:path";
+import { finished } from "node:stream/promises";
+import type { CollectedRow } from "@mrlm/kit";
+import { renameDurably, synchronise } from "../run/durable.ts";
+import { collectedColumns } from "./columns.ts";
+import type { Journal } from "./journal.ts";
+import { ParquetFile } from "./parquet.ts";
+
+/** Rows in one row group of Parquet. */
+const ROW_GROUP = 1_000;
+
+/** Writes what a journal holds as JSONL, or as Parquet where the name ends so. The file appears only when it is whole. Answers the number of rows. */
+export async function writeCollection(path: string, journal: Journal, metadata: Readonly<Record<string, string>>): Promise<number> {
+  const temporary = `${path}.writing`;
+  const rows = extname(path) === ".parquet" ? await writeParquet(temporary, journal, metadata) : await writeLines(temporary, journal);
+  synchronise(temporary);
+  renameDurably(temporary, path);
+  return rows;
+}
+
+async function writeLines(path: string, journal: Journal): Promise<number> {
+  const stream = createWriteStream(path);
+  let count = 0;
+  for await (const { rows } of journal.entries()) {
+    for (const row of rows) {
+      count++;
+      if (!stream.write(`${JSON.stringify(row)}\n`)) await once(stream, "drain");
+    }
+  }
+  stream.end();
+  await finished(stream);
+  return count;
+}
+
+async function writeParquet(path: string, journal: Journal, metadata: Readonly<Record<string, string>>): Promise<number> {
+  const components = new Set<string>();
+  for await (const { rows } of journal.entries()) for (const row of rows) for (const name of Object.keys(row.components ?? {})) components.add(name);
+  const file = new ParquetFile(path, collectedColumns([...components].sort()), metadata);
+  let count = 0;
+  let group: CollectedRow[] = [];
+  const flush = async (): Promise<void> => {
+    await file.write(group);
+    count += group.length;
+    group = [];
+  };
+  for await (const { rows } of journal.entries()) {
+    for (const row of rows) {
+      group.push(row);
+      if (group.length === ROW_GROUP) await flush();
+    }
+  }
+  await flush();
+  await file.close();
+  return count;
+}
