@@ -17,6 +17,7 @@ from mrlm_engine.batching.layout import OutputRows
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.outputs.logits import logits_head
 from mrlm_engine.outputs.selection import GradientTensors, OutputTensors, Selection
+from mrlm_engine.products import linear
 from mrlm_engine.training.gradients import GradientStore
 
 # Logits of one chunk, in numbers: 16 MiB of float32 on CPU, 512 MiB on a GPU ...
@@ -134,7 +135,7 @@ class HeadRun:
                 grad.div_(self._selection.temperature)
             product = head.product_gradient(grad, logits)
             hidden = self._hidden[start:end].to(product.dtype)
-            result[start:end].add_(torch.mm(product, head.weight))
+            result[start:end].add_(linear(product, head.weight.t()))
             if layer.weight.requires_grad:
                 store.add_product(layer.weight, product, hidden)
             if head.bias is not None and layer.bias.requires_grad:

@@ -8,6 +8,7 @@ import torch
 
 from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.models.held import HeldModel
+from mrlm_engine.products import linear
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,7 @@ class LogitsHead:
     def __call__(self, hidden: torch.Tensor) -> torch.Tensor:
         """float32 logits [R, V] of `hidden` [R, h]."""
         hidden = hidden.to(self.weight.dtype)
-        product = (
-            torch.mm(hidden, self.weight.t()) if self.bias is None else torch.addmm(self.bias, hidden, self.weight.t())
-        )
-        logits = product.float()
+        logits = linear(hidden, self.weight, self.bias).float()
         if self.scale != 1.0:
             logits = logits.mul_(self.scale)
         if self.cap:

@@ -78,7 +78,7 @@ class LlamaDecoder:
         self._resize(self._lengths[:rows].clone(), self._own[:rows].clone())
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
-        return F.linear(features.to(self._head.dtype), self._head)
+        return linear(features.to(self._head.dtype), self._head)
 
     def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
         lengths = torch.tensor([g.tokens.numel() for g in groups for _ in range(g.rows)], device=self._device)

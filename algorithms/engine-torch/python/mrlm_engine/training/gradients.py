@@ -8,6 +8,7 @@ import torch
 
 from mrlm_engine.distributed.collectives import any_rank, sum_over_ranks, world_size
 from mrlm_engine.distributed.tensors import is_sharded, part, part_of, summed_part
+from mrlm_engine.products import add_weight_gradient_
 
 
 def accumulator(parameter: torch.nn.Parameter) -> torch.Tensor:
@@ -93,7 +94,7 @@ class GradientStore:
         """Adds grad' inputs, the gradient of a linear layer's weight, for grad [n, outputs] and inputs [n, columns]."""
         accumulator = self._accumulator(parameter)
         if accumulator.dtype == grad.dtype:
-            accumulator.addmm_(grad.t(), inputs)
+            add_weight_gradient_(accumulator, grad, inputs)
         else:
             accumulator.add_(torch.mm(grad.t(), inputs))
 
