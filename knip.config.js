@@ -2,7 +2,7 @@
 export default {
   workspaces: {
     ".": {
-      entry: ["scripts/*.mjs", "benchmarks/*.ts", "benchmarks/*/main.ts", "benchmarks/*/environment/index.ts", "examples/**/*.ts", "test/**/*.test.ts", "test/**/*.learning.ts"],
+      entry: ["scripts/*.mjs", "benchmarks/*.ts", "benchmarks/*/main.ts", "benchmarks/sandbox/soak.ts", "benchmarks/*/environment/index.ts", "examples/**/*.ts", "test/**/*.test.ts", "test/**/*.learning.ts"],
       project: ["scripts/**/*.mjs", "benchmarks/**/*.ts", "examples/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: [
         // What starts mrlm here: plugins are found by their manifests, in the direct dependencies of the project.
@@ -24,6 +24,11 @@ export default {
       entry: ["test/**/*.test.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreBinaries: ["uv"], // resolves the lock files of the Python packages
+    },
+    "plugins/sandbox-javascript": {
+      entry: ["test/**/*.test.ts"],
+      project: ["src/**/*.ts", "test/**/*.ts"],
+      ignoreDependencies: ["node-inspect-extracted"], // read as text: it runs in isolates
     },
     "core/wire": {
       entry: ["test/**/*.test.ts"],

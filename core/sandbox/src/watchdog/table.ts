@@ -23,9 +23,9 @@ const FIELDS = 8;
 /** Children that one process can supervise. */
 export const SLOTS = 1024;
 
-/** Words after the slots of `armed`: one changes to wake the thread, the other names the thread that is to run. */
-export const WAKE = SLOTS;
+/** Words after the slots of `armed`: one names the thread that is to run, the other changes to wake it. */
 export const THREAD = SLOTS + 1;
+export const WAKE = SLOTS + 2;
 
 /** Two views of one shared buffer. A slot's word in `armed` is a number of the run while one is watched, and 0 otherwise. */
 export interface WatchTable {
@@ -33,8 +33,8 @@ export interface WatchTable {
   readonly values: Float64Array<SharedArrayBuffer>;
 }
 
-export function watchTable(buffer: SharedArrayBuffer = new SharedArrayBuffer(SLOTS * FIELDS * 8 + (SLOTS + 2) * 4)): WatchTable & { readonly buffer: SharedArrayBuffer } {
-  return { buffer, values: new Float64Array(buffer, 0, SLOTS * FIELDS), armed: new Int32Array(buffer, SLOTS * FIELDS * 8, SLOTS + 2) };
+export function watchTable(buffer: SharedArrayBuffer = new SharedArrayBuffer(SLOTS * FIELDS * 8 + (SLOTS + 3) * 4)): WatchTable & { readonly buffer: SharedArrayBuffer } {
+  return { buffer, values: new Float64Array(buffer, 0, SLOTS * FIELDS), armed: new Int32Array(buffer, SLOTS * FIELDS * 8, SLOTS + 3) };
 }
 
 export function fieldAt(slot: number, field: keyof typeof FIELD): number {

@@ -6,18 +6,6 @@ import { SANDBOX_PROGRAMS, type SandboxPrograms } from "./programs.ts";
 import { runChecks } from "./run-checks.ts";
 import { testChecks } from "./test-checks.ts";
 
-/** A sandbox under test. */
-export interface SandboxSubject {
-  readonly sandbox: Sandbox;
-  readonly programs: SandboxPrograms;
-}
-
-/** One thing that every sandbox must do. */
-export interface SandboxCheck {
-  readonly name: string;
-  run(subject: SandboxSubject): Promise<void>;
-}
-
 /** What to test. */
 export interface SandboxContractOptions {
   /** Of the group of tests. */

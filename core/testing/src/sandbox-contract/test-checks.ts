@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { expectCode } from "../contract/expect-code.ts";
-import type { SandboxCheck } from "./sandbox-contract.ts";
+import type { SandboxCheck } from "./sandbox-check.ts";
 
 const entryPoints = ["add", "sort_it"];
 

@@ -74,7 +74,7 @@ function setUp(judge: Judge, hasCalled: () => boolean): TestOutcome | undefined 
   } catch (error) {
     if (error instanceof Ended) throw error;
     const said = `${(error as Error).name}: ${(error as Error).message}`;
-    if (!hasCalled()) throw new Error(`the set-up code of the tests failed: ${said}`);
+    if (!hasCalled()) throw new Error(`the set-up code of the tests failed: ${said}`, { cause: error });
     return { verdict: "failed", message: `in the set-up of the tests: ${said}` };
   }
 }

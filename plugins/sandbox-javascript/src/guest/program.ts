@@ -33,6 +33,7 @@ export function installProgram(
   const files = new Map(Object.entries(input.files).map(([name, text]) => [normal(name), text]));
   const loaded = new Map<string, { exports: unknown }>();
   const soon = global["setImmediate"] as (callback: () => void) => void;
+  // oxlint-disable-next-line no-eval -- the submission's own files, in the submission's isolate
   const evaluate = eval;
   let unread = input.stdin;
 
@@ -133,7 +134,7 @@ export function installProgram(
       rest ??= lines();
       const heard = waiting.shift();
       if (isClosed) return;
-      if (rest.length === 0) return reader["close"] instanceof Function ? (reader["close"] as () => void)() : undefined;
+      if (rest.length === 0) return (reader["close"] as () => void)();
       const line = rest.shift() as string;
       if (heard === undefined) reader.emit("line", line);
       else heard(line);

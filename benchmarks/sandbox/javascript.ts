@@ -1,0 +1,60 @@
+import plugin from "@mrlm/sandbox-javascript";
+import { silentLogger } from "@mrlm/runtime";
+import type { Sandbox, SandboxTestSuite } from "@mrlm/spec";
+
+interface Workload {
+  readonly code: string;
+  readonly suite: SandboxTestSuite;
+}
+
+const suiteOf = (name: string, tests: readonly string[]): SandboxTestSuite => ({ entryPoints: [name], tests: tests.map((code, index) => ({ name: `${index}`, code })) });
+
+/** Submissions as models write them, with five tests each. */
+const WORKLOADS: readonly Workload[] = [
+  {
+    code: "function sumOfSquares(numbers: number[]): number {\n  return numbers.map((n) => n * n).reduce((a, b) => a + b, 0);\n}",
+    suite: suiteOf("sumOfSquares", ["[]", "[1]", "[1, 2, 3]", "[-4]", "[0.5, 0.5]"].map((items) => `assert.equal(sumOfSquares(${items}), ${items}.reduce((a, b) => a + b * b, 0));`)),
+  },
+  {
+    code: "const isPalindrome = (text) => {\n  const plain = text.toLowerCase().replace(/[^a-z0-9]/g, '');\n  return plain === [...plain].reverse().join('');\n};",
+    suite: suiteOf("isPalindrome", [["", true], ["Anna", true], ["ab", false], ["A man, a plan, a canal: Panama", true], ["no", false]].map(([text, is]) => `assert.equal(isPalindrome(${JSON.stringify(text)}), ${is});`)),
+  },
+  {
+    code: "function groupBy(items, key) {\n  const groups = {};\n  for (const item of items) (groups[item[key]] ??= []).push(item);\n  return groups;\n}",
+    suite: suiteOf("groupBy", [1, 2, 3, 4, 5].map((n) => `assert.deepEqual(groupBy([{ a: ${n} }, { a: 1, b: 2 }, { a: ${n} }], "a")[${n}][0], { a: ${n} });`)),
+  },
+  {
+    code: "export function primes(limit) {\n  const found = [];\n  outer: for (let n = 2; n < limit; n++) {\n    for (const p of found) { if (p * p > n) break; if (n % p === 0) continue outer; }\n    found.push(n);\n  }\n  return found;\n}",
+    suite: suiteOf("primes", [2, 3, 10, 30, 1000].map((n) => `assert.equal(primes(${n}).length, ${[0, 1, 4, 10, 168][[2, 3, 10, 30, 1000].indexOf(n)]});`)),
+  },
+];
+
+const WARM_UP = 40;
+
+/** Submissions a second of two processes, each submission in an isolate of its own. */
+export async function javascriptPerSecond(count: number): Promise<{ readonly perSecond: number; readonly p50: number; readonly p99: number }> {
+  const sandbox = (await plugin.sandboxes?.["javascript"]?.({ logger: silentLogger }, { children: 2, queue: 1024, sessions: 1 })) as Sandbox;
+  try {
+    await sandbox.warm();
+    await runAll(sandbox, WARM_UP);
+    const start = performance.now();
+    const walls = (await runAll(sandbox, count)).sort((a, b) => a - b);
+    const perSecond = (count / (performance.now() - start)) * 1000;
+    return { perSecond, p50: walls[Math.floor(count * 0.5)] as number, p99: walls[Math.floor(count * 0.99)] as number };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** Wall milliseconds of each, from its start. */
+function runAll(sandbox: Sandbox, count: number): Promise<number[]> {
+  return Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const { code, suite } = WORKLOADS[index % WORKLOADS.length] as Workload;
+      const { tests, wallMs, error } = await sandbox.test({ code }, suite);
+      const failed = tests.find(({ verdict }) => verdict !== "passed");
+      if (failed !== undefined) throw new Error(`a correct submission failed: ${JSON.stringify({ code, failed, error })}`);
+      return wallMs;
+    }),
+  );
+}
