@@ -13,12 +13,13 @@ export function hash128(text: string, seed = 0): [number, number, number, number
     h = ((h << 19) | (h >>> 13)) + (state[(lane + 1) & 3] as number);
     state[lane] = (Math.imul(h, 5) + 0x561ccd1b) | 0;
   }
-  const mixed = state.map((word, lane) => finalise(word ^ text.length ^ Math.imul(lane, 0x9e3779b9)));
+  const mixed = state.map((word, lane) => mix32(word ^ text.length ^ Math.imul(lane, 0x9e3779b9)));
   const sum = mixed.reduce((total, word) => (total + word) | 0, 0);
-  return mixed.map((word) => finalise((word + sum) | 0) >>> 0) as [number, number, number, number];
+  return mixed.map((word) => mix32((word + sum) | 0) >>> 0) as [number, number, number, number];
 }
 
-function finalise(word: number): number {
+/** The 32-bit finaliser of MurmurHash3: every bit of the word changes every other. */
+export function mix32(word: number): number {
   let h = word ^ (word >>> 16);
   h = Math.imul(h, 0x85ebca6b);
   h ^= h >>> 13;

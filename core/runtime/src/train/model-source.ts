@@ -77,7 +77,8 @@ function checkModelDirectory(path: string): void {
   if (lacking.length > 0) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${path} is no Hugging Face model: it lacks ${lacking.join(" and ")}.`);
 }
 
-function readConfig(path: string): JsonObject {
+/** A Hugging Face configuration: the file, or that of a directory. Throws MODEL_DIRECTORY_INVALID. */
+export function readConfig(path: string): JsonObject {
   const file = existsSync(path) && statSync(path).isDirectory() ? join(path, "config.json") : path;
   try {
     return JSON.parse(readFileSync(file, "utf8")) as JsonObject;

@@ -1,3 +1,4 @@
+import { mix32 } from "@mrlm/kit";
 import { type SampleRequest, type SampleResult, MrlmError } from "@mrlm/spec";
 import { type BigramParameters, logSoftmaxRow } from "./parameters.ts";
 
@@ -67,18 +68,10 @@ function truncate(ranked: readonly number[], log: (token: number) => number, { t
   return end < 0 ? top : top.slice(0, end + 1);
 }
 
-/** Uniform in [0, 1) from a 64-bit key and a position, by the finaliser of MurmurHash3 (Austin Appleby, public domain). */
+/** Uniform in [0, 1) from a 64-bit key and a position, by the finaliser of MurmurHash3. */
 function uniform(key: bigint, position: number): number {
   let h = Number(BigInt.asUintN(32, key)) ^ Math.imul(position + 1, 0x9e3779b9);
-  h = finalise(h);
-  h = finalise((h + Number(BigInt.asUintN(32, key >> 32n))) | 0);
+  h = mix32(h);
+  h = mix32((h + Number(BigInt.asUintN(32, key >> 32n))) | 0);
   return (h >>> 0) / 2 ** 32;
-}
-
-function finalise(word: number): number {
-  let h = word ^ (word >>> 16);
-  h = Math.imul(h, 0x85ebca6b);
-  h ^= h >>> 13;
-  h = Math.imul(h, 0xc2b2ae35);
-  return h ^ (h >>> 16);
 }
