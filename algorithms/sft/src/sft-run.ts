@@ -33,7 +33,8 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
       iteration: step,
       metrics: {
         "loss/nll": negativeLogLikelihood(pass.outputs),
-        "optim/grad_norm": applied.gradNorm,
+        ...(applied.applied ? { "optim/grad_norm": applied.gradNorm } : {}),
+        "optim/skipped": Number(!applied.applied),
         "optim/learning_rate": update.learningRate,
         "tokens/target": batch.targetTokens,
         "tokens/computed": pass.computedTokens,

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { CommandContext, CommandModule } from "./command.ts";
 import { collectCommand } from "./commands/collect.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { engineCommand } from "./commands/engine.ts";
 import { evalCommand } from "./commands/eval.ts";
 import { infoCommand } from "./commands/info.ts";
@@ -10,7 +11,7 @@ import { trainCommand } from "./commands/train.ts";
 import { createConsole } from "./console/console.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly CommandModule[] = [trainCommand, evalCommand, collectCommand, serveCommand, infoCommand, scoreCommand, engineCommand];
+const COMMANDS: readonly CommandModule[] = [trainCommand, evalCommand, collectCommand, doctorCommand, serveCommand, infoCommand, scoreCommand, engineCommand];
 const JSON_FLAG = ["--json", "results as one JSON object a line on stdout"] as const;
 
 /** The command line: its commands and flags. */

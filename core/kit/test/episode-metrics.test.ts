@@ -5,7 +5,7 @@ import { episodeMetrics, noEpisodeCounts, playSeconds } from "../src/index.ts";
 const episode = (total: Reward, mask: number[], changes: Partial<Trajectory> = {}): Trajectory =>
   ({
     turns: [{ stopReason: "stop" }, { stopReason: "length" }],
-    agents: { agent: { segments: [{ mask: Uint8Array.from(mask) }], total, end: { terminated: true, truncated: false } } },
+    agents: { agent: { segments: [{ mask: Uint8Array.from(mask), logprobs: Float32Array.from(mask, (bit) => -0.5 * bit), versions: Int32Array.from(mask, (bit, t) => (bit === 1 ? 3 + t : -1)) }], total, end: { terminated: true, truncated: false } } },
     seconds: { sampling: 3, environment: 1 },
     ...changes,
   }) as unknown as Trajectory;
@@ -32,6 +32,10 @@ test("numerics 35, 54: lengths count what the policy chose; episodes without a s
     "episodes/unscored": 1,
     "length/mean": { sum: 6, count: 3 },
     "length/cut": { sum: 3, count: 6 },
+    "episodes/played": 4,
+    "episodes/truncated": { sum: 0, count: 3 },
+    "entropy/sampled": { sum: 3, count: 6 },
+    "versions/lag": 4,
     "turns/mean": { sum: 6, count: 3 },
   });
 });

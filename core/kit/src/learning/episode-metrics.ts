@@ -1,4 +1,4 @@
-import type { Metrics, TrajectoryGroup } from "@mrlm/spec";
+import type { AgentTrajectory, Metrics, TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodeCounts } from "./learnable-episodes.ts";
 import { meanOf } from "./mean.ts";
 
@@ -14,6 +14,7 @@ export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: Episo
     "reward/mean": meanOf(rewards),
     "reward/std": standardDeviation(rewards),
     ...Object.fromEntries(components.map((name) => [`reward/${name}`, meanOf(scored.flatMap((total) => total.components[name] ?? []))])),
+    "episodes/played": groups.reduce((sum, { trajectories }) => sum + trajectories.length, 0),
     "episodes/failed": counts.failed,
     "episodes/unscored": counts.unscored,
     "episodes/stale": counts.stale,
@@ -21,8 +22,28 @@ export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: Episo
     "tokens/non_finite": counts.nonFiniteTokens,
     "length/mean": meanOf(agents.map(({ segments }) => segments.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0))),
     "length/cut": meanOf(turns.map(({ stopReason }) => Number(stopReason === "length"))),
+    "episodes/truncated": meanOf(agents.map(({ end }) => Number(end.truncated))),
+    ...sampledTokens(agents),
     "turns/mean": meanOf(played.map((trajectory) => trajectory.turns.length)),
   };
+}
+
+/**
+ * What the sampler says of its tokens: their mean surprise, -logp, which is an estimate of the policy's entropy in nats a token, and how many weight versions
+ * lie between the oldest and the newest.
+ */
+function sampledTokens(agents: readonly AgentTrajectory[]): Metrics {
+  let [sum, count, oldest, newest] = [0, 0, Number.POSITIVE_INFINITY, 0];
+  for (const { logprobs, mask, versions } of agents.flatMap(({ segments }) => segments)) {
+    for (let t = 0; t < mask.length; t++) {
+      if (mask[t] === 0 || !Number.isFinite(logprobs[t])) continue;
+      sum -= logprobs[t] as number;
+      count++;
+      oldest = Math.min(oldest, versions[t] as number);
+      newest = Math.max(newest, versions[t] as number);
+    }
+  }
+  return count === 0 ? {} : { "entropy/sampled": { sum, count }, "versions/lag": newest - oldest };
 }
 
 /** With n - 1 in the denominator; 0 for fewer than two values. */

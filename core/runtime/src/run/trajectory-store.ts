@@ -68,6 +68,12 @@ export class TrajectoryStore {
     for (const row of rows) yield toStored(row, segments.all(row["id"] as string));
   }
 
+  /** Why episodes failed, the most frequent first. */
+  failures(): { readonly code: string; readonly message: string; readonly episodes: number }[] {
+    const rows = this.#database.prepare("SELECT error_code, error_message, COUNT(*) AS episodes FROM trajectories WHERE error_code IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 5").all();
+    return rows.map((row) => ({ code: String(row["error_code"]), message: String(row["error_message"]), episodes: Number(row["episodes"]) }));
+  }
+
   close(): void {
     this.#database.close();
   }

@@ -1,0 +1,22 @@
+import { type Finding, short } from "../finding.ts";
+import type { RunRecord } from "../run-record.ts";
+
+/** An environment whose last evaluation is below its best one, their intervals apart. */
+export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
+  return [...Map.groupBy(evaluations, ({ environment }) => environment)].flatMap(([environment, points]) => {
+    const measured = points.filter(({ accuracy }) => accuracy !== null);
+    const last = measured.at(-1);
+    const best = measured.toSorted((one, other) => (other.accuracy as number) - (one.accuracy as number))[0];
+    if (last === undefined || best === undefined || last === best) return [];
+    const isApart = last.interval !== null && best.interval !== null ? last.interval[1] < best.interval[0] : (best.accuracy as number) - (last.accuracy as number) > 0.1;
+    if (!isApart) return [];
+    return [
+      {
+        rule: "evaluation-drop",
+        severity: "problem" as const,
+        what: `${environment}: greedy accuracy was ${short(best.accuracy as number)} after step ${best.step} and is ${short(last.accuracy as number)} after step ${last.step}.`,
+        advice: "Training went on too long or too hard: lower learning_rate, end earlier (until), or go back to an earlier checkpoint (checkpoint.keep, --resume CHECKPOINT).",
+      },
+    ];
+  });
+}

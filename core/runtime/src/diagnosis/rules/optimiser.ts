@@ -1,0 +1,54 @@
+import { mean, median, percent, recent, series, short, type StageRule } from "../finding.ts";
+
+/** A norm of so many times the median is a spike. */
+export const SPIKE = 10;
+export const SKIPPED = 0.02;
+
+export const gradientSpikes: StageRule = ({ iterations }) => {
+  const norms = series(iterations, "optim/grad_norm");
+  const middle = median(norms);
+  const spikes = norms.filter((norm) => norm > SPIKE * middle);
+  if (norms.length < 10 || spikes.length === 0) return undefined;
+  return {
+    rule: "gradient-spikes",
+    severity: spikes.length > 0.05 * norms.length ? "problem" : "hint",
+    what: `The gradient norm was above ${SPIKE} times its median (${short(middle)}) in ${spikes.length} of ${norms.length} iterations, ${short(Math.max(...spikes))} at most.`,
+    advice: "Keep max_grad_norm at 1 or lower, add warmup_steps, lower learning_rate, and look at the episodes of those iterations for rewards of another size.",
+  };
+};
+
+export const skippedSteps: StageRule = ({ iterations }) => {
+  const values = series(iterations, "optim/skipped");
+  const skipped = values.filter((value) => value > 0).length;
+  if (skipped === 0) return undefined;
+  return {
+    rule: "skipped-steps",
+    severity: skipped > SKIPPED * values.length ? "problem" : "hint",
+    what: `Optimiser steps were skipped in ${skipped} of ${values.length} iterations: their gradient was not finite.`,
+    advice: "Lower learning_rate; in float16 or bfloat16 set model.float32_head, or train in float32. The notices in metrics.jsonl name the steps.",
+  };
+};
+
+export const explainedVariance: StageRule = ({ iterations }) => {
+  const values = series(iterations, "value/explained_variance");
+  const value = mean(recent(values));
+  if (values.length < 20 || !(value < 0)) return undefined;
+  return {
+    rule: "explained-variance",
+    severity: "problem",
+    what: `The critic's explained variance is ${short(value)} after ${values.length} iterations: it is worse than a constant.`,
+    advice: "Let the critic learn first (critic_warmup_steps), raise its share (value_coefficient, more epochs), or give it a trunk of its own. With episodes that earn the same, there is nothing to explain.",
+  };
+};
+
+export const learningStopped: StageRule = ({ iterations }) => {
+  const norms = recent(series(iterations, "optim/grad_norm"));
+  const share = norms.filter((norm) => norm === 0).length / norms.length;
+  if (!(share > 0.5)) return undefined;
+  return {
+    rule: "no-gradient",
+    severity: "problem",
+    what: `The gradient was zero in ${percent(share)} of the last iterations: nothing is learnt any more.`,
+    advice: "All advantages are zero: see groups without signal. If all tasks are solved, the stage can end (until).",
+  };
+};

@@ -1,0 +1,59 @@
+import { ends, mean, percent, recent, series, short, type StageRule } from "../finding.ts";
+
+export const CLIP_FRACTION = 0.3;
+/** Entropy, in nats a token, below this share of where it began. */
+export const ENTROPY_LEFT = 0.1;
+/** Nats: of an episode with ppo, of a token elsewhere. */
+export const KL_REFERENCE = { episode: 30, token: 0.5 } as const;
+/** k3 of the sampler against the trainer, in nats a token. */
+export const MISMATCH_KL = 0.01;
+
+export const clipFraction: StageRule = ({ iterations }) => {
+  const share = mean(recent(series(iterations, "clip/fraction")));
+  if (!(share > CLIP_FRACTION)) return undefined;
+  return {
+    rule: "clip-fraction",
+    severity: "problem",
+    what: `${percent(share)} of the tokens are held by the clip: the policy moves too far within one batch.`,
+    advice: "Lower learning_rate, make fewer passes over each batch (updates_per_step, epochs, minibatches), or sample larger batches.",
+  };
+};
+
+export const entropyCollapse: StageRule = ({ iterations }) => {
+  const name = ["entropy", "entropy/sampled"].find((each) => series(iterations, each).length > 0);
+  const parts = name === undefined ? undefined : ends(series(iterations, name));
+  if (parts === undefined) return undefined;
+  const [before, after] = [mean(parts.first), mean(parts.last)];
+  const reward = ends(series(iterations, "reward/mean"));
+  const isSolved = reward !== undefined && mean(reward.last) >= 0.95;
+  if (!(after < ENTROPY_LEFT * before) || isSolved) return undefined;
+  return {
+    rule: "entropy-collapse",
+    severity: "problem",
+    what: `Entropy fell from ${short(before)} to ${short(after)} nats a token: the policy says the same again and again.`,
+    advice: "Lower learning_rate, raise clip_high above clip_low (DAPO), or set entropy_coefficient or kl_coefficient.",
+  };
+};
+
+export const klBlowUp: StageRule = ({ iterations, algorithm }) => {
+  const limit = algorithm.startsWith("ppo") ? KL_REFERENCE.episode : KL_REFERENCE.token;
+  const value = mean(recent(series(iterations, "kl/reference")));
+  if (!(value > limit)) return undefined;
+  return {
+    rule: "kl-blow-up",
+    severity: "problem",
+    what: `The divergence from the reference is ${short(value)} nats (${algorithm.startsWith("ppo") ? "an episode" : "a token"}): the policy has left where it began.`,
+    advice: "Raise kl_coefficient, give ppo a kl_target, or lower learning_rate. Read episodes: text may have become strange while the reward rose.",
+  };
+};
+
+export const samplerMismatch: StageRule = ({ iterations }) => {
+  const value = mean(recent(series(iterations, "mismatch/kl")));
+  if (!(value > MISMATCH_KL)) return undefined;
+  return {
+    rule: "sampler-mismatch",
+    severity: "problem",
+    what: `Sampler and trainer give the same tokens different log-probabilities (k3 ${short(value)} nats a token).`,
+    advice: "Set model.float32_head: true, use mismatch: truncate (or mask), or train in float32. With an old checkpoint or several weight versions in a batch, see stale episodes.",
+  };
+};

@@ -1,0 +1,33 @@
+import { percent, type StageRule } from "../finding.ts";
+import type { IterationRecord } from "../run-record.ts";
+
+export const ENVIRONMENT_SHARE = 0.5;
+/** What is neither the engine's nor the environments'. */
+export const WIRE_SHARE = 0.25;
+
+export const environmentBound: StageRule = ({ iterations }) => {
+  const share = sum(iterations, "environment") / sum(iterations, "total");
+  if (!(share > ENVIRONMENT_SHARE)) return undefined;
+  return {
+    rule: "environment-bound",
+    severity: "hint",
+    what: `${percent(share)} of the time is spent waiting for environments.`,
+    advice: "Serve them from a process of their own (server.spawn) or from more machines, raise sampling.concurrency, or make step and scoring quicker.",
+  };
+};
+
+export const wireBound: StageRule = ({ iterations }) => {
+  const total = sum(iterations, "total");
+  const share = 1 - (sum(iterations, "engine") + sum(iterations, "environment")) / total;
+  if (total < 5 || !(share > WIRE_SHARE)) return undefined;
+  return {
+    rule: "wire-bound",
+    severity: "hint",
+    what: `${percent(share)} of the time belongs neither to the engine nor to the environments: messages, tokenising, the algorithm itself.`,
+    advice: "Put the engine nearer (the same machine or rack), sample more episodes in each step, and raise sampling.concurrency.",
+  };
+};
+
+function sum(iterations: readonly IterationRecord[], phase: string): number {
+  return iterations.reduce((total, { seconds }) => total + (seconds[phase] ?? 0), 0);
+}

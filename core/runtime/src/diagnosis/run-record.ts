@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonObject } from "@mrlm/spec";
+import { loadConfig } from "../config/load-config.ts";
+import type { MetricsRow } from "../run/metrics-file.ts";
+import { RunDirectory } from "../run/run-directory.ts";
+
+/** One iteration as metrics.jsonl has it. */
+export interface IterationRecord {
+  readonly step: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Wall seconds by phase, with `total` and `engine`. */
+  readonly seconds: Readonly<Record<string, number>>;
+}
+
+/** The iterations of one stage. */
+export interface StageRecord {
+  readonly name: string;
+  readonly algorithm: string;
+  readonly iterations: readonly IterationRecord[];
+}
+
+/** Why episodes have no reward, the most frequent first. */
+export interface FailureCount {
+  readonly code: string;
+  readonly message: string;
+  readonly episodes: number;
+}
+
+/** What a run directory says of a run. */
+export interface RunRecord {
+  readonly directory: string;
+  readonly status: string;
+  readonly stages: readonly StageRecord[];
+  /** Greedy accuracies, or sampled rewards where nothing was played greedily, by environment in the order of the run. */
+  readonly evaluations: readonly { readonly step: number; readonly environment: string; readonly accuracy: number | null; readonly interval: readonly [number, number] | null }[];
+  readonly failures: readonly FailureCount[];
+}
+
+/** Reads a run's directory. Throws CHECKPOINT_INCOMPLETE for one that is none. */
+export function readRun(path: string): RunRecord {
+  const run = RunDirectory.open(path);
+  const { stages } = loadConfig(run.configPath).config;
+  const rows = run.metrics.rows();
+  const file = join(run.path, "run.json");
+  const record = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { readonly status?: string }) : {};
+  const store = existsSync(join(run.path, "trajectories.sqlite")) ? run.openTrajectories() : undefined;
+  const failures = store?.failures() ?? [];
+  store?.close();
+  return { directory: run.path, status: record.status ?? "unknown", stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures };
+}
+
+/** A stage may share its name with another: a row whose iteration does not go on from the last one begins the next. */
+function stagesOf(rows: readonly MetricsRow[], configured: readonly { readonly name: string; readonly algorithm: string }[]): StageRecord[] {
+  const stages: { name: string; algorithm: string; iterations: IterationRecord[] }[] = [];
+  let last = 0;
+  for (const row of rows.filter(({ kind }) => kind === "iteration")) {
+    const iteration = Number(row["iteration"]);
+    if (stages.length === 0 || row.stage !== stages.at(-1)?.name || iteration <= last) stages.push({ name: row.stage, algorithm: configured.find(({ name }) => name === row.stage)?.algorithm ?? row.stage, iterations: [] });
+    stages.at(-1)?.iterations.push({ step: row.step, metrics: numbers(row["metrics"]), seconds: numbers(row["seconds"]) });
+    last = iteration;
+  }
+  return stages;
+}
+
+function toEvaluation(row: MetricsRow): RunRecord["evaluations"][number] {
+  const greedy = row["greedy"] as JsonObject | undefined;
+  const interval = (greedy?.["intervals"] as JsonObject | undefined)?.["accuracy"] ?? null;
+  return { step: row.step, environment: String(row["environment"]), accuracy: (greedy?.["accuracy"] ?? null) as number | null, interval: interval as [number, number] | null };
+}
+
+function numbers(value: unknown): Record<string, number> {
+  return Object.fromEntries(Object.entries((value ?? {}) as object).filter((entry): entry is [string, number] => typeof entry[1] === "number"));
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "@jest/globals";
+import { readFileSync } from "node:fs";
+import { diagnose, STAGE_RULES } from "../src/diagnosis/diagnose.ts";
+import type { RunRecord } from "../src/diagnosis/run-record.ts";
+
+type Change = (iteration: number) => Readonly<Record<string, number>>;
+
+/** Forty iterations of a run that learns; a change is over its metrics. */
+function run(change: Change = () => ({}), more: Partial<RunRecord> = {}, algorithm = "grpo@1", seconds: Record<string, number> = {}): RunRecord {
+  const iterations = Array.from({ length: 40 }, (_, i) => ({
+    step: i + 1,
+    seconds: { sampling: 1, environment: 0.2, training: 1, total: 2.3, engine: 2, ...seconds },
+    metrics: {
+      "reward/mean": 0.4 + 0.01 * i + 0.01 * (i % 3), "reward/correct": 0.3 + 0.01 * i, "groups/without_signal": 0.3, "clip/fraction": 0.05, "entropy/sampled": 0.8 - 0.005 * i, "kl/reference": 0.02,
+      "mismatch/kl": 1e-6, "length/cut": 0.01, "length/mean": 20, "episodes/played": 256, "episodes/failed": 0, "episodes/unscored": 0, "versions/lag": 0,
+      "optim/grad_norm": 0.5 + 0.1 * (i % 4), "optim/skipped": 0, "value/explained_variance": 0.3, ...change(i),
+    },
+  }));
+  return { directory: "/runs/a", status: "finished", stages: [{ name: "grpo", algorithm, iterations }], evaluations: [], failures: [], ...more };
+}
+
+const found = (record: RunRecord): string[] => diagnose(record).map(({ rule }) => rule);
+const point = (step: number, accuracy: number) => ({ step, environment: "e@1", accuracy, interval: [accuracy - 0.05, accuracy + 0.05] as [number, number] });
+
+const SICK: readonly (readonly [string, RunRecord])[] = [
+  ["groups-without-signal", run(() => ({ "groups/without_signal": 0.8 }))],
+  ["flat-reward", run((i) => ({ "reward/mean": 0.4 + 0.01 * (i % 3) }))],
+  ["falling-reward", run((i) => ({ "reward/mean": 0.8 - 0.01 * i }))],
+  ["clip-fraction", run(() => ({ "clip/fraction": 0.5 }))],
+  ["entropy-collapse", run((i) => ({ "entropy/sampled": i < 20 ? 1 : 0.01 }))],
+  ["kl-blow-up", run(() => ({ "kl/reference": 2 }))],
+  ["sampler-mismatch", run(() => ({ "mismatch/kl": 0.05 }))],
+  ["truncation", run(() => ({ "length/cut": 0.5 }))],
+  ["episodes-failed", run(() => ({ "episodes/failed": 30 }), { failures: [{ code: "ENVIRONMENT_FAILED", message: "gone", episodes: 1200 }] })],
+  ["episodes-unscored", run(() => ({ "episodes/unscored": 2 }))],
+  ["version-lag", run(() => ({ "versions/lag": 9 }))],
+  ["gradient-spikes", run((i) => ({ "optim/grad_norm": i === 30 ? 50 : 0.5 }))],
+  ["skipped-steps", run((i) => ({ "optim/skipped": i % 10 === 0 ? 1 : 0 }))],
+  ["no-gradient", run((i) => ({ "optim/grad_norm": i < 20 ? 0.5 : 0 }))],
+  ["explained-variance", run(() => ({ "value/explained_variance": -0.5 }))],
+  ["environment-bound", run(undefined, {}, "grpo@1", { environment: 5, total: 8 })],
+  ["wire-bound", run(undefined, {}, "grpo@1", { total: 4 })],
+  ["component-divergence", run((i) => ({ "reward/correct": 0.6 - 0.01 * i }))],
+  ["evaluation-drop", run(undefined, { evaluations: [point(0, 0.2), point(20, 0.9), point(40, 0.6)] })],
+];
+
+describe("a diagnosis", () => {
+  test("of a run that learns finds nothing", () => {
+    expect(found(run())).toEqual([]);
+    expect(found(run(undefined, { evaluations: [point(0, 0.2), point(20, 0.9), point(40, 0.88)] }))).toEqual([]);
+  });
+
+  test.each(SICK)("%s, and nothing else", (rule, record) => {
+    const findings = diagnose(record);
+    expect(findings.map((finding) => finding.rule)).toEqual([rule]);
+    expect(findings[0]?.what).not.toMatch(/NaN|undefined|Infinity/);
+    expect(findings[0]?.advice.length).toBeGreaterThan(20);
+  });
+
+  test("every rule has a run that shows it, and a section in the guide", () => {
+    expect(SICK).toHaveLength(STAGE_RULES.length + 1);
+    const guide = readFileSync(new URL("../../../docs/guides/diagnosis.md", import.meta.url), "utf8");
+    for (const [rule] of SICK) expect([rule, guide.includes(`### ${rule}\n`)]).toEqual([rule, true]);
+  });
+
+  test("says why episodes failed, and puts problems before hints", () => {
+    const findings = diagnose(run(() => ({ "versions/lag": 9, "episodes/failed": 30 }), { failures: [{ code: "ENVIRONMENT_FAILED", message: "gone", episodes: 1200 }] }));
+    expect(findings.map(({ severity }) => severity)).toEqual(["problem", "hint"]);
+    expect(findings[0]?.what).toContain("ENVIRONMENT_FAILED: gone (1200 episodes)");
+  });
+
+  test("a divergence of ppo is that of an episode; a run without iterations has no findings; a solved task may be certain", () => {
+    expect(found(run(() => ({ "kl/reference": 2 }), {}, "ppo@1"))).toEqual([]);
+    expect(found({ ...run(), stages: [{ name: "sft", algorithm: "sft@1", iterations: [] }] })).toEqual([]);
+    expect(found(run((i) => ({ "reward/mean": i < 20 ? 0.9 : 0.99, "entropy/sampled": i < 20 ? 1 : 0.01 })))).toEqual([]);
+  });
+});
