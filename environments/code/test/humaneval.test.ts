@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Sandbox } from "@mrlm/spec";
+import { runFunction } from "../src/grade/run-function.ts";
+import { problemOf, type FunctionProblem } from "../src/problem/problem.ts";
+import { gradeMutants, gradeReferences, hasHumanEval, prepareHumanEval } from "./support/humaneval.ts";
+import { makeSandbox } from "./support/sandboxes.ts";
+
+const MINUTES = 60_000;
+
+// Skipped where ../shared/data/HumanEval.jsonl is absent.
+(hasHumanEval ? describe : describe.skip)("HumanEval", () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await makeSandbox("python");
+  }, MINUTES);
+  afterAll(() => sandbox?.close());
+
+  test("all 164 reference solutions earn the full reward", async () => {
+    const graded = await gradeReferences(sandbox);
+    expect(graded.filter(({ reward }) => reward.value !== 1)).toEqual([]);
+    expect(graded).toHaveLength(164);
+  }, 20 * MINUTES);
+
+  test("164 mutants earn less, and are no mere `return None`", async () => {
+    const graded = await gradeMutants(sandbox);
+    expect(graded.filter(({ reward }) => reward.value >= 1)).toEqual([]);
+    expect(graded).toHaveLength(164);
+    expect(graded.filter(({ kind }) => kind === "return None").length).toBeLessThanOrEqual(16);
+  }, 20 * MINUTES);
+
+  test("examples of a docstring that are wrong are no tests: the reference passes all that are", async () => {
+    const { tasks } = await prepareHumanEval(sandbox);
+    // Their docstrings hold examples that their own tests refuse.
+    const wrong = ["HumanEval/47", "HumanEval/125", "HumanEval/46"];
+    for (let index = 0; index < 164; index++) {
+      const task = await tasks.get("train", index);
+      if (!wrong.includes(String(task.public["task_id"]))) continue;
+      const problem = problemOf(task) as FunctionProblem;
+      const { tests } = await runFunction(problem.reference as string, problem, true, { sandbox, limits: { wallMs: MINUTES }, signal: new AbortController().signal });
+      expect(tests.filter(({ visible }) => visible).length).toBeGreaterThan(0);
+      expect(tests.filter(({ passed }) => !passed)).toEqual([]);
+    }
+  }, 5 * MINUTES);
+});

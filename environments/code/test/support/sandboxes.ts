@@ -1,0 +1,28 @@
+import type { Plugin, Sandbox } from "@mrlm/spec";
+
+/**
+ * A plugin of sandboxes. It is found by name when the test runs, as a host finds it: no plugin imports another. The name is a variable
+ * for that reason.
+ */
+export async function sandboxPlugin(language: "python" | "javascript"): Promise<Plugin> {
+  const name: string = `@mrlm/sandbox-${language}`;
+  const { default: plugin } = (await import(name)) as { default: Plugin };
+  return plugin;
+}
+
+/** A sandbox of its own, under options of its plugin. */
+export async function makeSandbox(language: "python" | "javascript", given: unknown = {}): Promise<Sandbox> {
+  const { sandboxes, options } = await sandboxPlugin(language);
+  const parsed = await options?.["~standard"].validate(given);
+  if (parsed?.issues !== undefined) throw new Error(JSON.stringify(parsed.issues));
+  return (await sandboxes?.[language]?.({ logger: undefined as never }, parsed?.value ?? given)) as Sandbox;
+}
+
+/** The same plugin with sandboxes that are shared by everything in a test file; what a host closes stays open. */
+export function sharing(plugin: Plugin, language: string, sandbox: Sandbox): Plugin {
+  const shared = new Proxy(sandbox, {
+    get: (target, name) => (name === "close" ? async () => undefined : ((value) => (typeof value === "function" ? value.bind(target) : value))(Reflect.get(target, name, target) as unknown)),
+  });
+  const { options: _options, ...rest } = plugin;
+  return { ...rest, sandboxes: { [language]: () => shared } };
+}
