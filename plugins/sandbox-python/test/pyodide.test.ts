@@ -21,4 +21,11 @@ describe("Python in Pyodide", () => {
     const report = await sandbox.test({ code }, { entryPoints: ["f"], tests: [{ name: "a", code: "assert f(1) == [1]" }] });
     expect(report.tests).toMatchObject([{ name: "a", verdict: "failed" }]);
   });
+
+  test("a submission is not told what is expected of it, and cannot end the loop that asks", async () => {
+    const code = "class Near:\n    def __sub__(self, expected):\n        return 0.0\n    __add__ = __mul__ = __sub__\ndef f(x):\n    return Near()\ndef g(x):\n    raise StopIteration";
+    const tests = ["assert abs(f(1) - 0.5) < 1e-6", "assert f(1) * 2 == 0", "assert 2 + f(1) == 0", "for got, wanted in zip(map(g, [1, 2]), [3, 4]):\n    assert got == wanted", "assert f(1) - f(2) == 0"];
+    const report = await sandbox.test({ code }, { entryPoints: ["f", "g"], tests: tests.map((test) => ({ name: test, code: test })) });
+    expect(report.tests.map(({ verdict }) => verdict)).toEqual(["failed", "failed", "failed", "failed", "passed"]);
+  });
 });
