@@ -9,8 +9,8 @@ const LANGUAGE_NAMES = { python: "Python", typescript: "TypeScript" } as const;
 export function promptOf(task: Task, options: CodeOptions): readonly Message[] {
   const question = String(task.public["question"]).trimEnd();
   const problem = problemOf(task);
+  if (options.style === "terse") return [textMessage("user", question)];
   const tests = shownTests(question, problem);
-  if (options.style === "terse") return [textMessage("user", [question, ...tests].join("\n"))];
   return [textMessage("user", [request(question, problem), ...(tests.length > 0 ? ["Tests that it must pass:", ...tests] : [])].join("\n\n"))];
 }
 

@@ -35,7 +35,7 @@ describe("rows in the fields of HumanEval", () => {
   test("the question is the prompt, everything else is private", async () => {
     const { tasks } = await prepareFile(file(DOUBLE));
     const { public: shown, private: hidden } = await tasks.get("train", 0);
-    expect(shown).toEqual({ question: DOUBLE.prompt, entry_point: "double", task_id: "Own/0", language: "python" });
+    expect(shown).toEqual({ question: DOUBLE.prompt, entry_point: "double", task_id: "Own/0", kind: "function", language: "python", visible_tests: ["double(2) should be 4", "double(3) should be 6"] });
     expect(hidden).toMatchObject({ kind: "function", stub: { preamble: "import math\n\n\ndef half(n):\n    return n // 2\n\n\n" } });
   });
 

@@ -1,4 +1,4 @@
-import type { JsonObject, Task } from "@mrlm/spec";
+import type { JsonObject, JsonValue, Task } from "@mrlm/spec";
 
 /** Languages that solutions can be written in. */
 export const LANGUAGES = ["python", "typescript"] as const;
@@ -67,7 +67,13 @@ export interface ProblemTask {
 
 /** The two sides of a task. */
 export function sealed({ public: shown, problem }: ProblemTask): Omit<Task, "id"> {
-  return { public: { ...shown, language: problem.language }, private: problem as unknown as JsonObject };
+  const { kind, language } = problem;
+  return { public: { ...shown, kind, language, visible_tests: visibleTests(problem) }, private: problem as unknown as JsonObject };
+}
+
+function visibleTests(problem: Problem): JsonValue {
+  if (problem.kind === "function") return problem.tests.filter(({ visible }) => visible).map(({ shown }) => shown);
+  return problem.tests.filter(({ visible }) => visible).map(({ input, output }) => ({ input, output }));
 }
 
 /** The private side of a task, read back. */
