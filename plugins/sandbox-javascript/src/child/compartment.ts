@@ -49,7 +49,18 @@ export class Compartment {
   }
 
   tick(): Tick {
-    return JSON.parse(this.call<string>("tick")) as Tick;
+    return this.read("tick", isTick);
+  }
+
+  /**
+   * What one of our functions answers, as JSON; `undefined` for "". A submission can change what our functions in its isolate stand on, so an answer
+   * of another form is its doing: it has broken its interpreter.
+   */
+  read<Value>(name: string, isValid: (value: unknown) => value is Value, ...args: readonly unknown[]): Value {
+    const text = this.call<unknown>(name, ...args);
+    const value = parsed(text);
+    if (!isValid(value)) throw this.#turn.lifetime.end({ verdict: "killed" });
+    return value;
   }
 
   /** Runs something in the isolate for as long as there is time. Throws Ended, or what became of a rejected promise that nobody handles. */
@@ -70,4 +81,19 @@ export class Compartment {
   release(): void {
     if (!this.#isolate.isDisposed) this.context.release();
   }
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return text === "" ? undefined : JSON.parse(String(text));
+  } catch {
+    return null;
+  }
+}
+
+function isTick(value: unknown): value is Tick {
+  if (typeof value !== "object" || value === null) return false;
+  const { ran, nextMs, settled, uncaught, isBound } = value as Record<string, unknown>;
+  const isText = (item: unknown): boolean => typeof item === "string";
+  return typeof ran === "boolean" && typeof nextMs === "number" && Array.isArray(settled) && settled.every(isText) && (uncaught === undefined || isText(uncaught)) && (isBound === undefined || typeof isBound === "boolean");
 }

@@ -69,11 +69,11 @@ export class Player {
     if (compiled.kind === "module") {
       this.call("expectModule", list);
       const { files = {} } = this.#submission;
-      const exportsOf = (name: string): readonly string[] | undefined => read(this.call<string>("exportNames", name));
+      const exportsOf = (name: string): readonly string[] | undefined => this.read("exportNames", isNamesOrNone, name);
       this.#guard((timeout) => runModule({ isolate: this.isolate, context: this.#compartment.context, module: compiled.module, files, exportsOf, timeout }));
     } else {
       const main = this.#guard((timeout) => compiled.script.runSync(this.#compartment.context, { timeout, reference: true }));
-      const thrown = read<SandboxError>(this.call<string>("load", main.derefInto(), list));
+      const thrown = this.read("load", isErrorOrNone, main.derefInto(), list);
       if (thrown !== undefined) throw this.uncaught(thrown);
     }
   }
@@ -92,12 +92,16 @@ export class Player {
     return this.#guard(() => this.#compartment.call<Result>(name, ...args));
   }
 
+  /** What our code in the isolate answers. Throws Ended where the submission has made it answer something else. */
+  read<Value>(name: string, isValid: (value: unknown) => value is Value, ...args: readonly unknown[]): Value {
+    return this.#guard(() => this.#compartment.read(name, isValid, ...args));
+  }
+
   /** Lets one timer run, if one is due. */
   tick(): Tick {
     const tick = this.#guard(() => this.#compartment.tick());
-    const thrown = read<SandboxError>(tick.uncaught ?? "");
-    if (thrown !== undefined) throw this.uncaught(thrown);
-    return tick;
+    if (tick.uncaught === undefined) return tick;
+    throw this.uncaught(describedError(tick.uncaught));
   }
 
   /** An error that our code in the isolate has described, with the lines of what was written. */
@@ -126,9 +130,29 @@ export class Player {
   }
 }
 
-/** What our code in an isolate answers: JSON, or "" for nothing. */
-function read<Value>(text: string): Value | undefined {
-  return text === "" ? undefined : (JSON.parse(text) as Value);
+/** Whether it is the description of an error, whoever wrote it. */
+export function isError(value: unknown): value is SandboxError {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, message, trace, line } = value as Record<string, unknown>;
+  return [name, message, trace].every((text) => typeof text === "string") && (line === undefined || Number.isSafeInteger(line));
+}
+
+function isErrorOrNone(value: unknown): value is SandboxError | undefined {
+  return value === undefined || isError(value);
+}
+
+function isNamesOrNone(value: unknown): value is readonly string[] | undefined {
+  return value === undefined || (Array.isArray(value) && value.every((name) => typeof name === "string"));
+}
+
+function describedError(text: string): SandboxError {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isError(value)) return value;
+  } catch {
+    // Nothing that our own code would say.
+  }
+  return { name: "Error", message: "An error that cannot be described was thrown.", trace: "" };
 }
 
 function refuse(): string {

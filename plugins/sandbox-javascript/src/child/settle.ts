@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChildResult } from "@mrlm/sandbox/child";
 import type { JsonValue, SandboxError } from "@mrlm/spec";
-import type { Player } from "./player.ts";
+import { isError, type Player } from "./player.ts";
 import type { Turn } from "./turn.ts";
 
 type Outcome = { readonly value?: JsonValue; readonly shown: string } | { readonly threw: SandboxError };
@@ -13,7 +13,7 @@ type Outcome = { readonly value?: JsonValue; readonly shown: string } | { readon
 export async function settle(player: Player, { lifetime, limits }: Turn, what: "bound" | "loaded" | "result"): Promise<ChildResult> {
   for (;;) {
     const { ran, nextMs, isBound = false } = player.tick();
-    const outcome = what === "result" ? read(player.call<string>("result", limits.outputBytes)) : undefined;
+    const outcome = what === "result" ? player.read("result", isOutcomeOrNone, limits.outputBytes) : undefined;
     if (outcome !== undefined) return "threw" in outcome ? { verdict: "error", error: player.uncaught(outcome.threw).error } : { verdict: "ok", ...outcome };
     if (what === "bound" && isBound) return { verdict: "ok" };
     if (ran) continue;
@@ -22,8 +22,10 @@ export async function settle(player: Player, { lifetime, limits }: Turn, what: "
   }
 }
 
-function read(text: string): Outcome | undefined {
-  return text === "" ? undefined : (JSON.parse(text) as Outcome);
+function isOutcomeOrNone(value: unknown): value is Outcome | undefined {
+  if (value === undefined) return true;
+  if (typeof value !== "object" || value === null) return false;
+  return "threw" in value ? isError(value.threw) : typeof (value as { shown?: unknown }).shown === "string";
 }
 
 function neverSettled(): ChildResult {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, ChildRequest, ChildResult } from "@mrlm/sandbox/child";
-import type { SandboxTestResult } from "@mrlm/spec";
+import type { SandboxError, SandboxTestResult } from "@mrlm/spec";
 import ivm from "isolated-vm";
 import { concluded } from "./concluded.ts";
 import { Ended } from "./ended.ts";
@@ -58,7 +58,7 @@ async function runTests({ request, answer, snapshot, judgeIsolate, lifetime, com
   compartments.push(judge);
   const run = { player, judge, lifetime };
   player.load(suite.entryPoints);
-  while (player.tick().isBound !== true) await waitForTimers(run, "The top-level code");
+  while (player.tick().isBound !== true) if (!(await waitForTimers(run))) throw player.uncaught(stuck("The top-level code"));
   judge.prepare(suite);
   answer.testing();
   const broken = setUp(judge, () => calls > 0);
@@ -86,7 +86,7 @@ async function runTest(run: TestRun, index: number): Promise<TestOutcome> {
     for (;;) {
       const verdict = judge.verdict();
       if (verdict !== undefined) return verdict;
-      await waitForTimers(run, "The test");
+      if (!(await waitForTimers(run))) return { verdict: "failed", message: stuck("The test").message };
     }
   } catch (error) {
     if (error instanceof Ended) throw error;
@@ -95,17 +95,23 @@ async function runTest(run: TestRun, index: number): Promise<TestOutcome> {
   }
 }
 
-/** Lets timers of both isolates run and promises settle across; sleeps when only time helps. Throws when nothing can help. */
-async function waitForTimers({ player, judge, lifetime }: TestRun, who: string): Promise<void> {
+/** Lets timers of both isolates run and promises settle across; sleeps when only time helps. Says whether anything can help. */
+async function waitForTimers({ player, judge, lifetime }: TestRun): Promise<boolean> {
   const [here, there] = [player.tick(), judge.tick()];
   for (const text of here.settled) judge.call("settle", text);
   for (const text of there.settled) player.call("settle", text);
   if (there.uncaught !== undefined) throw new Error(`in a callback of the test: ${there.uncaught}`);
-  if (here.ran || there.ran || here.settled.length + there.settled.length > 0) return;
+  if (here.ran || there.ran || here.settled.length + there.settled.length > 0) return true;
   const waits = [here.nextMs, there.nextMs].filter((ms) => ms >= 0);
-  if (waits.length === 0) throw new Error(`${who} waits for a promise that never settles.`);
+  if (waits.length === 0) return false;
   const pauseMs = Math.min(...waits, lifetime.leftMs);
   if (pauseMs > 0) await sleep(pauseMs);
+  return true;
+}
+
+function stuck(who: string): SandboxError {
+  const message = `${who} waits for a promise that never settles.`;
+  return { name: "Error", message, trace: `Error: ${message}` };
 }
 
 /** Guards calls between the isolates: each lies deeper on the same stack. */
