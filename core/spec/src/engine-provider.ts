@@ -21,6 +21,17 @@ export interface EngineInstallation {
   readonly changed: boolean;
 }
 
+/** Several processes (ranks) for one engine, as torchrun counts them. */
+export interface DistributedOptions {
+  /** Each rank holds all of a model (`ddp`), or a part (`fsdp`). */
+  readonly strategy: "ddp" | "fsdp";
+  readonly processesPerNode: number;
+  readonly nodes: number;
+  /** Address and port of this machine as the others reach it; needed for more than one. */
+  readonly masterAddress?: string;
+  readonly masterPort?: number;
+}
+
 /** Installs and starts an engine on this machine. */
 export interface EngineProvider {
   setup(options: {
@@ -35,6 +46,8 @@ export interface EngineProvider {
     readonly mode?: "auto" | "deterministic" | "throughput";
     readonly threads?: number;
     readonly seed?: number;
+    /** Omitted: one process. */
+    readonly distributed?: DistributedOptions;
     /** Directory for its log. */
     readonly logDirectory?: string;
     readonly signal?: AbortSignal;

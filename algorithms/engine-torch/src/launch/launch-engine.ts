@@ -37,7 +37,7 @@ export async function launchEngine(options: LaunchOptions = {}): Promise<EngineP
   if (executable === undefined) throw new MrlmError("ENGINE_NOT_SET_UP", "The engine's Python environment is not installed.");
   if (signal?.aborted) throw new MrlmError("CANCELLED", "The engine was not started.", { cause: signal.reason });
   const log = openEngineLog(options.logDirectory);
-  const child = spawn(executable, ["-m", "mrlm_engine", ...engineArguments(options)], {
+  const child = spawn(executable, [...programArguments(options.distributed), ...engineArguments(options)], {
     env: engineEnvironment(options.threads, env, options.pythonPath),
     cwd: options.logDirectory,
     // A Ctrl-C in the terminal reaches us alone, and the engine finishes what it is asked to finish.
@@ -52,7 +52,18 @@ export async function launchEngine(options: LaunchOptions = {}): Promise<EngineP
   });
 }
 
+/** The engine itself, or what starts and watches its ranks. */
+function programArguments(distributed: LaunchOptions["distributed"]): string[] {
+  if (distributed === undefined) return ["-m", "mrlm_engine"];
+  const { strategy, processesPerNode, nodes, masterAddress, masterPort } = distributed;
+  const flags = { "nproc-per-node": processesPerNode, nnodes: nodes, "master-addr": masterAddress, "master-port": masterPort };
+  return ["-m", "mrlm_engine.distributed.launch", ...flagArguments(flags), "--", "--strategy", strategy];
+}
+
 function engineArguments({ host = "127.0.0.1", port = 0, device = "auto", mode = "auto", threads, seed }: LaunchOptions): string[] {
-  const flags = Object.entries({ host, port, device, mode, threads, seed });
-  return flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));
+  return flagArguments({ host, port, device, mode, threads, seed });
+}
+
+function flagArguments(flags: Readonly<Record<string, string | number | undefined>>): string[] {
+  return Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));
 }

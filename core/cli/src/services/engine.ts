@@ -1,6 +1,6 @@
 import { connectEngine } from "@mrlm/client";
 import { engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
-import { type Engine, MrlmError } from "@mrlm/spec";
+import { type DistributedOptions, type Engine, MrlmError } from "@mrlm/spec";
 import { tokenOption } from "./token.ts";
 
 /** The engine of a run, and what it takes to let go of it. */
@@ -41,6 +41,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
     signal: start.signal,
     ...(options.logDirectory === undefined ? {} : { logDirectory: options.logDirectory }),
     ...(threads === undefined ? {} : { threads }),
+    ...distributedOption(options.config),
   });
   options.signal.removeEventListener("abort", giveUp);
   options.onStarted?.(launched);
@@ -54,6 +55,13 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
       await launched.stop();
     },
   };
+}
+
+function distributedOption({ distributed }: ResolvedConfig): { distributed?: DistributedOptions } {
+  const { strategy, nproc_per_node, nnodes, master_addr, master_port } = distributed;
+  if (nproc_per_node * nnodes === 1) return {};
+  const master = { ...(master_addr === undefined ? {} : { masterAddress: master_addr }), ...(master_port === undefined ? {} : { masterPort: master_port }) };
+  return { distributed: { strategy, processesPerNode: nproc_per_node, nodes: nnodes, ...master } };
 }
 
 /** Rejects with ENGINE_NOT_SET_UP before anything is started when the engine would have to be started and is not installed. */

@@ -172,11 +172,21 @@ async function adaptTranslated(
   return { ...config, environments, eval: { ...config.eval, environments: evaluated }, stages };
 }
 
-/** The engine that a run starts for itself is one process: asking for more must not pass in silence. */
+/** Refuses what cannot start; an engine that runs already has been started with as many processes as it has. */
 function aboutDistribution({ config, source }: LoadedConfig): string[] {
-  const { enabled, nproc_per_node, nnodes } = config.distributed;
-  if (!enabled || nproc_per_node * nnodes === 1 || config.engine.address !== undefined) return [];
-  return [`${source.locate(["distributed"], "key")}: distributed has no effect: the engine that is started for this run is one process.`];
+  const { enabled, nproc_per_node, nnodes, node_rank = 0, master_addr } = config.distributed;
+  if (!enabled || nproc_per_node * nnodes === 1) return [];
+  const place = source.locate(["distributed"], "key");
+  if (config.engine.address !== undefined) return [`${place}: distributed has no effect: the engine at ${config.engine.address} runs already.`];
+  if (node_rank > 0)
+    throw new MrlmError("CONFIG_INVALID", `${place}: this is machine ${node_rank} of ${nnodes}, and a run is started on machine 0.`, {
+      hint: "Here start the engine's ranks alone: see Several machines in docs/guides/engine.md.",
+    });
+  if (nnodes > 1 && master_addr === undefined)
+    throw new MrlmError("CONFIG_INVALID", `${place}: ${nnodes} machines need master_addr, the address at which the others reach this one.`, {
+      hint: "Set distributed.master_addr and, where 29500 is taken, distributed.master_port.",
+    });
+  return [];
 }
 
 function environmentPath(loaded: LoadedConfig, index: number): ConfigPath {

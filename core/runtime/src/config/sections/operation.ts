@@ -45,12 +45,12 @@ export const distributedSection = z.strictObject({
     .boolean()
     .optional()
     .describe("`false`: one process, whatever else is said here; default: true when nproc_per_node or nnodes is above 1"),
-  strategy: z.enum(["ddp", "fsdp"]).optional(),
+  strategy: z.enum(["ddp", "fsdp"]).optional().describe("Each process holds all of a model (`ddp`, the default) or a part of it (`fsdp`)"),
   nproc_per_node: z.int().positive().optional().describe("Processes on each machine"),
   nnodes: z.int().positive().optional().describe("Machines"),
-  node_rank: z.int().nonnegative().optional(),
-  master_addr: z.string().optional(),
-  master_port: z.int().min(1).max(65535).optional(),
+  node_rank: z.int().nonnegative().optional().describe("Number of this machine; a run is started on machine 0"),
+  master_addr: z.string().optional().describe("Address of machine 0; needed for several machines"),
+  master_port: z.int().min(1).max(65535).optional().describe("A free port of machine 0; default 29500"),
   num_gpus: z.int().positive().optional().describe("The seed system's name of nproc_per_node"),
   num_nodes: z.int().positive().optional().describe("The seed system's name of nnodes"),
   backend: withoutEffect("nccl on GPUs, gloo on CPUs"),
