@@ -10,7 +10,7 @@ export class Judge {
   readonly #compartment: Compartment;
   readonly #isolate: ivm.Isolate;
   #harness: ivm.Script | undefined;
-  #tests: readonly ivm.Script[] = [];
+  #tests: ivm.Reference<unknown> | undefined;
 
   /** `callPlayer` is a callback that calls into the submission. */
   constructor(isolate: ivm.Isolate, callPlayer: ivm.Callback, turn: Turn) {
@@ -21,8 +21,9 @@ export class Judge {
   /** Defines the entry points, and reads all test code. Throws for code that cannot be read: that is no fault of the submission. */
   prepare({ entryPoints, harness = "", tests }: SandboxTestSuite): void {
     this.#compartment.call("define", JSON.stringify(entryPoints));
-    this.#harness = this.#compile(harness, "", "", "harness.js");
-    this.#tests = tests.map(({ name, code }) => this.#compile("(async () => {", code, "\n})", `${name}.js`));
+    this.#harness = this.#compile(harness, "harness.js");
+    const all = this.#compileTests(tests);
+    if (all !== undefined) this.#tests = this.#compartment.enter((timeout) => all.runSync(this.#compartment.context, { timeout, reference: true }));
   }
 
   /** Runs the set-up code. */
@@ -33,9 +34,7 @@ export class Judge {
 
   /** Begins the test at this position. */
   start(index: number): void {
-    const { context } = this.#compartment;
-    const test = this.#compartment.enter((timeout) => (this.#tests[index] as ivm.Script).runSync(context, { timeout, reference: true }));
-    this.#compartment.call("start", test.derefInto());
+    this.#compartment.call("start", index, this.#tests?.derefInto());
   }
 
   /** Of the test that was begun; `undefined` while it waits for something. */
@@ -56,16 +55,37 @@ export class Judge {
     this.#compartment.release();
   }
 
-  #compile(opening: string, code: string, closing: string, filename: string): ivm.Script {
-    const options = { filename, columnOffset: 0 - opening.length };
+  /** One script with an array of functions: crossing into the isolate for each would take longer than the tests. */
+  #compileTests(tests: SandboxTestSuite["tests"]): ivm.Script | undefined {
+    const functionOf = (code: string): string => `async () => {${code}\n}`;
     try {
-      return this.#isolate.compileScriptSync(opening + code + closing, options);
+      return this.#isolate.compileScriptSync(`[${tests.map(({ code }) => functionOf(code)).join(",")}]`, { filename: "tests.js" });
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      // One of them is TypeScript, or broken: then it is told which.
+      const codes = tests.map(({ name, code }) => this.#readable(functionOf, code, `${name}.js`));
+      return this.#isolate.compileScriptSync(`[${codes.map(functionOf).join(",")}]`, { filename: "tests.js" });
+    }
+  }
+
+  #compile(code: string, filename: string): ivm.Script {
+    return this.#isolate.compileScriptSync(this.#readable((text) => text, code, filename), { filename });
+  }
+
+  /** The code as JavaScript. Throws for what is neither that nor TypeScript. */
+  #readable(wrap: (code: string) => string, code: string, filename: string): string {
+    const compiles = (text: string): string => {
+      this.#isolate.compileScriptSync(wrap(text), { filename });
+      return text;
+    };
+    try {
+      return compiles(code);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       try {
-        return this.#isolate.compileScriptSync(opening + stripTypes(code, filename).code + closing, options);
+        return compiles(stripTypes(code, filename).code);
       } catch {
-        throw new Error(`the test code ${filename} cannot be read: ${error.message}`);
+        throw new Error(`the test code ${filename} cannot be read: ${error.message}`, { cause: error });
       }
     }
   }

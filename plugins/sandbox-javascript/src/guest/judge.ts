@@ -15,8 +15,8 @@ export interface Tested {
 export interface JudgeGuest {
   /** Defines the entry points as global functions. */
   define(names: string): void;
-  /** Runs one test. `verdict` has what came of it. */
-  start(test: () => Promise<void>): void;
+  /** Runs one of these tests. `verdict` has what came of it. */
+  start(index: number, tests: readonly (() => Promise<void>)[]): void;
   /** Of the test that was started; "" while it waits for something. */
   verdict(): string;
   /** The submission calls a function that the tests have given it. */
@@ -76,11 +76,12 @@ export function makeJudge(parts: {
         Object.defineProperty(globalThis, name, { value: recorded(name), configurable: true, enumerable: false, writable: true });
       }
     },
-    start(test) {
+    start(index, tests) {
       tested = undefined;
       lastCall = undefined;
       // A test that was given up may still end, when another has begun.
       const mine = ++started;
+      const test = tests[index] as () => Promise<void>;
       test().then(
         () => void (mine === started && (tested = { verdict: "passed" })),
         (error: unknown) => void (mine === started && (tested = failed(error))),
