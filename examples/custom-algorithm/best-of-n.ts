@@ -1,0 +1,80 @@
+import { definePlugin, episodeMetrics, type LearnableEpisode, learnableEpisodes, noEpisodeCounts, optimizerOptions, optimStepOptions, playGroups, playSeconds, taskOrder } from "@mrlm/kit";
+import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport, JsonObject, TrajectoryGroup } from "@mrlm/spec";
+import { z } from "zod";
+
+const options = z.strictObject({
+  steps: z.int().positive().describe("Iterations: one batch of episodes each"),
+  prompts_per_step: z.int().positive().default(16),
+  group_size: z.int().min(2).default(8).describe("Episodes of each task; the best is imitated"),
+  ...optimizerOptions,
+  learning_rate: optimizerOptions.learning_rate.default(1e-4),
+});
+type Options = z.output<typeof options>;
+
+/** Behavioural cloning of the best of n: play n episodes of each task and imitate the best, where one was better than another. */
+export const bestOfN: AlgorithmDefinition<Options> = {
+  id: "best-of-n@1",
+  description: "Imitates the best episode of each group.",
+  options,
+  iterations: ({ steps }) => steps,
+  create: start,
+};
+
+function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
+  const { engine, policy } = context;
+  const order = taskOrder(context, "best-of-n/tasks");
+  let iteration = 0;
+
+  async function iterate(): Promise<IterationReport> {
+    const began = performance.now();
+    const groups = await playGroups(context, order.take(chosen.prompts_per_step), chosen.group_size, `best-of-n/${iteration + 1}`);
+    const played = performance.now();
+    const counts = noEpisodeCounts();
+    const best = groups.flatMap((group) => bestOf(group, counts) ?? []);
+    iteration++;
+    const learnt = best.length === 0 ? {} : await imitate(best);
+    await engine.publish(policy);
+    return {
+      iteration,
+      metrics: { ...episodeMetrics(groups, counts), "groups/without_signal": { sum: groups.length - best.length, count: groups.length }, ...learnt },
+      seconds: { ...playSeconds(groups, (played - began) / 1000), training: (performance.now() - played) / 1000 },
+      trajectories: groups,
+    };
+  }
+
+  /** L = - Σ_t logp_t / Σ n over the tokens of the best episodes: the derivative is known beforehand and travels with the batch. */
+  async function imitate(best: readonly LearnableEpisode[]): Promise<JsonObject> {
+    await engine.forwardBackward({
+      model: policy,
+      units: best.map(({ rows }) => ({ sequences: rows.map(({ tokens, mask }) => ({ tokens, mask })) })),
+      outputs: { logprob: true },
+      temperature: context.sampling.temperature,
+      normalizer: best.reduce((sum, { sampled }) => sum + sampled.length, 0),
+      loss: best.map(({ sampled }) => ({ logprob: new Float32Array(sampled.length).fill(-1) })),
+      signal: context.signal,
+    });
+    const step = optimStepOptions(chosen, iteration, chosen.steps);
+    const { gradNorm, applied } = await engine.optimStep({ model: policy, ...step });
+    return { "optim/learning_rate": step.learningRate, "optim/skipped": Number(!applied), ...(applied ? { "optim/grad_norm": gradNorm } : {}) };
+  }
+
+  return {
+    async *run() {
+      while (iteration < chosen.steps && !context.signal.aborted) yield await iterate();
+    },
+    // What a continuation needs beside the engine's weights; everything else follows from it.
+    state: () => ({ iteration, tasks: order.state() }),
+    restore(state) {
+      iteration = Number(state["iteration"]);
+      order.restore(state["tasks"] as JsonObject);
+    },
+  };
+}
+
+/** The best scored episode; none where all earned the same, for there is nothing to choose. */
+function bestOf({ trajectories }: TrajectoryGroup, counts: ReturnType<typeof noEpisodeCounts>): LearnableEpisode | undefined {
+  const ranked = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: true }, counts)).sort((one, other) => other.reward - one.reward);
+  return (ranked[0]?.reward ?? 0) > (ranked.at(-1)?.reward ?? 0) ? ranked[0] : undefined;
+}
+
+export default definePlugin({ name: "best-of-n-algorithm", algorithms: [bestOfN] });

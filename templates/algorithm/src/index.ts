@@ -1,0 +1,79 @@
+import { definePlugin, episodeMetrics, learnableEpisodes, noEpisodeCounts, optimizerOptions, optimStepOptions, playGroups, playSeconds, taskOrder } from "@mrlm/kit";
+import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
+import { z } from "zod";
+
+const options = z.strictObject({
+  steps: z.int().positive().describe("Iterations: one batch of episodes each"),
+  episodes_per_step: z.int().positive().default(64),
+  baseline_decay: z.number().min(0).lt(1).default(0.9).describe("Of the moving average of rewards"),
+  ...optimizerOptions,
+  learning_rate: optimizerOptions.learning_rate.default(1e-5),
+});
+type Options = z.output<typeof options>;
+
+/** REINFORCE (Williams, Machine Learning 8, 1992) with a moving average of the rewards as its baseline. */
+export const reinforce: AlgorithmDefinition<Options> = {
+  id: "reinforce@1",
+  description: "REINFORCE with a moving baseline.",
+  options,
+  iterations: ({ steps }) => steps,
+  create: start,
+};
+
+function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
+  const { engine, policy } = context;
+  const order = taskOrder(context, "reinforce/tasks");
+  let iteration = 0;
+  let baseline: number | null = null;
+
+  async function iterate(): Promise<IterationReport> {
+    const began = performance.now();
+    const groups = await playGroups(context, order.take(chosen.episodes_per_step), 1, `reinforce/${iteration + 1}`);
+    const played = performance.now();
+    const counts = noEpisodeCounts();
+    // Failed and unscored episodes are counted and left out: they are no zeros.
+    const episodes = groups.flatMap(({ trajectories }) => trajectories).flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false }, counts));
+    iteration++;
+    const metrics: Record<string, number> = {};
+    if (episodes.length > 0) {
+      const mean = episodes.reduce((sum, { reward }) => sum + reward, 0) / episodes.length;
+      const before: number = baseline ?? mean;
+      baseline = chosen.baseline_decay * before + (1 - chosen.baseline_decay) * mean;
+      // L = - Σ_i Σ_t (r_i - b) logp_it / N: its derivative is known before any forward pass, so it travels with the batch.
+      await engine.forwardBackward({
+        model: policy,
+        units: episodes.map(({ rows }) => ({ sequences: rows.map(({ tokens, mask }) => ({ tokens, mask })) })),
+        outputs: { logprob: true },
+        temperature: context.sampling.temperature,
+        normalizer: episodes.length,
+        loss: episodes.map(({ reward, sampled }) => ({ logprob: new Float32Array(sampled.length).fill(before - reward) })),
+        signal: context.signal,
+      });
+      const step = optimStepOptions(chosen, iteration, chosen.steps);
+      const { gradNorm, applied } = await engine.optimStep({ model: policy, ...step });
+      Object.assign(metrics, { "reinforce/baseline": before, "optim/learning_rate": step.learningRate, "optim/skipped": Number(!applied) }, applied ? { "optim/grad_norm": gradNorm } : {});
+    }
+    await engine.publish(policy);
+    return {
+      iteration,
+      metrics: { ...episodeMetrics(groups, counts), ...metrics },
+      seconds: { ...playSeconds(groups, (played - began) / 1000), training: (performance.now() - played) / 1000 },
+      trajectories: groups,
+    };
+  }
+
+  return {
+    async *run() {
+      while (iteration < chosen.steps && !context.signal.aborted) yield await iterate();
+    },
+    // Everything that a continuation needs beside the engine's weights and the random streams.
+    state: () => ({ iteration, baseline, tasks: order.state() }),
+    restore(state) {
+      iteration = Number(state["iteration"]);
+      baseline = state["baseline"] as number | null;
+      order.restore(state["tasks"] as JsonObject);
+    },
+  };
+}
+
+export default definePlugin({ name: "mrlm-algorithm-reinforce", algorithms: [reinforce] });
