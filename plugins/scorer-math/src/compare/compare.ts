@@ -12,6 +12,7 @@ import { withoutEllipsis } from "./ellipsis.ts";
 import { unified } from "./notation.ts";
 import { compareProgressions, withSameParameter } from "./parameter.ts";
 import { bothSigns, hasPlusMinus } from "./plusminus.ts";
+import { compareAntiderivatives } from "./integration.ts";
 import { compareQuantities } from "./quantity.ts";
 import { compareRegions } from "./region.ts";
 import { compareRelations } from "./relation.ts";
@@ -235,7 +236,7 @@ function compareValues(c: Context, gold: Node, answer: Node): Outcome {
   }
   if (gold.kind === "tuple" || answer.kind === "tuple")
     return different("structure", `a ${answer.kind} where the reference is a ${gold.kind}`);
-  return compareScalars(c, gold, answer);
+  return compareAntiderivatives(c, gold, answer) ?? compareScalars(c, gold, answer);
 }
 
 function isTupleWithSet(a: Node, b: Node): boolean {

@@ -13,7 +13,6 @@ import { Work, WorkExhausted } from "../work.ts";
 import { approximate } from "./approximate.ts";
 import type { Context } from "./context.ts";
 import { hasEllipsis, withoutEllipsisTerms } from "./ellipsis.ts";
-import { compareAntiderivatives } from "./integration.ts";
 import { agreeTo, asPrinted, roundsTo } from "./decimal.ts";
 
 /** Steps for a first normalisation; most answers need fewer. */
@@ -30,8 +29,6 @@ export function compareScalars(c: Context, gold: Node, answer: Node): Outcome {
     return equivalent("exact", "the same number");
   const percent = compareBarePercent(c, gold, answer);
   if (percent) return percent;
-  const antiderivative = compareAntiderivatives(c, gold, answer);
-  if (antiderivative) return antiderivative;
   const rounded = compareRounded(c, gold, answer);
   if (rounded) return rounded;
   if (gold.kind === "number" && answer.kind === "number")

@@ -4,8 +4,7 @@ import { negated, number, power, product, quotient, sum, type Node } from "../tr
 import { readSmallerPart } from "./compound.ts";
 import type { Parser } from "./state.ts";
 import { parseUnit, type Unit } from "../units/unit.ts";
-import { isMarkedFactor } from "./primary.ts";
-import { isConnective, readLetterUnit, readTail } from "./tail.ts";
+import { isConnective, isMarkedFactor, readLetterUnit, readTail } from "./tail.ts";
 import { FUNCTIONS, GREEK } from "./token.ts";
 import { table } from "../table.ts";
 

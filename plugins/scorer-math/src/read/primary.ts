@@ -51,16 +51,6 @@ function parseLetter(p: Parser, letter: string): Node {
   return parseApplication(p, name) ?? symbol(name);
 }
 
-/** Whether upright text after a value multiplies it: a letter that is no unit, or the name of a function. */
-export function isMarkedFactor(p: Parser): boolean {
-  const { token, source } = p.lexer;
-  if (token.kind !== "text") return false;
-  const content = token.value.trim();
-  if (content in FUNCTIONS) return !parseUnit(content);
-  if (/^[a-zA-Z]$/.test(content)) return parseUnit(content) === undefined;
-  return source.startsWith("\\operatorname", token.start) && /^[a-zA-Z]+$/.test(content) && !parseUnit(content);
-}
-
 /** `\text{...}`: mathematics written upright, or words. */
 function parseMarkedText(p: Parser): Node {
   const { value, start } = p.lexer.next();

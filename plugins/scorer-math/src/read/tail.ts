@@ -3,6 +3,7 @@ import { number, product, type Node, type QuantityNode } from "../tree/node.ts";
 import { parseUnit } from "../units/unit.ts";
 import { scaleWord } from "./number-words.ts";
 import type { Parser } from "./state.ts";
+import { FUNCTIONS } from "./token.ts";
 
 const CONNECTIVE =
   /^(?:and|or|union|for|where|when|if|with|such|given|as|mod|modulo|is|are|equals|in|choose|over|to|then|but|not|otherwise|else)$/i;
@@ -160,4 +161,14 @@ export function readLetterUnit(p: Parser, value: Node): Node | undefined {
   const found = quantity(value, words);
   if (found) lexer.moveTo(token.start + words.length);
   return found;
+}
+
+/** Whether upright text after a value multiplies it: a letter that is no unit, or the name of a function. */
+export function isMarkedFactor(p: Parser): boolean {
+  const { token, source } = p.lexer;
+  if (token.kind !== "text") return false;
+  const content = token.value.trim();
+  if (content in FUNCTIONS) return !parseUnit(content);
+  if (/^[a-zA-Z]$/.test(content)) return parseUnit(content) === undefined;
+  return source.startsWith("\\operatorname", token.start) && /^[a-zA-Z]+$/.test(content) && !parseUnit(content);
 }
