@@ -1,14 +1,19 @@
-// npm run bench -- sandbox [--json] [--submissions N]: submissions a second, each in a pristine interpreter with five tests.
+// npm run bench -- sandbox [--json] [--submissions N] [--seconds N]: submissions a second, each in a pristine interpreter with five tests, and the usual ways
+// of trainers in the same run.
 import { parseArgs } from "node:util";
 import { javascriptPerSecond } from "./javascript.ts";
+import { pythonFigures } from "./python.ts";
 
-const { values } = parseArgs({ options: { json: { type: "boolean", default: false }, submissions: { type: "string", default: "800" } } });
+const { values } = parseArgs({
+  options: { json: { type: "boolean", default: false }, submissions: { type: "string", default: "800" }, seconds: { type: "string", default: "8" } },
+});
 
 const javascript = await javascriptPerSecond(Number(values.submissions));
 const figures = {
   javascript_per_s: Math.round(javascript.perSecond),
   javascript_p50_ms: Number(javascript.p50.toFixed(2)),
   javascript_p99_ms: Number(javascript.p99.toFixed(2)),
+  ...(await pythonFigures(Number(values.seconds))),
 };
 if (values.json) console.log(JSON.stringify(figures));
 else console.table(figures);

@@ -1,0 +1,84 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { PooledSandbox } from "@mrlm/sandbox";
+import { findPython } from "../../plugins/sandbox-python/src/native/find-python.ts";
+import { pythonBackend } from "../../plugins/sandbox-python/src/backend.ts";
+import { nativeMissing } from "../../plugins/sandbox-python/src/native-backend.ts";
+import { type Problem, readProblems } from "./humaneval.ts";
+import { type Measured, measure, round } from "./measure.ts";
+import { bubblewrapArgs, runProcess } from "./processes.ts";
+
+const DATA = new URL("../../../shared/data/HumanEval.jsonl", import.meta.url);
+const PARALLEL = 2;
+const TESTS = 5;
+const EMPTY_RUNS = 300;
+
+/** What a benchmark found, by the names of its figures. */
+export type Figures = Record<string, number | string | null>;
+
+/** Both kinds of Python sandbox on HumanEval's reference solutions with five tests each, against the usual ways of trainers, in one run. */
+export async function pythonFigures(seconds: number): Promise<Figures> {
+  const data = [process.env["HUMANEVAL"], DATA].find((path) => path !== undefined && existsSync(path));
+  if (data === undefined) throw new Error("There is no HumanEval.jsonl; set HUMANEVAL to its path.");
+  const python = await findPython();
+  if (typeof python === "string") throw new Error(`No Python for the baselines: ${python}`);
+  const problems = readProblems(data, TESTS);
+  const figures: Figures = { python: python.version };
+
+  await sandbox("pyodide");
+  const missing = await nativeMissing();
+  if (missing === undefined) await sandbox("native");
+  else figures["native_missing"] = missing;
+  await baseline("process", (problem) => runProcess(python.executable, ["-I", "-S"], problem.program));
+  if (missing === undefined) await baseline("bwrap_process", (problem) => runProcess("bwrap", bubblewrapArgs(python.executable, python.folders), problem.program));
+  await baseline("process_per_test", async ({ programPerTest }) => {
+    for (const program of programPerTest) await runProcess(python.executable, ["-I", "-S"], program);
+  });
+  const input = JSON.stringify([problems.map(({ program }) => program), PARALLEL, seconds]);
+  report("fork", JSON.parse(execFileSync(python.executable, ["-I", new URL("fork_pool.py", import.meta.url).pathname], { input, encoding: "utf8" })) as Measured);
+  figures["pyodide_to_process"] = ratio("pyodide", "process");
+  figures["native_to_bwrap_process"] = ratio("native", "bwrap_process");
+  figures["humaneval_passed"] = Math.min(...["pyodide", "native"].map((name) => Number(figures[`${name}_humaneval_passed`] ?? problems.length)));
+  return figures;
+
+  /** One kind of sandbox: how many references pass, how fast, and what an empty submission takes from one to the next. */
+  async function sandbox(name: "pyodide" | "native"): Promise<void> {
+    const pool = new PooledSandbox(await pythonBackend({ kind: name, children: PARALLEL }));
+    await pool.warm();
+    let passed = 0;
+    const judge = async ({ submission, suite, id }: Problem): Promise<void> => {
+      const report = await pool.test(submission, suite);
+      if (report.tests.every(({ verdict }) => verdict === "passed")) passed += 1;
+      else console.error(`${name}: ${id}: ${report.verdict} ${JSON.stringify(report.tests.filter(({ verdict }) => verdict !== "passed"))}`);
+    };
+    for (const problem of problems) await judge(problem);
+    figures[`${name}_humaneval_passed`] = passed;
+    report(name, await measure(problems, { parallel: PARALLEL, seconds }, judge));
+    await pool.close();
+    const single = new PooledSandbox(await pythonBackend({ kind: name, children: 1 }));
+    await single.warm();
+    const times: number[] = [];
+    for (let run = 0; run < EMPTY_RUNS; run++) {
+      const begun = performance.now();
+      await single.run({ code: "" });
+      times.push(performance.now() - begun);
+    }
+    figures[`${name}_fresh_p50_ms`] = round(times.sort((a, b) => a - b)[EMPTY_RUNS / 2] as number);
+    await single.close();
+  }
+
+  async function baseline(name: string, work: (problem: Problem) => Promise<void>): Promise<void> {
+    report(name, await measure(problems, { parallel: PARALLEL, seconds }, work));
+  }
+
+  function report(name: string, { perSecond, p50Ms, p99Ms }: Measured): void {
+    figures[`${name}_per_s`] = round(perSecond);
+    figures[`${name}_p50_ms`] = round(p50Ms);
+    figures[`${name}_p99_ms`] = round(p99Ms);
+  }
+
+  function ratio(ours: string, theirs: string): number | null {
+    const [a, b] = [figures[`${ours}_per_s`], figures[`${theirs}_per_s`]];
+    return typeof a === "number" && typeof b === "number" ? round(a / b) : null;
+  }
+}
