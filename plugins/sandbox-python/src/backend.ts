@@ -6,13 +6,15 @@ import { pyodideBackend } from "./pyodide-backend.ts";
 
 /** Both kinds make their interpreters new by themselves: a child is replaced for what its trusted half may gather. */
 const MAX_RUNS = 20_000;
+/** Beyond what two processes take that have compiled their code. */
+const MAX_GROWTH = 256 * 1024 * 1024;
 
 /** What a pool is made with. Rejects with SANDBOX_FAILED when the kind `native` is asked for and cannot be had. */
 export async function pythonBackend({ kind, python, children, queue, sessions, limits = {} }: PythonOptions): Promise<PooledSandboxOptions> {
   return {
     backend: await chosen(kind, python),
     limits: withoutUndefined(limits),
-    pool: withoutUndefined({ children, queue, maxRuns: MAX_RUNS }),
+    pool: withoutUndefined({ children, queue, maxRuns: MAX_RUNS, maxGrowthBytes: MAX_GROWTH }),
     ...(sessions === undefined ? {} : { sessions }),
   };
 }

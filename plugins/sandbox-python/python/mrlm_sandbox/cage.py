@@ -20,14 +20,21 @@ class Walls:
         self.hidden = [path for path in (*hidden, "/dev/shm", "/proc") if os.path.isdir(path)]
 
 
-def enter(walls):
-    """Namespaces of its own (that for processes the zygote has made), an empty /tmp, no /proc, no privileges, few system calls."""
-    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
+_PLAIN = kernel.MS_NOSUID | kernel.MS_NODEV
+
+
+def build(walls):
+    """What all players share, once, in the zygote: no /proc, no installed packages, mounts that tell nobody of theirs."""
+    kernel.unshare(kernel.CLONE_NEWNS)
     kernel.make_mounts_private()
-    plain = kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount_tmpfs("/tmp", plain, f"size={walls.tmp_bytes},nr_inodes=10k,mode=700")
     for path in walls.hidden:
-        kernel.mount_tmpfs(path, plain | kernel.MS_NOEXEC | kernel.MS_RDONLY, "size=4k,nr_inodes=2,mode=555")
+        kernel.mount_tmpfs(path, _PLAIN | kernel.MS_NOEXEC | kernel.MS_RDONLY, "size=4k,nr_inodes=2,mode=555")
+
+
+def enter(walls):
+    """Namespaces of its own (that for processes the zygote has made), an empty /tmp, no privileges, few system calls."""
+    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
+    kernel.mount_tmpfs("/tmp", _PLAIN, f"size={walls.tmp_bytes},nr_inodes=10k,mode=700")
     os.mkdir(HOME, 0o700)
     os.chdir(HOME)
     kernel.drop_capabilities()

@@ -22,6 +22,7 @@ def serve(connection, walls):
     library.load()
     kernel.forbid_inspection()
     base = cage.address_space()
+    cage.build(walls)
     own_processes = os.pidfd_open(os.getpid())
     gc.collect()
     gc.freeze()
