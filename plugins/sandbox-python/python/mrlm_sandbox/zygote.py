@@ -59,6 +59,8 @@ def _become_player(descriptors, walls, base):
     try:
         channel, output, error = descriptors
         kernel.die_with_parent(signal.SIGKILL)
+        # A group of processes reaches across namespaces: kill(0, ...) in the player's must not be one of the zygote's.
+        os.setsid()
         os.dup2(output, 1)
         os.dup2(error, 2)
         os.dup2(channel, CHANNEL_FD)

@@ -23,8 +23,9 @@ export interface FsNode {
 /** An open file. */
 export interface FsStream {
   node: FsNode;
-  position: number;
-  flags: number;
+  fd: number;
+  /** What duplicates of a descriptor have in common: position, flags, a count. */
+  shared: object;
 }
 
 export interface Fs {

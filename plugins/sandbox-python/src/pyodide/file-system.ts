@@ -17,7 +17,7 @@ interface Kept {
 export interface FileSystemImage {
   readonly nodes: readonly Kept[];
   readonly nameTable: Fs["nameTable"];
-  readonly streams: readonly { readonly stream: FsStream; readonly position: number; readonly flags: number }[];
+  readonly streams: readonly { readonly fd: number; readonly stream: FsStream; readonly fields: object; readonly shared: object }[];
   readonly nextInode: number;
   readonly currentPath: string;
 }
@@ -75,7 +75,7 @@ export class FileSystem {
     return {
       nodes: [...this.#nodes()].map((node) => this.#keep(node)),
       nameTable: [...nameTable],
-      streams: streams.flatMap((stream) => (stream ? [{ stream, position: stream.position, flags: stream.flags }] : [])),
+      streams: streams.flatMap((stream, fd) => (stream ? [{ fd, stream, fields: { ...stream }, shared: { ...stream.shared } }] : [])),
       nextInode,
       currentPath,
     };
@@ -89,10 +89,11 @@ export class FileSystem {
     }
     for (let index = 0; index < image.nameTable.length; index++) fs.nameTable[index] = image.nameTable[index];
     fs.streams.length = 0;
-    for (const { stream, position, flags } of image.streams) {
-      stream.position = position;
-      stream.flags = flags;
-      fs.streams[(stream as FsStream & { fd: number }).fd] = stream;
+    for (const { fd, stream, fields, shared } of image.streams) {
+      // Of a stream that was closed the number is gone.
+      Object.assign(stream, fields);
+      Object.assign(stream.shared, shared);
+      fs.streams[fd] = stream;
     }
     fs.nextInode = image.nextInode;
     fs.currentPath = image.currentPath;

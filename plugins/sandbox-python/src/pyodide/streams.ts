@@ -1,5 +1,5 @@
 import { addDevice } from "./device.ts";
-import type { EmscriptenModule, Fs, FsStream } from "./emscripten.ts";
+import type { EmscriptenModule, Fs } from "./emscripten.ts";
 
 const STDIN = 0;
 /** Output that is gathered before it is told. */
@@ -92,6 +92,6 @@ class Output {
 function reopen(fs: Fs, fd: number, path: string): void {
   const old = fs.streams[fd];
   if (old) fs.close(old);
-  const stream = fs.open(path, fd === STDIN ? 0 : 1) as FsStream & { fd: number };
+  const stream = fs.open(path, fd === STDIN ? 0 : 1);
   if (stream.fd !== fd) throw new Error(`descriptor ${fd} is not free`);
 }
