@@ -61,6 +61,11 @@ def accumulator_for(weight: torch.Tensor) -> torch.Tensor:
     return weight.new_zeros(inputs, outputs).t() if inputs < outputs else weight.new_zeros(outputs, inputs)
 
 
+def missing_rows(rows: int, device: torch.device) -> int:
+    """How many more rows a matrix of `rows` should have so that `linear` need not copy it; 0 where it never does."""
+    return -rows % ROWS if rows > ROWS and device.type == "cpu" and _onednn_is_quicker() else 0
+
+
 def _by_onednn(x: torch.Tensor, weight: torch.Tensor) -> bool:
     return (
         x.dtype == torch.float32

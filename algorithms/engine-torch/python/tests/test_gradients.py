@@ -14,6 +14,7 @@ from client import Array, Outputs, group, sequence
 from running import RunningEngine
 from tiny import GPT2, LLAMA, QWEN2
 
+from mrlm_engine import products
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models import HeldModel
 
@@ -198,3 +199,15 @@ def test_finite_differences_agree_with_the_accumulated_gradient(engine: RunningE
         held.generation += 1
         values.append(loss())
     assert (values[0] - values[1]) / (2 * step) == pytest.approx(float(gradient.norm()), rel=2e-2)
+
+
+@pytest.mark.skipif(not hasattr(torch.ops.mkldnn, "_linear_pointwise"), reason="this torch has no oneDNN")
+def test_gradients_by_onednn_with_padded_rows(engine: RunningEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(products, "_onednn_is_quicker", lambda: True)
+    monkeypatch.setattr(products, "MIN_MULTIPLICATIONS", 0)
+    held, units = engine.create(), units_of()
+    result = engine.client.forward_backward(units, client_loss, logprob=True, entropy=True)
+    assert result.done is not None
+    assert result.done.computed_tokens > products.ROWS
+    found = accumulated(engine.state.learner("policy"))
+    assert largest_difference(found, reference_gradients(held, units, torch_loss)) < 1e-4

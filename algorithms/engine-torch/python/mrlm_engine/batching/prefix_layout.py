@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mrlm_engine.batching.layout import OutputRows, output_rows
 from mrlm_engine.batching.unit import Tokens, TokenUnit
+from mrlm_engine.products import missing_rows
 
 # Sharing a prefix splits attention into two groups: it must save at least this many tokens to pay.
 MIN_SAVED_TOKENS = 8
@@ -53,18 +54,27 @@ class AttentionGroup:
 
 @dataclass(frozen=True)
 class PrefixLayout:
-    """A packed micro-batch: `tokens` and `positions` [T], attention groups that cover all rows, rows of outputs."""
+    """A packed micro-batch: `tokens` and `positions` [T], attention groups that cover its rows, rows of outputs.
+
+    The last `padding` rows belong to no sequence: nothing attends to them, and no output reads them.
+    """
 
     tokens: torch.Tensor
     positions: torch.Tensor
     groups: tuple[AttentionGroup, ...]
     outputs: OutputRows
     max_position: int
+    padding: int
+
+    @property
+    def length(self) -> int:
+        """T."""
+        return int(self.tokens.shape[0])
 
     @property
     def computed_tokens(self) -> int:
-        """T."""
-        return int(self.tokens.shape[0])
+        """Tokens of sequences."""
+        return self.length - self.padding
 
 
 def common_prefix(sequences: Sequence[Tokens]) -> int:
@@ -117,12 +127,14 @@ def prefix_layout(units: Sequence[TokenUnit], final_value: bool, device: torch.d
         start += len(segment.tokens)
     row_of = [_rows(chain) for chain in chains]
     positions = [np.arange(s.offset, s.offset + len(s.tokens)) for s in ordered]
+    padding = missing_rows(start, device)
     return PrefixLayout(
-        tokens=_tensor([s.tokens for s in ordered], device),
-        positions=_tensor(positions, device),
+        tokens=_tensor([s.tokens for s in ordered], padding, device),
+        positions=_tensor(positions, padding, device),
         groups=tuple(_group(members, device) for members in _split(ordered)),
         outputs=output_rows(units, row_of, final_value, device),
         max_position=max((s.offset + len(s.tokens) for s in ordered), default=0),
+        padding=padding,
     )
 
 
@@ -189,6 +201,9 @@ def _rows(chain: list[Segment]) -> NDArray[np.int64]:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _tensor(parts: Sequence[NDArray[np.int32]] | Sequence[NDArray[np.int64]], device: torch.device) -> torch.Tensor:
-    joined = np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+def _tensor(
+    parts: Sequence[NDArray[np.int32]] | Sequence[NDArray[np.int64]], zeros: int, device: torch.device
+) -> torch.Tensor:
+    """`parts` joined, and so many zeros."""
+    joined = np.concatenate([*(part.astype(np.int64) for part in parts), np.zeros(zeros, np.int64)])
     return torch.from_numpy(joined).to(device)

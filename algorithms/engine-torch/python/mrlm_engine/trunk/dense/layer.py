@@ -61,7 +61,7 @@ def forward_layer(
     attention_input, attention_factor = normalise(x, shape.epsilon)
     qkv = linear(attention_input, weights.qkv, weights.qkv_bias)
     rotate_(_rotated_heads(qkv, shape), angles)
-    output = qkv.new_empty(qkv.shape[0], shape.query_width)
+    output = _for_groups(qkv, shape.query_width, layout)
     kept: list[KeptProbabilities | KeptGraph] = []
     for group in layout.groups:
         result, state = attend(gather_heads(qkv, group, shape), group.longest)
@@ -98,9 +98,9 @@ def backward_layer(
     add_weight_gradient_(gradients.output, grad, state.attention_output)
     grad_output = linear(grad, weights.output.t())
     if state.rows is not None:
-        grad = _spread(grad, state.rows, layout.computed_tokens)
-        grad_output = _spread(grad_output, state.rows, layout.computed_tokens)
-    grad_qkv = grad.new_empty(grad.shape[0], weights.qkv.shape[0])
+        grad = _spread(grad, state.rows, layout.length)
+        grad_output = _spread(grad_output, state.rows, layout.length)
+    grad_qkv = _for_groups(grad, weights.qkv.shape[0], layout)
     for group, kept in zip(layout.groups, state.attention, strict=True):
         heads = kept.backward(gather_output_gradient(grad_output, group, shape))
         scatter_gradients(heads, grad_qkv, group, shape)
@@ -111,6 +111,13 @@ def backward_layer(
     grad_input = linear(grad_qkv, weights.qkv.t())
     add_normalise_gradient(grad, grad_input, state.attention_input, state.attention_factor)
     return grad
+
+
+def _for_groups(like: torch.Tensor, columns: int, layout: PrefixLayout) -> torch.Tensor:
+    """[T, columns] for attention groups to write to; padding, which they leave out, is 0."""
+    result = like.new_empty(layout.length, columns)
+    result[layout.computed_tokens :] = 0.0
+    return result
 
 
 def _spread(grad: torch.Tensor, rows: torch.Tensor, length: int) -> torch.Tensor:
