@@ -30,6 +30,11 @@ export default {
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: ["node-inspect-extracted"], // read as text: it runs in isolates
     },
+    "plugins/sandbox-python": {
+      entry: ["test/**/*.test.ts"],
+      project: ["src/**/*.ts", "test/**/*.ts"],
+      ignoreDependencies: ["pyodide"], // its files are loaded by their paths
+    },
     "core/wire": {
       entry: ["test/**/*.test.ts"],
       project: ["src/**/*.ts", "test/**/*.ts", "!src/gen/**"],
