@@ -5,9 +5,9 @@ import { dpo } from "@mrlm/dpo";
 import { grpo } from "@mrlm/grpo";
 import { sft } from "@mrlm/sft";
 import type { AlgorithmDefinition, Engine, IterationReport, JsonObject, JsonValue, Mean, SupervisedSequence, TrajectoryGroup } from "@mrlm/spec";
-import { lettersEnvironment } from "@mrlm/testing";
+import { localEnvironment } from "./support/local-environment.ts";
 import { installed, startEngine, temporaryDirectory } from "./support/real-engine.ts";
-import { renderer, runStage, tinyConfig, tokenizerFiles } from "./support/stage.ts";
+import { letters, runStage, tinyConfig, tokenizerFiles } from "./support/stage.ts";
 
 /** With betas of 0 and an epsilon far above every gradient, AdamW takes a plain gradient step of learning_rate / adam_epsilon. */
 const plainSteps = (size: number) => ({ steps: 1, learning_rate: size * 1e8, adam_epsilon: 1e8, adam_beta1: 0, adam_beta2: 0, max_grad_norm: 0 });
@@ -63,7 +63,8 @@ interface Verdict {
     const after = join(directory, policy);
     await engine.createModel({ model: policy, role: "policy", source: { kind: "directory", path: join(directory, "before") }, trainable: true, dtype: "float32", microBatchTokens: 120 });
     const rows = kind === "dpo" ? pairs : conversations;
-    const found = await runStage({ engine, policy, algorithm: algorithms[kind], options: kind === "grpo" ? options : { ...options, data: "rows" }, environment: lettersEnvironment(), sampling: { temperature: 0.9 }, rows });
+    const place = { engine, policy, renderer: letters, ...(await localEnvironment()), sampling: { temperature: 0.9 }, rows };
+    const found = await runStage(place, algorithms[kind], kind === "grpo" ? options : { ...options, data: "rows" });
     const [report] = found;
     reports.set(policy, found);
     await engine.export(policy, after);
@@ -120,7 +121,7 @@ function episodesOf({ id, trajectories }: TrajectoryGroup): JsonValue[] {
 
 function conversationOf({ prompt, completion }: (typeof conversations)[number]): JsonValue {
   const message = (role: "user" | "assistant", text: string) => ({ role, parts: [{ type: "text" as const, text }] });
-  return { rows: renderer.supervise([message("user", prompt), message("assistant", completion)]).map(rowOf) };
+  return { rows: letters.supervise([message("user", prompt), message("assistant", completion)]).map(rowOf) };
 }
 
 function rowOf({ tokens, mask }: SupervisedSequence): JsonValue {

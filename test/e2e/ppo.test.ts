@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ppo } from "@mrlm/ppo";
 import type { Engine, IterationReport, Mean } from "@mrlm/spec";
 import { lettersEnvironment } from "@mrlm/testing";
+import { localEnvironment } from "./support/local-environment.ts";
 import { installed, startEngine } from "./support/real-engine.ts";
-import { runStage, tinyConfig, tokenizerFiles } from "./support/stage.ts";
+import { letters, runStage, tinyConfig, tokenizerFiles } from "./support/stage.ts";
 
 // Skipped where the engine's Python environment is not installed (npm run setup).
 (installed === undefined ? describe.skip : describe)("ppo on the real engine", () => {
@@ -15,7 +16,7 @@ import { runStage, tinyConfig, tokenizerFiles } from "./support/stage.ts";
     ({ engine, stop } = await startEngine());
     await engine.createModel({ model: "policy", role: "policy", source: { kind: "random", config: tinyConfig, seed: 3, tokenizerFiles }, trainable: true, dtype: "float32" });
     const options = { steps: 2, prompts_per_step: 8, updates_per_step: 2, learning_rate: 1e-3, critic_learning_rate: 1e-2, kl_coefficient: 0.05, entropy_coefficient: 0.01 };
-    reports = await runStage({ engine, policy: "policy", algorithm: ppo, options, environment: lettersEnvironment({ turns: 2 }) });
+    reports = await runStage({ engine, policy: "policy", renderer: letters, ...(await localEnvironment(lettersEnvironment({ turns: 2 }))) }, ppo, options);
   }, 180_000);
   afterAll(() => stop?.());
 

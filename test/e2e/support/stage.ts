@@ -1,17 +1,17 @@
-import { characterTokenizerFiles, chatRenderer, definePlugin, randomStream } from "@mrlm/kit";
-import { LocalHost, PluginHost, RolloutRunner, silentLogger } from "@mrlm/runtime";
-import type { AlgorithmContext, AlgorithmDefinition, Engine, EnvironmentDefinition, IterationReport, JsonObject, JsonValue, ModelId, RolloutSampling } from "@mrlm/spec";
+import { characterTokenizerFiles, chatRenderer, randomStream } from "@mrlm/kit";
+import { RolloutRunner, silentLogger } from "@mrlm/runtime";
+import type { AlgorithmContext, AlgorithmDefinition, Engine, EnvironmentHost, EnvironmentRef, IterationReport, JsonObject, JsonValue, ModelId, Renderer, RolloutSampling } from "@mrlm/spec";
 
 /** A tokenizer of a few letters, as files of a model directory. */
 export const tokenizerFiles = characterTokenizerFiles({ alphabet: "abcd0123456789" });
 
-export const renderer = chatRenderer({ tokenizerFiles, eosTokenIds: [] });
+export const letters = chatRenderer({ tokenizerFiles, eosTokenIds: [] });
 
 /** A model small enough for autograd in seconds, and random enough for every part of it to show. */
 export const tinyConfig = {
   model_type: "qwen2",
-  vocab_size: renderer.vocabSize,
-  eos_token_id: renderer.stopTokenIds[0],
+  vocab_size: letters.vocabSize,
+  eos_token_id: letters.stopTokenIds[0],
   hidden_size: 32,
   intermediate_size: 48,
   num_hidden_layers: 2,
@@ -22,24 +22,24 @@ export const tinyConfig = {
   initializer_range: 0.2,
 };
 
-/** A stage to run on its own. */
-export interface Stage {
+/** Where a stage takes place. */
+export interface Place {
   readonly engine: Engine;
   readonly policy: ModelId;
-  readonly algorithm: AlgorithmDefinition<any>;
-  readonly options: JsonObject;
-  readonly environment: EnvironmentDefinition;
+  readonly host: EnvironmentHost;
+  readonly environment: EnvironmentRef;
+  readonly renderer: Renderer;
+  readonly seed?: number;
   readonly sampling?: Partial<RolloutSampling>;
   readonly rows?: readonly JsonValue[];
 }
 
-/** Runs one algorithm over an engine, without configuration, checkpoints or evaluation. */
-export async function runStage({ engine, policy, algorithm, options, environment, sampling = {}, rows = [] }: Stage): Promise<IterationReport[]> {
-  const host = new LocalHost({ source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]) });
-  const ref = { id: environment.id };
-  const { splits, orderedSplits } = await host.describe(ref);
+/** Everything that an algorithm reaches, without configuration, checkpoints or evaluation. */
+export async function contextOf(place: Place): Promise<AlgorithmContext> {
+  const { engine, policy, host, environment, renderer, seed = 0, sampling = {}, rows = [] } = place;
+  const { splits, orderedSplits } = await host.describe(environment);
   let reference: Promise<ModelId> | undefined;
-  const context: AlgorithmContext = {
+  return {
     engine,
     policy,
     reference: () => (reference ??= makeReference(engine, policy)),
@@ -47,9 +47,9 @@ export async function runStage({ engine, policy, algorithm, options, environment
     rollouts: new RolloutRunner({
       host,
       engine,
-      runSeed: 0,
+      runSeed: seed,
       isDeterministic: true,
-      concurrency: 64,
+      concurrency: 256,
       reconnection: { patienceMs: 1000, firstDelayMs: 10 },
       logger: silentLogger,
       renderer: () => renderer,
@@ -57,19 +57,28 @@ export async function runStage({ engine, policy, algorithm, options, environment
       turnLimit: () => 0,
     }),
     sampling: { temperature: 1, maxTokens: 8, ...sampling },
-    environments: [{ ref, weight: 1, splits, orderedSplits, demonstrate: (tasks) => host.demonstrate(ref, tasks) }],
+    environments: [{ ref: environment, weight: 1, splits, orderedSplits, demonstrate: (tasks) => host.demonstrate(environment, tasks) }],
     rows: async () => rows,
     logger: silentLogger,
-    random: (name) => randomStream(name, 0),
-    seed: 0,
+    random: (name) => randomStream(name, seed),
+    seed,
     signal: new AbortController().signal,
   };
+}
+
+/** The iterations of one algorithm. */
+export async function* iterate(context: AlgorithmContext, algorithm: AlgorithmDefinition<any>, options: JsonObject): AsyncGenerator<IterationReport> {
   const parsed = await algorithm.options["~standard"].validate(options);
   if (parsed.issues !== undefined) throw new Error(JSON.stringify(parsed.issues));
-  await engine.publish(policy);
+  await context.engine.publish(context.policy);
   const run = await algorithm.create(context, parsed.value);
+  yield* run.run();
+}
+
+/** Runs one algorithm to its end. */
+export async function runStage(place: Place, algorithm: AlgorithmDefinition<any>, options: JsonObject): Promise<IterationReport[]> {
   const reports: IterationReport[] = [];
-  for await (const report of run.run()) reports.push(report);
+  for await (const report of iterate(await contextOf(place), algorithm, options)) reports.push(report);
   return reports;
 }
 
