@@ -22,6 +22,7 @@ export * from "./renderer.ts";
 export * from "./trajectory.ts";
 export * from "./rollouts.ts";
 export * from "./metrics.ts";
+export * from "./tracker.ts";
 export * from "./algorithm.ts";
 export * from "./engine.ts";
 export * from "./engine-provider.ts";

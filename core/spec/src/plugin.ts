@@ -7,12 +7,13 @@ import type { Logger } from "./logger.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Scorer } from "./scorer.ts";
 import type { Tool } from "./tool.ts";
+import type { TrackerDefinition } from "./tracker.ts";
 
 /** The version of the plugin interface that this package describes. */
 export const PLUGIN_API_VERSION = 1;
 
 /** What a plugin can provide. */
-export type ProvisionKind = "environment" | "scorer" | "judge" | "sandbox" | "tool" | "algorithm" | "engine";
+export type ProvisionKind = "environment" | "scorer" | "judge" | "sandbox" | "tool" | "algorithm" | "engine" | "tracker";
 
 /** The `mrlm` field of a plugin's package.json, read without running its code. */
 export interface PluginManifest {
@@ -44,6 +45,8 @@ export interface Plugin<Options = unknown> {
   readonly environments?: readonly EnvironmentDefinition<any>[];
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly algorithms?: readonly AlgorithmDefinition<any>[];
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly trackers?: readonly TrackerDefinition<any>[];
   /** By id: `math@1`. */
   readonly scorers?: Readonly<Record<string, Factory<Scorer, Options>>>;
   readonly judges?: Readonly<Record<string, Factory<Judge, Options>>>;

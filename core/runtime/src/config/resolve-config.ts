@@ -62,6 +62,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     server: { ...input.server, ...tokenFile(input.server), spawn: input.server?.spawn ?? false, reconnect_seconds: input.server?.reconnect_seconds ?? 60 },
     checkpoint: { every: input.checkpoint?.every ?? 50, keep: input.checkpoint?.keep ?? 2 },
     output: { directory: resolve(place.workingDirectory, output.directory ?? "runs"), trajectories: output.trajectories ?? true },
+    trackers: (input.trackers ?? []).map((tracker) => (typeof tracker === "string" ? { name: tracker, options: {} } : { name: tracker.name, options: tracker.options ?? {} })),
     plugins: input.plugins ?? {},
     distributed: {
       ...pick(input.distributed, ["node_rank", "master_addr", "master_port"]),

@@ -74,6 +74,7 @@ export interface ResolvedConfig {
   readonly server: { readonly address?: string; readonly token_file?: string; readonly spawn: boolean; readonly reconnect_seconds: number };
   readonly checkpoint: { readonly every: number; readonly keep: number };
   readonly output: { readonly directory: string; readonly trajectories: boolean };
+  readonly trackers: readonly { readonly name: string; readonly options: JsonObject }[];
   readonly plugins: Readonly<Record<string, PluginOptions>>;
   readonly distributed: {
     readonly enabled: boolean;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { environmentSection, seedEnvironmentSection } from "./sections/environments.ts";
 import { pluginOptions } from "./sections/json-schema.ts";
 import { modelSection } from "./sections/model.ts";
-import { checkpointSection, distributedSection, engineSection, outputSection, serverSection } from "./sections/operation.ts";
+import { checkpointSection, distributedSection, engineSection, outputSection, serverSection, trackerSection } from "./sections/operation.ts";
 import { seedAlgorithmSections, seedTrainingSection } from "./sections/seed-training.ts";
 import { evalSection, samplingSection, stageSection } from "./sections/stages.ts";
 import { withoutEffect } from "./sections/without-effect.ts";
@@ -27,6 +27,7 @@ export const configSchema = z.strictObject({
     .union([z.string().min(1), outputSection])
     .optional()
     .describe("Directory of the run directories, or an object"),
+  trackers: z.array(trackerSection).optional().describe("Where metrics are shown beside the run directory: `tensorboard`, or `{ name, options }`"),
   plugins: z
     .record(z.string(), z.union([z.boolean(), pluginOptions]))
     .optional()

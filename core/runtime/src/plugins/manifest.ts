@@ -1,7 +1,7 @@
 import { MrlmError, PLUGIN_API_VERSION, type PluginManifest } from "@mrlm/spec";
 import { z } from "zod";
 
-const KINDS = ["environment", "scorer", "judge", "sandbox", "tool", "algorithm", "engine"];
+const KINDS = ["environment", "scorer", "judge", "sandbox", "tool", "algorithm", "engine", "tracker"];
 const VERSIONED_KINDS = new Set(["environment", "scorer", "judge", "tool", "algorithm", "engine"]);
 
 const provision = z.string().refine(isProvision, {

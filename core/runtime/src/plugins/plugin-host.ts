@@ -9,6 +9,7 @@ import {
   MrlmError,
   type Plugin,
   type ProvisionKind,
+  type TrackerDefinition,
 } from "@mrlm/spec";
 import { silentLogger } from "../logging/silent-logger.ts";
 import { didYouMean } from "../names/nearest.ts";
@@ -83,6 +84,12 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const id = this.#resolve("algorithm", name, "PLUGIN_NOT_FOUND");
     const { plugin } = await this.registry.provider("algorithm", id);
     return plugin.algorithms?.find((definition) => definition.id === id) as AlgorithmDefinition;
+  }
+
+  async tracker(name: string): Promise<TrackerDefinition> {
+    const id = this.#resolve("tracker", name, "PLUGIN_NOT_FOUND");
+    const { plugin } = await this.registry.provider("tracker", id);
+    return plugin.trackers?.find((definition) => definition.name === id) as TrackerDefinition;
   }
 
   engine(name: string): Promise<EngineProvider> {

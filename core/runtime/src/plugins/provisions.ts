@@ -1,4 +1,4 @@
-import type { AlgorithmDefinition, EngineProvider, EnvironmentDefinition, Judge, Plugin, Sandbox, Scorer, Tool } from "@mrlm/spec";
+import type { AlgorithmDefinition, EngineProvider, EnvironmentDefinition, Judge, Plugin, Sandbox, Scorer, Tool, TrackerDefinition } from "@mrlm/spec";
 
 /** Things that environments require and that are made once and shared. */
 export type ServiceKind = "scorer" | "judge" | "sandbox" | "tool";
@@ -26,12 +26,14 @@ export interface EnvironmentSource extends Services {
   close(): Promise<void>;
 }
 
-/** Where algorithms and engines come from. */
+/** Where algorithms, engines and trackers come from. */
 export interface AlgorithmSource {
   algorithms(): readonly string[];
   /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
   algorithm(name: string): Promise<AlgorithmDefinition>;
   engine(name: string): Promise<EngineProvider>;
+  /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
+  tracker(name: string): Promise<TrackerDefinition>;
 }
 
 /** What a plugin's default export provides, in the words of its manifest. */
@@ -39,6 +41,7 @@ export function provisionsOf(plugin: Plugin): string[] {
   return [
     ...(plugin.environments ?? []).map((definition) => `environment:${definition.id}`),
     ...(plugin.algorithms ?? []).map((definition) => `algorithm:${definition.id}`),
+    ...(plugin.trackers ?? []).map(({ name }) => `tracker:${name}`),
     ...Object.keys(plugin.scorers ?? {}).map((id) => `scorer:${id}`),
     ...Object.keys(plugin.judges ?? {}).map((id) => `judge:${id}`),
     ...Object.keys(plugin.sandboxes ?? {}).map((language) => `sandbox:${language}`),

@@ -4,6 +4,7 @@ import {
   type EnvironmentRef,
   type JsonObject,
   MrlmError,
+  type TrackerDefinition,
   type TrainingEnvironment,
 } from "@mrlm/spec";
 import type { z } from "zod";
@@ -15,7 +16,7 @@ import type { ConfigPath } from "../config/source-text.ts";
 import { didYouMean } from "../names/nearest.ts";
 import type { AlgorithmSource } from "../plugins/provisions.ts";
 import { persist } from "../rollouts/persist.ts";
-import { validateOptions } from "../plugins/standard-options.ts";
+import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { policyOptions } from "./model-source.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
@@ -30,6 +31,13 @@ export interface PreparedStage {
   readonly goal?: StageGoal;
 }
 
+/** A tracker, ready to start. */
+export interface PreparedTracker {
+  readonly definition: TrackerDefinition;
+  /** As its schema returned them. */
+  readonly options: unknown;
+}
+
 /** A run in which everything that can be known beforehand is right. */
 export interface PreparedRun {
   readonly config: ResolvedConfig;
@@ -37,6 +45,7 @@ export interface PreparedRun {
   readonly stages: readonly PreparedStage[];
   readonly environments: readonly TrainingEnvironment[];
   readonly evaluation: readonly MeasuredEnvironment[];
+  readonly trackers: readonly PreparedTracker[];
   /** What someone should know before the run: keys without effect, options that were dropped. */
   readonly notices: readonly string[];
 }
@@ -63,8 +72,18 @@ export async function prepareRun(
   }
   const stages: PreparedStage[] = [];
   for (const i of config.stages.keys()) stages.push(await prepareStage(loaded, config, i, parts.algorithms, environments, at));
+  const trackers: PreparedTracker[] = [];
+  for (const i of config.trackers.keys()) trackers.push(await at(["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
   await at(["model"], async () => policyOptions(config));
-  return { config, sourceText: loaded.text, stages, environments, evaluation, notices };
+  return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, notices };
+}
+
+async function prepareTracker(config: ResolvedConfig, index: number, plugins: AlgorithmSource): Promise<PreparedTracker> {
+  const { name, options } = config.trackers[index] as ResolvedConfig["trackers"][number];
+  const definition = await plugins.tracker(name);
+  const outcome = await validateOptions(definition.options, options);
+  if (outcome.ok) return { definition, options: outcome.value };
+  throw new MrlmError("CONFIG_INVALID", `Options of tracker ${definition.name}: ${describeIssues(outcome.issues)}.`);
 }
 
 async function prepareStage(

@@ -6,6 +6,7 @@ import { RunDirectory } from "../run/run-directory.ts";
 import { describeVersions } from "../run/versions.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
+import { trackRun } from "./track-run.ts";
 import { TrainingRun } from "./training-run.ts";
 
 /** What a run needs from whoever starts it: environments and an engine, wherever they are. */
@@ -29,7 +30,8 @@ export interface TrainOptions {
 
 /** Trains. An error that ends the run says how to resume it. */
 export async function trainRun(options: TrainOptions): Promise<RunSummary> {
-  const { prepared, host, engine, checkpoint, onEvent = () => undefined, logger = silentLogger } = options;
+  const { prepared, host, engine, checkpoint, logger = silentLogger } = options;
+  const told = options.onEvent ?? (() => undefined);
   const { config } = prepared;
   const run = options.run ?? RunDirectory.create(config, prepared.sourceText);
   const info = await engine.describe();
@@ -40,6 +42,13 @@ export async function trainRun(options: TrainOptions): Promise<RunSummary> {
   record({ status: "running" });
   const store = config.output.trajectories ? run.openTrajectories() : undefined;
   const never = new AbortController().signal;
+  const resumedAt = checkpoint === undefined ? undefined : Number(checkpoint.state["step"]);
+  const tracking = await trackRun(prepared, run, resumedAt, (text) => told({ kind: "notice", text }));
+  const onEvent = (event: RunEvent): void => {
+    tracking.follow(event);
+    told(event);
+  };
+  let status: RunSummary["status"] | "failed" = "failed";
   try {
     for (const text of prepared.notices) onEvent({ kind: "notice", text });
     const training = await TrainingRun.start({
@@ -56,12 +65,14 @@ export async function trainRun(options: TrainOptions): Promise<RunSummary> {
       stop: options.stop ?? never,
     });
     const summary = await training.finish();
+    status = summary.status;
     record({ status: summary.status, ended: new Date().toISOString(), steps: summary.steps, seconds: { ...summary.seconds } });
     return summary;
   } catch (error) {
     record({ status: "failed", ended: new Date().toISOString(), error: error instanceof Error ? error.message : String(error) });
     throw withResumeLine(error, run);
   } finally {
+    await tracking.close(status);
     store?.close();
   }
 }

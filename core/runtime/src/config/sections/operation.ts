@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pluginOptions } from "./json-schema.ts";
 import { withoutEffect } from "./without-effect.ts";
 
 /** `engine`: where the model lives. */
@@ -58,3 +59,6 @@ export const distributedSection = z.strictObject({
   fsdp_sharding_strategy: withoutEffect("FSDP2 shards parameters, gradients and optimiser state"),
   fsdp_cpu_offload: withoutEffect("state stays on the device"),
 });
+
+/** One of `trackers`. */
+export const trackerSection = z.union([z.string().min(1), z.strictObject({ name: z.string().min(1), options: pluginOptions.optional().describe("The tracker's own options") })]);

@@ -1,0 +1,61 @@
+import type { JsonObject, Tracker, TrackedRow } from "@mrlm/spec";
+import type { EvaluationResult } from "../evaluation/evaluate.ts";
+import type { RunDirectory } from "../run/run-directory.ts";
+import { plainMetrics } from "../run/metrics-file.ts";
+import type { PreparedRun } from "./prepare-run.ts";
+import type { RunEvent } from "./run-events.ts";
+
+/** The trackers of a run at work. */
+export interface RunTracking {
+  /** Hands on what an event has in numbers; returns at once. */
+  follow(event: RunEvent): void;
+  /** Waits until everything has been handed on. */
+  close(status: "finished" | "stopped" | "failed"): Promise<void>;
+}
+
+/** Starts them. One that fails, then or later, is told of and left alone: metrics.jsonl has everything. */
+export async function trackRun({ config, trackers }: PreparedRun, run: RunDirectory, resumedAt: number | undefined, onNotice: (text: string) => void): Promise<RunTracking> {
+  const live = new Map<string, Tracker>();
+  const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => {
+      live.delete(name);
+      onNotice(`Tracker ${name} failed and is left alone (metrics.jsonl has everything): ${error instanceof Error ? error.message : String(error)}`);
+    });
+  };
+  const about = { run: run.path, name: config.name, config: JSON.parse(JSON.stringify(config)) as JsonObject, resumedAt };
+  for (const { definition, options } of trackers) await attempt(definition.name, async () => void live.set(definition.name, await definition.start(about, options)));
+  let queue = Promise.resolve();
+  const each = (work: (tracker: Tracker) => Promise<void>): void => {
+    for (const name of [...live.keys()]) queue = queue.then(() => attempt(name, async () => live.get(name) && work(live.get(name) as Tracker)));
+  };
+  return {
+    follow(event) {
+      const row = rowOf(event);
+      if (row !== undefined) each((tracker) => tracker.log(row));
+    },
+    async close(status) {
+      each((tracker) => tracker.close(status));
+      await queue;
+    },
+  };
+}
+
+function rowOf(event: RunEvent): TrackedRow | undefined {
+  if (event.kind === "iteration") {
+    const { metrics } = plainMetrics(event.report.metrics);
+    const seconds = Object.entries({ ...event.report.seconds, total: event.seconds, engine: event.engineSeconds }).map(([phase, spent]) => [`seconds/${phase}`, spent]);
+    return { kind: "iteration", step: event.step, stage: event.name, metrics: finite({ ...metrics, ...Object.fromEntries(seconds) }) };
+  }
+  if (event.kind !== "evaluation") return undefined;
+  return { kind: "evaluation", step: event.step, stage: event.label, metrics: finite(Object.assign({}, ...event.results.map(evaluationMetrics))) };
+}
+
+function evaluationMetrics({ environment, greedy, sampled }: EvaluationResult): Record<string, unknown> {
+  const of = (kind: string, summary: typeof greedy | undefined): Record<string, unknown> =>
+    summary === undefined ? {} : { [`eval/${environment}/${kind}_accuracy`]: summary.accuracy, [`eval/${environment}/${kind}_reward`]: summary.reward };
+  return { ...of("greedy", greedy), ...of("sampled", sampled) };
+}
+
+function finite(metrics: Readonly<Record<string, unknown>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).filter((entry): entry is [string, number] => typeof entry[1] === "number" && Number.isFinite(entry[1])));
+}

@@ -1,0 +1,49 @@
+import { afterAll, expect, test } from "@jest/globals";
+import { definePlugin } from "@mrlm/kit";
+import { BigramEngine } from "@mrlm/testing";
+import { LocalHost, parseConfig, PluginHost, prepareRun, trainRun } from "@mrlm/runtime";
+import type { TrackedRow, TrackedRun, TrackerDefinition } from "@mrlm/spec";
+import { z } from "zod";
+import { reinforce } from "./support/reinforce.ts";
+import { CONFIG, letters, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
+
+afterAll(removeTemporaryDirectories);
+
+const rows: TrackedRow[] = [];
+const runs: TrackedRun[] = [];
+const ends: string[] = [];
+const good: TrackerDefinition<{ color: string }> = {
+  name: "good",
+  description: "Keeps what it is told.",
+  options: z.strictObject({ color: z.string().default("blue") }),
+  start: async (run) => (runs.push(run), { log: async (row) => void rows.push(row), close: async (status) => void ends.push(status) }),
+};
+const bad: TrackerDefinition<object> = {
+  name: "bad",
+  description: "Fails.",
+  options: z.strictObject({}),
+  start: async () => ({ log: async () => Promise.reject(new Error("the disk is full")), close: async () => undefined }),
+};
+const source = PluginHost.of([definePlugin({ name: "test", environments: [letters], algorithms: [reinforce], trackers: [good, bad] })]);
+
+async function prepare(trackers: readonly unknown[]) {
+  const host = new LocalHost({ source: await source });
+  const loaded = parseConfig(JSON.stringify({ ...CONFIG, output: temporaryDirectory(), trackers }), { path: "/tmp/run.yaml" });
+  return { host, prepared: await prepareRun(loaded, { host, algorithms: await source }) };
+}
+
+test("trackers get every iteration and evaluation in order; one that fails is told of once and the run goes on", async () => {
+  const notices: string[] = [];
+  const { host, prepared } = await prepare(["bad", { name: "good", options: { color: "red" } }]);
+  const { status } = await trainRun({ prepared, host, engine: new BigramEngine(), onEvent: (event) => event.kind === "notice" && notices.push(event.text) });
+  expect([status, ends, runs[0]?.resumedAt, runs[0]?.name]).toEqual(["finished", ["finished"], undefined, "test"]);
+  expect(notices.filter((text) => text.includes("Tracker bad failed"))).toEqual([expect.stringContaining("the disk is full")]);
+  expect(rows.map(({ kind, step }) => `${kind} ${step}`)).toEqual(["evaluation 0", "iteration 1", "iteration 2", "evaluation 2", "iteration 3", "evaluation 3", "iteration 4", "iteration 5", "evaluation 5", "iteration 6", "iteration 7", "evaluation 7"]);
+  expect(Object.keys(rows[1]?.metrics ?? {})).toEqual(expect.arrayContaining(["reward/mean", "seconds/total"]));
+  expect(rows[0]?.metrics).toMatchObject({ "eval/letters@1/greedy_accuracy": expect.any(Number) });
+});
+
+test("a tracker that is not there, and options that it does not have, are said before the run", async () => {
+  await expect(prepare(["god"])).rejects.toMatchObject({ code: "PLUGIN_NOT_FOUND", message: expect.stringContaining('Did you mean "good"?') });
+  await expect(prepare([{ name: "good", options: { colour: "red" } }])).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("colour") });
+});

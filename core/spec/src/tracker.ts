@@ -1,0 +1,38 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { JsonObject } from "./json.ts";
+
+/** Numbers of one iteration or evaluation. Means are divided; what was not finite is left out. */
+export interface TrackedRow {
+  readonly kind: "iteration" | "evaluation";
+  /** Iterations of the whole run so far. */
+  readonly step: number;
+  readonly stage: string;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** The run that is tracked. */
+export interface TrackedRun {
+  /** Its directory, whose metrics.jsonl stays the source: a tracker that fails loses nothing. */
+  readonly run: string;
+  readonly name: string;
+  /** As it was resolved. */
+  readonly config: JsonObject;
+  /** The step after which a continuation begins; later steps were tracked by a run that was lost, and come again. */
+  readonly resumedAt: number | undefined;
+}
+
+/** Shows the metrics of a run elsewhere: TensorBoard, a dashboard. */
+export interface Tracker {
+  /** Called in the order of the run. A rejection is told once, and the tracker is not called again. */
+  log(row: TrackedRow): Promise<void>;
+  close(status: "finished" | "stopped" | "failed"): Promise<void>;
+}
+
+/** A kind of tracker as a plugin offers it. */
+export interface TrackerDefinition<Options = unknown> {
+  /** `tensorboard`; `tracker:tensorboard` in the manifest. */
+  readonly name: string;
+  readonly description: string;
+  readonly options: StandardSchemaV1<unknown, Options>;
+  start(run: TrackedRun, options: Options): Promise<Tracker>;
+}

@@ -1,0 +1,49 @@
+import { maskedCrc32c } from "./crc32c.ts";
+
+/** A field of a protocol buffer: its number, and what it holds. */
+type Field = readonly [number: number, value: { readonly bytes: Uint8Array } | { readonly double: number } | { readonly float: number } | { readonly integer: number }];
+
+/** The first event of a file names its format. With version 2 readers honour session logs. */
+export function versionEvent(wallTime: number): Uint8Array {
+  return message([1, { double: wallTime }], [3, { bytes: Buffer.from("brain.Event:2") }]);
+}
+
+/** Says that a run goes on at a step: readers forget what older files hold from there on. */
+export function sessionStartEvent(wallTime: number, step: number): Uint8Array {
+  return message([1, { double: wallTime }], [2, { integer: step }], [7, { bytes: message([1, { integer: 1 }]) }]);
+}
+
+/** Scalars of one step: tensorflow.Event with a Summary of simple values (tensorflow/core/util/event.proto, framework/summary.proto). */
+export function scalarsEvent(wallTime: number, step: number, scalars: Readonly<Record<string, number>>): Uint8Array {
+  const values = Object.entries(scalars).map(([tag, value]): Field => [1, { bytes: message([1, { bytes: Buffer.from(tag) }], [2, { float: value }]) }]);
+  return message([1, { double: wallTime }], [2, { integer: step }], [5, { bytes: message(...values) }]);
+}
+
+/** A record: length, its checksum, the data, its checksum, all little-endian (TFRecord). */
+export function record(data: Uint8Array): Buffer {
+  const result = Buffer.alloc(data.length + 16);
+  result.writeBigUInt64LE(BigInt(data.length), 0);
+  result.writeUInt32LE(maskedCrc32c(result.subarray(0, 8)), 8);
+  result.set(data, 12);
+  result.writeUInt32LE(maskedCrc32c(data), 12 + data.length);
+  return result;
+}
+
+function message(...fields: readonly Field[]): Buffer {
+  return Buffer.concat(fields.flatMap(([number, value]) => {
+    if ("bytes" in value) return [varint(number * 8 + 2), varint(value.bytes.length), value.bytes];
+    if ("integer" in value) return [varint(number * 8), varint(value.integer)];
+    const fixed = Buffer.alloc("double" in value ? 8 : 4);
+    if ("double" in value) fixed.writeDoubleLE(value.double);
+    else fixed.writeFloatLE(value.float);
+    return [varint(number * 8 + ("double" in value ? 1 : 5)), fixed];
+  }));
+}
+
+/** @param value a whole number of 0 or more */
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  return Buffer.from([...bytes, rest]);
+}
