@@ -1,3 +1,4 @@
+/* oxlint-disable no-underscore-dangle -- names of Emscripten's */
 import { constants, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

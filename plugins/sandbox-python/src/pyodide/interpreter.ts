@@ -1,3 +1,4 @@
+/* oxlint-disable no-underscore-dangle -- names of Emscripten's */
 import type { BootImage } from "./boot-image.ts";
 import { addDevice } from "./device.ts";
 import type { CFunction, EmscriptenModule } from "./emscripten.ts";
@@ -46,13 +47,14 @@ export class Interpreter {
   /** One in the state of `image`; without one, Python starts, which takes a second. `python` is the folder of this package's Python modules. */
   static async start(python: string, image?: BootImage): Promise<Interpreter> {
     const seal: Seal = { isClosed: false };
-    let interpreter: Interpreter | undefined;
+    const made: { interpreter?: Interpreter } = {};
     const { module, instance } = await loadModule({
       python,
       initializesPython: image === undefined,
-      adapt: (imports) => sealImports(imports, seal, { emscripten_resize_heap: (bytes = 0) => (interpreter === undefined ? 0 : interpreter.#grow(bytes >>> 0)) }),
+      adapt: (imports) => sealImports(imports, seal, { emscripten_resize_heap: (bytes = 0) => (made.interpreter === undefined ? 0 : made.interpreter.#grow(bytes >>> 0)) }),
     });
-    interpreter = new Interpreter(module, instance, seal);
+    const interpreter = new Interpreter(module, instance, seal);
+    made.interpreter = interpreter;
     if (image === undefined) interpreter.#prepare();
     else interpreter.#load(image);
     return interpreter;

@@ -1,3 +1,4 @@
+/* oxlint-disable no-underscore-dangle -- the name that Node gives it */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
