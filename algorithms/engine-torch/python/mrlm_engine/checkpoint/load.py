@@ -20,6 +20,7 @@ from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.rebuild import empty_module
 from mrlm_engine.models.value_head import ValueHead
 from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.loss_scale import LossScale
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class LoadedModel:
     optimizer: dict[str, torch.Tensor]
     gradients: dict[str, torch.Tensor]
     accumulated_calls: int
+    loss_scale: LossScale | None = None
 
     def restore(self, learner: Learner) -> None:
         """Gives a new learner of the model its past."""
@@ -38,6 +40,8 @@ class LoadedModel:
         learner.optimizer.restore(self.optimizer)
         learner.gradients.restore(self.gradients)
         learner.accumulated_calls = self.accumulated_calls
+        if self.loss_scale is not None:
+            learner.loss_scale = self.loss_scale
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,10 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], pl
     _load_weights(held, load_file(folder / WEIGHTS))
     optimizer = load_file(folder / OPTIMIZER) if held.trainable else {}
     gradients = load_file(folder / GRADIENTS) if held.trainable else {}
-    return LoadedModel(held, optimizer, gradients, int(entry["accumulated_calls"]))
+    # Absent from checkpoints that were written before there was one.
+    scale = entry.get("loss_scale")
+    loss_scale = None if scale is None else LossScale(**scale)
+    return LoadedModel(held, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale)
 
 
 def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,7 @@ def _save_model(learner: Learner, folder: Path) -> dict[str, Any]:
         # A sampler made after Load has the trainer's weights. Whether they were published is for the client to know.
         "version": held.version,
         "accumulated_calls": learner.accumulated_calls,
+        "loss_scale": None if learner.loss_scale is None else dataclasses.asdict(learner.loss_scale),
     }
 
 

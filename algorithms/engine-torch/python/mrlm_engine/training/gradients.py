@@ -65,6 +65,13 @@ class GradientStore:
                 part(accumulator(parameter)).add_(mine)
 
     @torch.no_grad()
+    def multiply(self, factor: float) -> None:
+        """Multiplies what has come since the last `set_aside`."""
+        gradients = [part(gradient) for _, _, gradient in self.tensors()]
+        if gradients:
+            torch._foreach_mul_(gradients, factor)
+
+    @torch.no_grad()
     def merge(self) -> None:
         """Adds what was put aside to what has come since."""
         for parameter, gradient in self._aside:

@@ -16,6 +16,7 @@ from mrlm_engine.distributed.shard import is_divided, shard_model
 from mrlm_engine.errors import EngineError
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.training.gradients import GradientStore
+from mrlm_engine.training.loss_scale import LossScale
 from mrlm_engine.training.optimizer import AdamWParameters, Optimizer, clip_factor
 from mrlm_engine.trunk.choose import choose_trunk
 
@@ -46,6 +47,7 @@ class Learner:
         if held.mesh is not None and not is_divided(held):
             shard_model(held, held.mesh)
         self.gradients = GradientStore(held.named_parameters() if held.trainable else ())
+        self.loss_scale = LossScale() if held.dtype == torch.float16 else None
         # ForwardBackward calls completed since the last step.
         self.accumulated_calls = 0
         # Graphs of the open pass that wait for their gradients, by number of the micro-batch.
@@ -83,6 +85,8 @@ class Learner:
         with self.held.lock:
             self.trunk.finish_gradients()
             self.gradients.sum_over_ranks()
+            if self.loss_scale is not None:
+                self.gradients.multiply(1.0 / self.loss_scale.value)
             self.gradients.merge()
             self.graphs.clear()
             self.accumulated_calls += 1
@@ -113,8 +117,12 @@ class Learner:
             if not math.isfinite(norm):
                 self.clear()
                 reason = f"the gradient norm is {norm}"
+                if self.loss_scale is not None:
+                    reason += f"; {self.loss_scale.overflowed()}"
                 return StepResult(False, norm, reason, time.perf_counter() - started)
             self.optimizer.step(parameters, clip_factor(norm, max_grad_norm))
+            if self.loss_scale is not None:
+                self.loss_scale.stepped()
             self.accumulated_calls = 0
             self.held.step += 1
             self.held.generation += 1

@@ -54,6 +54,10 @@ class MicroBatch:
 
     def backward(self, gradients: Sequence[UnitGradients], normalizer: float) -> None:
         """Runs backward from the gradients of its units divided by `normalizer`, and accumulates."""
+        scale = self._learner.loss_scale
+        if scale is not None:
+            # Taken out again when the pass is complete, in float32.
+            normalizer /= scale.value
         grads = GradientTensors(
             *(
                 self._joined([getattr(g, name) for g in gradients], normalizer)
