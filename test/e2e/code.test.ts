@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { connectEnvironments } from "@mrlm/client";
+import { MetricsFile } from "@mrlm/runtime";
+import type { Message } from "@mrlm/spec";
+import { describeWithEngine } from "./support/engine.ts";
+import { Mrlm, run } from "./support/mrlm.ts";
+import { temporaryDirectory } from "./support/tiny-run.ts";
+
+const { signal } = new AbortController();
+
+describeWithEngine("examples/code (skipped where `npm run setup` has not run)", () => {
+  const output = temporaryDirectory();
+
+  test("a tiny model is trained by PPO on code that runs in the sandbox", async () => {
+    const { code, events, stderr } = await run(["train", "--json", "--config", "examples/code/code.yaml", "--output", output]);
+    expect([code, stderr]).toEqual([0, expect.anything()]);
+    const directory = events.find(({ event }) => event === "summary")?.["directory"] as string;
+    const rows = new MetricsFile(join(directory, "metrics.jsonl")).rows().filter(({ kind, stage }) => kind === "iteration" && stage === "ppo");
+    expect(rows.at(-1)).toMatchObject({ metrics: { "episodes/unscored": 0, "episodes/failed": 0, "reward/tests": expect.anything(), "reward/all_passed": expect.anything() } });
+  }, 600_000);
+});
+
+test("mrlm serve: a client earns the full reward with a reference", async () => {
+  const server = new Mrlm(["serve", "--environments", "code", "--port", "0", "--json"]);
+  const { address, environments } = await server.event(({ event }) => event === "listening");
+  expect(environments).toEqual(["code@1"]);
+  const host = await connectEnvironments(address as string);
+  for (const language of ["python", "typescript"]) {
+    const ref = { id: "code", options: { language } };
+    const [demonstration] = await host.demonstrate(ref, ["train/3"]);
+    const session = await host.open(ref);
+    const { agent } = await session.reset({ task: "train/3", signal });
+    const { rewards } = await session.step({ agent, message: demonstration?.messages.at(-1) as Message, finishReason: "stop" }, { signal });
+    expect(rewards[agent]).toMatchObject({ scored: true, value: 1 });
+    await session.close();
+  }
+  await host.close();
+  server.child.kill("SIGINT");
+  expect(await server.finished).toMatchObject({ code: 0, signal: null });
+}, 300_000);
