@@ -3,9 +3,10 @@ import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { type PpoOptions, ppoOptions } from "./options.ts";
 import { startPpo } from "./ppo-run.ts";
 
+export { explainedVariance } from "./explained-variance.ts";
 export { generalizedAdvantages, type TokenSteps, whiten } from "./gae.ts";
 export { type PpoOptions, ppoOptions } from "./options.ts";
-export { explainedVariance, valueLoss } from "./value-loss.ts";
+export { valueLoss } from "./value-loss.ts";
 
 /** `ppo@1`: proximal policy optimisation. */
 export const ppo: AlgorithmDefinition<PpoOptions> = {

@@ -1,7 +1,7 @@
 import { meanOf } from "@mrlm/kit";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { Estimate } from "./estimate.ts";
-import { explainedVariance } from "./value-loss.ts";
+import { explainedVariance } from "./explained-variance.ts";
 
 /** Sums over the tokens of all updates of an iteration, so that metrics are the same however a batch was split. */
 export class PpoMetrics {
