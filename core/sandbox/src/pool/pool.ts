@@ -46,13 +46,20 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Runs a task in an idle child, or waits for one. */
+  /** Runs a task in an idle child, or waits for one. A child that breaks down may owe it to an earlier submission: then the task runs once more. */
   async run(task: ChildTask, limits: SandboxLimits, signal?: AbortSignal): Promise<Outcome> {
+    const first = await this.#runOnce(task, limits, signal);
+    const isSuspect = first.outcome.isImposed && first.outcome.result.verdict === "killed" && first.wasUsed;
+    return isSuspect ? (await this.#runOnce(task, limits, signal)).outcome : first.outcome;
+  }
+
+  async #runOnce(task: ChildTask, limits: SandboxLimits, signal?: AbortSignal): Promise<{ readonly outcome: Outcome; readonly wasUsed: boolean }> {
     const child = await this.acquire(signal);
+    const wasUsed = child.runs > 0;
     try {
       const outcome = await child.exchange(task, limits, signal === undefined ? {} : { signal });
       if (outcome.isImposed || outcome.result.spent === true) child.kill();
-      return outcome;
+      return { outcome, wasUsed };
     } finally {
       this.release(child);
     }
