@@ -1,60 +1,57 @@
-import type { AlgorithmContext, SupervisedSequence, TaskId, ToolDefinition, TrainingEnvironment } from "@mrlm/spec";
-import { readFileRows } from "./file-rows.ts";
-import { lengthLimit } from "./length-limit.ts";
-import type { SftOptions } from "./options.ts";
+import { epochOrder, shares } from "@mrlm/kit";
+import { type AlgorithmContext, type JsonObject, MrlmError } from "@mrlm/spec";
+import { demonstrationSources } from "./demonstrations.ts";
+import { fileSource } from "./file-source.ts";
+import { type SftOptions, sourcesOf } from "./options.ts";
+import type { TargetSequence } from "./target-sequence.ts";
 
 /** Indexable conversations; an index is always the same one. */
-export interface Conversations {
+export interface ConversationSource {
   readonly size: number;
-  get(indices: readonly number[]): Promise<readonly SupervisedSequence[]>;
+  /** Share of the batches, relative to the other sources. */
+  readonly weight: number;
+  get(indices: readonly number[]): Promise<readonly TargetSequence[]>;
   /** What someone should know of them, in words. */
   readonly notices: readonly string[];
 }
 
-/** Demonstrations that are looked at before training begins: all of a small set, a sample of a generated one. */
-const PROBED = 256;
-
-/** Conversations of a file. Every row is turned into tokens, and so checked, before training begins. */
-export async function conversationsFromFile(context: AlgorithmContext, options: SftOptions & { readonly data: string }): Promise<Conversations> {
-  const { data: path, on_overlong } = options;
-  const limit = await lengthLimit(context, options);
-  const { rows, left } = readFileRows(await context.rows(path), path, context.renderer, options.min_reward);
-  const kept = rows.map(({ sequences, place }) => limit.apply(sequences, place)).filter((sequences) => sequences.length > 0);
-  const reasons = Object.entries(left).map(([why, count]) => `${count} ${why}`);
-  if (limit.touched > 0) reasons.push(`${limit.touched} longer than ${limit.tokens} tokens ${on_overlong === "skip" ? "left out" : "cut"}`);
-  return {
-    size: kept.length,
-    get: async (indices) => indices.flatMap((index) => kept[index] as readonly SupervisedSequence[]),
-    notices: reasons.length === 0 ? [] : [`${path}: ${kept.length} rows are learnt from; ${reasons.join(", ")}.`],
-  };
+/** Everything that is learnt from: sources in proportion to their weights, each in a random order without replacement in an epoch. */
+export interface Conversations {
+  take(count: number): Promise<readonly TargetSequence[]>;
+  /** Passes over all conversations so far. */
+  epochs(): number;
+  readonly notices: readonly string[];
+  state(): JsonObject;
+  restore(state: JsonObject): void;
 }
 
-/** The environments' own demonstrations: environment e has a share of the indices in proportion to its weight. */
-export async function conversationsFromEnvironments(context: AlgorithmContext, options: SftOptions): Promise<Conversations> {
-  const limit = await lengthLimit(context, options);
-  const sources = context.environments.map((environment) => ({
-    environment,
-    size: Math.min(options.demonstrations ?? Number.POSITIVE_INFINITY, environment.splits["train"] ?? 0),
-  }));
-  const demonstrate = async (environment: TrainingEnvironment, tasks: readonly TaskId[]): Promise<SupervisedSequence[]> => {
-    const found = tasks.length === 0 ? [] : await environment.demonstrate(tasks);
-    return found.flatMap(({ task, messages, tools }) => limit.apply(context.renderer.supervise(messages, tools as readonly ToolDefinition[] | undefined), `The demonstration of ${environment.ref.id} ${task}`));
-  };
-  for (const { environment, size } of sources) {
-    const step = Math.max(1, Math.floor(size / PROBED));
-    await demonstrate(environment, Array.from({ length: Math.min(size, PROBED) }, (_, i) => `train/${i * step}`));
+/** Opens the sources that the options name. Rejects with DATA_INVALID for one in which there is nothing to learn. */
+export async function openConversations(context: AlgorithmContext, options: SftOptions): Promise<Conversations> {
+  const opened = sourcesOf(options).map((source) => (source.path === undefined ? demonstrationSources(context, options, source) : fileSource(context, options, { ...source, path: source.path })));
+  const sources = (await Promise.all(opened)).flat();
+  const notices = sources.flatMap((source) => source.notices);
+  if (sources.length === 0 || sources.some(({ size }) => size === 0)) {
+    throw new MrlmError("DATA_INVALID", ["There is a source without one conversation to learn from.", ...notices].join(" "));
   }
+  const orders = sources.map(({ size }, i) => epochOrder(size, i === 0 ? "sft/order" : `sft/order/${i}`, context.seed));
+  const turns = shares(sources.map(({ weight }) => weight));
+  const positions = (): number[] => orders.map((order) => order.position());
+  const total = sources.reduce((sum, { size }) => sum + size, 0);
   return {
-    size: sources.reduce((sum, source) => sum + source.size, 0),
-    async get(indices) {
-      const wanted = sources.map(() => [] as TaskId[]);
-      for (const index of indices) {
-        let rest = index;
-        const at = sources.findIndex((source) => (rest -= source.size) < 0);
-        wanted[at]?.push(`train/${rest + (sources[at]?.size ?? 0)}`);
+    async take(count) {
+      const indices = sources.map(() => [] as number[]);
+      for (let i = 0; i < count; i++) {
+        const next = turns.next();
+        indices[next]?.push(...(orders[next]?.take(1) ?? []));
       }
-      return (await Promise.all(sources.map(({ environment }, at) => demonstrate(environment, wanted[at] as TaskId[])))).flat();
+      return (await Promise.all(sources.map((source, i) => source.get(indices[i] as number[])))).flat();
     },
-    notices: limit.touched === 0 ? [] : [`Demonstrations of more than ${limit.tokens} tokens are ${options.on_overlong === "skip" ? "left out" : "cut"}: ${limit.touched} of the first that were looked at.`],
+    epochs: () => positions().reduce((sum, position) => sum + position, 0) / total,
+    notices,
+    state: () => ({ positions: positions(), drawn: [...turns.drawn()] }),
+    restore(state) {
+      turns.restore(state["drawn"] as number[]);
+      for (const [i, order] of orders.entries()) order.seek((state["positions"] as number[])[i] as number);
+    },
   };
 }

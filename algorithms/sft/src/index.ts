@@ -1,20 +1,25 @@
 import { definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
-import { type SftOptions, sftOptions } from "./options.ts";
+import { type SftOptions, sftOptions, sourcesOf } from "./options.ts";
 import { startSft } from "./sft-run.ts";
 
 export { type Aggregation, sftBatch, type SftBatch } from "./loss.ts";
+export { type TargetSequence, targetSequence } from "./target-sequence.ts";
 export { type SftOptions, sftOptions } from "./options.ts";
 
 /** `sft@1`: supervised fine-tuning. */
 export const sft: AlgorithmDefinition<SftOptions> = {
   id: "sft@1",
-  description: "Supervised fine-tuning on demonstrations or conversations.",
+  description: "Supervised fine-tuning: imitation, world models, and mixtures of sources.",
   options: sftOptions,
   iterations: (options) => options.steps,
   validate(options, environments) {
-    if (options.data === undefined && environments.length === 0) {
-      throw new MrlmError("CONFIG_INVALID", "sft has neither `data` nor an environment to take demonstrations from.");
+    const sources = sourcesOf(options);
+    if (environments.length === 0 && sources.some(({ path }) => path === undefined)) {
+      throw new MrlmError("CONFIG_INVALID", "sft has neither `data` nor an environment to take demonstrations from.", { hint: "Name a file in `data`, or an environment under `environments`." });
+    }
+    if (sources.some((source) => source.action_weight === 0 && source.observation_weight === 0)) {
+      throw new MrlmError("CONFIG_INVALID", "action_weight and observation_weight are both 0: nothing would be learnt.", { hint: "Set action_weight: 1 to imitate, observation_weight: 1 for a world model, or both." });
     }
   },
   create: startSft,

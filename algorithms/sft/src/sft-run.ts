@@ -1,20 +1,17 @@
-import { epochOrder, optimStepOptions } from "@mrlm/kit";
-import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Mean, MrlmError, type UnitOutputs } from "@mrlm/spec";
-import { conversationsFromEnvironments, conversationsFromFile } from "./conversations.ts";
+import { optimStepOptions } from "@mrlm/kit";
+import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Metrics, type UnitOutputs } from "@mrlm/spec";
+import { openConversations } from "./conversations.ts";
 import { sftBatch } from "./loss.ts";
 import type { SftOptions } from "./options.ts";
 
 /** Supervised fine-tuning: behavioural cloning of demonstrations or of the conversations in a file. */
 export async function startSft(context: AlgorithmContext, options: SftOptions): Promise<AlgorithmRun> {
-  const { data } = options;
-  const conversations = await (data === undefined ? conversationsFromEnvironments(context, options) : conversationsFromFile(context, { ...options, data }));
-  if (conversations.size === 0) throw new MrlmError("DATA_INVALID", ["There is not one conversation to learn from.", ...conversations.notices].join(" "));
-  const order = epochOrder(conversations.size, "sft/order", context.seed);
+  const conversations = await openConversations(context, options);
   let step = 0;
 
   async function iterate(): Promise<IterationReport> {
     const began = performance.now();
-    const sequences = await conversations.get(order.take(options.batch_size));
+    const sequences = await conversations.take(options.batch_size);
     const batch = sftBatch(sequences, options.aggregation);
     const prepared = performance.now();
     const pass = await context.engine.forwardBackward({
@@ -32,13 +29,13 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
     return {
       iteration: step,
       metrics: {
-        "loss/nll": negativeLogLikelihood(pass.outputs),
+        ...negativeLogLikelihoods(pass.outputs, batch.observed),
         ...(applied.applied ? { "optim/grad_norm": applied.gradNorm } : {}),
         "optim/skipped": Number(!applied.applied),
         "optim/learning_rate": update.learningRate,
         "tokens/target": batch.targetTokens,
         "tokens/computed": pass.computedTokens,
-        "data/epoch": order.position() / conversations.size,
+        "data/epoch": conversations.epochs(),
       },
       seconds: { environment: (prepared - began) / 1000, training: (performance.now() - prepared) / 1000 },
       notices: [...(step === 1 ? conversations.notices : []), ...(applied.applied ? [] : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`])],
@@ -49,21 +46,25 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
     async *run() {
       while (step < options.steps && !context.signal.aborted) yield await iterate();
     },
-    state: (): JsonObject => ({ step, position: order.position() }),
+    state: (): JsonObject => ({ step, conversations: conversations.state() }),
     restore(state) {
       step = Number(state["step"]);
-      order.seek(Number(state["position"]));
+      conversations.restore(state["conversations"] as JsonObject);
     },
   };
 }
 
-/** In nats per token, over all tokens whatever the aggregation. */
-function negativeLogLikelihood(outputs: readonly UnitOutputs[]): Mean {
-  let sum = 0;
-  let count = 0;
-  for (const { logprob = new Float32Array() } of outputs) {
-    for (const value of logprob) sum -= value;
-    count += logprob.length;
+/** In nats a token, of actions and of observations, whatever their weights and the aggregation. */
+function negativeLogLikelihoods(outputs: readonly UnitOutputs[], observed: readonly Uint8Array[]): Metrics {
+  const sums = [0, 0];
+  const counts = [0, 0];
+  for (const [unit, { logprob = new Float32Array() }] of outputs.entries()) {
+    for (const [t, value] of logprob.entries()) {
+      const kind = observed[unit]?.[t] as 0 | 1;
+      sums[kind] = (sums[kind] as number) - value;
+      counts[kind] = (counts[kind] as number) + 1;
+    }
   }
-  return { sum, count };
+  const [actions, observations] = [0, 1].map((kind) => ({ sum: sums[kind] as number, count: counts[kind] as number }));
+  return { ...(actions?.count ? { "loss/nll": actions } : {}), ...(observations?.count ? { "loss/nll_observed": observations } : {}) };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { sftBatch } from "../src/index.ts";
+import { sftBatch, targetSequence } from "../src/index.ts";
 
-const sequence = (mask: number[]) => ({ tokens: new Int32Array(mask.length), mask: Uint8Array.from(mask) });
+const sequence = (mask: number[]) => targetSequence({ tokens: new Int32Array(mask.length), mask: Uint8Array.from(mask) }, 1, 0);
 const masks = fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 1, maxLength: 12 }).map((mask) => [0, ...mask]);
 
 describe("sftBatch", () => {
@@ -38,5 +38,22 @@ describe("sftBatch", () => {
         expect(total).toBeCloseTo(-1, 5);
       }),
     );
+  });
+});
+
+describe("targetSequence", () => {
+  const tokens = Int32Array.of(5, 6, 7, 8, 9, 10, 11);
+  const mask = Uint8Array.of(0, 0, 1, 0, 0, 1, 1);
+
+  test("a world model learns what follows the first turn and is no action, never the prompt", () => {
+    expect(targetSequence({ tokens, mask }, 0, 1)).toEqual({ tokens, mask: Uint8Array.of(0, 0, 0, 1, 1, 0, 0), weights: Float32Array.of(1, 1), observed: Uint8Array.of(1, 1) });
+    expect(targetSequence({ tokens, mask: new Uint8Array(7) }, 0, 1).weights).toHaveLength(0);
+  });
+
+  test("both at once, by weights: the loss is their weighted mean", () => {
+    const both = targetSequence({ tokens, mask }, 1, 0.5);
+    expect([Array.from(both.mask), Array.from(both.weights), Array.from(both.observed)]).toEqual([[0, 0, 1, 1, 1, 1, 1], [1, 0.5, 0.5, 1, 1], [0, 1, 1, 0, 0]]);
+    const { gradients, normalizer } = sftBatch([both], "token_mean");
+    expect([normalizer, Array.from(gradients[0]?.logprob ?? [])]).toEqual([4, [-1, -0.5, -0.5, -1, -1]]);
   });
 });

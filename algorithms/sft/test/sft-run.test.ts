@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { characterTokenizerFiles, chatRenderer, textMessage } from "@mrlm/kit";
 import type { JsonObject, JsonValue, Mean, SupervisedSequence } from "@mrlm/spec";
-import { type BigramOutcome, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { sft } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-sft-"));
@@ -52,6 +52,43 @@ describe("sft on a bigram model", () => {
     const resumed = await trainBigramInterrupted(training(), 4);
     expect(resumed.weights).toEqual(whole.weights);
     expect(resumed.reports.map(({ metrics }) => metrics)).toEqual(whole.reports.slice(3).map(({ metrics }) => metrics));
+  });
+
+  test("a world model learns what the environment answers, and not what was said to it", async () => {
+    const data = fileOf({ messages: [{ role: "user", content: "1" }, { role: "assistant", content: "a" }, { role: "user", content: "dd" }, { role: "assistant", content: "b" }] });
+    const world = { data, action_weight: 0, observation_weight: 1, batch_size: 1, steps: 12, learning_rate: 0.3 };
+    const { reports } = await trainBigram(training(world));
+    const losses = reports.map(({ metrics }) => (metrics["loss/nll_observed"] as Mean).sum);
+    expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.6);
+    expect(reports[0]?.metrics["loss/nll"]).toBeUndefined();
+    const both = await trainBigram(training({ ...world, action_weight: 1, observation_weight: 0.5, steps: 1 }));
+    // Two tokens of each answer: its letter and the stop token.
+    expect(both.reports[0]?.metrics["loss/nll"]).toMatchObject({ count: 4 });
+    expect((both.reports[0]?.metrics["loss/nll_observed"] as Mean).sum).toBeCloseTo(losses[0] as number, 4);
+  });
+
+  test("several sources share the batches by weight, each with its own rules, also when the run is killed between", async () => {
+    const [long, short] = [fileOf({ prompt: "1", completion: "abab" }), fileOf({ prompt: "1", completion: "a" }, { prompt: "2", completion: "b" })];
+    const mixed = training({ data: [{ path: long, weight: 3 }, { path: short }, {}], batch_size: 5, steps: 6 });
+    const whole = await trainBigram(mixed);
+    // Of five conversations three of the first source (five tokens), one of the second (two), one demonstration ("aa": three).
+    expect(whole.reports.map(({ metrics }) => metrics["tokens/target"])).toEqual(Array(6).fill(3 * 5 + 2 + 3));
+    expect((await trainBigramInterrupted(mixed, 4)).weights).toEqual(whole.weights);
+  });
+
+  test("demonstrations of several environments come in proportion to the environments' weights", async () => {
+    const environments = [lettersEnvironment(), lettersEnvironment({ id: "long@1", demonstration: "abcd" })];
+    const config = { environments: [{ id: "letters@1", weight: 1 }, { id: "long@1", weight: 3 }] };
+    const { reports } = await trainBigram({ ...training({ batch_size: 4, steps: 2 }, config), environments });
+    expect(reports.map(({ metrics }) => metrics["tokens/target"])).toEqual([3 + 3 * 5, 3 + 3 * 5]);
+  });
+
+  test.each<[JsonObject, string, RegExp]>([
+    [{ action_weight: 0 }, "CONFIG_INVALID", /both 0/],
+    [{ action_weight: 0, observation_weight: 1 }, "DATA_INVALID", /in none of them does an observation follow a turn/],
+    [{ data: [{ path: fileOf({ prompt: "1", completion: "a" }), action_weight: 0, observation_weight: 1 }] }, "DATA_INVALID", /1 without an observation after a turn/],
+  ])("what has nothing to learn is refused: %j", async (options, code, message) => {
+    await expect(trainBigram(training(options))).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
   describe("collected episodes", () => {

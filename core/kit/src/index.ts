@@ -17,6 +17,7 @@ export * from "./learning/mean.ts";
 export * from "./learning/optimizer-options.ts";
 export * from "./learning/play-groups.ts";
 export * from "./learning/schedule.ts";
+export * from "./learning/shares.ts";
 export * from "./learning/surrogate.ts";
 export * from "./learning/task-order.ts";
 export * from "./messages.ts";

@@ -11,8 +11,8 @@ const shareOfA: LettersReward = (text) => score(text.length === 0 ? 0 : [...text
  * An environment that a {@link BigramEngine} can learn: it shows a digit and rewards what is said, over one turn or several. A reward that throws is an
  * episode that fails.
  */
-export function lettersEnvironment(options: { readonly turns?: number; readonly tasks?: number; readonly reward?: LettersReward; readonly id?: `${string}@${number}` } = {}): EnvironmentDefinition {
-  const { turns = 1, tasks = 64, reward = shareOfA, id = "letters@1" } = options;
+export function lettersEnvironment(options: { readonly turns?: number; readonly tasks?: number; readonly reward?: LettersReward; readonly id?: `${string}@${number}`; readonly demonstration?: string } = {}): EnvironmentDefinition {
+  const { turns = 1, tasks = 64, reward = shareOfA, id = "letters@1", demonstration = "aa" } = options;
   return defineEnvironment({
     id,
     description: "Rewards letters.",
@@ -43,7 +43,7 @@ export function lettersEnvironment(options: { readonly turns?: number; readonly 
       };
     },
     async demonstrate(_context, _options, task) {
-      return { task, agent: "agent", messages: [textMessage("user", String(Number(task.split("/")[1]) % 10)), textMessage("assistant", "aa")] };
+      return { task, agent: "agent", messages: [textMessage("user", String(Number(task.split("/")[1]) % 10)), textMessage("assistant", demonstration)] };
     },
   });
 }

@@ -1,0 +1,40 @@
+import { type AlgorithmContext, MrlmError, type TaskId, type ToolDefinition, type TrainingEnvironment } from "@mrlm/spec";
+import type { ConversationSource } from "./conversations.ts";
+import { lengthLimit } from "./length-limit.ts";
+import type { SftOptions, SftSource } from "./options.ts";
+import { type TargetSequence, targetSequence } from "./target-sequence.ts";
+
+/** Demonstrations that are looked at before training begins: all of a small set, a sample of a generated one. */
+const PROBED = 256;
+
+/** The environments' own demonstrations: one source for each environment, which share the source's weight in proportion to theirs. */
+export async function demonstrationSources(context: AlgorithmContext, options: SftOptions, source: SftSource): Promise<ConversationSource[]> {
+  const total = context.environments.reduce((sum, { weight }) => sum + weight, 0);
+  return Promise.all(context.environments.map((environment) => demonstrationSource(context, options, environment, { ...source, weight: (source.weight * environment.weight) / total })));
+}
+
+async function demonstrationSource(context: AlgorithmContext, options: SftOptions, environment: TrainingEnvironment, source: SftSource): Promise<ConversationSource> {
+  const { demonstrations = Number.POSITIVE_INFINITY, action_weight, observation_weight, weight } = source;
+  const limit = await lengthLimit(context, options);
+  const size = Math.min(demonstrations, environment.splits["train"] ?? 0);
+  const demonstrate = async (tasks: readonly TaskId[]): Promise<TargetSequence[]> => {
+    const found = tasks.length === 0 ? [] : await environment.demonstrate(tasks);
+    return found.flatMap(({ task, messages, tools }) => {
+      const sequences = context.renderer.supervise(messages, tools as readonly ToolDefinition[] | undefined);
+      return limit.apply(sequences, `The demonstration of ${environment.ref.id} ${task}`).map((sequence) => targetSequence(sequence, action_weight, observation_weight));
+    });
+  };
+  const step = Math.max(1, Math.floor(size / PROBED));
+  const probed = await demonstrate(Array.from({ length: Math.min(size, PROBED) }, (_, i) => `train/${i * step}`));
+  if (probed.length > 0 && probed.every(({ weights }) => weights.length === 0)) {
+    throw new MrlmError("DATA_INVALID", `There is nothing to learn in the demonstrations of ${environment.ref.id}: in none of them does an observation follow a turn.`, {
+      hint: "Learn its actions (action_weight above 0), or give an environment of several turns.",
+    });
+  }
+  return {
+    size,
+    weight,
+    get: (indices) => demonstrate(indices.map((index) => `train/${index}`)),
+    notices: limit.touched === 0 ? [] : [`Demonstrations of more than ${limit.tokens} tokens are ${options.on_overlong === "skip" ? "left out" : "cut"}: ${limit.touched} of the first that were looked at.`],
+  };
+}
