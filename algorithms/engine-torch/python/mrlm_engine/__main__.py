@@ -42,6 +42,7 @@ def serve(settings: EngineSettings, place: Place, ready_line: TextIO) -> int:
     import transformers
 
     from mrlm_engine.device import choose_device
+    from mrlm_engine.distributed.peers import find_peers
     from mrlm_engine.distributed.process_group import join_process_group, leave_process_group
     from mrlm_engine.lifetime import die_with_parent, end_of_life
     from mrlm_engine.service.run import follow_leader, serve_clients
@@ -57,7 +58,9 @@ def serve(settings: EngineSettings, place: Place, ready_line: TextIO) -> int:
     channel = join_process_group(place, device.device)
     try:
         if place.rank == 0:
-            return serve_clients(EngineState(settings, device, channel), end_of_life(), ready_line)
+            state = EngineState(settings, device, channel)
+            state.peers = find_peers(channel, place.size)
+            return serve_clients(state, end_of_life(), ready_line)
         return follow_leader(EngineState(settings, device), channel, end_of_life())
     finally:
         leave_process_group()

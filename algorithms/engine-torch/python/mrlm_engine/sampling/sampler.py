@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,10 @@ from mrlm_engine.models import HeldModel
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder
+from mrlm_engine.sampling.remote import Peer, RemoteTaker
 from mrlm_engine.sampling.runner import Runner, RunnerLimits
-from mrlm_engine.sampling.stream import SampleStream
+from mrlm_engine.sampling.split import SplitTaker
+from mrlm_engine.sampling.stream import SampleStream, SequenceTaker
 from mrlm_engine.sampling.worker import Worker
 
 _CPU_LIMITS = RunnerLimits(rows=256, state_bytes=2 << 30)
@@ -42,14 +44,23 @@ class Sampler:
     which they join and leave at any step.
     """
 
-    def __init__(self, held: HeldModel, deterministic: bool, limits: RunnerLimits | None = None) -> None:
-        """Copies the present weights. Memory of running sequences stays within `limits`."""
+    def __init__(
+        self, held: HeldModel, deterministic: bool, limits: RunnerLimits | None = None, peers: Sequence[Peer] = ()
+    ) -> None:
+        """Copies the present weights. Memory of running sequences stays within `limits`.
+
+        Sequences are divided between this sampler and those of `peers`, which have the same weights.
+        """
         self._held = held
         self._deterministic = deterministic
         with held.lock:
             self._decoder = choose_decoder(held, inference_weights(held))
         runner = Runner(self._decoder, held.device, held.max_positions, limits or _default_limits(held.device))
         self._worker = Worker(runner, waves=deterministic, version=held.version)
+        self._remote = [RemoteTaker(peer, held.model_id) for peer in peers]
+        self._taker: SequenceTaker = self._worker
+        if self._remote:
+            self._taker = SplitTaker([self._worker, *self._remote], waves=deterministic)
 
     def publish(self) -> PublishResult:
         """Takes over the trainer's weights under the next version.
@@ -78,7 +89,7 @@ class Sampler:
     def handle(self, requests: Iterable[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
         """Serves one Sample call. `context` is gRPC's; when its client goes, everything of the call is freed."""
         stream = SampleStream(
-            self._worker,
+            self._taker,
             vocab=self._decoder.vocab,
             max_positions=self._held.max_positions,
             waves=self._deterministic,
@@ -89,6 +100,8 @@ class Sampler:
 
     def close(self) -> None:
         """Ends sampling; sequences that have not ended are answered as cancelled."""
+        for remote in self._remote:
+            remote.close()
         self._worker.close()
 
 

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from mrlm_engine import PROTOCOL_MAJOR, PROTOCOL_MINOR
 from mrlm_engine.distributed.follower import start_following
+from mrlm_engine.distributed.peers import listen_to_leader
 from mrlm_engine.distributed.process_group import Channel
 from mrlm_engine.service.server import start_server
 from mrlm_engine.service.state import EngineState
@@ -46,10 +47,12 @@ def serve_clients(state: EngineState, ending: threading.Event, ready_line: TextI
 
 def follow_leader(state: EngineState, channel: Channel, ending: threading.Event) -> int:
     """Does what rank 0 says until it says that it is over, or until `ending` and the time that rank 0 then has."""
+    server = listen_to_leader(state, channel)
     over = threading.Event()
     thread = start_following(state, channel, over, ending)
     ending.wait()
     thread.join(DRAIN_SECONDS + 1)
+    server.stop(None)
     state.close()
     if not over.is_set():
         # Rank 0 did not say so: whatever this rank waits for will not come.

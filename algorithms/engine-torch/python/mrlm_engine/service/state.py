@@ -15,6 +15,7 @@ from mrlm_engine.distributed.ranks import Ranks, SoleRank
 from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.sampling import PublishResult, Sampler
+from mrlm_engine.sampling.remote import Peer
 from mrlm_engine.service.calls import CallLog
 from mrlm_engine.settings import EngineSettings
 from mrlm_engine.training.learner import Learner
@@ -35,6 +36,8 @@ class EngineState:
         self.calls = CallLog()
         self.ranks: Ranks = SoleRank(self) if channel is None else LeadingRank(self, channel, world_size())
         self.passes = OpenPasses(self.ranks)
+        # Where the other ranks sample; rank 0 divides sequences among them.
+        self.peers: list[Peer] = []
         self.limits = GraphLimits(settings.graph_lease_seconds, settings.graph_bytes)
         self._lock = threading.RLock()
         self._learners: dict[str, Learner] = {}
@@ -63,7 +66,7 @@ class EngineState:
             sampler = self._samplers.get(model_id)
             if sampler is None:
                 with held.lock:
-                    sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic)
+                    sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic, peers=self.peers)
             return sampler
 
     def publish(self, model_id: str) -> PublishResult:

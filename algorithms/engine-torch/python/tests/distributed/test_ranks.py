@@ -102,7 +102,9 @@ def test_numerics_2_38_two_ranks_are_one_process(ranked: RankedEngine, engine: R
     published = [c.numbered("Publish", pb.PublishRequest, model_id="policy") for c in (single.client, two)]
     assert all(p.checksum for p in published)
     here, there = (sample(client, PROMPTS, 1.0) for client in (single.client, two))
-    assert {i: f.token_ids for i, f in there.items()} == {i: f.token_ids for i, f in here.items()}
+    assert {i: (f.token_ids, f.reason) for i, f in there.items()} == {
+        i: (f.token_ids, f.reason) for i, f in here.items()
+    }
     two.numbered("Export", pb.ExportRequest, model_id="policy", directory=str(tmp_path / "hf"))
     single.client.numbered("CreateModel", pb.CreateModelRequest, model_id="exported", directory=str(tmp_path / "hf"))
     for unit, other in zip(two.forward(units), single.client.forward(units, "exported"), strict=True):

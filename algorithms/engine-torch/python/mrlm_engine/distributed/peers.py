@@ -1,0 +1,43 @@
+"""Makes the samplers of all ranks known to rank 0."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from typing import Any
+
+import grpc
+
+from mrlm_engine.distributed.process_group import Channel
+from mrlm_engine.sampling.remote import Peer
+from mrlm_engine.service.server import start_server
+
+
+def find_peers(channel: Channel, size: int) -> list[Peer]:
+    """On rank 0: gives every other rank a token that only ranks know, and hears where it listens."""
+    token = secrets.token_hex(16)
+    for rank in range(1, size):
+        channel.send(token, rank)
+    return [Peer(channel.receive(rank), token) for rank in range(1, size)]
+
+
+def listen_to_leader(state: Any, channel: Channel) -> grpc.Server:
+    """On another rank: a server for rank 0."""
+    token = channel.receive(0)
+    host = own_address()
+    server, port = start_server(state, host, 0, token)
+    channel.send(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", 0)
+    return server
+
+
+def own_address() -> str:
+    """Loopback where all ranks are on one machine, else the address that this machine has towards machine 0."""
+    if os.environ.get("LOCAL_WORLD_SIZE") == os.environ.get("WORLD_SIZE"):
+        return "127.0.0.1"
+    family, *_, address = socket.getaddrinfo(os.environ["MASTER_ADDR"], 9, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        # Nothing is sent: this asks the system for the route.
+        probe.connect(address)
+        found: str = probe.getsockname()[0]
+        return found

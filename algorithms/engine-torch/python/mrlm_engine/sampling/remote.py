@@ -1,0 +1,131 @@
+"""The sampler of another rank, over the same protocol that clients speak."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2_grpc
+from mrlm_engine.sampling.sequence import SampledSequence
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Where another rank samples, and the token that it wants to see."""
+
+    address: str
+    token: str
+
+
+class RemoteTaker:
+    """One Sample call for each way of answering (token by token or at the end), open as long as the sampler."""
+
+    def __init__(self, peer: Peer, model_id: str) -> None:
+        self._channel = grpc.insecure_channel(peer.address, options=[("grpc.max_receive_message_length", -1)])
+        self._stub: Any = engine_pb2_grpc.EngineServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._metadata = (("authorization", f"Bearer {peer.token}"),)
+        self._model_id = model_id
+        self._lock = threading.Lock()
+        self._calls: dict[bool, _Call] = {}
+
+    def submit(self, wave: list[SampledSequence]) -> None:
+        """Starts sequences that belong together."""
+        for streams in (False, True):
+            part = [sequence for sequence in wave if sequence.stream_tokens is streams]
+            if part:
+                self._call(streams).submit(part)
+
+    def cancel(self, sequences: Iterable[SampledSequence]) -> None:
+        """Stops sequences that were submitted."""
+        for sequence in sequences:
+            self._call(sequence.stream_tokens).cancel(sequence)
+
+    def close(self) -> None:
+        """Ends the calls."""
+        for call in self._calls.values():
+            call.close()
+        self._channel.close()
+
+    def _call(self, streams: bool) -> _Call:
+        with self._lock:
+            if streams not in self._calls:
+                opening = pb.SampleRequest(open=pb.SampleOpen(model_id=self._model_id, stream_tokens=streams))
+                self._calls[streams] = _Call(self._stub, self._metadata, opening)
+            return self._calls[streams]
+
+
+class _Call:
+    """A Sample call with ids of its own."""
+
+    def __init__(self, stub: Any, metadata: tuple[tuple[str, str], ...], opening: pb.SampleRequest) -> None:
+        self._requests: queue.SimpleQueue[pb.SampleRequest | None] = queue.SimpleQueue()
+        self._requests.put(opening)
+        self._lock = threading.Lock()
+        self._ids = itertools.count(1)
+        self._live: dict[int, SampledSequence] = {}
+        self._closed = False
+        self._responses = stub.Sample(iter(self._requests.get, None), metadata=metadata)
+        threading.Thread(target=self._read, args=(self._responses,), name="remote-sampler", daemon=True).start()
+
+    def submit(self, wave: list[SampledSequence]) -> None:
+        with self._lock:
+            adds = []
+            for sequence in wave:
+                number = next(self._ids)
+                self._live[number] = sequence
+                adds.append(_add(sequence, number))
+            self._requests.put(pb.SampleRequest(add=adds, barrier=True))
+
+    def cancel(self, sequence: SampledSequence) -> None:
+        with self._lock:
+            numbers = [number for number, live in self._live.items() if live is sequence]
+            self._requests.put(pb.SampleRequest(cancel=numbers))
+
+    def close(self) -> None:
+        self._closed = True
+        self._requests.put(None)
+        self._responses.cancel()
+
+    def _read(self, responses: Iterator[pb.SampleResponse]) -> None:
+        try:
+            for response in responses:
+                for piece in response.tokens:
+                    self._deliver(piece)
+                for finish in response.finish:
+                    self._deliver(finish)
+        except grpc.RpcError as cause:
+            if not self._closed:
+                # The rank is gone, and with it the engine: torchrun ends the others.
+                log.error("the sampler of another rank is gone: %s", cause)
+
+    def _deliver(self, result: pb.SampleTokens | pb.SampleFinish) -> None:
+        with self._lock:
+            ended = isinstance(result, pb.SampleFinish)
+            sequence = self._live.pop(result.id, None) if ended else self._live.get(result.id)
+        if sequence is not None:
+            result.id = sequence.id
+            sequence.deliver(result)
+
+
+def _add(sequence: SampledSequence, number: int) -> pb.SampleAdd:
+    settings = sequence.settings
+    params = pb.SamplingParams(
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        top_k=settings.top_k,
+        max_tokens=settings.max_tokens,
+        min_tokens=settings.min_tokens,
+        stop_token_ids=settings.stop_token_ids,
+    )
+    prompt = sequence.prompt.astype("<i4").tobytes()
+    return pb.SampleAdd(id=number, prompt=prompt, params=params, key=sequence.key)
