@@ -1,4 +1,4 @@
-"""GRPO, SFT and DPO losses written once more, in torch, with gradients by autograd.
+"""GRPO, SFT, DPO and PPO losses written once more, in torch, with gradients by autograd.
 
 Reads cases as JSON from stdin. For each: starts from the checkpoint `before`, makes the same updates, and compares with the checkpoint
 `after`. Prints for each case the gradient norms, the largest difference of any weight relative to the largest change of any, and
@@ -8,8 +8,10 @@ the policy's loss before the first update.
 import json
 import math
 import sys
+from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForCausalLM
 
 
@@ -88,6 +90,57 @@ def grpo_loss(model, case, old):
     return total / normalizer, policy / normalizer
 
 
+def action_estimates(episodes, options):
+    """Advantages, whitened, and targets of each episode of one turn, while the critic still says 0 everywhere."""
+    decay = options["gamma"] * options["gae_lambda"]
+    raw = []
+    for episode in episodes:
+        n = sum(sum(row["mask"]) for row in episode["rows"])
+        # The reward stands at the last token; every value is 0, so the errors before it are 0.
+        raw.append(torch.tensor([episode["reward"] * decay ** (n - 1 - t) for t in range(n)], dtype=torch.float64))
+    every = torch.cat(raw)
+    return [(((each - every.mean()) / (every.std() + 1e-8)).float(), each.float()) for each in raw]
+
+
+def values(model, head, episode):
+    """Of the state before each masked token."""
+    found = []
+    for row in episode["rows"]:
+        hidden = model.base_model(input_ids=torch.tensor(row["tokens"])[None]).last_hidden_state[0]
+        positions = torch.tensor([t for t, chosen in enumerate(row["mask"]) if chosen])
+        found.append(hidden[positions - 1] @ head["weight"] + head["bias"])
+    return torch.cat(found)
+
+
+def value_loss(model, head, episode, target, options):
+    now, clip = values(model, head, episode), options.get("value_clip", math.inf)
+    return 0.5 * torch.maximum((now - target) ** 2, (now.clamp(-clip, clip) - target) ** 2).sum()
+
+
+def ppo_loss(model, case, old):
+    """Of the policy; with a shared trunk of the values too."""
+    options, episodes = case["options"], case["episodes"]
+    total = 0.0
+    for episode, before, (advantage, target) in zip(episodes, old, action_estimates(episodes, options), strict=True):
+        now, entropy = outputs(model, episode, case["temperature"])
+        ratio = (now - before).exp()
+        bounded = ratio.clamp(1 - options["clip_low"], 1 + options["clip_high"])
+        part = -torch.minimum(ratio * advantage, bounded * advantage).sum() - options.get("entropy_coefficient", 0) * entropy.sum()
+        if options.get("critic") == "shared":
+            part = part + options["value_coefficient"] * value_loss(model, case["head"], episode, target, options)
+        total = total + part
+    loss = total / sum(len(each) for each in old)
+    return loss, loss.item()
+
+
+def critic_loss(model, case, old):
+    options, episodes = case["options"], case["episodes"]
+    estimates = action_estimates(episodes, options)
+    parts = [value_loss(model, case["head"], episode, target, options) for episode, (_, target) in zip(episodes, estimates, strict=True)]
+    loss = sum(parts) / sum(len(each) for each in old)
+    return loss, loss.item()
+
+
 def sft_loss(model, case, _old):
     nll = [-outputs(model, episode, 1.0)[0] for episode in case["episodes"]]
     tokens = sum(len(part) for part in nll)
@@ -136,34 +189,44 @@ def mismatched(model, case):
     return max(0.0, total / len(episodes))
 
 
-LOSSES = {"grpo": grpo_loss, "sft": sft_loss, "dpo": dpo_loss}
+LOSSES = {"grpo": grpo_loss, "sft": sft_loss, "dpo": dpo_loss, "ppo": ppo_loss, "critic": critic_loss}
 
 
 def run(case):
     torch.manual_seed(0)
     model, options = load(case["before"]), case["options"]
-    start = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    has_head = case["kind"] == "critic" or options.get("critic") == "shared"
+    size = model.config.hidden_size
+    case["head"] = {"weight": torch.zeros(size, requires_grad=True), "bias": torch.zeros(1, requires_grad=True)} if has_head else {}
+    learnt = {**dict(model.named_parameters()), **case["head"]}
+    start = {name: parameter.detach().clone() for name, parameter in learnt.items()}
     if case["kind"] == "grpo":
         advantages(case["episodes"], options)
     with torch.no_grad():
         old = [outputs(model, episode, case["temperature"])[0] for episode in case["episodes"]]
     norms, first = [], None
     for _ in range(options["steps"] * options.get("updates_per_step", 1)):
-        model.zero_grad()
+        for parameter in learnt.values():
+            parameter.grad = None
         loss, reported = LOSSES[case["kind"]](model, case, old)
         loss.backward()
         first = reported if first is None else first
-        gradients = [parameter.grad for parameter in model.parameters()]
-        norms.append(math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients)))
+        gradients = {name: torch.zeros_like(p) if p.grad is None else p.grad for name, p in learnt.items()}
+        norms.append(math.sqrt(sum(float((g.double() ** 2).sum()) for g in gradients.values())))
         with torch.no_grad():  # Adam with betas of 0 and an epsilon far above every gradient
-            for parameter in model.parameters():
-                g = parameter.grad
+            for name, parameter in learnt.items():
+                g = gradients[name]
                 parameter -= options["learning_rate"] * g / (g.abs() + options["adam_epsilon"])
-    after = load(case["after"])
-    found = dict(after.named_parameters())
-    change = max(float((parameter - start[name]).abs().max()) for name, parameter in model.named_parameters())
-    difference = max(float((parameter - found[name]).abs().max()) for name, parameter in model.named_parameters())
-    return {"norms": norms, "loss": first, "change": change, "difference": difference / change}
+    found = dict(load(case["after"]).named_parameters())
+    if has_head:
+        found.update(load_file(Path(case["after"]) / "value_head.safetensors"))
+    change = max(float((parameter - start[name]).abs().max()) for name, parameter in learnt.items())
+    difference = max(float((parameter - found[name]).abs().max()) for name, parameter in learnt.items())
+    verdict = {"norms": norms, "loss": first, "change": change, "difference": difference / change}
+    if case["kind"] == "ppo" and not has_head:
+        critic = run({**case, "kind": "critic", "after": f"{case['after']} critic", "options": {**options, "learning_rate": options["critic_learning_rate"]}})
+        verdict["difference"] = max(verdict["difference"], critic["difference"])
+    return verdict
 
 
 torch.set_num_threads(1)

@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import { dpo } from "@mrlm/dpo";
+import { grpo } from "@mrlm/grpo";
+import { ppo } from "@mrlm/ppo";
+import { sft } from "@mrlm/sft";
+import type { AlgorithmDefinition, Engine, IterationReport, JsonObject, JsonValue, Mean, SupervisedSequence, TrajectoryGroup } from "@mrlm/spec";
+import { localEnvironment } from "./local-environment.ts";
+import { startEngine, temporaryDirectory } from "./real-engine.ts";
+import { letters, runStage, tinyConfig, tokenizerFiles } from "./stage.ts";
+
+export type Kind = "grpo" | "sft" | "dpo" | "ppo";
+const algorithms: Record<Kind, AlgorithmDefinition<any>> = { grpo, sft, dpo, ppo };
+
+/** Of sampling, in the cases that sample. */
+const TEMPERATURE = 0.9;
+const MAX_TOKENS = 8;
+
+/** Conversations of different lengths, so that means over tokens and over sequences differ. */
+const conversations = ["a", "ab", "abcd", "ddcba", "ab1", "c"].map((completion, i) => ({ prompt: String(i), completion }));
+const pairs = [0, 2, 4].map((i) => ({ prompt: String(i), chosen: conversations[i]?.completion as string, rejected: conversations[i + 1]?.completion as string }));
+
+/** With betas of 0 and an epsilon far above every gradient, AdamW takes a plain gradient step of learning_rate / adam_epsilon. */
+export const plainSteps = (size: number) => ({ steps: 1, learning_rate: size * 1e8, adam_epsilon: 1e8, adam_beta1: 0, adam_beta2: 0, max_grad_norm: 0 });
+
+/** What somebody else needs to make the same updates, and what came of ours. */
+export interface Played {
+  readonly name: string;
+  /** Token ids, masks, rewards and options; directories of the weights before and after. */
+  readonly updates: JsonObject;
+  readonly reports: readonly IterationReport[];
+}
+
+/** Updates of a tiny model by the real engine, each from the same weights, to be compared with those of another implementation. */
+export class Updates {
+  readonly #directory = temporaryDirectory();
+  readonly #engine: Engine;
+  readonly #stop: () => Promise<void>;
+
+  private constructor(engine: Engine, stop: () => Promise<void>) {
+    this.#engine = engine;
+    this.#stop = stop;
+  }
+
+  static async open(): Promise<Updates> {
+    const { engine, stop } = await startEngine();
+    const updates = new Updates(engine, stop);
+    await engine.createModel({ model: "first", role: "policy", source: { kind: "random", config: tinyConfig, seed: 3, tokenizerFiles }, trainable: true, dtype: "float32" });
+    await engine.export("first", updates.#before);
+    return updates;
+  }
+
+  close(): Promise<void> {
+    return this.#stop();
+  }
+
+  /** One stage of the algorithm, on the same rows, or on the episodes that its own policy plays. */
+  async play(kind: Kind, name: string, options: JsonObject): Promise<Played> {
+    const policy = `${kind} ${name}`;
+    const isSampled = kind === "grpo" || kind === "ppo";
+    await this.#engine.createModel({ model: policy, role: "policy", source: { kind: "directory", path: this.#before }, trainable: true, dtype: "float32", microBatchTokens: 120, valueHead: options["critic"] === "shared" });
+    const place = { engine: this.#engine, policy, renderer: letters, ...(await localEnvironment()), sampling: { temperature: TEMPERATURE, maxTokens: MAX_TOKENS }, rows: kind === "dpo" ? pairs : conversations };
+    const reports = await runStage(place, algorithms[kind], isSampled ? options : { ...options, data: "rows" });
+    const after = join(this.#directory, policy);
+    await this.#engine.export(policy, after);
+    const made = (await this.#engine.describe()).models.map(({ model }) => model).filter((model) => model !== "first");
+    if (made.includes("critic")) await this.#engine.export("critic", `${after} critic`);
+    for (const model of made.toReversed()) await this.#engine.releaseModel(model);
+    const answers = kind === "dpo" ? pairs.flatMap(({ prompt, chosen, rejected }) => [chosen, rejected].map((completion) => ({ prompt, completion }))) : conversations;
+    const episodes = isSampled ? (reports[0]?.trajectories ?? []).flatMap(episodesOf) : answers.map(conversationOf);
+    return { name: policy, reports, updates: { kind, options, episodes, before: this.#before, after, max_tokens: MAX_TOKENS, temperature: isSampled ? TEMPERATURE : 1 } };
+  }
+
+  get #before(): string {
+    return join(this.#directory, "before");
+  }
+}
+
+export const meanOf = (metric: number | Mean | undefined): number => (typeof metric === "object" ? metric.sum / metric.count : (metric ?? Number.NaN));
+
+function episodesOf({ id, trajectories }: TrajectoryGroup): JsonValue[] {
+  return trajectories.map(({ agents }) => {
+    const { segments, total } = agents["agent"] as (typeof agents)[string];
+    return { group: id, reward: total.scored ? total.value : Number.NaN, rows: segments.map(rowOf) };
+  });
+}
+
+function conversationOf({ prompt, completion }: (typeof conversations)[number]): JsonValue {
+  const message = (role: "user" | "assistant", text: string) => ({ role, parts: [{ type: "text" as const, text }] });
+  return { rows: letters.supervise([message("user", prompt), message("assistant", completion)]).map(rowOf) };
+}
+
+function rowOf({ tokens, mask }: SupervisedSequence): JsonValue {
+  return { tokens: Array.from(tokens), mask: Array.from(mask) };
+}
