@@ -5,16 +5,6 @@ import { fileSource } from "./file-source.ts";
 import { type SftOptions, sourcesOf } from "./options.ts";
 import type { TargetSequence } from "./target-sequence.ts";
 
-/** Indexable conversations; an index is always the same one. */
-export interface ConversationSource {
-  readonly size: number;
-  /** Share of the batches, relative to the other sources. */
-  readonly weight: number;
-  get(indices: readonly number[]): Promise<readonly TargetSequence[]>;
-  /** What someone should know of them, in words. */
-  readonly notices: readonly string[];
-}
-
 /** Everything that is learnt from: sources in proportion to their weights, each in a random order without replacement in an epoch. */
 export interface Conversations {
   take(count: number): Promise<readonly TargetSequence[]>;

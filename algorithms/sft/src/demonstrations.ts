@@ -1,5 +1,5 @@
 import { type AlgorithmContext, MrlmError, type TaskId, type ToolDefinition, type TrainingEnvironment } from "@mrlm/spec";
-import type { ConversationSource } from "./conversations.ts";
+import type { ConversationSource } from "./conversation-source.ts";
 import { lengthLimit } from "./length-limit.ts";
 import type { SftOptions, SftSource } from "./options.ts";
 import { type TargetSequence, targetSequence } from "./target-sequence.ts";

@@ -1,5 +1,5 @@
 import type { AlgorithmContext } from "@mrlm/spec";
-import type { ConversationSource } from "./conversations.ts";
+import type { ConversationSource } from "./conversation-source.ts";
 import { readFileRows } from "./file-rows.ts";
 import { lengthLimit } from "./length-limit.ts";
 import type { SftOptions, SftSource } from "./options.ts";
