@@ -1,0 +1,155 @@
+"""The same updates by TRL's trainers.
+
+Reads cases as JSON from stdin. For each: starts from the checkpoint `before`, has TRL's own trainer make the updates on the very same tokens with
+plain gradient steps, and compares with the checkpoint `after`. Prints the losses, the gradient norms, and the largest difference of any weight relative
+to the largest change of any.
+"""
+
+import json
+import os
+import sys
+import tempfile
+
+os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TRL_EXPERIMENTAL_SILENCE="1")
+
+import torch
+from datasets import Dataset
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
+
+
+def load(directory):
+    config = AutoConfig.from_pretrained(directory)
+    return AutoModelForCausalLM.from_pretrained(directory, config=config, dtype=torch.float32)
+
+
+def settings(case, output, rows):
+    """The whole batch at once, plain gradient steps, a norm that is told and never clips."""
+    options = case["options"]
+    return {
+        "output_dir": output,
+        "max_steps": options["steps"] * options.get("updates_per_step", 1),
+        "per_device_train_batch_size": rows,
+        "gradient_accumulation_steps": 1,
+        "learning_rate": options["learning_rate"] / options["adam_epsilon"],
+        "lr_scheduler_type": "constant",
+        "optim": "sgd",
+        "max_grad_norm": 1e9,
+        "weight_decay": 0.0,
+        "use_cpu": True,
+        "bf16": False,
+        "fp16": False,
+        "gradient_checkpointing": False,
+        "report_to": "none",
+        "logging_steps": 1,
+        "save_strategy": "no",
+        "disable_tqdm": True,
+    }
+
+
+def split(episode):
+    """Prompt and completion of an episode of one turn."""
+    [row] = episode["rows"]
+    first = row["mask"].index(1)
+    return row["tokens"][:first], row["tokens"][first:]
+
+
+def sft(case, model, tokenizer, output):
+    rows = [row for episode in case["episodes"] for row in episode["rows"]]
+    labelled = [
+        {"input_ids": row["tokens"], "labels": [t if chosen else -100 for t, chosen in zip(row["tokens"], row["mask"], strict=True)]}
+        for row in rows
+    ]
+    config = SFTConfig(**settings(case, output, len(rows)), loss_type="nll", packing=False, max_length=None)
+    return SFTTrainer(model=model, args=config, train_dataset=Dataset.from_list(labelled), processing_class=tokenizer)
+
+
+class PreparedDpoTrainer(DPOTrainer):
+    """TRL's, given token ids instead of text."""
+
+    def _prepare_dataset(self, dataset, *_, **__):
+        return dataset
+
+
+def dpo(case, model, tokenizer, output):
+    episodes, options = case["episodes"], case["options"]
+    pairs = []
+    for i in range(0, len(episodes), 2):
+        (prompt, chosen), (_, rejected) = split(episodes[i]), split(episodes[i + 1])
+        pairs.append({"prompt_ids": prompt, "chosen_ids": chosen, "rejected_ids": rejected})
+    config = DPOConfig(
+        **settings(case, output, len(pairs)), loss_type=[options.get("loss", "sigmoid")], beta=options.get("beta", 0.1), max_length=None
+    )
+    data = Dataset.from_list(pairs)
+    return PreparedDpoTrainer(model=model, ref_model=load(case["before"]), args=config, train_dataset=data, processing_class=tokenizer)
+
+
+def grpo(case, model, tokenizer, output):
+    options, groups = case["options"], {}
+    for episode in case["episodes"]:
+        groups.setdefault(episode["group"], []).append(episode)
+    names = list(groups)
+    size = len(groups[names[0]])
+
+    def play(prompts, _trainer):
+        """The episodes that our policy played, for prompts that name their group."""
+        seen = dict.fromkeys(names, 0)
+        found = {"prompt_ids": [], "completion_ids": [], "logprobs": [], "earned": []}
+        for name in prompts:
+            episode = groups[name][seen[name]]
+            seen[name] += 1
+            prompt, completion = split(episode)
+            for key, value in {"prompt_ids": prompt, "completion_ids": completion, "logprobs": [0.0] * len(completion), "earned": episode["reward"]}.items():
+                found[key].append(value)
+        return found
+
+    aggregation = {"token_mean": "dapo", "sequence_mean": "grpo", "constant": "dr_grpo"}[options.get("aggregation", "token_mean")]
+    is_cispo = options.get("policy_loss") == "cispo"
+    # TRL's bound of CISPO is the ratio itself, ours how far it may lie above 1.
+    high = options.get("clip_high", 0.2) + (1 if is_cispo else 0)
+    config = GRPOConfig(
+        **settings(case, output, len(case["episodes"])),
+        num_generations=size,
+        steps_per_generation=1,
+        num_iterations=options.get("updates_per_step", 1),
+        max_completion_length=case["max_tokens"],
+        temperature=case["temperature"],
+        beta=options.get("kl_coefficient", 0.0),
+        use_bias_correction_kl=options.get("kl_importance", True),
+        epsilon=options.get("clip_low", 0.2),
+        epsilon_high=high,
+        importance_sampling_level="sequence" if options.get("policy_loss") == "gspo" else "token",
+        loss_type="cispo" if is_cispo else aggregation,
+        scale_rewards={"none": "none", "group_std": "group"}[options.get("scale", "none")],
+    )
+    return GRPOTrainer(
+        model=model,
+        reward_funcs=lambda earned, **_: earned,
+        args=config,
+        train_dataset=Dataset.from_dict({"prompt": names}),
+        processing_class=tokenizer,
+        rollout_func=play,
+    )
+
+
+TRAINERS = {"sft": sft, "dpo": dpo, "grpo": grpo}
+
+
+def run(case):
+    torch.manual_seed(0)
+    tokenizer = AutoTokenizer.from_pretrained(case["before"])
+    start, after = dict(load(case["before"]).named_parameters()), dict(load(case["after"]).named_parameters())
+    with tempfile.TemporaryDirectory() as output:
+        trainer = TRAINERS[case["kind"]](case, load(case["before"]), tokenizer, output)
+        trainer.train()
+    steps = [entry for entry in trainer.state.log_history if "loss" in entry]
+    theirs = {name: parameter.detach() for name, parameter in trainer.model.named_parameters()}
+    change = max(float((theirs[name] - start[name]).detach().abs().max()) for name in start)
+    difference = max(float((theirs[name] - after[name]).detach().abs().max()) for name in start)
+    return {"losses": [entry["loss"] for entry in steps], "norms": [entry["grad_norm"] for entry in steps], "difference": difference / change}
+
+
+torch.set_num_threads(1)
+stdout, sys.stdout = sys.stdout, sys.stderr  # trainers print
+verdicts = [run(case) for case in json.load(sys.stdin)]
+print(json.dumps(verdicts), file=stdout)

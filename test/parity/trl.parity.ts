@@ -1,0 +1,66 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import type { JsonObject } from "@mrlm/spec";
+import { ROOT } from "../e2e/support/mrlm.ts";
+import { installed } from "../e2e/support/real-engine.ts";
+import { type Kind, meanOf, plainSteps, type Played, Updates } from "../e2e/support/updates.ts";
+
+const batch = { ...plainSteps(2), prompts_per_step: 4, group_size: 4 };
+const pairs = { ...plainSteps(1), batch_size: 3 };
+/** Where the formulas are the same; docs/reference/algorithms.md says where they are not. */
+const CASES: readonly (readonly [Kind, string, JsonObject])[] = [
+  ["sft", "token mean", { ...plainSteps(1), batch_size: 6 }],
+  ["dpo", "sigmoid", { ...pairs, beta: 0.5 }],
+  ["dpo", "hinge", { ...pairs, loss: "hinge", beta: 0.2 }],
+  ["dpo", "ipo", { ...pairs, loss: "ipo", beta: 1 }],
+  ["grpo", "token mean (TRL: dapo)", { ...batch, scale: "group_std" }],
+  ["grpo", "sequence mean (TRL: grpo)", { ...batch, scale: "group_std", aggregation: "sequence_mean" }],
+  ["grpo", "constant (TRL: dr_grpo)", { ...batch, aggregation: "constant" }],
+  ["grpo", "two updates of one batch, clipped", { ...batch, scale: "group_std", updates_per_step: 2, clip_low: 0.05, clip_high: 0.1 }],
+  ["grpo", "two updates with the divergence k3 as a loss", { ...batch, updates_per_step: 2, kl_coefficient: 0.5, kl_importance: false }],
+  ["grpo", "two updates with the divergence k3 and its weight", { ...batch, updates_per_step: 2, kl_coefficient: 0.5 }],
+  ["grpo", "gspo", { ...batch, updates_per_step: 2, policy_loss: "gspo", aggregation: "sequence_mean", clip_low: 0.01, clip_high: 0.02 }],
+  ["grpo", "cispo", { ...batch, updates_per_step: 2, policy_loss: "cispo", clip_high: 0.1 }],
+];
+
+interface Verdict {
+  readonly losses: readonly number[];
+  readonly norms: readonly number[];
+  readonly difference: number;
+}
+
+/** TRL's environment is that of the benchmarks; `npm run bench -- train` makes it. */
+const peer = peerPython();
+
+(installed === undefined || peer === undefined ? describe.skip : describe)("one optimiser step as TRL makes it (skipped where `npm run bench -- train` has not installed TRL)", () => {
+  const found = new Map<string, readonly [Played, Verdict]>();
+
+  beforeAll(async () => {
+    const updates = await Updates.open();
+    const played: Played[] = [];
+    for (const [kind, name, options] of CASES) played.push(await updates.play(kind, name, options));
+    await updates.close();
+    const { stdout, stderr, status } = spawnSync(peer as string, [join(import.meta.dirname, "peer_updates.py")], { input: JSON.stringify(played.map((each) => each.updates)), encoding: "utf8", env: { ...process.env, CUDA_VISIBLE_DEVICES: "" } });
+    if (status !== 0) throw new Error(stderr);
+    (JSON.parse(stdout) as Verdict[]).forEach((verdict, i) => found.set(played[i]?.name as string, [played[i] as Played, verdict]));
+  }, 900_000);
+
+  test.each(CASES)("%s, %s: loss, gradient norm and weights", (kind, name) => {
+    const [{ reports }, verdict] = found.get(`${kind} ${name}`) as readonly [Played, Verdict];
+    const { metrics } = reports[0] as (typeof reports)[number];
+    const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+    expect(verdict.difference).toBeLessThan(1e-5);
+    expect(meanOf(metrics["optim/grad_norm"]) / mean(verdict.norms)).toBeCloseTo(1, 5);
+    const loss = { sft: "loss/nll", dpo: "loss/preference", grpo: "loss/policy", ppo: "loss/policy" }[kind];
+    const ours = meanOf(metrics[loss]) + (metrics["loss/kl"] === undefined ? 0 : meanOf(metrics["loss/kl"]));
+    expect(ours).toBeCloseTo(mean(verdict.losses), 5);
+  });
+});
+
+function peerPython(): string | undefined {
+  const { stdout, status } = spawnSync("python3", [join(ROOT, "benchmarks/train/peers/setup_environment.py"), "--print-only"], { encoding: "utf8" });
+  const path = status === 0 ? stdout.trim() : "";
+  return path !== "" && existsSync(join(dirname(dirname(path)), ".complete")) ? path : undefined;
+}
