@@ -1,14 +1,24 @@
 import { afterAll, describe, test } from "@jest/globals";
-import { environmentContract, inProcess, overGrpc } from "@mrlm/testing";
+import { environmentContract, inProcess, overGrpc, type Transport } from "@mrlm/testing";
 import plugin from "../src/index.ts";
-import { makeSandbox, sandboxPlugin, sharing } from "./support/sandboxes.ts";
+import { makeSandbox, pythonKinds, sandboxPlugin, sharing } from "./support/sandboxes.ts";
 
-const sandboxes = { python: await makeSandbox("python"), javascript: await makeSandbox("javascript") };
-afterAll(() => Promise.all(Object.values(sandboxes).map((sandbox) => sandbox.close())), 60_000);
+const javascript = await makeSandbox("javascript");
+const [pyodide, native] = await Promise.all(pythonKinds.map(({ kind, missing }) => (missing === undefined ? makeSandbox("python", { kind }) : undefined)));
+afterAll(() => Promise.all([javascript, pyodide, native].map((sandbox) => sandbox?.close())), 60_000);
 
-const plugins = [plugin, sharing(await sandboxPlugin("python"), "python", sandboxes.python), sharing(await sandboxPlugin("javascript"), "javascript", sandboxes.javascript)];
-const registry = (isWanted: (name: string) => boolean) => ({ describe, test: (name: string, body: () => Promise<void>, timeoutMs?: number) => void (isWanted(name) && test(name, body, timeoutMs)) });
+const [forPython, forJavascript] = [await sandboxPlugin("python"), sharing(await sandboxPlugin("javascript"), "javascript", javascript)];
 
-// Fixtures take the sandbox's time, which is the same over any transport: they are played once.
-environmentContract({ plugins, environment: "code@1", transports: { "in process": inProcess }, timeoutMs: 300_000, registry: registry((name) => name !== "in process") });
-environmentContract({ plugins, environment: "code@1", transports: { "over gRPC": overGrpc() }, timeoutMs: 300_000, registry: registry((name) => !name.startsWith("fixture ") && name !== "over gRPC") });
+function contract(python: typeof pyodide, transports: Readonly<Record<string, Transport>>, isWanted: (name: string) => boolean): void {
+  if (python === undefined) return void test.skip(`not here: ${pythonKinds.map(({ missing }) => missing).join("")}`, () => {});
+  const plugins = [plugin, sharing(forPython, "python", python), forJavascript];
+  const registry = { describe, test: (name: string, body: () => Promise<void>, timeoutMs?: number) => void (isWanted(name) && test(name, body, timeoutMs)) };
+  environmentContract({ plugins, environment: "code@1", transports, timeoutMs: 300_000, registry });
+}
+
+const isFixture = (name: string): boolean => name.startsWith("fixture ");
+
+// Fixtures take the sandbox's time, which is the same over any transport: they are played once, those in Python once in each kind of it.
+describe("in process, Python in Pyodide", () => contract(pyodide, { "in process": inProcess }, (name) => name !== "in process"));
+describe("in process, the host's Python", () => contract(native, { "in process": inProcess }, (name) => isFixture(name) && !/typescript/i.test(name)));
+describe("over gRPC", () => contract(pyodide, { "over gRPC": overGrpc() }, (name) => !isFixture(name) && name !== "over gRPC"));

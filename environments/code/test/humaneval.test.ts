@@ -3,15 +3,19 @@ import type { Sandbox } from "@mrlm/spec";
 import { runFunction } from "../src/grade/run-function.ts";
 import { problemOf, type FunctionProblem } from "../src/problem/problem.ts";
 import { gradeMutants, gradeReferences, hasHumanEval, prepareHumanEval } from "./support/humaneval.ts";
-import { makeSandbox } from "./support/sandboxes.ts";
+import { makeSandbox, pythonKinds } from "./support/sandboxes.ts";
 
 const MINUTES = 60_000;
 
-// Skipped where ../shared/data/HumanEval.jsonl is absent.
-(hasHumanEval ? describe : describe.skip)("HumanEval", () => {
+describe.each(pythonKinds)("HumanEval in Python of the kind $kind", ({ kind, missing }) => {
+  const reason = hasHumanEval ? missing : "there is no ../shared/data/HumanEval.jsonl";
+  if (reason !== undefined) {
+    test.skip(`not here: ${reason}`, () => {});
+    return;
+  }
   let sandbox: Sandbox;
   beforeAll(async () => {
-    sandbox = await makeSandbox("python");
+    sandbox = await makeSandbox("python", { kind });
   }, MINUTES);
   afterAll(() => sandbox?.close());
 

@@ -18,6 +18,11 @@ export async function makeSandbox(language: "python" | "javascript", given: unkn
   return (await sandboxes?.[language]?.({ logger: undefined as never }, parsed?.value ?? given)) as Sandbox;
 }
 
+/** Both kinds of Python sandbox, and why this machine has not the one. The plugin says it, as it would to a host. */
+export const pythonKinds = await Promise.all(
+  ["pyodide", "native"].map(async (kind) => ({ kind, missing: await makeSandbox("python", { kind }).then((sandbox) => sandbox.close(), (error: Error) => error.message) })),
+);
+
 /** The same plugin with sandboxes that are shared by everything in a test file; what a host closes stays open. */
 export function sharing(plugin: Plugin, language: string, sandbox: Sandbox): Plugin {
   const shared = new Proxy(sandbox, {
