@@ -34,5 +34,7 @@ export interface TrackerDefinition<Options = unknown> {
   readonly name: string;
   readonly description: string;
   readonly options: StandardSchemaV1<unknown, Options>;
+  /** Called before anything else is begun; rejects where the tracker lacks something, and the run does not start. */
+  check?(options: Options): Promise<void>;
   start(run: TrackedRun, options: Options): Promise<Tracker>;
 }

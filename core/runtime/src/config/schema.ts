@@ -27,7 +27,7 @@ export const configSchema = z.strictObject({
     .union([z.string().min(1), outputSection])
     .optional()
     .describe("Directory of the run directories, or an object"),
-  trackers: z.array(trackerSection).optional().describe("Where metrics are shown beside the run directory: `tensorboard`, or `{ name, options }`"),
+  trackers: z.array(trackerSection).optional().describe("Where metrics are shown beside the run directory: `tensorboard`, `wandb`, or `{ name, options }`"),
   plugins: z
     .record(z.string(), z.union([z.boolean(), pluginOptions]))
     .optional()

@@ -82,8 +82,9 @@ async function prepareTracker(config: ResolvedConfig, index: number, plugins: Al
   const { name, options } = config.trackers[index] as ResolvedConfig["trackers"][number];
   const definition = await plugins.tracker(name);
   const outcome = await validateOptions(definition.options, options);
-  if (outcome.ok) return { definition, options: outcome.value };
-  throw new MrlmError("CONFIG_INVALID", `Options of tracker ${definition.name}: ${describeIssues(outcome.issues)}.`);
+  if (!outcome.ok) throw new MrlmError("CONFIG_INVALID", `Options of tracker ${definition.name}: ${describeIssues(outcome.issues)}.`);
+  await definition.check?.(outcome.value);
+  return { definition, options: outcome.value };
 }
 
 async function prepareStage(

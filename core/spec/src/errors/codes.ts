@@ -66,6 +66,8 @@ export const ERROR_CODES = {
   TASK_NOT_SUPPORTED: { meaning: "An environment without enumerable tasks was asked for one.", hint: "Leave the task out.", retryable: false },
   TOKENIZER_INVALID: { meaning: "A tokenizer cannot be loaded or lacks what its chat template needs.", hint: "Check tokenizer.json and tokenizer_config.json.", retryable: false },
   TOOL_FAILED: { meaning: "A tool is broken; the step that called it has no reward.", hint: "The reward is unscored and counted; read the quoted cause.", retryable: false },
+  TRACKER_FAILED: { meaning: "A tracker failed during a run, which goes on without it.", hint: "metrics.jsonl in the run directory has everything.", retryable: false },
+  TRACKER_UNAVAILABLE: { meaning: "A tracker lacks something without which it cannot start.", hint: "The message names it; or take the tracker out of `trackers`.", retryable: false },
   UNAUTHENTICATED: { meaning: "A call carries no valid token.", hint: "Give the token that the server or engine was started with.", retryable: false },
   USAGE: { meaning: "A command was given arguments that it does not take.", hint: "See `mrlm --help`.", retryable: false },
   VALUE_HEAD_MISSING: { meaning: "Values were asked of a model without a value head.", hint: "Create it with `valueHead: true`.", retryable: false },

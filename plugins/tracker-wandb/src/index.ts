@@ -1,0 +1,71 @@
+import { definePlugin } from "@mrlm/kit";
+import { MrlmError, type TrackedRun, type Tracker, type TrackerDefinition } from "@mrlm/spec";
+import { type Child, killChild, pythonOf, startChild } from "./child.ts";
+import { type Options, options } from "./options.ts";
+import { runId } from "./run-id.ts";
+
+const CHECK_MS = 120_000;
+/** Of rows that wait while W&B connects or is slow: thousands of iterations. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+/** As W&B itself ends a run: 255 is Ctrl-C's. */
+const EXIT_CODES = { finished: 0, stopped: 255, failed: 1 };
+
+/** `wandb`: metrics in Weights & Biases, by its Python SDK in a process of its own. */
+export const wandb: TrackerDefinition<Options> = {
+  name: "wandb",
+  description: "Metrics in Weights & Biases, online or offline.",
+  options,
+  async check({ python, mode }) {
+    const child = startChild(pythonOf(python), ["--check", mode ?? ""]);
+    const fault = await within(child, CHECK_MS, "it did not answer");
+    if (fault === undefined) return;
+    throw new MrlmError("TRACKER_UNAVAILABLE", `W&B cannot be used: ${fault}.`, {
+      hint: fault.includes("import") || fault.includes("does not start")
+        ? "`pip install wandb` for a Python of yours, and name it by the option `python` or MRLM_WANDB_PYTHON."
+        : "Give WANDB_API_KEY, run `wandb login`, or set the option `mode: offline`.",
+    });
+  },
+  start: async (run, chosen) => track(run, chosen),
+};
+
+function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...chosen }: Options): Tracker {
+  const child = startChild(pythonOf(python), []);
+  let fault: string | undefined;
+  let ended = false;
+  void child.fault.then((text) => ([ended, fault] = [true, text]));
+  const { stdin } = child.process;
+  const tell = (message: object): void => {
+    if (ended) throw failure(fault ?? "its process ended early");
+    if ((stdin?.writableLength ?? 0) > MAX_WAITING_BYTES) {
+      killChild(child.process);
+      throw failure(`it does not keep up, and ${MAX_WAITING_BYTES} bytes wait`);
+    }
+    stdin?.write(`${JSON.stringify(message)}\n`);
+  };
+  const { project, entity, group, tags, mode } = chosen;
+  tell({ init: { project, entity, group, tags, mode, name, id: runId(run), resume: "allow", dir: run, config: chosen.config ? config : {} } });
+  return {
+    log: async ({ step, stage, metrics }) => tell({ log: { ...metrics, step, stage } }),
+    async close(status) {
+      tell({ finish: EXIT_CODES[status] });
+      stdin?.end();
+      const late = await within(child, finish_seconds * 1000, `it was not done ${finish_seconds} s after the end of the run; \`wandb sync\` sends what lies in ${run}/wandb`);
+      if (late !== undefined) throw failure(late);
+    },
+  };
+}
+
+const failure = (fault: string): MrlmError => new MrlmError("TRACKER_FAILED", `W&B: ${fault}.`);
+
+/** What went wrong with a child until its end, for which it has so long. */
+async function within(child: Child, ms: number, late: string): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => (killChild(child.process), resolve(late)), ms);
+  try {
+    return await Promise.race([child.fault, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export default definePlugin({ name: "@mrlm/tracker-wandb", trackers: [wandb] });
