@@ -29,14 +29,21 @@ const folder = (name: string): string => {
   return join(scratch, name);
 };
 
-/** Rows and the run of an offline folder, by the SDK's own reader. */
+/** Rows and the run of an offline folder, by the SDK's messages; they lie in blocks as in LevelDB's log format, behind 7 bytes of the file's own. */
 const READ = `
 import glob, json, sys
 from wandb.proto import wandb_internal_pb2 as pb
-from wandb.sdk.internal.datastore import DataStore
+
+def records(data):
+    at, record = 7, b""
+    while at + 7 <= len(data):
+        if (left := 32768 - at % 32768) < 7: at += left; continue
+        size, kind = int.from_bytes(data[at + 4:at + 6], "little"), data[at + 6]
+        record += data[at + 7:at + 7 + size]; at += 7 + size
+        if kind in (1, 4): yield record; record = b""
+
 out = {"rows": []}
-store = DataStore(); store.open_for_scan(glob.glob(sys.argv[1] + "/*.wandb")[0])
-while (data := store.scan_data()) is not None:
+for data in records(open(glob.glob(sys.argv[1] + "/*.wandb")[0], "rb").read()):
     record = pb.Record(); record.ParseFromString(data)
     kind = record.WhichOneof("record_type")
     if kind == "run":
