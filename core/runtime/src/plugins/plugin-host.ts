@@ -50,7 +50,9 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
 
   /** Plugins that are already at hand, by their default exports. */
   static async of(
-    plugins: readonly Plugin[],
+    // Each has options of its own type.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    plugins: readonly Plugin<any>[],
     options: { readonly plugins?: Readonly<Record<string, JsonObject>>; readonly logger?: Logger } = {},
   ): Promise<PluginHost> {
     const registry = await PluginRegistry.of(

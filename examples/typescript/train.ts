@@ -1,0 +1,56 @@
+/**
+ * Training from TypeScript, without YAML and without the command: SFT, then GRPO.
+ *
+ *     node examples/typescript/train.ts
+ */
+import { connectEngine } from "@mrlm/client";
+import { launchEngine } from "@mrlm/engine-torch";
+import mathPlugin from "@mrlm/environment-math";
+import grpoPlugin from "@mrlm/grpo";
+import { LocalHost, parseConfig, PluginHost, prepareRun, type RunSummary, trainRun } from "@mrlm/runtime";
+import scorerMathPlugin from "@mrlm/scorer-math";
+import sftPlugin from "@mrlm/sft";
+
+/** What a YAML file would say; the same keys, checked the same way. */
+export const job = {
+  name: "typescript",
+  model: {
+    random: {
+      config: { model_type: "qwen2", hidden_size: 64, intermediate_size: 256, num_hidden_layers: 2, num_attention_heads: 4, num_key_value_heads: 2, max_position_embeddings: 64, tie_word_embeddings: true },
+      tokenizer: { characters: { alphabet: " 0123456789abcdefghijklmnopqrstuvwxyz", tags: ["<answer>", "</answer>"] } },
+    },
+  },
+  environments: [{ id: "math@1", options: { families: ["ordering"], difficulty_range: 1, style: "terse" } }],
+  sampling: { temperature: 1, max_tokens: 8 },
+  stages: [
+    { algorithm: "sft", steps: 60, batch_size: 64, learning_rate: 3e-3 },
+    { algorithm: "grpo", steps: 20, prompts_per_step: 16, group_size: 8, learning_rate: 3e-4 },
+  ],
+  eval: { tasks: 100 },
+};
+
+/** Trains, and prints what each iteration brought. */
+export async function train(config: object = job): Promise<RunSummary> {
+  const plugins = await PluginHost.of([mathPlugin, scorerMathPlugin, sftPlugin, grpoPlugin]);
+  const host = new LocalHost({ source: plugins });
+  const prepared = await prepareRun(parseConfig(JSON.stringify(config), { path: "train.ts" }), { host, algorithms: plugins });
+  const process = await launchEngine({ device: "auto", threads: 1 });
+  const engine = await connectEngine(process.address);
+  try {
+    return await trainRun({
+      prepared,
+      host,
+      engine,
+      onEvent: (event) => {
+        if (event.kind === "iteration") console.log(event.name, event.report.iteration, event.report.metrics["reward/mean"] ?? event.report.metrics["loss/nll"]);
+        if (event.kind === "evaluation") console.log("evaluation", event.label, event.results[0]?.greedy.accuracy);
+      },
+    });
+  } finally {
+    await engine.close();
+    await process.stop();
+    await host.close();
+  }
+}
+
+if (import.meta.main) console.log((await train()).directory);

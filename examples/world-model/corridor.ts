@@ -1,0 +1,56 @@
+import { defineEnvironment, definePlugin, generatedTasks, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { type Message, score } from "@mrlm/spec";
+
+const LENGTH = 9;
+const STEPS = 4;
+
+const splits = { train: { size: 2000, share: 4 }, eval: { size: 200, share: 1 } };
+
+/** Where a step leads: `r` one to the right, `l` one to the left, walls at both ends. */
+const move = (place: number, step: string): number => Math.max(0, Math.min(LENGTH, place + (step === "r" ? 1 : step === "l" ? -1 : 0)));
+
+const corridor = defineEnvironment({
+  id: "corridor@1",
+  description: "Walk along a corridor with places 0 to 9; the answer to each step is the new place. The right end is worth 1.",
+  determinism: "full",
+  tasks: () =>
+    generatedTasks({
+      seed: 0,
+      splits,
+      generate(random) {
+        const [start, walk] = [random.integer(0, LENGTH), Array.from({ length: STEPS }, () => random.pick(["l", "r"])).join("")];
+        return { public: { start, walk }, private: {}, key: `${start}${walk}` };
+      },
+    }),
+  create({ tasks }) {
+    let place = 0;
+    let steps = 0;
+    return {
+      async reset({ task = "train/0" }) {
+        const [split, index] = task.split("/") as [string, string];
+        place = Number((await tasks.get(split, Number(index))).public["start"]);
+        steps = 0;
+        return observe([textMessage("user", String(place))]);
+      },
+      async step({ message }) {
+        place = move(place, messageText(message));
+        const terminated = ++steps === STEPS;
+        return soleStep({ messages: terminated ? [] : [textMessage("user", String(place))], reward: score(terminated && place === LENGTH ? 1 : 0), terminated });
+      },
+    };
+  },
+  // A random walk: what a world model learns is where steps lead, not which of them to take.
+  async demonstrate({ tasks }, _options, task) {
+    const [split, index] = task.split("/") as [string, string];
+    const { start, walk } = (await tasks.get(split, Number(index))).public as { start: number; walk: string };
+    const messages: Message[] = [];
+    let place = start;
+    for (const step of walk) {
+      messages.push(textMessage("user", String(place)), textMessage("assistant", step));
+      place = move(place, step);
+    }
+    return { task, agent: "agent", messages };
+  },
+});
+
+export default definePlugin({ name: "corridor-environment", environments: [corridor] });

@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@jest/globals";
+import { loadConfig, MetricsFile } from "@mrlm/runtime";
+import { describeWithEngine } from "./support/engine.ts";
+import { ROOT, run } from "./support/mrlm.ts";
+import { temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
+
+const output = temporaryDirectory();
+/** What makes an iteration of each algorithm small. */
+const SMALL = { sft: { batch_size: 16 }, grpo: { prompts_per_step: 3, group_size: 4 }, ppo: { prompts_per_step: 3, group_size: 4 }, dpo: { batch_size: 8 } } as const;
+
+describeWithEngine("the examples train by their own YAML, at tiny size (skipped where `npm run setup` has not run)", () => {
+  test.each([
+    ["math/grpo.yaml", ["sft", "sft", "grpo", "grpo"]],
+    ["math/ppo.yaml", ["sft", "sft", "ppo", "ppo"]],
+    ["preferences/preferences.yaml", ["dpo", "dpo"]],
+    ["world-model/world-model.yaml", ["sft", "sft"]],
+    ["several-environments/mixed.yaml", ["sft", "sft", "grpo", "grpo"]],
+  ])("%s", async (path, stages) => {
+    const { config } = loadConfig(join(ROOT, "examples", path));
+    const small = {
+      ...config,
+      stages: config.stages.map(({ until: _, ...stage }) => ({ ...stage, options: { ...stage.options, ...SMALL[stage.name as keyof typeof SMALL], steps: 2 } })),
+      eval: { ...config.eval, tasks: Math.min(config.eval.tasks, 4) },
+      server: { spawn: false },
+      engine: { threads: 1 },
+    };
+    // Beside the example's own files, as the YAML is.
+    const written = writeConfig(output, { ...small, base_directory: config.base_directory }, `${path.replaceAll("/", "-")}.yaml`);
+    const { events, code, stderr } = await run(["train", "--json", "--config", written, "--output", mkdtempSync(join(output, "run-"))]);
+    expect([code, stderr]).toEqual([0, expect.anything()]);
+    const rows = new MetricsFile(join(events.find(({ event }) => event === "summary")?.["directory"] as string, "metrics.jsonl")).rows();
+    expect(rows.filter(({ kind }) => kind === "iteration").map(({ stage }) => stage)).toEqual(stages);
+  }, 300_000);
+
+  test("typescript/train.ts, without YAML", () => {
+    const script = `const { job, train } = await import(${JSON.stringify(join(ROOT, "examples/typescript/train.ts"))});
+      const stages = job.stages.map((stage) => ({ ...stage, steps: 2 }));
+      const { status, steps } = await train({ ...job, stages, eval: { tasks: 4 }, output: ${JSON.stringify(output)} });
+      console.log(status, steps);`;
+    const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], { cwd: ROOT, encoding: "utf8", env: { ...process.env, NODE_OPTIONS: "" } });
+    expect(said.trim().split("\n").at(-1)).toBe("finished 4");
+  }, 300_000);
+});
