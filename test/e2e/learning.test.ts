@@ -35,7 +35,7 @@ describeWithEngine("from one warm start, in a few steps (skipped where `npm run 
     expect(after.sampled).toBeGreaterThan(before.sampled + 0.07);
   }, 600_000);
 
-  test("ppo earns more, and its critic begins to foresee the rewards", async () => {
+  test("numerics 44: ppo earns more, and its critic begins to foresee the rewards", async () => {
     const { after, last } = await learn(ppo, "math/ppo.yaml", { steps: 16, critic_learning_rate: 1e-3 });
     expect(after.sampled).toBeGreaterThan(before.sampled + 0.07);
     expect(last["value/explained_variance"]).toBeGreaterThan(0);

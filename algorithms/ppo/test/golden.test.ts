@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { explainedVariance, generalizedAdvantages, valueLoss, whiten } from "../src/index.ts";
+import { explainedVariance, generalizedAdvantages, ppoOptions, valueLoss, whiten } from "../src/index.ts";
 
 const reference = readFileSync(new URL("../../../docs/reference/algorithms.md", import.meta.url), "utf8");
 const shown = (values: Iterable<number>): string => Array.from(values, (value) => Number(value.toFixed(6))).join(", ");
@@ -29,4 +29,9 @@ test.each([
   ["explained variance", [`| values 0.2, 0.4, 0.9, returns 0, 1, 1 | ${shown([explainedVariance([0.2, 0.4, 0.9], [0, 1, 1]) as number])} |`]],
 ])("docs/reference/algorithms.md has the golden numbers of %s", (_, rows) => {
   for (const row of rows) expect(reference).toContain(row);
+});
+
+test("numerics 46: Adam's epsilon is 1e-5, and there is no option that whitens rewards", () => {
+  expect(ppoOptions.parse({ steps: 1 }).adam_epsilon).toBe(1e-5);
+  expect(Object.keys(ppoOptions.shape).filter((name) => name.includes("whiten"))).toEqual(["whiten_advantages"]);
 });
