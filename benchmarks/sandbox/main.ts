@@ -1,5 +1,6 @@
 // npm run bench -- sandbox [--json] [--submissions N] [--seconds N]: submissions a second, each in a pristine interpreter with five tests, and the usual ways
 // of trainers in the same run.
+import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { javascriptPerSecond } from "./javascript.ts";
 import { pythonFigures } from "./python.ts";
@@ -15,5 +16,5 @@ const figures = {
   javascript_p99_ms: Number(javascript.p99.toFixed(2)),
   ...(await pythonFigures(Number(values.seconds))),
 };
-if (values.json) console.log(JSON.stringify(figures));
-else console.table(figures);
+if (!values.json) console.table(figures);
+console.log(JSON.stringify({ bench: "sandbox", machine: { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, node: process.version }, figures }));

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { PooledSandbox } from "@mrlm/sandbox";
+import { gradeMutants, gradeReferences, HUMANEVAL, hasHumanEval } from "../../environments/code/test/support/humaneval.ts";
 import { findPython } from "../../plugins/sandbox-python/src/native/find-python.ts";
 import { pythonBackend } from "../../plugins/sandbox-python/src/backend.ts";
 import { nativeMissing } from "../../plugins/sandbox-python/src/native-backend.ts";
@@ -8,7 +8,6 @@ import { type Problem, readProblems } from "./humaneval.ts";
 import { type Measured, measure, round } from "./measure.ts";
 import { bubblewrapArgs, runProcess } from "./processes.ts";
 
-const DATA = new URL("../../../shared/data/HumanEval.jsonl", import.meta.url);
 const PARALLEL = 2;
 const TESTS = 5;
 const EMPTY_RUNS = 300;
@@ -18,17 +17,16 @@ export type Figures = Record<string, number | string | null>;
 
 /** Both kinds of Python sandbox on HumanEval's reference solutions with five tests each, against the usual ways of trainers, in one run. */
 export async function pythonFigures(seconds: number): Promise<Figures> {
-  const data = [process.env["HUMANEVAL"], DATA].find((path) => path !== undefined && existsSync(path));
-  if (data === undefined) throw new Error("There is no HumanEval.jsonl; set HUMANEVAL to its path.");
+  if (!hasHumanEval) throw new Error("There is no HumanEval.jsonl; set HUMANEVAL to its path.");
   const python = await findPython();
   if (typeof python === "string") throw new Error(`No Python for the baselines: ${python}`);
-  const problems = readProblems(data, TESTS);
+  const problems = readProblems(HUMANEVAL, TESTS);
   const figures: Figures = { python: python.version };
 
-  await sandbox("pyodide");
   const missing = await nativeMissing();
-  if (missing === undefined) await sandbox("native");
-  else figures["native_missing"] = missing;
+  if (missing !== undefined) figures["native_missing"] = missing;
+  const kinds = missing === undefined ? (["pyodide", "native"] as const) : (["pyodide"] as const);
+  for (const kind of kinds) await sandbox(kind);
   await baseline("process", (problem) => runProcess(python.executable, ["-I", "-S"], problem.program));
   if (missing === undefined) await baseline("bwrap_process", (problem) => runProcess("bwrap", bubblewrapArgs(python.executable, python.folders), problem.program));
   await baseline("process_per_test", async ({ programPerTest }) => {
@@ -38,22 +36,22 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
   report("fork", JSON.parse(execFileSync(python.executable, ["-I", new URL("fork_pool.py", import.meta.url).pathname], { input, encoding: "utf8" })) as Measured);
   figures["pyodide_to_process"] = ratio("pyodide", "process");
   figures["native_to_bwrap_process"] = ratio("native", "bwrap_process");
-  figures["humaneval_passed"] = Math.min(...["pyodide", "native"].map((name) => Number(figures[`${name}_humaneval_passed`] ?? problems.length)));
+  // What holds in every kind that is here.
+  for (const name of ["humaneval_passed", "humaneval_mutants_caught"]) figures[name] = Math.min(...kinds.map((kind) => figures[`${kind}_${name}`] as number));
   return figures;
 
-  /** One kind of sandbox: how many references pass, how fast, and what an empty submission takes from one to the next. */
+  /** One kind of sandbox: how fast it is, what an empty submission takes from one to the next, and what the code environment says of references and mutants. */
   async function sandbox(name: "pyodide" | "native"): Promise<void> {
     const pool = new PooledSandbox(await pythonBackend({ kind: name, children: PARALLEL }));
     await pool.warm();
-    let passed = 0;
     const judge = async ({ submission, suite, id }: Problem): Promise<void> => {
       const report = await pool.test(submission, suite);
-      if (report.tests.every(({ verdict }) => verdict === "passed")) passed += 1;
-      else console.error(`${name}: ${id}: ${report.verdict} ${JSON.stringify(report.tests.filter(({ verdict }) => verdict !== "passed"))}`);
+      if (report.tests.some(({ verdict }) => verdict !== "passed")) console.error(`${name}: ${id}: ${report.verdict} ${JSON.stringify(report.tests.filter(({ verdict }) => verdict !== "passed"))}`);
     };
     for (const problem of problems) await judge(problem);
-    figures[`${name}_humaneval_passed`] = passed;
     report(name, await measure(problems, { parallel: PARALLEL, seconds }, judge));
+    figures[`${name}_humaneval_passed`] = (await gradeReferences(pool)).filter(({ reward }) => reward.value === 1).length;
+    figures[`${name}_humaneval_mutants_caught`] = (await gradeMutants(pool)).filter(({ reward }) => reward.value < 1).length;
     await pool.close();
     const single = new PooledSandbox(await pythonBackend({ kind: name, children: 1 }));
     await single.warm();

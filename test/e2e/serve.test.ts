@@ -1,9 +1,12 @@
-import { createServer } from "node:net";
 import { once } from "node:events";
-import { expect, test } from "@jest/globals";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import { describe, expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
 import type { Message } from "@mrlm/spec";
 import { Mrlm, run } from "./support/mrlm.ts";
+import { temporaryDirectory } from "./support/tiny-run.ts";
 
 const { signal } = new AbortController();
 
@@ -34,4 +37,32 @@ test("a port in use is named, with what to do", async () => {
   other.close();
   expect([code, stderr]).toEqual([2, expect.stringContaining(`error PORT_IN_USE: Port ${port} is in use`)]);
   expect(stderr).toContain("--port");
+});
+
+describe("where no jail holds what a model wrote", () => {
+  // As in a container that forbids namespaces: bubblewrap is there and complains.
+  const folder = join(temporaryDirectory(), "bin");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n");
+  chmodSync(join(folder, "bwrap"), 0o755);
+  const env = { PATH: `${folder}${delimiter}${process.env["PATH"] ?? ""}` };
+  const serve = (environment: string, host: string): string[] => ["serve", "--environments", environment, "--host", host, "--port", "0", "--json"];
+
+  test("code is not served to others", async () => {
+    const { code, stderr, events } = await run(serve("code", "0.0.0.0"), env);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("SANDBOX_UNSAFE")]);
+    expect(stderr).toContain("--unsafe-sandbox");
+    expect(events.some(({ event }) => event === "listening")).toBe(false);
+  });
+
+  test.each([
+    ["code, when told --unsafe-sandbox", [...serve("code", "0.0.0.0"), "--unsafe-sandbox"]],
+    ["code, on loopback", serve("code", "127.0.0.1")],
+    ["math, which runs nothing", serve("math", "0.0.0.0")],
+  ])("%s is", async (_, args) => {
+    const server = new Mrlm(args, env);
+    expect(await server.event(({ event }) => event === "listening")).toMatchObject({ address: expect.stringMatching(/:\d+$/) });
+    server.child.kill("SIGINT");
+    expect(await server.finished).toMatchObject({ code: 0, signal: null });
+  });
 });

@@ -5,6 +5,7 @@ import { EXIT, exitCodeOf } from "../src/exit-codes.ts";
 test.each([
   [new MrlmError("CONFIG_INVALID", "x"), EXIT.invalid],
   [new MrlmError("PORT_IN_USE", "x"), EXIT.invalid],
+  [new MrlmError("SANDBOX_UNSAFE", "x"), EXIT.invalid],
   [new MrlmError("CHECKPOINT_INCOMPLETE", "x"), EXIT.invalid],
   [new MrlmError("ENGINE_NOT_SET_UP", "x"), EXIT.engine],
   [new MrlmError("PYTHON_VERSION", "x"), EXIT.engine],

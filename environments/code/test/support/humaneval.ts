@@ -4,8 +4,8 @@ import type { Sandbox, Score } from "@mrlm/spec";
 import { problemOf, type FunctionProblem } from "../../src/problem/problem.ts";
 import { type Prepared, prepare } from "./environment.ts";
 
-/** HumanEval, where the machine has it. */
-export const HUMANEVAL = fileURLToPath(new URL("../../../../../shared/data/HumanEval.jsonl", import.meta.url));
+/** HumanEval, where the machine has it: beside the repository, or where the variable of that name says. */
+export const HUMANEVAL = process.env["HUMANEVAL"] ?? fileURLToPath(new URL("../../../../../shared/data/HumanEval.jsonl", import.meta.url));
 export const hasHumanEval = existsSync(HUMANEVAL);
 
 const MUTATOR = fileURLToPath(new URL("mutate.py", import.meta.url));
