@@ -10,7 +10,10 @@ afterAll(() => Promise.all([javascript, pyodide, native].map((sandbox) => sandbo
 const [forPython, forJavascript] = [await sandboxPlugin("python"), sharing(await sandboxPlugin("javascript"), "javascript", javascript)];
 
 function contract(python: typeof pyodide, transports: Readonly<Record<string, Transport>>, isWanted: (name: string) => boolean): void {
-  if (python === undefined) return void test.skip(`not here: ${pythonKinds.map(({ missing }) => missing).join("")}`, () => {});
+  if (python === undefined) {
+    test.skip(`not here: ${pythonKinds.find(({ missing }) => missing !== undefined)?.missing ?? ""}`, () => {});
+    return;
+  }
   const plugins = [plugin, sharing(forPython, "python", python), forJavascript];
   const registry = { describe, test: (name: string, body: () => Promise<void>, timeoutMs?: number) => void (isWanted(name) && test(name, body, timeoutMs)) };
   environmentContract({ plugins, environment: "code@1", transports, timeoutMs: 300_000, registry });
@@ -19,6 +22,12 @@ function contract(python: typeof pyodide, transports: Readonly<Record<string, Tr
 const isFixture = (name: string): boolean => name.startsWith("fixture ");
 
 // Fixtures take the sandbox's time, which is the same over any transport: they are played once, those in Python once in each kind of it.
-describe("in process, Python in Pyodide", () => contract(pyodide, { "in process": inProcess }, (name) => name !== "in process"));
-describe("in process, the host's Python", () => contract(native, { "in process": inProcess }, (name) => isFixture(name) && !/typescript/i.test(name)));
-describe("over gRPC", () => contract(pyodide, { "over gRPC": overGrpc() }, (name) => !isFixture(name) && name !== "over gRPC"));
+describe("in process, Python in Pyodide", () => {
+  contract(pyodide, { "in process": inProcess }, (name) => name !== "in process");
+});
+describe("in process, the host's Python", () => {
+  contract(native, { "in process": inProcess }, (name) => isFixture(name) && !/typescript/i.test(name));
+});
+describe("over gRPC", () => {
+  contract(pyodide, { "over gRPC": overGrpc() }, (name) => !isFixture(name) && name !== "over gRPC");
+});
