@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { bodyStatements } from "../../environments/code/src/python/statements.ts";
 import type { SandboxTest, SandboxTestSuite, Submission } from "@mrlm/spec";
 
 /** A HumanEval problem with its reference solution, and the first asserts of its test as tests. */
@@ -27,7 +28,7 @@ export function readProblems(path: string | URL, most: number): Problem[] {
 function toProblem(row: Row, most: number): Problem {
   const code = row.prompt + row.canonical_solution;
   const [head, body] = row.test.split(/^def check\(candidate\):.*\n/m) as [string, string];
-  const statements = statementsOf(body);
+  const statements = (bodyStatements(row.test, "check") ?? []).map((statement) => statement.code);
   const isAssert = (statement: string): boolean => statement.startsWith("assert");
   const asserts = statements.filter(isAssert).slice(0, most);
   const candidate = `candidate = ${row.entry_point}\n`;
@@ -50,24 +51,4 @@ function toProblem(row: Row, most: number): Problem {
 function helpersOf({ prompt, entry_point }: Row, body: string): string[] {
   const names = [...prompt.matchAll(/^def (\w+)\(/gm)].map(([, name]) => name as string);
   return names.filter((name) => name !== entry_point && new RegExp(`\\b${name}\\(`).test(body));
-}
-
-/** Statements of a function's body, without their indentation and without comments between them. */
-function statementsOf(body: string): string[] {
-  const statements: string[] = [];
-  let depth = 0;
-  for (const line of body.split("\n")) {
-    const text = line.replace(/^ {4}|^\t/, "");
-    if (text.trim() === "" || (depth === 0 && text.startsWith("#"))) continue;
-    if (depth === 0 && !/^\s/.test(text)) statements.push(text);
-    else statements[statements.length - 1] += `\n${text}`;
-    depth += bracketsOf(text);
-  }
-  return statements;
-}
-
-/** Brackets that a line opens and does not close. */
-function bracketsOf(line: string): number {
-  const code = line.replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g, "").replace(/#.*/, "");
-  return [...code].reduce((depth, character) => depth + ("([{".includes(character) ? 1 : ")]}".includes(character) ? -1 : 0), 0);
 }

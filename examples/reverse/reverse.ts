@@ -1,4 +1,4 @@
-import { defineEnvironment, definePlugin, generatedTasks, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { defineEnvironment, definePlugin, generatedTasks, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
 import { score } from "@mrlm/spec";
 
 const splits = { train: { size: 500, share: 9 }, eval: { size: 50, share: 1 } };
@@ -13,8 +13,7 @@ const reverse = defineEnvironment({
     let answer = "";
     return {
       async reset({ task = "train/0" }) {
-        const [split, index] = task.split("/") as [string, string];
-        const { public: shown, private: hidden } = await tasks.get(split, Number(index));
+        const { public: shown, private: hidden } = await taskById(tasks, task);
         answer = String(hidden["answer"]);
         return observe([textMessage("user", String(shown["number"]))]);
       },

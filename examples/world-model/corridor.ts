@@ -1,4 +1,4 @@
-import { defineEnvironment, definePlugin, generatedTasks, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { defineEnvironment, definePlugin, generatedTasks, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
 import { type Message, score } from "@mrlm/spec";
 
 const LENGTH = 9;
@@ -27,8 +27,7 @@ const corridor = defineEnvironment({
     let steps = 0;
     return {
       async reset({ task = "train/0" }) {
-        const [split, index] = task.split("/") as [string, string];
-        place = Number((await tasks.get(split, Number(index))).public["start"]);
+        place = Number((await taskById(tasks, task)).public["start"]);
         steps = 0;
         return observe([textMessage("user", String(place))]);
       },
@@ -41,8 +40,7 @@ const corridor = defineEnvironment({
   },
   // A random walk: what a world model learns is where steps lead, not which of them to take.
   async demonstrate({ tasks }, _options, task) {
-    const [split, index] = task.split("/") as [string, string];
-    const { start, walk } = (await tasks.get(split, Number(index))).public as { start: number; walk: string };
+    const { start, walk } = (await taskById(tasks, task)).public as { start: number; walk: string };
     const messages: Message[] = [];
     let place = start;
     for (const step of walk) {

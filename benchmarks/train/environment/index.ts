@@ -1,6 +1,6 @@
 /** Prompts of a file, rewarded by the share of digits in the answer: cheap, dense and never constant within a group, as the peers' reward is. */
 import { readFileSync } from "node:fs";
-import { defineEnvironment, definePlugin, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { defineEnvironment, definePlugin, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
 import { score, type Task, type TaskSource } from "@mrlm/spec";
 import { z } from "zod";
 
@@ -22,8 +22,7 @@ const prompts = defineEnvironment<z.output<typeof options>>({
   tasks: (_context, { file }) => tasksOf(file),
   create: (context) => ({
     async reset({ task = "train/0" }) {
-      const [split, index] = task.split("/") as [string, string];
-      const { public: shown } = await context.tasks.get(split, Number(index));
+      const { public: shown } = await taskById(context.tasks, task);
       return observe([textMessage("user", String(shown["prompt"]))]);
     },
     async step({ message }) {

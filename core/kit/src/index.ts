@@ -28,3 +28,4 @@ export * from "./renderer/chat-renderer.ts";
 export * from "./renderer/parse-said.ts";
 export * from "./renderer/tokenizer.ts";
 export * from "./sole-agent.ts";
+export * from "./task-ids.ts";

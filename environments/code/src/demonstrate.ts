@@ -1,4 +1,4 @@
-import { textMessage } from "@mrlm/kit";
+import { taskById, textMessage } from "@mrlm/kit";
 import { type Demonstration, type EnvironmentContext, MrlmError, SOLE_AGENT, type TaskId } from "@mrlm/spec";
 import type { CodeOptions } from "./options.ts";
 import { type Problem, problemOf } from "./problem/problem.ts";
@@ -6,8 +6,7 @@ import { placed, promptOf } from "./prompt.ts";
 
 /** The problem with its reference solution; in the terse style the body of the function alone. DATA_INVALID where a row has none. */
 export async function demonstrate(context: EnvironmentContext, options: CodeOptions, id: TaskId): Promise<Demonstration> {
-  const [split, index] = id.split("/") as [string, string];
-  const task = await context.tasks.get(split, Number(index));
+  const task = await taskById(context.tasks, id);
   const problem = problemOf(task);
   const answer = referenceAnswer(problem, options);
   if (answer === undefined)

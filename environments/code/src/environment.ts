@@ -1,4 +1,4 @@
-import { messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { anyTask, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
 import { type Action, type EnvironmentContext, type Observation, type ResetOptions, type Sandbox, score, type SimulatedEnvironment, type StepResult, type Task } from "@mrlm/spec";
 import { extractCode } from "./answer/extract-code.ts";
 import { definesFunction } from "./answer/solution-code.ts";
@@ -27,9 +27,8 @@ export class CodeEnvironment implements SimulatedEnvironment {
     this.#options = options;
   }
 
-  async reset({ seed = 0, task = this.#anyTask(seed) }: ResetOptions): Promise<Observation> {
-    const [split, index] = task.split("/") as [string, string];
-    this.#task = await this.#context.tasks.get(split, Number(index));
+  async reset({ seed = 0, task = anyTask(this.#context, seed) }: ResetOptions): Promise<Observation> {
+    this.#task = await taskById(this.#context.tasks, task);
     this.#attempt = 0;
     const { question: _question, ...info } = this.#task.public;
     return observe(promptOf(this.#task, this.#options), { info });
@@ -53,11 +52,5 @@ export class CodeEnvironment implements SimulatedEnvironment {
 
   #sandbox(): Sandbox {
     return this.#context.sandbox(SANDBOXES[this.#options.language]);
-  }
-
-  #anyTask(seed: number): string {
-    const { splits } = this.#context.tasks;
-    const [split, size] = Object.entries(splits).find(([, tasks]) => tasks > 0) as [string, number];
-    return `${split}/${this.#context.random("task", seed).integer(0, size - 1)}`;
   }
 }

@@ -1,4 +1,4 @@
-import { textMessage } from "@mrlm/kit";
+import { taskById, textMessage } from "@mrlm/kit";
 import { type Demonstration, type EnvironmentContext, SOLE_AGENT, type TaskId } from "@mrlm/spec";
 import type { MathOptions } from "./options.ts";
 import { placed, promptOf } from "./prompt.ts";
@@ -6,8 +6,7 @@ import { schemaOf, solutionOf } from "./solution.ts";
 
 /** The problem with its worked steps and the answer; only the answer in the terse style, and where the reply is to be the answer alone. */
 export async function demonstrate(context: EnvironmentContext, options: MathOptions, id: TaskId): Promise<Demonstration> {
-  const [split, index] = id.split("/") as [string, string];
-  const task = await context.tasks.get(split, Number(index));
+  const task = await taskById(context.tasks, id);
   const { steps, answer } = solutionOf(task);
   const schema = schemaOf(task, options);
   const said = placed(answer, schema);

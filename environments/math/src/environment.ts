@@ -1,4 +1,4 @@
-import { messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { anyTask, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
 import { type Action, type EnvironmentContext, type Observation, type ResetOptions, score, type SimulatedEnvironment, type StepResult, type Task } from "@mrlm/spec";
 import { gradeAttempt } from "./grade.ts";
 import type { MathOptions } from "./options.ts";
@@ -17,9 +17,8 @@ export class MathEnvironment implements SimulatedEnvironment {
     this.#options = options;
   }
 
-  async reset({ seed = 0, task = this.#anyTask(seed) }: ResetOptions): Promise<Observation> {
-    const [split, index] = task.split("/") as [string, string];
-    this.#task = await this.#context.tasks.get(split, Number(index));
+  async reset({ seed = 0, task = anyTask(this.#context, seed) }: ResetOptions): Promise<Observation> {
+    this.#task = await taskById(this.#context.tasks, task);
     this.#attempt = 0;
     const { question: _question, ...info } = this.#task.public;
     return observe(promptOf(this.#task, this.#options), { info });
@@ -34,11 +33,5 @@ export class MathEnvironment implements SimulatedEnvironment {
     const feedback = wellFormed ? "That is not right. Try again." : "There was no answer in the place asked for. Try again.";
     // Only the last attempt counts: a reward for being well-formed would otherwise be paid for failing often.
     return soleStep({ reward: score(0), messages: [textMessage("user", feedback)] });
-  }
-
-  #anyTask(seed: number): string {
-    const { splits } = this.#context.tasks;
-    const [split, size] = Object.entries(splits).find(([, tasks]) => tasks > 0) as [string, number];
-    return `${split}/${this.#context.random("task", seed).integer(0, size - 1)}`;
   }
 }

@@ -1,4 +1,4 @@
-import { defineEnvironment, generatedTasks, observe, soleStep, textMessage } from "@mrlm/kit";
+import { defineEnvironment, generatedTasks, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, score, type SimulatedEnvironment } from "@mrlm/spec";
 import { z } from "zod";
 
@@ -23,8 +23,7 @@ export function counterEnvironment(overrides: Partial<EnvironmentDefinition<any>
       return {
         async reset({ task, seed }) {
           count = 0;
-          const [split, index] = (task as string).split("/") as [string, string];
-          const { public: shown } = await context.tasks.get(split, Number(index));
+          const { public: shown } = await taskById(context.tasks, task as string);
           return observe([textMessage("user", `${JSON.stringify(shown)} ${seed}`)]);
         },
         async step() {
