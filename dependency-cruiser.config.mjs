@@ -89,6 +89,12 @@ export default {
       { path: "^(core|environments|plugins|algorithms)/", pathNot: ["^$1/$2/"], dependencyTypes: ["local"] },
     ),
     forbid(
+      "help-loads-no-command",
+      "mrlm --help answers at once: what a command needs is imported when it runs.",
+      { path: "^core/cli/src/(main|run-cli|program|syntax/|console/(console|report-error))" },
+      { path: ["^core/(?!(cli|spec)/)", "^core/cli/src/(commands|services)/"], dynamic: false, dependencyTypesNot: ["type-only"] },
+    ),
+    forbid(
       "sources-import-no-tests",
       "What is published does not depend on tests or development packages.",
       { path: "^[^/]+/[^/]+/src/" },

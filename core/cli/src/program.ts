@@ -1,13 +1,13 @@
 import { Command } from "commander";
 import type { CommandContext, CommandModule } from "./command.ts";
-import { collectCommand } from "./commands/collect.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { engineCommand } from "./commands/engine.ts";
-import { evalCommand } from "./commands/eval.ts";
-import { infoCommand } from "./commands/info.ts";
-import { scoreCommand } from "./commands/score.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { trainCommand } from "./commands/train.ts";
+import { collectCommand } from "./syntax/collect.ts";
+import { doctorCommand } from "./syntax/doctor.ts";
+import { engineCommand } from "./syntax/engine.ts";
+import { evalCommand } from "./syntax/eval.ts";
+import { infoCommand } from "./syntax/info.ts";
+import { scoreCommand } from "./syntax/score.ts";
+import { serveCommand } from "./syntax/serve.ts";
+import { trainCommand } from "./syntax/train.ts";
 import { createConsole } from "./console/console.ts";
 import { VERSION } from "./version.ts";
 

@@ -3,16 +3,17 @@ import { extname, join } from "node:path";
 import { collectEpisodes, Journal, rolloutSampling, writeCollection } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { realNumber, wholeNumber } from "../arguments.ts";
-import type { CommandContext, CommandModule } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { collectionReport } from "../console/collection-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { outputFile } from "../services/output-file.ts";
 import { openPlayer, type Player } from "../services/player.ts";
-import { type PlayerArguments, withPlayerFlags } from "../services/player-config.ts";
+import type { PlayerArguments } from "../services/player-config.ts";
 import { VERSION } from "../version.ts";
 
-interface CollectArguments extends PlayerArguments {
+/** What the command line says. */
+export interface CollectArguments extends PlayerArguments {
   readonly numEpisodes: string;
   readonly groupSize: string;
   readonly output: string;
@@ -29,18 +30,8 @@ interface Wanted {
   readonly partial: string;
 }
 
-/** `mrlm collect`: plays episodes with a model and writes them down, to learn from. */
-export const collectCommand: CommandModule = (program, start) => {
-  withPlayerFlags(program.command("collect").description("play episodes with a model and write them to a JSONL or Parquet file, down to the tokens, for SFT and DPO to learn from"), "train")
-    .requiredOption("-o, --output <file>", "NAME.jsonl or NAME.parquet; what is played meanwhile stands in NAME.partial, from which the same command goes on")
-    .option("-n, --num-episodes <n>", "episodes in all", "100")
-    .option("--group-size <n>", "episodes of each task; DPO compares those of one task", "1")
-    .option("--filter-reward <t>", "keep only episodes that were scored and earned at least this much; the others are counted")
-    .option("--overwrite", "begin anew, even if the file or an interrupted collection is there already")
-    .action((args: CollectArguments) => runCollect(start(), args));
-};
-
-async function runCollect(context: CommandContext, args: CollectArguments): Promise<void> {
+/** Plays episodes with a model and writes them down, to learn from. */
+export async function runCollect(context: CommandContext, args: CollectArguments): Promise<void> {
   const { console } = context;
   const wanted = check(args);
   const interrupts = listenForInterrupts(console, `stopping; the same command goes on from ${args.output}.partial`);

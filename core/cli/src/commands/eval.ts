@@ -2,33 +2,25 @@ import { writeFileSync } from "node:fs";
 import { evaluate, type EvaluationResult, rolloutSampling } from "@mrlm/runtime";
 import type { JsonObject } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
-import type { CommandContext, CommandModule } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { evaluationReport } from "../console/evaluation-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { outputFile } from "../services/output-file.ts";
 import { openPlayer, type Player } from "../services/player.ts";
-import { type PlayerArguments, withPlayerFlags } from "../services/player-config.ts";
+import type { PlayerArguments } from "../services/player-config.ts";
 import { VERSION } from "../version.ts";
 
-interface EvalArguments extends PlayerArguments {
+/** What the command line says. */
+export interface EvalArguments extends PlayerArguments {
   readonly numEpisodes: string;
   readonly samples: string;
   readonly output?: string;
   readonly overwrite?: boolean;
 }
 
-/** `mrlm eval`: plays held-out tasks with a model and reports what it earned. */
-export const evalCommand: CommandModule = (program, start) => {
-  withPlayerFlags(program.command("eval").description("play held-out tasks with a model: greedy accuracy, sampled reward, pass@k, with 95 % confidence intervals"), "eval")
-    .option("-n, --num-episodes <n>", "tasks to play, the first ones of the split", "100")
-    .option("--samples <n>", "sampled episodes of each task, beside the greedy one", "1")
-    .option("-o, --output <file>", "write the results there as JSON")
-    .option("--overwrite", "even if that file is there already")
-    .action((args: EvalArguments) => runEval(start(), args));
-};
-
-async function runEval(context: CommandContext, args: EvalArguments): Promise<void> {
+/** Plays held-out tasks with a model and reports what it earned. */
+export async function runEval(context: CommandContext, args: EvalArguments): Promise<void> {
   const { console } = context;
   const [wanted, samples] = [wholeNumber(args.numEpisodes, "--num-episodes", 1), wholeNumber(args.samples, "--samples")];
   const output = args.output === undefined ? undefined : outputFile(args.output, args.overwrite === true);

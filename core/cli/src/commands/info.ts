@@ -1,42 +1,36 @@
 import { PluginHost } from "@mrlm/runtime";
 import type { JsonObject } from "@mrlm/spec";
-import type { CommandModule } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { table } from "../console/table.ts";
 import { describeLayers, sandboxLayers } from "../services/sandboxes.ts";
 import { VERSION } from "../version.ts";
 
-/** `mrlm info`: versions, plugins and what they provide, whether the engine is set up, which walls the sandboxes have. */
-export const infoCommand: CommandModule = (program, start) => {
-  program
-    .command("info")
-    .description("versions, plugins and what they provide, the state of the engine, the walls of the sandboxes")
-    .action(async () => {
-      const { console, directory } = start();
-      const plugins = await PluginHost.discover({ directory });
-      try {
-        const entries = plugins.registry.entries;
-        const engines = await Promise.all(plugins.registry.ids("engine").map(async (id) => ({ id, installation: await (await plugins.engine(id)).locate() })));
-        const sandboxes = await sandboxLayers(plugins);
-        console.print(`mrlm ${VERSION}, Node ${process.versions.node}, ${process.platform} ${process.arch}\n`);
-        if (entries.length === 0) console.note(`note: no plugins among the dependencies of a project around ${directory}`);
-        console.print(table([["plugin", "version", "provides"], ...entries.map((entry) => [entry.name, entry.version, entry.provides.join(", ")])]));
-        console.print("");
-        for (const { id, installation } of engines) {
-          const versions = Object.entries(installation?.versions ?? {}).map(([name, version]) => `${name} ${version}`);
-          console.print(installation === undefined ? `engine ${id}: not set up (run \`mrlm engine setup\`)` : `engine ${id}: ${versions.join(", ")}\n  in ${installation.directory}`);
-        }
-        for (const layers of sandboxes) console.print(describeLayers(layers));
-        console.emit({
-          event: "info",
-          mrlm: VERSION,
-          node: process.versions.node,
-          platform: `${process.platform} ${process.arch}`,
-          plugins: entries.map(({ name, version, provides }) => ({ name, version, provides: [...provides] })),
-          engines: engines.map(({ id, installation }): JsonObject => ({ id, installed: installation !== undefined, ...(installation === undefined ? {} : { directory: installation.directory, versions: { ...installation.versions } }) })),
-          sandboxes: sandboxes.map(({ active, missing, ...rest }): JsonObject => ({ ...rest, active: [...active], missing: missing.map((layer) => ({ ...layer })) })),
-        });
-      } finally {
-        await plugins.close();
-      }
+/** Prints versions, plugins and what they provide, whether the engine is set up, which walls the sandboxes have. */
+export async function info({ console, directory }: CommandContext): Promise<void> {
+  const plugins = await PluginHost.discover({ directory });
+  try {
+    const entries = plugins.registry.entries;
+    const engines = await Promise.all(plugins.registry.ids("engine").map(async (id) => ({ id, installation: await (await plugins.engine(id)).locate() })));
+    const sandboxes = await sandboxLayers(plugins);
+    console.print(`mrlm ${VERSION}, Node ${process.versions.node}, ${process.platform} ${process.arch}\n`);
+    if (entries.length === 0) console.note(`note: no plugins among the dependencies of a project around ${directory}`);
+    console.print(table([["plugin", "version", "provides"], ...entries.map((entry) => [entry.name, entry.version, entry.provides.join(", ")])]));
+    console.print("");
+    for (const { id, installation } of engines) {
+      const versions = Object.entries(installation?.versions ?? {}).map(([name, version]) => `${name} ${version}`);
+      console.print(installation === undefined ? `engine ${id}: not set up (run \`mrlm engine setup\`)` : `engine ${id}: ${versions.join(", ")}\n  in ${installation.directory}`);
+    }
+    for (const layers of sandboxes) console.print(describeLayers(layers));
+    console.emit({
+      event: "info",
+      mrlm: VERSION,
+      node: process.versions.node,
+      platform: `${process.platform} ${process.arch}`,
+      plugins: entries.map(({ name, version, provides }) => ({ name, version, provides: [...provides] })),
+      engines: engines.map(({ id, installation }): JsonObject => ({ id, installed: installation !== undefined, ...(installation === undefined ? {} : { directory: installation.directory, versions: { ...installation.versions } }) })),
+      sandboxes: sandboxes.map(({ active, missing, ...rest }): JsonObject => ({ ...rest, active: [...active], missing: missing.map((layer) => ({ ...layer })) })),
     });
-};
+  } finally {
+    await plugins.close();
+  }
+}

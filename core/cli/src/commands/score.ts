@@ -2,31 +2,29 @@ import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { PluginHost } from "@mrlm/runtime";
 import { type JsonObject, MrlmError, type Scorer } from "@mrlm/spec";
-import type { CommandModule } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 
-/** `mrlm score`: judges a file of {gold, answer} rows and prints each with its verdict, as JSONL. */
-export const scoreCommand: CommandModule = (program, start) => {
-  program
-    .command("score")
-    .description("judge the rows {gold, answer} of a JSONL file and print each with its verdict")
-    .requiredOption("--scorer <id>", "which scorer, for example math")
-    .requiredOption("--file <path>", "JSONL file; each row may have schema and options of its own")
-    .action(async ({ scorer: id, file }: { scorer: string; file: string }) => {
-      const { directory } = start();
-      if (!existsSync(file)) throw new MrlmError("CONFIG_NOT_FOUND", `There is no file ${file}.`);
-      const plugins = await PluginHost.discover({ directory });
-      try {
-        const scorer = await plugins.service("scorer", id, "the command `mrlm score`");
-        let line = 0;
-        for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-          line++;
-          if (text.trim() !== "") process.stdout.write(`${JSON.stringify(await judge(scorer, text, `${file}:${line}`))}\n`);
-        }
-      } finally {
-        await plugins.close();
-      }
-    });
-};
+/** What the command line says. */
+export interface ScoreArguments {
+  readonly scorer: string;
+  readonly file: string;
+}
+
+/** Prints each row of the file with its verdict, as JSONL. */
+export async function scoreFile({ directory }: CommandContext, { scorer: id, file }: ScoreArguments): Promise<void> {
+  if (!existsSync(file)) throw new MrlmError("CONFIG_NOT_FOUND", `There is no file ${file}.`);
+  const plugins = await PluginHost.discover({ directory });
+  try {
+    const scorer = await plugins.service("scorer", id, "the command `mrlm score`");
+    let line = 0;
+    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+      line++;
+      if (text.trim() !== "") process.stdout.write(`${JSON.stringify(await judge(scorer, text, `${file}:${line}`))}\n`);
+    }
+  } finally {
+    await plugins.close();
+  }
+}
 
 async function judge(scorer: Scorer, text: string, place: string): Promise<JsonObject> {
   const row = parseRow(text, place);

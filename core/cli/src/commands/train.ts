@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Checkpoint, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, RunDirectory, trainRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import type { CommandContext, CommandModule } from "../command.ts";
+import type { CommandContext } from "../command.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { printSummary } from "../console/run-summary.ts";
 import { trainingView } from "../console/training-view.ts";
@@ -10,26 +10,16 @@ import { listenForInterrupts } from "../interrupts.ts";
 import { assertEngineInstalled, openEngine } from "../services/engine.ts";
 import { openEnvironments } from "../services/environments.ts";
 
-interface TrainArguments {
+/** What the command line says. */
+export interface TrainArguments {
   readonly config?: string;
   readonly output?: string;
   readonly seed?: string;
   readonly resume?: string;
 }
 
-/** `mrlm train`: trains as a configuration says, or goes on with a run. */
-export const trainCommand: CommandModule = (program, start, finish) => {
-  program
-    .command("train")
-    .description("train as a configuration says, or go on with a run")
-    .option("--config <path>", "YAML configuration")
-    .option("--output <directory>", "where the run directory is made")
-    .option("--seed <number>", "instead of the configuration's")
-    .option("--resume <path>", "run directory, or one of its checkpoints, to go on with")
-    .action(async (args: TrainArguments) => finish(await train(start(), args)));
-};
-
-async function train(context: CommandContext, args: TrainArguments): Promise<number> {
+/** Trains as a configuration says, or goes on with a run; the exit code. */
+export async function train(context: CommandContext, args: TrainArguments): Promise<number> {
   const { console, directory } = context;
   const onEvent = trainingView(console);
   const notice = (text: string): void => onEvent({ kind: "notice", text });

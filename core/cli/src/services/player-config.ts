@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { loadConfig, parseConfig, type ResolvedConfig } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
-import type { Command } from "commander";
 import { realNumber, wholeNumber } from "../arguments.ts";
 
 /** Flags of the commands that play episodes with a finished model. */
@@ -15,19 +14,6 @@ export interface PlayerArguments {
   readonly temperature?: string;
   readonly maxTokens?: string;
   readonly seed?: string;
-}
-
-/** Adds those flags to a command. */
-export function withPlayerFlags(command: Command, split: string): Command {
-  return command
-    .requiredOption("--model <directory>", "Hugging Face directory, or the directory of a finished run")
-    .requiredOption("--environment <id>", "for example math")
-    .option("--options <json>", "options of the environment; default: those that --config has for it")
-    .option("--config <path>", "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to")
-    .option("--split <name>", "split of the tasks", split)
-    .option("--temperature <t>", "of sampled episodes; default: the configuration's, else 1")
-    .option("--max-tokens <n>", "of one turn; default: the configuration's, else 256")
-    .option("--seed <n>", "of everything random; default: the configuration's, else 0");
 }
 
 /** A configuration to play by, and where it came from. */

@@ -1,0 +1,13 @@
+import type { CommandModule } from "../command.ts";
+import type { EvalArguments } from "../commands/eval.ts";
+import { withPlayerFlags } from "./player-flags.ts";
+
+/** `mrlm eval`: plays held-out tasks with a model and reports what it earned. */
+export const evalCommand: CommandModule = (program, start) => {
+  withPlayerFlags(program.command("eval").description("play held-out tasks with a model: greedy accuracy, sampled reward, pass@k, with 95 % confidence intervals"), "eval")
+    .option("-n, --num-episodes <n>", "tasks to play, the first ones of the split", "100")
+    .option("--samples <n>", "sampled episodes of each task, beside the greedy one", "1")
+    .option("-o, --output <file>", "write the results there as JSON")
+    .option("--overwrite", "even if that file is there already")
+    .action(async (args: EvalArguments) => (await import("../commands/eval.ts")).runEval(start(), args));
+};

@@ -1,0 +1,14 @@
+import type { CommandModule } from "../command.ts";
+import type { TrainArguments } from "../commands/train.ts";
+
+/** `mrlm train`: trains as a configuration says, or goes on with a run. */
+export const trainCommand: CommandModule = (program, start, finish) => {
+  program
+    .command("train")
+    .description("train as a configuration says, or go on with a run")
+    .option("--config <path>", "YAML configuration")
+    .option("--output <directory>", "where the run directory is made")
+    .option("--seed <number>", "instead of the configuration's")
+    .option("--resume <path>", "run directory, or one of its checkpoints, to go on with")
+    .action(async (args: TrainArguments) => finish(await (await import("../commands/train.ts")).train(start(), args)));
+};
