@@ -160,6 +160,15 @@ describe("each failure has its own code, names the plugin and says what to do", 
   });
 });
 
+test("what some options need is looked for under those options", async () => {
+  projectWith({ exact: { mrlm: { ...MANIFEST, mayRequire: ["sandbox:python", "scorer:exact@1"] } } });
+  expect((await discover()).registry.entries[0]?.mayRequire).toEqual(["sandbox:python", "scorer:exact@1"]);
+  const picky = counterEnvironment({ requiresFor: (_context, { goal }) => (goal > 5 ? [{ id: "sandbox:python", asker: `counter@1 with goal: ${goal}` }] : []) });
+  const host = new LocalHost({ source: await PluginHost.of([definePlugin({ name: "picky", environments: [picky] })]) });
+  await host.open({ id: "counter" });
+  expect(await failure(host.open({ id: "counter", options: { goal: 9 } }))).toMatchObject({ code: "REQUIREMENT_MISSING", message: expect.stringContaining('Counter@1 with goal: 9 requires sandbox "python"') });
+});
+
 describe("services", () => {
   const plugin = (made: unknown[]): Plugin<any> =>
     definePlugin<{ size: number }>({

@@ -9,11 +9,8 @@ import { runFunction } from "./grade/run-function.ts";
 import { runProgram } from "./grade/run-program.ts";
 import type { CodeOptions } from "./options.ts";
 import type { Outcome } from "./problem/outcome.ts";
-import { type Problem, problemOf } from "./problem/problem.ts";
+import { type Problem, problemOf, SANDBOXES } from "./problem/problem.ts";
 import { promptOf } from "./prompt.ts";
-
-/** The sandbox of each language. */
-const SANDBOXES = { python: "python", typescript: "javascript" } as const;
 
 /** One problem, answered with up to `attempts` programs. */
 export class CodeEnvironment implements SimulatedEnvironment {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { dataTasks } from "./data/data-tasks.ts";
 import { demonstrate } from "./demonstrate.ts";
 import { CodeEnvironment } from "./environment.ts";
+import { SANDBOXES } from "./problem/problem.ts";
 import { fixtures } from "./fixtures/fixtures.ts";
 import { generatorTasks } from "./generator/generator-tasks.ts";
 import { codeOptions, type CodeOptions } from "./options.ts";
@@ -15,7 +16,7 @@ export const code = defineEnvironment<CodeOptions>({
   options: codeOptions,
   optionsJsonSchema: z.toJSONSchema(codeOptions, { io: "input" }) as never,
   rewardComponents: ["syntax", "tests", "all_passed", "error"],
-  requires: ["sandbox:python", "sandbox:javascript"],
+  requiresFor: (_context, { language }) => [{ id: `sandbox:${SANDBOXES[language]}`, asker: `code@1 with language: ${language}` }],
   // The sandbox has limits of its own; this is how long a step may wait for its turn in the sandbox's queue.
   deadlines: { stepMs: 600_000 },
   tasks: (context, { data, ...options }) =>

@@ -1,8 +1,16 @@
 import { expect, test } from "@jest/globals";
+import { code } from "../src/index.ts";
 import { codeOptions } from "../src/options.ts";
 
 test("defaults are for generated problems of every family", () => {
   expect(codeOptions.parse({})).toMatchObject({ language: "python", attempts: 3, style: "prose", visible_tests: "examples", rewards: { all_passed: 0.5, tests: 0.5, syntax: 0, error: 0 } });
+});
+
+test.each([
+  ["python", "sandbox:python"],
+  ["typescript", "sandbox:javascript"],
+])("%s requires %s and no other", async (language, id) => {
+  expect(await code.requiresFor?.(undefined as never, codeOptions.parse({ language }))).toEqual([{ id, asker: `code@1 with language: ${language}` }]);
 });
 
 test.each([

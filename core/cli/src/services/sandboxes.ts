@@ -17,7 +17,7 @@ export function describeLayers({ language, kind, active, missing, jailed }: Sand
 /** Rejects with SANDBOX_UNSAFE when one of the environments runs what a model wrote without a jail. */
 export async function requireJails(plugins: PluginHost, environments: readonly string[]): Promise<void> {
   for (const environment of environments) {
-    const languages = sandboxesOf(plugins.registry.entries, `environment:${environment}`);
+    const languages = sandboxesOf(plugins.registry.entries, `environment:${environment}`).filter((language) => plugins.registry.resolve("sandbox", language) !== undefined);
     const open = (await sandboxLayers(plugins, languages)).find(({ jailed }) => !jailed);
     if (open === undefined) continue;
     const reason = open.missing.find(({ layer }) => layer === "bubblewrap")?.reason ?? "there is no jail for it";
@@ -25,11 +25,12 @@ export async function requireJails(plugins: PluginHost, environments: readonly s
   }
 }
 
-/** Languages whose sandbox something requires, by itself or through what it requires. */
+/** Languages whose sandbox something requires or, under some options, may require, by itself or through what it requires. */
 function sandboxesOf(entries: readonly RegistryEntry[], provision: string, seen = new Set<string>()): string[] {
   if (provision.startsWith(SANDBOX)) return [provision.slice(SANDBOX.length)];
   if (seen.has(provision)) return [];
   seen.add(provision);
   const entry = entries.find(({ provides }) => provides.includes(provision));
-  return [...new Set((entry?.requires ?? []).flatMap((requirement) => sandboxesOf(entries, requirement, seen)))];
+  const requirements = entry === undefined ? [] : [...entry.requires, ...entry.mayRequire];
+  return [...new Set(requirements.flatMap((requirement) => sandboxesOf(entries, requirement, seen)))];
 }

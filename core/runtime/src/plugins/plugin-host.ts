@@ -61,6 +61,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
         version: "0.0.0",
         provides: provisionsOf(plugin),
         requires: (plugin.environments ?? []).flatMap((definition) => definition.requires ?? []),
+        mayRequire: [],
         options: options.plugins?.[plugin.name],
         load: async () => plugin,
       })),

@@ -9,6 +9,7 @@ export interface RegistryEntry {
   readonly version: string;
   readonly provides: readonly string[];
   readonly requires: readonly string[];
+  readonly mayRequire: readonly string[];
   readonly options: JsonObject | undefined;
   load(): Promise<Plugin>;
 }

@@ -4,6 +4,9 @@ import type { JsonObject, JsonValue, Task } from "@mrlm/spec";
 export const LANGUAGES = ["python", "typescript"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
+/** The sandbox that runs each. */
+export const SANDBOXES: Readonly<Record<Language, string>> = { python: "python", typescript: "javascript" };
+
 /** A test of a function: statements that raise when it fails. */
 export interface FunctionTest {
   /** For people, where the test may be shown. */
