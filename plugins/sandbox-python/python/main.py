@@ -1,5 +1,20 @@
-"""Starts the supervisor of the kind `native`."""
+"""Starts a child of the kind `native`."""
 
-from mrlm_sandbox.native_server import main
+import base64
+import json
+import sys
 
-main()
+from mrlm_sandbox import zygote_client
+from mrlm_sandbox.cage import Walls
+
+# On these two the pool sends requests, and reads answers.
+REQUEST_FD, ANSWER_FD = 3, 4
+
+options = json.loads(sys.argv[1])
+walls = Walls(options["tmpBytes"], base64.b64decode(options["seccomp"]), options["hidden"])
+# The zygote comes first: it is never to hold anything of a test or a submission, and what it does not load no player has to copy.
+zygote = zygote_client.start(walls, (REQUEST_FD, ANSWER_FD))
+
+from mrlm_sandbox.native_server import Server  # noqa: E402
+
+Server(zygote, REQUEST_FD, ANSWER_FD).serve()

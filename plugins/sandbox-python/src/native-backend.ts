@@ -36,7 +36,7 @@ export function nativeBackend({ python: chosen }: { readonly python?: string | u
         command: python.executable,
         // -s -S -P and an empty environment: nothing but the standard library can be imported. (-I would also forget the seed of hashes.)
         args: ["-s", "-S", "-B", "-X", "utf8", "/app/python/main.py", JSON.stringify(options)],
-        env: { PYTHONHASHSEED: "0", HOME: "/tmp", LANG: "C.UTF-8" },
+        env: { PYTHONHASHSEED: "0", HOME: "/tmp", LANG: "C.UTF-8", LD_BIND_NOW: "1" },
         mounts: [
           ...[python.executable, ...python.folders].filter((path) => !SYSTEM.test(path)).map((path) => ({ source: path, target: path })),
           { source, target: "/app/python" },

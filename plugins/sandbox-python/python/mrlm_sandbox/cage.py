@@ -1,7 +1,11 @@
-"""What a forked player puts between itself and everything else before it runs a submission."""
+"""What a forked player puts between itself and everything else before it runs a submission.
+
+What can be made once for all players, the zygote makes (`build`): whatever a player does, and each page of memory that it touches, is paid for again in the next one.
+"""
 
 import os
 import resource
+import time
 
 from . import kernel
 
@@ -10,36 +14,42 @@ _OPEN_FILES = 256
 _PROCESSES = 64
 _PAGE = resource.getpagesize()
 
+_PLAIN = kernel.MS_NOSUID | kernel.MS_NODEV
+_OWN = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS
+
 
 class Walls:
-    """What a cage is made of: the size of /tmp, a filter of system calls (see kernel.filter_system_calls), folders that are to be empty."""
+    """What a cage is made of: the size of /tmp, a filter of system calls (see kernel.system_call_filter), folders that are to be empty."""
 
     def __init__(self, tmp_bytes, seccomp, hidden):
+        self.tmp_options = f"size={tmp_bytes},nr_inodes=10k,mode=700".encode()
         self.tmp_bytes = tmp_bytes
-        self.seccomp = seccomp
+        self.filter = kernel.system_call_filter(seccomp) if seccomp else None
         self.hidden = [path for path in (*hidden, "/dev/shm", "/proc") if os.path.isdir(path)]
 
 
-_PLAIN = kernel.MS_NOSUID | kernel.MS_NODEV
-
-
 def build(walls):
-    """What all players share, once, in the zygote: no /proc, no installed packages, mounts that tell nobody of theirs."""
+    """What all players inherit: no /proc, no installed packages, mounts that tell nobody of theirs, no new privileges, limits that are the same for each."""
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.make_mounts_private()
     for path in walls.hidden:
-        kernel.mount_tmpfs(path, _PLAIN | kernel.MS_NOEXEC | kernel.MS_RDONLY, "size=4k,nr_inodes=2,mode=555")
+        kernel.mount_tmpfs(path.encode(), _PLAIN | kernel.MS_NOEXEC | kernel.MS_RDONLY, b"size=4k,nr_inodes=2,mode=555")
+    kernel.forbid_privileges()
+    for kind, value in ((resource.RLIMIT_FSIZE, walls.tmp_bytes), (resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0)):
+        resource.setrlimit(kind, (value, value))
 
 
 def enter(walls):
     """Namespaces of its own (that for processes the zygote has made), an empty /tmp, no privileges, few system calls."""
-    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS)
-    kernel.mount_tmpfs("/tmp", _PLAIN, f"size={walls.tmp_bytes},nr_inodes=10k,mode=700")
+    kernel.unshare(_OWN)
+    kernel.mount_tmpfs(b"/tmp", _PLAIN, walls.tmp_options)
     os.mkdir(HOME, 0o700)
     os.chdir(HOME)
     kernel.drop_capabilities()
-    if walls.seccomp:
-        kernel.filter_system_calls(walls.seccomp)
+    if walls.filter is not None:
+        kernel.filter_system_calls(walls.filter)
+    # It counts the processes of all players, so it is not for the zygote, which forks.
+    resource.setrlimit(resource.RLIMIT_NPROC, (_PROCESSES, _PROCESSES))
 
 
 def address_space():
@@ -48,14 +58,11 @@ def address_space():
         return int(file.read().split()[0]) * _PAGE
 
 
-def limit(memory_bytes, cpu_ms, file_bytes, base):
-    """Limits that the kernel keeps by itself; `base` is the address space that is there already."""
-    for name, value in (
-        ("RLIMIT_AS", base + memory_bytes),
-        ("RLIMIT_CPU", cpu_ms // 1000 + 2),
-        ("RLIMIT_FSIZE", file_bytes),
-        ("RLIMIT_NOFILE", _OPEN_FILES),
-        ("RLIMIT_NPROC", _PROCESSES),
-        ("RLIMIT_CORE", 0),
-    ):
-        resource.setrlimit(getattr(resource, name), (value, value))
+def limit(memory_bytes, cpu_ms, base, is_only):
+    """
+    Limits of one submission that the kernel keeps by itself; `base` is the address space that is there already. Those of a session's input are not for good: the
+    next one may have others.
+    """
+    seconds = cpu_ms // 1000 + 2 + (0 if is_only else int(time.process_time()))
+    for kind, value in ((resource.RLIMIT_AS, base + memory_bytes), (resource.RLIMIT_CPU, seconds)):
+        resource.setrlimit(kind, (value, value if is_only else resource.RLIM_INFINITY))

@@ -2,7 +2,8 @@
 
 import os
 
-_CHUNK = 1 << 16
+# Read into, so that a player's first message makes it no room in the heap: that would be a search through memory which it shares with the zygote.
+_chunk = memoryview(bytearray(1 << 16))
 
 
 class FrameTooLong(Exception):
@@ -38,9 +39,9 @@ class FrameReader:
 
     def read(self):
         """Reads what there is; False at the end. Waits if the descriptor does."""
-        chunk = os.read(self._fd, _CHUNK)
-        self._buffer += chunk
-        return chunk != b""
+        count = os.readv(self._fd, [_chunk])
+        self._buffer += _chunk[:count]
+        return count > 0
 
     def wait(self):
         """The next frame, or None at the end."""

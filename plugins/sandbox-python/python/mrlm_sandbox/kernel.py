@@ -19,6 +19,8 @@ _PR_CAPBSET_DROP = 24
 _LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
+# Looked up here, once.
+_capset, _mount, _prctl, _setns, _unshare = _libc.capset, _libc.mount, _libc.prctl, _libc.setns, _libc.unshare
 
 
 def _check(result):
@@ -29,48 +31,55 @@ def _check(result):
 
 
 def unshare(flags):
-    _check(_libc.unshare(flags))
+    _check(_unshare(flags))
 
 
 def setns(fd, flags):
-    _check(_libc.setns(fd, flags))
+    _check(_setns(fd, flags))
 
 
 def mount_tmpfs(path, flags, options):
-    _check(_libc.mount(b"tmpfs", path.encode(), b"tmpfs", flags, options.encode()))
-
-
-def remount_read_only(path):
-    _check(_libc.mount(None, path.encode(), None, 32 | MS_RDONLY, None))
+    """`path` and `options` are bytes."""
+    _check(_mount(b"tmpfs", path, b"tmpfs", flags, options))
 
 
 def make_mounts_private():
-    _check(_libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
+    _check(_mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
 
 
 def die_with_parent(signal):
-    _check(_libc.prctl(_PR_SET_PDEATHSIG, signal, 0, 0, 0))
+    _check(_prctl(_PR_SET_PDEATHSIG, signal, 0, 0, 0))
 
 
 def forbid_inspection():
     """No process of the same user may look into this one."""
-    _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    _check(_prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+
+
+def forbid_privileges():
+    """No program file brings this process and its children any that they do not have."""
+    for capability in range(64):
+        _prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    _check(_prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
+_capability_header = (ctypes.c_uint32 * 2)(_LINUX_CAPABILITY_VERSION_3, 0)
+_no_capabilities = (ctypes.c_uint32 * 6)()
 
 
 def drop_capabilities():
-    """All of them, for good, and those that a program file could bring."""
-    for capability in range(64):
-        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-    header = (ctypes.c_uint32 * 2)(_LINUX_CAPABILITY_VERSION_3, 0)
-    _check(_libc.capset(header, (ctypes.c_uint32 * 6)()))
-    _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    """All of them; for good after `forbid_privileges`."""
+    _check(_capset(_capability_header, _no_capabilities))
 
 
 class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
 
-def filter_system_calls(instructions):
-    """`instructions`: of classic BPF, 8 bytes each (struct sock_filter)."""
-    program = _Program(len(instructions) // 8, instructions)
-    _check(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0))
+def system_call_filter(instructions):
+    """For `filter_system_calls`. `instructions`: of classic BPF, 8 bytes each (struct sock_filter)."""
+    return ctypes.pointer(_Program(len(instructions) // 8, instructions))
+
+
+def filter_system_calls(program):
+    _check(_prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, program, 0, 0))

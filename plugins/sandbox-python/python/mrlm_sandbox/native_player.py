@@ -10,20 +10,22 @@ from .player import Player
 READY = "ready"
 
 
-def play(channel, tmp_bytes, base):
-    """Answers the supervisor's messages until it closes the channel, or kills this process."""
-    # The folder of these modules: all of them are loaded.
-    del sys.path[0]
+def play(channel, base):
+    """Answers the supervisor's messages until it closes the channel, or kills this process. `base`: bytes of address space that were there before."""
     reader = frames.FrameReader(channel)
     player = Player()
+    has_begun = False
     frames.write(channel, READY)
     while (message := reader.wait()) is not None:
         if message.startswith("begin\n"):
-            limits = json.loads(message[6:])
-            _set_input(limits["stdin"])
-            cage.limit(limits["memoryBytes"], limits["cpuMs"], tmp_bytes, base)
-        else:
-            frames.write(channel, player.handle(message))
+            _, text, message = message.split("\n", 2)
+            start = json.loads(text)
+            # Until then it is empty.
+            if start["stdin"] or has_begun:
+                _set_input(start["stdin"])
+            cage.limit(start["memoryBytes"], start["cpuMs"], base, start["isOnly"])
+            has_begun = True
+        frames.write(channel, player.handle(message))
     return 0
 
 

@@ -1,32 +1,27 @@
 """The child that the pool starts: the trusted half of the kind `native`. It carries out requests, runs the tests, and has submissions run by players, which a
 zygote forks."""
 
-import base64
 import json
-import os
-import sys
 
-from . import frames, zygote_client
-from .cage import Walls
+from . import frames
 from .judge import Judge, SuiteBroken
 from .proxies import PlayerEnded
 from .supervised_player import SupervisedPlayer
 
-REQUEST_FD, ANSWER_FD = 3, 4
-_MEGABYTE = 1 << 20
-
 
 class Server:
-    def __init__(self, zygote):
+    def __init__(self, zygote, request_fd, answer_fd):
         self._zygote = zygote
+        self._requests = frames.FrameReader(request_fd)
+        self._answer_fd = answer_fd
         self._judge = Judge()
         self._player = SupervisedPlayer(zygote)
+        self._spare = None
         self._request = None
 
     def serve(self):
-        reader = frames.FrameReader(REQUEST_FD)
         self._send({"type": "ready"})
-        while (text := reader.wait()) is not None:
+        while (text := self._requests.wait()) is not None:
             self._request = json.loads(text)
             try:
                 result = _OPERATIONS[self._request["op"]](self)
@@ -35,8 +30,13 @@ class Server:
                 raise
             self._say("result", result=result)
             if self._request["op"] in ("run", "test"):
-                self._player.kill()
-                self._player = SupervisedPlayer(self._zygote)
+                self._change_players()
+
+    def _change_players(self):
+        """A submission has ended: the next one gets the player that has become ready meanwhile, and the zygote makes another."""
+        self._player.kill()
+        self._player = self._spare or SupervisedPlayer(self._zygote)
+        self._spare = SupervisedPlayer(self._zygote)
 
     def _run(self):
         return self._guard(lambda: self._begun("run", self._request["submission"]))
@@ -70,8 +70,8 @@ class Server:
     def _begin(self, kind, submission):
         limits = self._request["limits"]
         rest = {key: value for key, value in submission.items() if key not in ("stdin", "limits")}
-        self._player.begin(limits, submission.get("stdin", ""))
-        self._player.tell(f"{kind}\n{json.dumps({**rest, 'outputBytes': limits['outputBytes']})}")
+        start = {**limits, "stdin": submission.get("stdin", ""), "isOnly": self._request["op"] in ("run", "test")}
+        self._player.begin(limits, f"begin\n{json.dumps(start)}\n{kind}\n{json.dumps({**rest, 'outputBytes': limits['outputBytes']})}")
 
     def _begun(self, kind, submission):
         self._begin(kind, submission)
@@ -101,15 +101,7 @@ class Server:
         self._send({"type": kind, "id": self._request["id"], **content})
 
     def _send(self, message):
-        frames.write(ANSWER_FD, json.dumps(message))
+        frames.write(self._answer_fd, json.dumps(message))
 
 
 _OPERATIONS = {"run": Server._run, "test": Server._test, "open": Server._open, "evaluate": Server._evaluate}
-
-
-def main():
-    options = json.loads(sys.argv[1])
-    # The zygote comes first: it is never to hold anything of a test or a submission.
-    walls = Walls(options["tmpBytes"], base64.b64decode(options["seccomp"]), options["hidden"])
-    zygote = zygote_client.start(walls, (REQUEST_FD, ANSWER_FD))
-    Server(zygote).serve()

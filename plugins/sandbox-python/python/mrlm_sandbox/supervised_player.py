@@ -1,7 +1,6 @@
 """The supervisor's side of one player: what it says, what it prints, how it ends."""
 
 import codecs
-import json
 import os
 import select
 import signal
@@ -74,15 +73,15 @@ class SupervisedPlayer:
         self._is_ready = False
         self.ending = None
 
-    def begin(self, limits, stdin):
-        """A submission, or an input of a session, begins."""
+    def begin(self, limits, message):
+        """A submission, or an input of a session, begins with `message`."""
         self._get_ready()
         self._deadline = time.monotonic() + limits["wallMs"] / 1000
         self._cpu_base = self._cpu_seconds()
         self._cpu_limit = self._cpu_base + limits["cpuMs"] / 1000
         for output in self.outputs.values():
             output.begin(limits["outputBytes"])
-        self.tell("begin\n" + json.dumps({**limits, "stdin": stdin}))
+        self.tell(message)
 
     def ask(self, message):
         """The player's answer. Raises PlayerEnded; `ending` then says how."""

@@ -9,6 +9,7 @@ import sys
 
 from . import cage, kernel, library
 from .native_player import play
+from .rehearsal import rehearse
 
 SPAWN, REAP = b"s", b"r"
 _DESCRIPTORS = 4
@@ -19,10 +20,14 @@ CHANNEL_FD = 3
 def serve(connection, walls):
     """Answers SPAWN (with the player's channel, output and error) by a process id, REAP by the status of a player that was killed or has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    library.load()
+    _load_library()
+    # The folder of these modules: all of them are loaded.
+    del sys.path[0]
+    rehearse()
     kernel.forbid_inspection()
     base = cage.address_space()
     cage.build(walls)
+    os.environ.pop("LD_BIND_NOW", None)
     own_processes = os.pidfd_open(os.getpid())
     gc.collect()
     gc.freeze()
@@ -46,6 +51,18 @@ def serve(connection, walls):
             os._exit(0)
 
 
+def _load_library():
+    """
+    Without what modules want done after each fork: there are no other threads whose locks could be held, and `random` keeps its seed, so that a verdict can be
+    repeated.
+    """
+    register = os.register_at_fork
+    os.register_at_fork = lambda **_: None
+    library.load()
+    os.register_at_fork = register
+    sys.modules["random"].seed(0)
+
+
 def _receive(connection):
     descriptors = array.array("i")
     data, ancillary, _, _ = connection.recvmsg(64, socket.CMSG_SPACE(_DESCRIPTORS * descriptors.itemsize))
@@ -61,12 +78,15 @@ def _become_player(descriptors, walls, base):
         kernel.die_with_parent(signal.SIGKILL)
         # A group of processes reaches across namespaces: kill(0, ...) in the player's must not be one of the zygote's.
         os.setsid()
+        # Nor is an open file of another player, with its flags.
+        os.close(0)
+        os.open(os.devnull, os.O_RDONLY)
         os.dup2(output, 1)
         os.dup2(error, 2)
         os.dup2(channel, CHANNEL_FD)
         os.closerange(CHANNEL_FD + 1, 1 << 16)
         cage.enter(walls)
-        code = play(CHANNEL_FD, walls.tmp_bytes, base)
+        code = play(CHANNEL_FD, base)
     except BaseException as failure:  # noqa: BLE001 - the supervisor hears of it.
         print(f"the player could not start: {failure!r}", file=sys.__stderr__, flush=True)
     finally:
