@@ -30,6 +30,7 @@ export interface ServeEnvironmentsOptions {
   readonly maxLeaseMs?: number;
   /** Largest message; 64 MiB unless given. */
   readonly maxMessageBytes?: number;
+  /** Told of environments that could not be closed, and of faults of which a client learns only that they happened. */
   readonly logger?: Logger;
   /** What every call must carry as `authorization: Bearer TOKEN`, health checks excepted; none unless given. */
   readonly token?: string;
@@ -68,9 +69,9 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     ...(options.token === undefined ? {} : { interceptors: [requireToken(options.token)] }),
   });
   server.addService(ENVIRONMENT_SERVICE, {
-    ...unaryMethods(host, table, { instanceId: randomUUID(), version: VERSION }),
+    ...unaryMethods(host, table, { instanceId: randomUUID(), version: VERSION }, logger),
     multiplex: (call: ServerDuplexStream<wire.MultiplexRequest, Serialised>) => {
-      const client = new MultiplexedClient(call, identityOf(call), table, maxMessageBytes);
+      const client = new MultiplexedClient(call, identityOf(call), { table, logger, maxMessageBytes });
       streams.add(client);
       call.on("close", () => streams.delete(client));
       // Tells the client that its stream has reached the server.

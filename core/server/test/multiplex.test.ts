@@ -64,6 +64,18 @@ describe("the multiplexed stream", () => {
     expect(host.aborted).toBe(1);
   });
 
+  test("a client that sends no more still gets its answers", async () => {
+    const [id] = (await open(1)) as [Buffer];
+    stream.send(10n, step(id, 0, "wait"));
+    await until(() => server.stats().steps === 1);
+    stream.call.end();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    host.release();
+    const [answer] = await stream.received(1);
+    expect(answer?.response?.$case === "step" && shown(answer.response.step)).toBe("step 0");
+    await until(() => server.stats().streams === 0);
+  });
+
   test("a client that comes back finds the answer of the step that was under way, and it was taken once", async () => {
     const [id] = (await open(1)) as [Buffer];
     stream.send(10n, step(id, 0, "wait"));
@@ -101,6 +113,35 @@ describe("the multiplexed stream", () => {
     const answers = await stream.received(41);
     expect(answers.filter(({ response }) => response?.$case === "step" && shown(response.step)?.length === 1 << 20)).toHaveLength(40);
     expect(answers.some(({ requestId }) => requestId === 2000n)).toBe(true);
+  });
+
+  test("a session that is reset or closed while it waits for room leaves its place to others", async () => {
+    await server.close();
+    server = await serveEnvironments({ host, address: "127.0.0.1:0", maxSessions: 1 });
+    client.close();
+    client = new RawClient(server.port, "secret");
+    stream = client.stream();
+    const [first, second, third] = [randomBytes(16), randomBytes(16), randomBytes(16)];
+    const close = (id: Uint8Array) => ({ $case: "close" as const, close: { sessionId: id } });
+    stream.send(1n, reset(first));
+    stream.send(2n, reset(second));
+    await until(() => server.stats().queued === 1);
+    stream.send(3n, reset(second, 2));
+    await stream.received(2);
+    stream.send(4n, close(first));
+    await stream.received(4);
+    stream.send(5n, step(second, 0, "", 2));
+    const kinds = (await stream.received(5)).map(({ requestId, response }) => [requestId, response?.$case]);
+    expect(kinds).toEqual([[1n, "reset"], [2n, "error"], [4n, "close"], [3n, "reset"], [5n, "step"]]);
+    stream.send(6n, reset(third));
+    await until(() => server.stats().queued === 1);
+    // Both in one frame: the place is granted to a session that is closed in the same moment.
+    stream.send(7n, close(second));
+    stream.send(8n, close(third));
+    await stream.received(8);
+    stream.send(9n, reset(first));
+    await stream.received(9);
+    expect([server.stats().sessions, host.opened - host.closed]).toEqual([1, 1]);
   });
 
   test("what is wrong with one request is that request's error", async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { MrlmError } from "@mrlm/spec";
 import { ENVIRONMENT_SERVICE } from "@mrlm/wire";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
 import { RawClient, shown } from "./support/raw-client.ts";
@@ -48,12 +49,15 @@ describe("a session", () => {
   });
 
   test("repeats a failure as it repeats an answer, and shows nothing of a host's own fault", async () => {
-    await serve();
+    const logged: string[] = [];
+    const log = (_message: string, fields?: object): void => void logged.push(JSON.stringify(fields));
+    await serve({ logger: { debug: log, info: log, warn: log, error: log } });
     const id = randomBytes(16);
     await client.reset(id, 1);
     const first = client.step(id, 1, 0, "fail");
     await expect(first).rejects.toEqual(fails("INTERNAL"));
     await expect(first).rejects.not.toThrow(/own words/);
+    expect(logged).toEqual([expect.stringContaining("the environment's own words")]);
     await expect(client.step(id, 1, 0, "fail")).rejects.toEqual(fails("INTERNAL"));
     expect(shown(await client.step(id, 1, 1))).toBe("step 0");
   });
@@ -65,7 +69,7 @@ describe("a session", () => {
     await client.step(id, 1, 0);
     await expect(client.step(id, 1, 2)).rejects.toEqual(fails("STEP_OUT_OF_ORDER"));
     await expect(client.step(id, 2, 0)).rejects.toEqual(fails("STEP_OUT_OF_ORDER"));
-    await expect(client.reset(id, 3)).rejects.toEqual(fails("STEP_OUT_OF_ORDER"));
+    await expect(client.reset(id, 1)).rejects.toEqual(fails("STEP_OUT_OF_ORDER"));
     await expect(client.reset(randomBytes(8), 1)).rejects.toEqual(fails("MESSAGE_INVALID"));
     await expect(client.reset(id, 2, { environment: { id: "other@1", optionsJson: "" } })).rejects.toEqual(fails("MESSAGE_INVALID"));
     await expect(client.reset(randomBytes(16), 0)).rejects.toEqual(fails("MESSAGE_INVALID"));
@@ -108,6 +112,19 @@ describe("a session", () => {
     await client.reset(id, 1);
     await expect(client.step(id, 1, 0, "wait", { deadlineMs: 20 })).rejects.toEqual(fails("DEADLINE_EXCEEDED"));
     expect(host.aborted).toBe(1);
+    await client.reset(id, 5);
+    const patient = client.step(id, 5, 0, "wait", { deadlineMs: 2 ** 32 - 1 });
+    await until(() => server.stats().steps === 2);
+    host.release();
+    expect(shown(await patient)).toBe("step 0");
+  });
+
+  test("that cannot be opened leaves nothing behind, and says why however long that is", async () => {
+    await serve();
+    host.describe = async () => Promise.reject(new MrlmError("OPTIONS_INVALID", `These are wrong: ${"\ud83d\ude00\ud800".repeat(20_000)}`));
+    const refused = client.reset(randomBytes(16), 1);
+    await expect(refused).rejects.toMatchObject({ code: "OPTIONS_INVALID", message: expect.stringMatching(/^These are wrong: .*\.\.\.$/u) });
+    expect([host.opened - host.closed, server.stats().sessions]).toEqual([0, 0]);
   });
 
   test("ends with its lease, unless it is renewed or at work for a client that waits", async () => {

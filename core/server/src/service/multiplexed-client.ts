@@ -1,8 +1,9 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
-import { MrlmError } from "@mrlm/spec";
+import { type Logger, MrlmError } from "@mrlm/spec";
 import { Assembler, Outbox, type Serialised, encodeError, environmentProto as wire, invalid, serialise } from "@mrlm/wire";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
+import { logFault } from "./log-fault.ts";
 
 /** The client reads too slowly above the first mark: no more requests are taken until the second is reached. */
 const HIGH_WATER_BYTES = 32 << 20;
@@ -15,23 +16,34 @@ export class MultiplexedClient {
   readonly #call: ServerDuplexStream<wire.MultiplexRequest, Serialised>;
   readonly #owner: string;
   readonly #table: SessionTable;
+  readonly #logger: Logger;
   readonly #outbox: Outbox;
   readonly #assembler: Assembler;
   /** Requests under way; `undefined` for those that cannot be cancelled. */
   readonly #running = new Map<bigint, Operation<unknown> | undefined>();
   #isGone = false;
+  /** The client sends no more requests; it still wants the answers of those that it sent. */
+  #isHalfClosed = false;
 
-  constructor(call: ServerDuplexStream<wire.MultiplexRequest, Serialised>, owner: string, table: SessionTable, maxMessageBytes: number) {
+  constructor(
+    call: ServerDuplexStream<wire.MultiplexRequest, Serialised>,
+    owner: string,
+    server: { readonly table: SessionTable; readonly logger: Logger; readonly maxMessageBytes: number },
+  ) {
     this.#call = call;
     this.#owner = owner;
-    this.#table = table;
-    this.#assembler = new Assembler(maxMessageBytes);
+    this.#table = server.table;
+    this.#logger = server.logger;
+    this.#assembler = new Assembler(server.maxMessageBytes);
     this.#outbox = new Outbox((frame) => !this.#isGone && call.write(frame));
     call.on("data", ({ requests }: wire.MultiplexRequest) => {
       for (const request of requests) this.#receive(request);
     });
     call.on("drain", () => this.#drained());
-    call.on("end", () => call.end());
+    call.on("end", () => {
+      this.#isHalfClosed = true;
+      this.#endWhenAnswered();
+    });
     call.on("cancelled", () => this.#gone());
     call.on("error", () => this.#gone());
     call.on("close", () => this.#gone());
@@ -96,6 +108,7 @@ export class MultiplexedClient {
   }
 
   #fail(requestId: bigint, error: unknown): void {
+    logFault(this.#logger, error);
     this.#answer(requestId, { $case: "error", error: encodeError(error) });
   }
 
@@ -105,11 +118,18 @@ export class MultiplexedClient {
     this.#running.delete(requestId);
     this.#outbox.add(requestId, serialise(wire.SessionResponse, { requestId, response, chunk: undefined }));
     if (this.#outbox.pendingBytes > HIGH_WATER_BYTES) this.#call.pause();
+    // The outbox writes in the immediate that it has just asked for, before this one.
+    if (this.#isHalfClosed) setImmediate(() => this.#endWhenAnswered());
   }
 
   #drained(): void {
     this.#outbox.drained();
     if (this.#outbox.pendingBytes < LOW_WATER_BYTES && this.#call.isPaused()) this.#call.resume();
+    this.#endWhenAnswered();
+  }
+
+  #endWhenAnswered(): void {
+    if (this.#isHalfClosed && this.#running.size === 0 && this.#outbox.pendingBytes === 0) this.#call.end();
   }
 
   /** The connection is lost: what is under way goes on, so that the client finds its answers when it comes back within the lease. */

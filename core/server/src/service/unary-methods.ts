@@ -1,11 +1,12 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
-import type { EnvironmentHost } from "@mrlm/spec";
+import type { EnvironmentHost, Logger } from "@mrlm/spec";
 import { ENVIRONMENT_PROTOCOL, decodeEnvironmentRef, encodeDemonstration, encodeDescription, type environmentProto as wire } from "@mrlm/wire";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
-import { unary } from "../unary.ts";
+import { unary as answered } from "../unary.ts";
 import { abandoned } from "./abandoned.ts";
 import { identityOf } from "./identity.ts";
+import { logFault } from "./log-fault.ts";
 
 /** What a server says of itself. */
 export interface ServerIdentity {
@@ -14,7 +15,9 @@ export interface ServerIdentity {
 }
 
 /** The unary methods of EnvironmentService. */
-export function unaryMethods(host: EnvironmentHost, table: SessionTable, server: ServerIdentity) {
+export function unaryMethods(host: EnvironmentHost, table: SessionTable, server: ServerIdentity, logger: Logger) {
+  const unary = <Request, Response>(handle: (call: ServerUnaryCall<Request, Response>) => Promise<Response>) =>
+    answered(handle, (error) => logFault(logger, error));
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async ({ request: { environment } }) => ({
       protocolMajor: ENVIRONMENT_PROTOCOL.major,

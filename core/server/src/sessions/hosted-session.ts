@@ -17,7 +17,7 @@ export interface SessionSupport {
   readonly host: EnvironmentHost;
   /** Waits until there is room for one more environment; rejects with RESOURCE_EXHAUSTED. */
   admit(signal: AbortSignal): Promise<void>;
-  /** The environment could not be opened: the session is to be forgotten. */
+  /** There will be no environment: the session is to be forgotten, and what it took up given back. */
   discard(session: HostedSession): void;
 }
 
@@ -30,7 +30,7 @@ interface Latest {
 
 /**
  * One client's environment. Resets are numbered by their epoch and steps by their index within it; each is carried out once,
- * however often it arrives.
+ * however often it arrives. Epochs may be left out: those of resets that were given up before they were sent.
  */
 export class HostedSession {
   readonly key: string;
@@ -77,15 +77,15 @@ export class HostedSession {
     }
     const { epoch } = request;
     if (epoch === this.#epoch && this.#latest?.index === -1) return this.#latest.operation as Operation<wire.ResetResponse>;
-    if (this.#epoch > 0 && epoch !== this.#epoch + 1) {
-      throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} was reset with epoch ${epoch}; ${this.#epoch + 1} comes next.`);
+    if (epoch <= this.#epoch) {
+      throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} was reset with epoch ${epoch}; a higher one comes next.`);
     }
     this.#epoch = epoch;
     const before = this.#latest?.operation;
     before?.abort(new MrlmError("CANCELLED", "The session was reset while it was at work."));
     const operation = new Operation("reset", request.deadlineMs, async (signal) => {
       await before?.promise.catch(() => undefined);
-      const environment = this.#environment ?? (await this.#open(signal));
+      const environment = this.#environment ?? (await this.#open(epoch, signal));
       const observation = await environment.reset({
         ...(request.seed !== undefined && { seed: fromInt64(request.seed, "a seed") }),
         ...(request.task !== "" && { task: request.task }),
@@ -129,19 +129,23 @@ export class HostedSession {
     return operation;
   }
 
-  async #open(signal: AbortSignal): Promise<Environment> {
+  async #open(epoch: number, signal: AbortSignal): Promise<Environment> {
     const { host } = this.#support;
     try {
-      await this.#support.admit(signal);
+      if (!this.isAdmitted) await this.#support.admit(signal);
       this.isAdmitted = true;
-      const [environment, description] = await Promise.all([host.open(this.#ref), host.describe(this.#ref)]);
+      // A place may be granted in the same moment in which the session is closed.
+      signal.throwIfAborted();
+      this.#maxTurns = (await host.describe(this.#ref)).maxTurns;
+      const environment = await host.open(this.#ref);
       this.#environment = environment;
-      this.#maxTurns = description.maxTurns;
       if (this.#isClosed) await environment.close();
       signal.throwIfAborted();
       return environment;
     } catch (error) {
-      if (this.#environment === undefined) this.#support.discard(this);
+      // A later reset that waits for this one opens the environment in its stead.
+      const isWanted = !this.#isClosed && (this.#environment !== undefined || epoch !== this.#epoch);
+      if (!isWanted) this.#support.discard(this);
       throw error;
     }
   }

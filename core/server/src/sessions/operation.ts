@@ -1,5 +1,8 @@
 import { MrlmError } from "@mrlm/spec";
 
+/** The longest that a timer can wait; a client that allows more allows any time. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
  * One reset or step under way. Whoever repeats the call waits for the same operation; when nobody waits any more because connections
  * were lost, it goes on, so that the repeated call finds its answer.
@@ -19,7 +22,7 @@ export class Operation<T> {
       clearTimeout(this.#timer);
     });
     this.promise.catch(() => undefined);
-    if (deadlineMs > 0) {
+    if (deadlineMs > 0 && deadlineMs <= MAX_TIMER_MS) {
       this.#timer = setTimeout(() => {
         const late = new MrlmError("DEADLINE_EXCEEDED", `The ${what} took longer than the ${deadlineMs} ms that its caller allows.`);
         reject(late);

@@ -35,12 +35,28 @@ const STATUS_OF: Partial<Record<ErrorCode, status>> = {
   SERVER_UNAVAILABLE: status.UNAVAILABLE,
 };
 
-/** The gRPC status of an error, with the whole error in the trailing metadata. */
+/** Implementations of gRPC take 8 KiB of trailing metadata; a message stands in it twice, percent-encoded and, within the detail, as base64. */
+const DETAILS_BYTES = 1 << 10;
+const MESSAGE_BYTES = 3 << 10;
+
+/** The gRPC status of an error, with the error itself in the trailing metadata; only a message that is too long for it is cut. */
 export function statusOfError(error: unknown): StatusObject {
   const detail = encodeError(error);
+  const message = cut(detail.message, MESSAGE_BYTES, Buffer.byteLength);
+  const hint = cut(detail.hint, DETAILS_BYTES, Buffer.byteLength);
   const metadata = new Metadata();
-  metadata.set(ERROR_METADATA_KEY, serialise(ErrorDetail, detail));
-  return { code: STATUS_OF[detail.code as ErrorCode] ?? status.INVALID_ARGUMENT, details: detail.message, metadata };
+  metadata.set(ERROR_METADATA_KEY, serialise(ErrorDetail, { ...detail, message, hint }));
+  const details = cut(message, DETAILS_BYTES, (text) => encodeURIComponent(text).length);
+  return { code: STATUS_OF[detail.code as ErrorCode] ?? status.INVALID_ARGUMENT, details, metadata };
+}
+
+/** The beginning of a text that has at most so many bytes. What is no Unicode in it cannot be encoded and is replaced. */
+function cut(text: string, limit: number, sizeOf: (text: string) => number): string {
+  const whole = text.toWellFormed();
+  if (sizeOf(whole) <= limit) return whole;
+  let kept = whole.slice(0, limit).toWellFormed();
+  while (sizeOf(`${kept}...`) > limit) kept = kept.slice(0, Math.floor(0.9 * kept.length)).toWellFormed();
+  return `${kept}...`;
 }
 
 /** Which codes stand for what gRPC itself reports. */
@@ -78,7 +94,8 @@ export function isConnectionLoss(error: unknown): boolean {
   return isServiceError(error) && error.code === status.UNAVAILABLE && (error.metadata?.get(ERROR_METADATA_KEY).length ?? 0) === 0;
 }
 
-function isServiceError(error: unknown): error is ServiceError {
+/** Whether gRPC reported it, and not our own code on this side. */
+export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && typeof (error as ServiceError).code === "number" && "details" in error;
 }
 
