@@ -51,8 +51,7 @@ describe("connecting", () => {
     const remote = await connectEnvironments(servers.map(({ port }) => `127.0.0.1:${port}`), { reconnectMs: 100 });
     cleanups.push(() => remote.close());
     expect((await remote.list()).map(({ id }) => id)).toEqual(["counting@1"]);
-    const sessions = [];
-    for (let i = 0; i < 6; i++) sessions.push(await remote.open({ id: "counting" }));
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => remote.open({ id: "counting" })));
     await Promise.all(sessions.map((session) => session.reset({ signal: never })));
     expect(servers.map((server) => server.stats().sessions)).toEqual([3, 3]);
     await servers[0].close();

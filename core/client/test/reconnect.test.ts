@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Action, EnvironmentHost, Observation, SimulatedEnvironment, StepResult } from "@mrlm/spec";
 import { textMessage } from "@mrlm/kit";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
+import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "@mrlm/server";
 import { type ConnectEnvironmentsOptions, connectEnvironments } from "../src/index.ts";
 import { countingPlugin, counts } from "./support/counting-plugin.ts";
 import { fragileProxy } from "./support/fragile-proxy.ts";
@@ -37,8 +37,8 @@ async function startProcess(port = 0): Promise<ServerProcess> {
   return started;
 }
 
-async function serveHere(): Promise<EnvironmentServer> {
-  const server = await serveEnvironments({ host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }), address: "127.0.0.1:0" });
+async function serveHere(options: Partial<ServeEnvironmentsOptions> = {}): Promise<EnvironmentServer> {
+  const server = await serveEnvironments({ ...options, host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }), address: "127.0.0.1:0" });
   cleanups.push(() => server.close());
   return server;
 }
@@ -90,6 +90,18 @@ describe("a server that is killed", () => {
 });
 
 describe("a connection that breaks", () => {
+  test("while nobody waits leaves the next call all its time", async () => {
+    const server = await serveHere();
+    const proxy = await fragileProxy(server.port);
+    const session = await (await connect(proxy.port, { reconnectMs: 300 })).open({ id: "counting" });
+    await session.reset({ signal: never });
+    proxy.close();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const began = performance.now();
+    await expect(session.reset({ signal: never })).rejects.toEqual(fails("SERVER_UNAVAILABLE"));
+    expect(performance.now() - began).toBeGreaterThan(250);
+  });
+
   test.each(TRANSPORTS)("loses no step and takes none twice (%s)", async (transport) => {
     const server = await serveHere();
     const proxy = await fragileProxy(server.port);
@@ -121,12 +133,14 @@ describe("a session", () => {
     setTimeout(() => controller.abort(), 30);
     await expect(underWay).rejects.toEqual(fails("CANCELLED"));
     await until(() => counts.aborted === 1);
+    // A reset that was given up before it was sent.
+    await expect(session.reset({ signal: controller.signal })).rejects.toEqual(fails("CANCELLED"));
     expect(shown(await session.reset({ seed: 1, signal: never }))).toBe("seed 1");
   });
 
   test("keeps its lease while it is idle, and is closed with its host", async () => {
-    const server = await serveHere();
-    const remote = await connectEnvironments(`127.0.0.1:${server.port}`, { leaseMs: 800 });
+    const server = await serveHere({ maxLeaseMs: 800 });
+    const remote = await connectEnvironments(`127.0.0.1:${server.port}`, { leaseMs: 2 ** 32 - 1 });
     const [idle, unused] = [await remote.open({ id: "counting" }), await remote.open({ id: "counting" })];
     await idle.reset({ signal: never });
     await new Promise((resolve) => setTimeout(resolve, 2_000));

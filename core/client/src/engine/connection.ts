@@ -1,6 +1,6 @@
 import { Client, type ClientDuplexStream, credentials, Metadata, type MethodDefinition } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
-import { ENGINE_SERVICE, errorOfStatus, isConnectionLoss } from "@mrlm/wire";
+import { ENGINE_SERVICE, errorOfStatus, isConnectionLoss, isServiceError } from "@mrlm/wire";
 import { authorize } from "../connection/authorization.ts";
 
 /** How often, and with what pauses in milliseconds, a call is made again after its connection was lost. */
@@ -68,9 +68,10 @@ export class EngineConnection {
     await this.#once(ENGINE_SERVICE.describe, {});
   }
 
-  /** What a failed call means: the engine's own error, or what became of the engine. */
+  /** What a failed call means: the engine's own error, what became of the engine, or what a loss of the caller's threw. */
   toError(error: unknown): Error {
     if (this.#lost?.aborted) return this.#lost.reason as Error;
+    if (error instanceof Error && !isServiceError(error)) return error;
     return errorOfStatus(error, { unavailable: "ENGINE_UNAVAILABLE", failed: "ENGINE_FAILED", peer: `The engine at ${this.address}` });
   }
 

@@ -31,7 +31,7 @@ export class RemoteEngine implements Engine {
   }
 
   async sampler(model: ModelId): Promise<Sampler> {
-    const sampler = new RemoteSampler(this.#connection, model);
+    const sampler: RemoteSampler = new RemoteSampler(this.#connection, model, () => this.#samplers.delete(sampler));
     this.#samplers.add(sampler);
     return sampler;
   }

@@ -1,10 +1,11 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { MrlmError, type ModelId, type Sampler, type SampleRequest, type SampleResult } from "@mrlm/spec";
 import { decodeSampleFinish, encodeSampleAdd, type engineProto, ENGINE_SERVICE, isConnectionLoss } from "@mrlm/wire";
+import { onAbort } from "../connection/aborts.ts";
 import type { EngineConnection } from "./connection.ts";
 
 interface Pending {
-  readonly request: SampleRequest;
+  isCancelled: boolean;
   resolve(result: SampleResult): void;
   reject(error: unknown): void;
 }
@@ -24,6 +25,7 @@ const newWave = (): Wave => ({ members: new Map(), waiting: new Set(), closed: f
 export class RemoteSampler implements Sampler {
   readonly #connection: EngineConnection;
   readonly #model: ModelId;
+  readonly #onClose: () => void;
   readonly #pending = new Map<bigint, Pending>();
   #waves: Wave[] = [newWave()];
   #stream: Stream | undefined;
@@ -31,36 +33,33 @@ export class RemoteSampler implements Sampler {
   #add: engineProto.SampleAdd[] = [];
   #cancel: bigint[] = [];
   #flushing = false;
+  /** The connection is lost: until the waves are repeated nothing is sent. */
+  #recovering = false;
   #closed = false;
 
-  constructor(connection: EngineConnection, model: ModelId) {
+  constructor(connection: EngineConnection, model: ModelId, onClose: () => void) {
     this.#connection = connection;
     this.#model = model;
+    this.#onClose = onClose;
   }
 
   sample(request: SampleRequest, options: { readonly signal?: AbortSignal } = {}): Promise<SampleResult> {
     if (this.#closed) return Promise.reject(new MrlmError("CANCELLED", "A sampler was used after it had been closed."));
-    const { signal } = options;
     const id = this.#nextId++;
-    return new Promise<SampleResult>((resolve, reject) => {
-      const cancel = (): void => {
-        this.#cancel.push(id);
-        this.#flushSoon();
-      };
-      const settled = (): void => signal?.removeEventListener("abort", cancel);
-      this.#pending.set(id, {
-        request,
-        resolve: (result) => (settled(), resolve(result)),
-        reject: (error) => (settled(), reject(error)),
-      });
-      const wave = this.#waves.at(-1) as Wave;
-      wave.members.set(id, request);
-      wave.waiting.add(id);
-      this.#add.push(encodeSampleAdd(id, request));
-      if (signal?.aborted) cancel();
-      else signal?.addEventListener("abort", cancel, { once: true });
+    const { promise, resolve, reject } = Promise.withResolvers<SampleResult>();
+    const pending: Pending = { isCancelled: false, resolve, reject };
+    this.#pending.set(id, pending);
+    const wave = this.#waves.at(-1) as Wave;
+    wave.members.set(id, request);
+    wave.waiting.add(id);
+    this.#add.push(encodeSampleAdd(id, request));
+    this.#flushSoon();
+    const remove = onAbort(options.signal === undefined ? [] : [options.signal], () => {
+      pending.isCancelled = true;
+      this.#cancel.push(id);
       this.#flushSoon();
     });
+    return promise.finally(remove);
   }
 
   barrier(): void {
@@ -75,6 +74,7 @@ export class RemoteSampler implements Sampler {
     this.#stream?.end();
     if (this.#pending.size > 0) this.#stream?.cancel();
     this.#rejectAll(new MrlmError("CANCELLED", "The sampler was closed."));
+    this.#onClose();
   }
 
   /** Everything submitted in one turn of the event loop travels in one message. */
@@ -88,7 +88,7 @@ export class RemoteSampler implements Sampler {
   }
 
   #flush(barrier: boolean): void {
-    if (this.#add.length === 0 && this.#cancel.length === 0 && !barrier) return;
+    if (this.#recovering || (this.#add.length === 0 && this.#cancel.length === 0 && !barrier)) return;
     const message = { open: undefined, add: this.#add, cancel: this.#cancel, barrier };
     this.#add = [];
     this.#cancel = [];
@@ -127,6 +127,7 @@ export class RemoteSampler implements Sampler {
     this.#stream = undefined;
     if (this.#closed || this.#pending.size === 0) return;
     if (!isConnectionLoss(error)) return this.#rejectAll(this.#connection.toError(error));
+    this.#recovering = true;
     let first: unknown = error;
     try {
       // The attempt fails once with what happened, so that pauses and the check of the engine's identity are those of every call.
@@ -136,13 +137,18 @@ export class RemoteSampler implements Sampler {
         if (lost !== undefined) throw lost;
         await this.#connection.reach();
       });
+      this.#recovering = false;
       this.#repeat();
     } catch (fatal) {
+      this.#recovering = false;
       this.#rejectAll(fatal);
     }
   }
 
+  /** Submits what is unfinished, what was submitted during the recovery included. */
   #repeat(): void {
+    if (this.#closed || this.#pending.size === 0) return;
+    const cancel = [...this.#pending].filter(([, { isCancelled }]) => isCancelled).map(([id]) => id);
     this.#add = [];
     this.#cancel = [];
     const stream = this.#connect();
@@ -150,12 +156,15 @@ export class RemoteSampler implements Sampler {
       const add = Array.from(wave.members, ([id, request]) => encodeSampleAdd(id, request));
       if (add.length > 0) stream.write({ open: undefined, add, cancel: [], barrier: wave.closed });
     }
+    if (cancel.length > 0) stream.write({ open: undefined, add: [], cancel, barrier: false });
   }
 
   #rejectAll(error: unknown): void {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     this.#waves = [newWave()];
+    this.#add = [];
+    this.#cancel = [];
     for (const { reject } of pending) reject(error);
   }
 }

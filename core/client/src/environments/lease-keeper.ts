@@ -3,17 +3,28 @@ import type { SessionTransport } from "./session-transport.ts";
 
 /** Ids in one request. */
 const BATCH = 4096;
+/** Longer ones are renewed as often as this one: a timer waits 2^31 ms at the most. */
+const MAX_LEASE_MS = 3_600_000;
 
 /** Renews the leases of sessions that are open and have been quiet for a third of their lease. */
 export class LeaseKeeper {
   readonly sessions = new Set<RemoteEnvironment>();
   readonly #transport: SessionTransport;
+  /** The shortest lease of any session. */
+  #leaseMs = MAX_LEASE_MS;
   #timer: NodeJS.Timeout | undefined;
   #isRenewing = false;
 
-  constructor(transport: SessionTransport, leaseMs: number) {
+  constructor(transport: SessionTransport) {
     this.#transport = transport;
-    this.#timer = setInterval(() => void this.#renew(), Math.max(20, leaseMs / 6)).unref();
+  }
+
+  /** A server may grant less than it was asked for. */
+  granted(leaseMs: number): void {
+    if (this.#timer !== undefined && leaseMs >= this.#leaseMs) return;
+    this.#leaseMs = Math.min(leaseMs, this.#leaseMs);
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => void this.#renew(), Math.max(20, this.#leaseMs / 6)).unref();
   }
 
   stop(): void {

@@ -18,6 +18,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
   readonly #ref: EnvironmentRef;
   readonly #wireRef: wire.EnvironmentRef;
   readonly #transport: SessionTransport;
+  readonly #onLease: (leaseMs: number) => void;
   readonly #onClose: () => void;
   readonly #closing = new AbortController();
   #epoch = 0;
@@ -25,11 +26,12 @@ export class RemoteEnvironment implements SimulatedEnvironment {
   #isActive = false;
   #isBusy = false;
 
-  constructor(ref: EnvironmentRef, transport: SessionTransport, options: { readonly leaseMs: number; readonly onClose: () => void }) {
+  constructor(ref: EnvironmentRef, transport: SessionTransport, options: { readonly leaseMs: number; readonly onLease: (leaseMs: number) => void; readonly onClose: () => void }) {
     this.#ref = ref;
     this.#wireRef = encodeEnvironmentRef(ref);
     this.#transport = transport;
     this.leaseMs = options.leaseMs;
+    this.#onLease = options.onLease;
     this.#onClose = options.onClose;
   }
 
@@ -51,6 +53,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
       };
       const { observation, leaseMs } = await this.#transport.reset(request, [signal, this.#closing.signal]);
       this.leaseMs = leaseMs;
+      this.#onLease(leaseMs);
       this.isOpen = true;
       this.#isActive = true;
       return decodeObservation(observation);

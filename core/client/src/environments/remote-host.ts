@@ -48,6 +48,8 @@ export class RemoteHost implements EnvironmentHost {
   readonly #reconnectMs: number;
   /** What the server was asked about, or is being asked about, by environment and options. */
   readonly #offered = new Map<string, Promise<EnvironmentDescription>>();
+  /** Sessions that are being opened. */
+  #opening = 0;
 
   constructor(address: string, options: ConnectEnvironmentsOptions = {}) {
     const { reconnectMs = 60_000, leaseMs = 60_000, maxMessageBytes = 256 << 20 } = options;
@@ -55,14 +57,14 @@ export class RemoteHost implements EnvironmentHost {
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
     this.#connection = new Connection(address, { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL" }, "The environment server", metadata);
     this.#transport = options.transport === "unary" ? new UnaryTransport(this.#connection, reconnectMs) : new StreamTransport(this.#connection, reconnectMs, maxMessageBytes);
-    this.#leases = new LeaseKeeper(this.#transport, leaseMs);
+    this.#leases = new LeaseKeeper(this.#transport);
     this.#leaseMs = leaseMs;
     this.#reconnectMs = reconnectMs;
   }
 
-  /** Sessions that are open. */
+  /** Sessions that are open or being opened. */
   get sessions(): number {
-    return this.#leases.sessions.size;
+    return this.#leases.sessions.size + this.#opening;
   }
 
   /** Reaches the server for the first time. Rejects with SERVER_UNAVAILABLE or PROTOCOL_VERSION. */
@@ -81,9 +83,15 @@ export class RemoteHost implements EnvironmentHost {
   }
 
   async open(environment: EnvironmentRef): Promise<RemoteEnvironment> {
-    await this.#assertOffered(environment);
+    this.#opening++;
+    try {
+      await this.#assertOffered(environment);
+    } finally {
+      this.#opening--;
+    }
     const session: RemoteEnvironment = new RemoteEnvironment(environment, this.#transport, {
       leaseMs: this.#leaseMs,
+      onLease: (leaseMs) => this.#leases.granted(leaseMs),
       onClose: () => this.#leases.sessions.delete(session),
     });
     this.#leases.sessions.add(session);

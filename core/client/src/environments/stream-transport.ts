@@ -69,7 +69,8 @@ export class StreamTransport implements SessionTransport {
   end(): void {
     this.#isEnded = true;
     clearTimeout(this.#timer);
-    this.#call?.end();
+    // The server would answer first what is still under way, and nobody waits for that.
+    this.#call?.cancel();
     this.#rejectAll(new MrlmError("CANCELLED", `The connection to ${this.#connection.address} was closed.`));
   }
 
@@ -148,10 +149,13 @@ export class StreamTransport implements SessionTransport {
     const now = performance.now();
     this.#failingSince ??= now;
     if (now - this.#failingSince > this.#retryMs || (error !== undefined && FINAL.includes(error.code))) {
-      this.#failingSince = undefined;
       this.#rejectAll(this.#unavailable(error));
     }
-    if (this.#pending.size === 0) return;
+    if (this.#pending.size === 0) {
+      // Nobody waits: the next request has all the time that it is promised.
+      this.#failingSince = undefined;
+      return;
+    }
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#connect();

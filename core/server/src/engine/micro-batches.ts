@@ -33,8 +33,12 @@ export class MicroBatches {
     this.#sent.delete(microBatch);
     asked.forEach(({ resolve, reject, index }, i) => {
       const gradients = units[i];
-      if (gradients === undefined) reject(new MrlmError("GRADIENT_SHAPE", `Micro-batch ${microBatch} came back without gradients of unit ${index}.`));
-      else resolve(decodeGradients(gradients));
+      if (gradients === undefined) return reject(new MrlmError("GRADIENT_SHAPE", `Micro-batch ${microBatch} came back without gradients of unit ${index}.`));
+      try {
+        resolve(decodeGradients(gradients));
+      } catch (error) {
+        reject(error);
+      }
     });
   }
 

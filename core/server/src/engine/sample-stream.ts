@@ -49,5 +49,6 @@ export function serveSamples(engine: ServedEngine, call: Call): void {
   call.on("end", () => next(end));
   call.on("cancelled", () => {
     for (const controller of running.values()) controller.abort();
+    next(async () => sampler?.close());
   });
 }
