@@ -1,18 +1,14 @@
 // The child process: carries out requests in isolates that live no longer than a request.
 import { readFileSync } from "node:fs";
 import { type Answer, type ChildRequest, type ChildResult, serveRequests } from "@mrlm/sandbox/child";
-import ivm from "isolated-vm";
+import { Isolates } from "./child/isolates.ts";
 import { runSubmission } from "./child/run.ts";
 import { Session } from "./child/session.ts";
-import { guestSnapshot } from "./child/snapshot.ts";
 import { testSubmission } from "./child/test.ts";
 import { stripTypes } from "./child/typescript.ts";
 
-/** Of the tests' isolate; their code is trusted. */
-const JUDGE_HEAP_MB = 256;
-
-const snapshot = guestSnapshot();
-const judgeIsolate = new ivm.Isolate({ snapshot, memoryLimit: JUDGE_HEAP_MB });
+const isolates = new Isolates();
+isolates.judge();
 // Loaded now rather than under the first submission's deadline.
 stripTypes("let warm: number;", "warm.ts");
 
@@ -28,11 +24,11 @@ serveRequests(async (request, answer) => {
 function carryOut(request: ChildRequest, answer: Answer): Promise<ChildResult> | ChildResult {
   switch (request.op) {
     case "run":
-      return runSubmission(request, answer, snapshot);
+      return runSubmission(request, answer, isolates);
     case "test":
-      return testSubmission(request, answer, { snapshot, judgeIsolate });
+      return testSubmission(request, answer, isolates);
     case "open":
-      session = new Session(request, answer, snapshot);
+      session = new Session(request, answer, isolates);
       return { verdict: "ok" };
     case "evaluate":
       if (session !== undefined) return session.evaluate(request, answer);
@@ -43,7 +39,7 @@ function carryOut(request: ChildRequest, answer: Answer): Promise<ChildResult> |
 /** What an isolate maps without using it: half a gigabyte of tables, more or less. */
 function reserved(): { reservedBytes?: number } {
   const before = dataBytes();
-  const isolate = new ivm.Isolate({ snapshot, memoryLimit: JUDGE_HEAP_MB });
+  const isolate = isolates.player(0, true);
   isolate.createContextSync();
   const after = dataBytes();
   isolate.dispose();

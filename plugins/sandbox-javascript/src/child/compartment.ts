@@ -27,7 +27,7 @@ export class Compartment {
   readonly #functions = new Map<string, GuestFunction>();
 
   /** `args` go to the function of the snapshot that prepares the context; it answers with the object of our functions. */
-  constructor(isolate: ivm.Isolate, start: keyof typeof START, args: readonly unknown[], turn: Turn) {
+  constructor(isolate: ivm.Isolate, start: "player" | "judge", args: readonly unknown[], turn: Turn) {
     this.#isolate = isolate;
     this.#turn = turn;
     this.context = isolate.createContextSync();
@@ -35,6 +35,7 @@ export class Compartment {
     const begin = global.getSync(START[start], { reference: true }) as ivm.Reference<(...args: unknown[]) => Record<string, unknown>>;
     for (const name of Object.values(START)) global.deleteSync(name);
     this.#api = this.enter((timeout) => begin.applySync(undefined, args as never[], { timeout, result: { reference: true } })) as ivm.Reference<Record<string, unknown>>;
+    begin.release();
   }
 
   /** Calls one of our functions. */
@@ -79,7 +80,10 @@ export class Compartment {
   }
 
   release(): void {
-    if (!this.#isolate.isDisposed) this.context.release();
+    if (this.#isolate.isDisposed) return;
+    for (const found of this.#functions.values()) found.release();
+    this.#api?.release();
+    this.context.release();
   }
 }
 

@@ -52,6 +52,7 @@ export class Judge {
   }
 
   release(): void {
+    this.#tests?.release();
     this.#compartment.release();
   }
 

@@ -5,18 +5,20 @@ import { Compartment, type Tick } from "./compartment.ts";
 import { type Compiled, compile, compileEvaluation, CompileError, fileOf } from "./compile.ts";
 import { Ended } from "./ended.ts";
 import { describeHostError } from "./host-error.ts";
+import type { Isolates } from "./isolates.ts";
 import { mapLines } from "./map-lines.ts";
 import { runModule } from "./run-module.ts";
 import type { Turn } from "./turn.ts";
 
-const MEGABYTE = 1024 * 1024;
-/** isolated-vm takes no less. */
-const SMALLEST_HEAP_MB = 8;
+/** In code that shows values, more often than not. */
+const SHOWS = /\b(?:console|inspect|util)\b/;
 
 /** What a player is made with. */
 export interface PlayerOptions {
-  readonly snapshot: ivm.ExternalCopy<ArrayBuffer>;
+  readonly isolates: Isolates;
   readonly submission: Submission;
+  /** Whether its results will be shown; otherwise its code tells. */
+  readonly showsValues?: boolean;
   /** Changed from outside from request to request. */
   readonly turn: Turn;
   /** Calls a function that the other isolate has handed over. */
@@ -40,9 +42,9 @@ export class Player {
   readonly #compartment: Compartment;
   #compiled: Compiled | undefined;
 
-  constructor({ snapshot, submission, turn, callHost = refuse }: PlayerOptions) {
+  constructor({ isolates, submission, showsValues = SHOWS.test(submission.code), turn, callHost = refuse }: PlayerOptions) {
     this.#submission = submission;
-    this.isolate = new ivm.Isolate({ snapshot, memoryLimit: Math.max(SMALLEST_HEAP_MB, Math.floor(turn.limits.memoryBytes / MEGABYTE)) });
+    this.isolate = isolates.player(turn.limits.memoryBytes, showsValues);
     const input = { file: fileOf(submission), stdin: submission.stdin ?? "", arguments: submission.arguments ?? [], files: submission.files ?? {} };
     const write: Write = (stream, text) => {
       if ((stream === "stdout" || stream === "stderr") && typeof text === "string") turn.answer.output(stream, text);

@@ -1,6 +1,6 @@
 import type { Answer, ChildRequest, ChildResult } from "@mrlm/sandbox/child";
-import type ivm from "isolated-vm";
 import { concluded } from "./concluded.ts";
+import type { Isolates } from "./isolates.ts";
 import { Lifetime } from "./lifetime.ts";
 import { Player } from "./player.ts";
 import { settle } from "./settle.ts";
@@ -11,9 +11,9 @@ export class Session {
   readonly #player: Player;
   readonly #turn: Turn;
 
-  constructor({ files, limits }: ChildRequest & { readonly op: "open" }, answer: Answer, snapshot: ivm.ExternalCopy<ArrayBuffer>) {
+  constructor({ files, limits }: ChildRequest & { readonly op: "open" }, answer: Answer, isolates: Isolates) {
     this.#turn = { lifetime: new Lifetime(limits.wallMs), answer, limits };
-    this.#player = new Player({ snapshot, submission: { code: "", files }, turn: this.#turn });
+    this.#player = new Player({ isolates, showsValues: true, submission: { code: "", files }, turn: this.#turn });
   }
 
   evaluate({ submission, limits }: ChildRequest & { readonly op: "evaluate" }, answer: Answer): Promise<ChildResult> {

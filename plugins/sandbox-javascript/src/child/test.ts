@@ -4,6 +4,7 @@ import type { SandboxError, SandboxTestResult } from "@mrlm/spec";
 import ivm from "isolated-vm";
 import { concluded } from "./concluded.ts";
 import { Ended } from "./ended.ts";
+import type { Isolates } from "./isolates.ts";
 import { Judge } from "./judge.ts";
 import { Lifetime } from "./lifetime.ts";
 import { Player, Uncaught } from "./player.ts";
@@ -22,39 +23,34 @@ interface TestRun {
 interface TestSetting {
   readonly request: ChildRequest & { readonly op: "test" };
   readonly answer: Answer;
-  readonly snapshot: ivm.ExternalCopy<ArrayBuffer>;
-  readonly judgeIsolate: ivm.Isolate;
+  readonly isolates: Isolates;
   readonly lifetime: Lifetime;
   /** What has been made and must be let go. */
   readonly compartments: { release(): void }[];
 }
 
 /** Runs a submission in one isolate and tests of it in another. */
-export function testSubmission(
-  request: TestSetting["request"],
-  answer: Answer,
-  { snapshot, judgeIsolate }: { readonly snapshot: ivm.ExternalCopy<ArrayBuffer>; readonly judgeIsolate: ivm.Isolate },
-): Promise<ChildResult> {
+export function testSubmission(request: TestSetting["request"], answer: Answer, isolates: Isolates): Promise<ChildResult> {
   const lifetime = new Lifetime(request.limits.wallMs);
   const compartments: { release(): void }[] = [];
   return concluded(
-    () => runTests({ request, answer, snapshot, judgeIsolate, lifetime, compartments }),
+    () => runTests({ request, answer, isolates, lifetime, compartments }),
     () => compartments.forEach((compartment) => compartment.release()),
   );
 }
 
-async function runTests({ request, answer, snapshot, judgeIsolate, lifetime, compartments }: TestSetting): Promise<ChildResult> {
+async function runTests({ request, answer, isolates, lifetime, compartments }: TestSetting): Promise<ChildResult> {
   const { submission, suite, limits } = request;
   const nested = nesting();
   const turn = { lifetime, answer, limits };
-  const player = new Player({ snapshot, submission, turn, callHost: nested((id, args) => judge.call<string>("serve", id, args)) });
+  const player = new Player({ isolates, submission, turn, callHost: nested((id, args) => judge.call<string>("serve", id, args)) });
   compartments.push(player);
   let calls = 0;
   const callPlayer = nested((target, args) => {
     calls += 1;
     return player.call<string>("serve", target, args);
   });
-  const judge = new Judge(judgeIsolate, new ivm.Callback(callPlayer), turn);
+  const judge = new Judge(isolates.judge(), new ivm.Callback(callPlayer), turn);
   compartments.push(judge);
   const run = { player, judge, lifetime };
   player.load(suite.entryPoints);

@@ -1,5 +1,5 @@
 // Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
-import type { Inspector } from "./console.ts";
+import type { Inspector } from "./inspector.ts";
 
 /** The assertions of `node:assert`, with messages that show the values. */
 export function makeAssert(inspector: Inspector, deepEqual: (left: unknown, right: unknown, strict: boolean) => boolean): unknown {

@@ -1,10 +1,5 @@
 // Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
-
-/** Text as `console` and a prompt show values. */
-export interface Inspector {
-  format(...values: unknown[]): string;
-  inspect(value: unknown): string;
-}
+import type { Inspector } from "./inspector.ts";
 
 /** A console that writes lines, as Node's does. */
 export function installConsole({ format, inspect }: Inspector, write: (stream: "stdout" | "stderr", text: string) => void): void {

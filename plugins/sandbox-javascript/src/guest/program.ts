@@ -1,5 +1,5 @@
 // Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
-import type { Inspector } from "./console.ts";
+import type { Inspector } from "./inspector.ts";
 
 /** What a program is given. */
 export interface ProgramInput {

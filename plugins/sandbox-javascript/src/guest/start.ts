@@ -1,9 +1,10 @@
 // Runs inside an isolate: the texts of these functions are what goes there, so they use nothing of this module.
 import type { makeAssert } from "./assert.ts";
 import type { makeCodec } from "./codec.ts";
-import type { Inspector, installConsole } from "./console.ts";
+import type { installConsole } from "./console.ts";
 import type { deepEqual } from "./deep-equal.ts";
 import type { DescribedError, makeErrorDescriber } from "./errors.ts";
+import type { Inspector } from "./inspector.ts";
 import type { JudgeGuest, makeJudge } from "./judge.ts";
 import type { makeLink } from "./link.ts";
 import type { makePlayer, PlayerGuest } from "./player.ts";
