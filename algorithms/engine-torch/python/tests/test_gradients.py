@@ -12,6 +12,7 @@ import torch
 from autograd import TorchOutputs, accumulated, largest_difference, reference_gradients, reference_outputs
 from client import Array, Outputs, group, sequence
 from running import RunningEngine
+from sampling.architectures import MIXTURE
 from tiny import GPT2, LLAMA, QWEN2
 
 from mrlm_engine import products
@@ -78,7 +79,7 @@ def move_value_head(held: HeldModel) -> None:
 
 
 @pytest.mark.parametrize(
-    "config", [QWEN2, LLAMA, MISTRAL, SLIDING, GPT2, GEMMA2, COHERE], ids=lambda c: c["model_type"]
+    "config", [QWEN2, LLAMA, MISTRAL, SLIDING, GPT2, GEMMA2, COHERE, MIXTURE], ids=lambda c: c["model_type"]
 )
 def test_gradients_through_the_wire_equal_autograd(engine: RunningEngine, config: dict[str, Any]) -> None:
     held = engine.create(config=config, value_head=True)

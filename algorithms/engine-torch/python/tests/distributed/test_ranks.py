@@ -14,6 +14,7 @@ import pytest
 from client import Array, Client, EngineCallError, Outputs, group
 from ranks import RankedEngine, ranked_engine
 from running import RunningEngine
+from safetensors.torch import load_file
 from test_numerics import PROMPTS, sample
 from tiny import LLAMA, QWEN2, create_request
 
@@ -152,6 +153,39 @@ def test_every_form_of_a_model_is_that_of_one_process(
     for model_id in reversed(names):
         ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id=model_id)
     single.stop()
+
+
+def test_numerics_47_a_critic_of_two_ranks_says_zero_at_first_and_then_what_one_process_says(
+    ranked: RankedEngine, engine: RunningEngine, tmp_path: Path
+) -> None:
+    def values(client: Client) -> Array:
+        return np.concatenate([unit["value"] for unit in client.forward(uneven_units(4), "critic", value=True)])
+
+    def learn(client: Client) -> None:
+        units = uneven_units(4)
+        client.forward_backward(units, lambda _, o: {"value": o["value"] - 1}, model_id="critic", value=True)
+        client.step("critic", learning_rate=0.02)
+
+    assert len(uneven_units(4)) > 1, "both ranks have a unit"
+    for client in (engine.client, ranked.client):
+        create(client, "critic", role=pb.ROLE_CRITIC, dtype="bfloat16")
+        assert not values(client).any()
+        for _ in range(5):
+            learn(client)
+    expected, found = values(engine.client), values(ranked.client)
+    assert np.abs(expected).min() > 0.05
+    np.testing.assert_allclose(found, expected, atol=2e-2)
+    ranked.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"), model_ids=["critic"])
+    head = {
+        name: tensor
+        for name, tensor in load_file(tmp_path / "c/models/0/weights.safetensors").items()
+        if "value_head" in name
+    }
+    assert {(tuple(tensor.shape), str(tensor.dtype)) for tensor in head.values()} == {
+        ((32,), "torch.float32"),
+        ((1,), "torch.float32"),
+    }
+    ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id="critic")
 
 
 def test_a_mistake_is_answered_and_changes_nothing(ranked: RankedEngine, tmp_path: Path) -> None:

@@ -26,8 +26,20 @@ SCALED: dict[str, Any] = {
         "original_max_position_embeddings": 32,
     },
 }
+# Two of eight experts for each token.
+MIXTURE: dict[str, Any] = {
+    **QWEN2,
+    "model_type": "qwen3_moe",
+    "head_dim": 8,
+    "num_experts": 8,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 24,
+    "decoder_sparse_step": 1,
+    "norm_topk_prob": True,
+    "mlp_only_layers": [],
+}
 FUSED = {"qwen2": QWEN2, "llama": LLAMA, "qwen3": QWEN3, "llama-scaled": SCALED}
-BY_MODULE = {"gpt2": GPT2, "mistral-sliding": MISTRAL, "qwen2-module": QWEN2}
+BY_MODULE = {"gpt2": GPT2, "mistral-sliding": MISTRAL, "mixture": MIXTURE, "qwen2-module": QWEN2}
 
 
 def make(config: dict[str, Any], seed: int = 0, **fields: Any) -> HeldModel:
