@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { type Baseline, groupAdvantages, type Scale } from "../src/index.ts";
+import { type Baseline, groupAdvantages, grpoOptions, type Scale } from "../src/index.ts";
 
 const rewards = fc.array(fc.double({ min: -5, max: 5, noNaN: true }), { minLength: 1, maxLength: 8 });
 const baselines = fc.constantFrom<Baseline>("group_mean", "leave_one_out");
@@ -32,6 +32,25 @@ describe("groupAdvantages", () => {
         expect(groupAdvantages(groups, baseline, scale).flat().every(Number.isFinite)).toBe(true);
       }),
     );
+  });
+
+  test("numerics 11: leave-one-out with group_std divides by the deviation of the whole group: no advantage is above the root of its size", () => {
+    // Of the others alone the deviation is 0 here, and the one success would be worth ten thousand.
+    expect(groupAdvantages([[0, 0, 0, 1]], "leave_one_out", "group_std")[0]?.[3]).toBeCloseTo(1 / (0.5 + 1e-4), 12);
+    fc.assert(
+      fc.property(rewards, (group) => {
+        for (const advantage of groupAdvantages([group], "leave_one_out", "group_std")[0] as number[]) expect(Math.abs(advantage)).toBeLessThanOrEqual(Math.sqrt(group.length) + 1e-9);
+      }),
+    );
+  });
+
+  test("numerics 13: unless asked nothing is divided by a deviation; doing so makes the rarest success of a group its loudest episode", () => {
+    expect(grpoOptions.parse({ steps: 1 })).toMatchObject({ scale: "none", baseline: "group_mean" });
+    const successes = (wins: number, scale: Scale): number => groupAdvantages([Array.from({ length: 8 }, (_, i) => Number(i < wins))], "group_mean", scale)[0]?.[0] as number;
+    // One success of eight against four of eight: 1.75 times as loud, and 2.65 times with the division.
+    expect(successes(1, "none") / successes(4, "none")).toBeCloseTo(1.75, 9);
+    expect(successes(1, "group_std") / successes(4, "group_std")).toBeCloseTo(Math.sqrt(7), 2);
+    expect(successes(1, "group_std") / successes(1, "none")).toBeGreaterThan(2.8);
   });
 
   test("advantages of a group add up to 0 and do not depend on a constant added to all rewards", () => {

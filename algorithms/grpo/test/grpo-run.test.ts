@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { score, type JsonObject, type Mean } from "@mrlm/spec";
-import { type BigramOutcome, BigramEngine, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { type BigramOutcome, BigramEngine, lettersEnvironment, recordingEngine, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { grpo } from "../src/index.ts";
 
 const stage = (options: JsonObject): JsonObject => ({ algorithm: "grpo", steps: 4, prompts_per_step: 4, group_size: 4, learning_rate: 0.1, ...options });
@@ -43,6 +43,36 @@ describe("grpo on a bigram model", () => {
       expect(outcome.weights).toEqual(outcomes[0]?.weights);
       expect(outcome.reports.map(({ metrics }) => metrics)).toEqual(outcomes[0]?.reports.map(({ metrics }) => metrics));
     }
+  });
+
+  test.each([
+    [{ updates_per_step: 1, minibatches: 1 }, 1],
+    [{ updates_per_step: 2, minibatches: 1 }, 2],
+    [{ updates_per_step: 1, minibatches: 2 }, 2],
+    [{ updates_per_step: 3, minibatches: 4 }, 12],
+  ])("numerics 1: each optimiser step is divided by its own tokens, however many share a batch of episodes: %j", async (options, steps) => {
+    const { engine, asked } = recordingEngine();
+    await trainBigram({ ...training({ ...options, steps: 1 }), engine });
+    const chosen = asked.passes.map(({ units }) => units.flatMap(({ sequences }) => sequences.flatMap(({ mask }) => Array.from(mask))).filter((bit) => bit === 1).length);
+    expect(asked.passes.map(({ normalizer }) => normalizer)).toEqual(chosen);
+    expect([asked.passes.length, asked.steps.length]).toEqual([steps, steps]);
+  });
+
+  test("numerics 57: warm-up and schedule count the optimiser steps within an iteration too", async () => {
+    const { engine, asked } = recordingEngine();
+    await trainBigram({ ...training({ steps: 2, updates_per_step: 2, minibatches: 2, learning_rate: 0.08, warmup_steps: 4, lr_schedule: "linear" }), engine });
+    expect(asked.steps.map(({ learningRate }) => learningRate)).toEqual([0.02, 0.04, 0.06, 0.08, 0.06, 0.04, 0.02, 0].map((rate) => expect.closeTo(rate)));
+  });
+
+  test("numerics 11: nothing normalises rewards on their way: with scale none the gradient is proportional to them, with group_std it does not see their size", async () => {
+    const norms = async (scale: string, factor: number): Promise<number[]> => {
+      const environments = [lettersEnvironment({ reward: (text) => score(factor * (text.split("a").length - 1)) })];
+      return series(await trainBigram({ ...training({ steps: 1, scale }), environments }), "optim/grad_norm");
+    };
+    const [plain] = await norms("none", 1);
+    expect(await norms("none", 1000)).toEqual([expect.closeTo(1000 * (plain as number), 1)]);
+    const [scaled] = await norms("group_std", 1000);
+    expect(await norms("group_std", 8000)).toEqual([expect.closeTo(scaled as number, 4)]);
   });
 
   test("a gradient that is known beforehand is that of the loss: it is what a function answers", async () => {

@@ -53,6 +53,8 @@ describe("toSamples", () => {
     const groups = [group(episode(1, {}, [old]), episode(0)), group(episode(1, {}, [segment([0, 1], { versions: Int32Array.of(-1, 4) })]))];
     const strict = toSamples(groups, options({ max_staleness: 1 }), 5, 8);
     expect([strict.counts.stale, strict.samples.map(({ isStale }) => isStale)]).toEqual([2, [true, false]]);
+    const aged = (max_staleness: number): number => toSamples([group(episode(1, {}, [segment([0, 1], { versions: Int32Array.of(-1, 3) })]))], options({ max_staleness }), 5, 8).counts.stale;
+    expect([aged(1), aged(2)]).toEqual([1, 0]);
     expect(toSamples(groups, options({ max_staleness: 4 }), 5, 8).counts.stale).toBe(0);
     expect(toSamples(groups, options(), 5, 8).samples[0]?.episodes.map(({ age }) => age)).toEqual([3, 4]);
   });

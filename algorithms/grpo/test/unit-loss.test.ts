@@ -57,6 +57,17 @@ describe("unitLoss", () => {
     expect(Array.from(held.logprob ?? [])).toEqual([expect.closeTo(0), -1]);
   });
 
+  test("numerics 17: the gradient of each token is weighed by trainer against sampler, within its bounds", () => {
+    const trainer = Float32Array.of(-1, -1, -1, -1);
+    // π_trainer / π_sampler of 1, 1.5, e² and e^-2.
+    const group = groupSample(sample(1, [[0, 1, 1, 1, 1]], [-1, -1 - Math.log(1.5), -3, 1]));
+    const slopes = (mismatch: GrpoOptions["mismatch"]) => Array.from(unitLoss(group, {}, { logprob: trainer }, options({ mismatch, mismatch_cap: 2 }), new LossMetrics(), true).logprob ?? []);
+    const close = (values: number[]) => values.map((value) => expect.closeTo(value, 5));
+    expect(slopes("none")).toEqual(close([-1, -1, -1, -1]));
+    expect(slopes("truncate")).toEqual(close([-1, -1.5, -2, -Math.exp(-2)]));
+    expect(slopes("mask")).toEqual(close([-1, -1.5, 0, 0]));
+  });
+
   test("numerics 17: corrected tokens are counted and the largest difference is reported", () => {
     const metrics = new LossMetrics();
     unitLoss(groupSample(sample(1, [[0, 1, 1]], [-3, -1])), {}, { logprob: Float32Array.of(-1, -1) }, options({ mismatch: "truncate", mismatch_cap: 2 }), metrics, true);

@@ -45,6 +45,10 @@ describe("what a batch is learnt from", () => {
         const long = episode([segment([0, 1, 1, ...Array<number>(shown).fill(0), 1])], [turn(1, 3, 0.5), turn(3 + shown, 4 + shown, 1)]);
         const short = episode([segment([0, 1, 1, 1])], [turn(1, 3, 0.5), turn(3, 4, 1)]);
         expect(frozenOf(long).advantages).toEqual(frozenOf(short).advantages);
+        // Values 1/8, 2/8, 3/8; rewards 0, 0.5, 1; λ 0.5.
+        const [third, second] = [1 - 3 / 8, 0.5 + 3 / 8 - 2 / 8];
+        const expected = [2 / 8 - 1 / 8 + 0.5 * (second + 0.5 * third), second + 0.5 * third, third];
+        expect(Array.from(frozenOf(long).advantages)).toEqual(expected.map((advantage) => expect.closeTo(advantage, 12)));
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { JsonObject, Mean } from "@mrlm/spec";
-import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { type BigramOutcome, lettersEnvironment, recordingEngine, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { ppo } from "../src/index.ts";
 
 const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
@@ -68,6 +68,16 @@ describe("ppo on a bigram model", () => {
       expect(other.weights).toEqual(one?.weights);
       expect(other.reports.map(({ metrics }) => metrics)).toEqual(one?.reports.map(({ metrics }) => metrics));
     }
+  });
+
+  test("numerics 1, 57: each optimiser step is divided by its own tokens, and warm-up counts the steps within an iteration too", async () => {
+    const { engine, asked } = recordingEngine();
+    await trainBigram({ ...training({ steps: 1, updates_per_step: 2, minibatches: 2, learning_rate: 0.08, critic_learning_rate: 0.8, warmup_steps: 4 }), engine });
+    const chosen = asked.passes.map(({ units }) => units.flatMap(({ sequences }) => sequences.flatMap(({ mask }) => Array.from(mask))).filter((bit) => bit === 1).length);
+    expect(asked.passes.map(({ normalizer }) => normalizer)).toEqual(chosen);
+    const rates = (model: string): number[] => asked.steps.filter((step) => step.model === model).map(({ learningRate }) => learningRate);
+    expect(rates("policy")).toEqual([0.02, 0.04, 0.06, 0.08].map((rate) => expect.closeTo(rate)));
+    expect(rates("critic")).toEqual([0.2, 0.4, 0.6, 0.8].map((rate) => expect.closeTo(rate)));
   });
 
   test("two stages of ppo each have a critic of their own, and none is left behind", async () => {

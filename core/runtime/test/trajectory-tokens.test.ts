@@ -56,7 +56,7 @@ describe("numerics 27: token in, token out", () => {
     }
   });
 
-  test("masks mark exactly what the policy chose; nothing else has a log-probability or a version", async () => {
+  test("numerics 29: masks mark exactly what the policy chose; nothing else has a log-probability or a version", async () => {
     const [group] = await collect(await runner({ host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 2 });
     for (const { agents, turns } of group?.trajectories ?? []) {
       const [segment] = agents["agent"]?.segments ?? [];

@@ -4,6 +4,7 @@ export { type EngineContractOptions, engineContract } from "./engine-contract/en
 export { engineOverGrpc } from "./engine-over-grpc.ts";
 export { type Transport, inProcess, overGrpc } from "./transports.ts";
 export { lettersEnvironment, type LettersReward } from "./training/letters-environment.ts";
+export { recordingEngine, type RecordedLearning } from "./training/recording-engine.ts";
 export { type BigramOutcome, type BigramTraining, trainBigram, trainBigramInterrupted } from "./training/train-bigram.ts";
 export { type SandboxContractOptions, sandboxContract } from "./sandbox-contract/sandbox-contract.ts";
 export { type HostileOutcome, type HostileProgram, readCorpus, runHostile } from "./sandbox-contract/hostile-corpus.ts";

@@ -157,7 +157,7 @@ def test_a_finished_call_leaves_no_memory_of_its_own(held: HeldModel) -> None:
     assert stream() is None
 
 
-def test_numerics_22_tokens_carry_the_version_of_the_weights_they_were_drawn_with(held: HeldModel) -> None:
+def test_numerics_22_51_tokens_carry_the_version_of_the_weights_they_were_drawn_with(held: HeldModel) -> None:
     sampler, request = Sampler(held, False), add(1, [5, 6], max_tokens=800)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[request]))
