@@ -72,6 +72,16 @@ describe("policyLosses", () => {
     expect([loss[0], gradient[0]]).toEqual([3, 0]);
   });
 
+  test("numerics 60: where one token of an episode went to other experts, gspo's ratio moves by its share of the episode, and a token's own ratio leaves the clip", () => {
+    const old = Array<number>(50).fill(-1);
+    const now = old.with(20, -0.5);
+    const weights = old.map(() => 1 / 50);
+    const bounds = { ...clip, clip_low: 0.02, clip_high: 0.02 };
+    expect(losses(now, old, weights, 1, bounds).clipped).toBe(1);
+    const { loss, clipped } = losses(now, old, weights, 1, { ...bounds, policy_loss: "gspo" });
+    expect([clipped, loss[0]]).toEqual([0, expect.closeTo(-Math.exp(0.5 / 50), 12)]);
+  });
+
   test("numerics 20: log-ratios are cut before they are exponentiated", () => {
     const { ratio, gradient } = losses([0], [-1000], [1], -1, clip);
     expect(ratio[0]).toBeCloseTo(Math.exp(10), 6);
