@@ -21,7 +21,7 @@ export type { Interval } from "./evaluation/intervals.ts";
 export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.ts";
 export { type PreparedRun, type PreparedStage, prepareRun } from "./train/prepare-run.ts";
 export type { EvaluationPoint, RunEvent, RunSummary } from "./train/run-events.ts";
-export { openRun, type TrainOptions, trainRun } from "./train/train-run.ts";
+export { type OpenedRun, openRun, type TrainOptions, trainRun } from "./train/train-run.ts";
 export { policyOptions } from "./train/model-source.ts";
 export { rolloutSampling } from "./train/stage-context.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";

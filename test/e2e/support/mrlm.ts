@@ -63,6 +63,11 @@ export class Mrlm {
     return this.#events.filter((event) => event.event === "process" && event["role"] === role).map(({ pid }) => pid as number);
   }
 
+  /** Iterations that it has told of. */
+  lastStep(): number {
+    return (this.#events.findLast(({ event }) => event === "iteration")?.["step"] as number | undefined) ?? 0;
+  }
+
   #until<T>(look: () => T | undefined, what: string): Promise<T> {
     return new Promise((resolve, reject) => {
       const check = (): void => {

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
-import { type Checkpoint, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, RunDirectory, trainRun } from "@mrlm/runtime";
+import { type Checkpoint, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, type ResolvedConfig, RunDirectory, type RunSummary, trainRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
+import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { printSummary } from "../console/run-summary.ts";
+import { shownPath } from "../console/shown-path.ts";
 import { trainingView } from "../console/training-view.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
@@ -16,6 +18,7 @@ export interface TrainArguments {
   readonly output?: string;
   readonly seed?: string;
   readonly resume?: string;
+  readonly steps?: string;
 }
 
 /** Trains as a configuration says, or goes on with a run; the exit code. */
@@ -23,8 +26,12 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
   const { console, directory } = context;
   const onEvent = trainingView(console);
   const notice = (text: string): void => onEvent({ kind: "notice", text });
-  const { loaded, configPath, existing, checkpoint } = await whatToTrain(args, notice);
+  const { loaded, configPath, existing, checkpoint, finished } = await whatToTrain(args, notice);
   const { config } = loaded;
+  if (finished !== undefined) {
+    notice(`The run is finished: nothing is left to do after its ${finished.steps} steps. Make it longer with: npx mrlm train --resume ${shownPath(finished.directory)} --steps N`);
+    return end(context, finished, config);
+  }
   let directoryOfRun = existing?.path;
   const plugins = await PluginHost.discover({ directory, plugins: config.plugins, relativeTo: config.base_directory });
   const interrupts = listenForInterrupts(console, "finishing this iteration and writing a checkpoint", () => (directoryOfRun === undefined ? undefined : resumeLine(directoryOfRun)));
@@ -53,13 +60,17 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
       ...(checkpoint === undefined ? {} : { checkpoint }),
     });
-    printSummary(console, summary, Object.keys(config.plugins).length > 0);
-    console.emit({ event: "summary", ...(JSON.parse(JSON.stringify(summary)) as object) });
-    return summary.status === "finished" ? EXIT.ok : EXIT.interrupted;
+    return end(context, summary, config);
   } finally {
     interrupts.dispose();
     for (const close of cleanUp) await close().catch((error: Error) => console.note(`note: ${error.message}`));
   }
+}
+
+function end({ console }: CommandContext, summary: RunSummary, config: ResolvedConfig): number {
+  printSummary(console, summary, Object.keys(config.plugins).length > 0);
+  console.emit({ event: "summary", ...(JSON.parse(JSON.stringify(summary)) as object) });
+  return summary.status === "finished" ? EXIT.ok : EXIT.interrupted;
 }
 
 interface Job {
@@ -67,14 +78,17 @@ interface Job {
   readonly configPath: string;
   readonly existing?: RunDirectory;
   readonly checkpoint?: Checkpoint | undefined;
+  /** What a run came to that is over. */
+  readonly finished?: RunSummary | undefined;
 }
 
-async function whatToTrain({ config, output, seed, resume }: TrainArguments, notice: (text: string) => void): Promise<Job> {
+async function whatToTrain({ config, output, seed, resume, steps }: TrainArguments, notice: (text: string) => void): Promise<Job> {
   if (resume !== undefined) {
     if (config !== undefined || output !== undefined || seed !== undefined) throw new MrlmError("USAGE", "--resume goes on with what the run directory holds: --config, --output and --seed have no place beside it.");
-    const { run, loaded, checkpoint } = await openRun(resume, notice);
-    return { loaded, configPath: run.configPath, existing: run, checkpoint };
+    const { run, loaded, checkpoint, finished } = await openRun(resume, notice, steps === undefined ? undefined : wholeNumber(steps, "--steps", 1));
+    return { loaded, configPath: run.configPath, existing: run, checkpoint, finished };
   }
+  if (steps !== undefined) throw new MrlmError("USAGE", "--steps is for --resume: a new run has the steps that its configuration says.");
   if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to go on with one.");
   if (seed !== undefined && !/^\d+$/.test(seed)) throw new MrlmError("USAGE", `--seed ${seed} is not a whole number of 0 or more.`);
   const loaded = loadConfig(config);

@@ -10,5 +10,6 @@ export const trainCommand: CommandModule = (program, start, finish) => {
     .option("--output <directory>", "where the run directory is made")
     .option("--seed <number>", "instead of the configuration's")
     .option("--resume <path>", "run directory, or one of its checkpoints, to go on with")
+    .option("--steps <n>", "with --resume: of the last stage, instead of the configuration's, to make a run longer")
     .action(async (args: TrainArguments) => finish(await (await import("../commands/train.ts")).train(start(), args)));
 };

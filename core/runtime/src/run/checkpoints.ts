@@ -1,13 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { z } from "zod";
 import { filesBelow, renameDurably, sha256OfFile, synchronise, writeDurably } from "./durable.ts";
 
 /** Lists what a checkpoint consists of; it is written last, so a checkpoint without one was interrupted. */
-interface Manifest {
-  readonly formatVersion: 1;
-  readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
-}
+const manifestSchema = z.object({
+  formatVersion: z.literal(1),
+  files: z.record(z.string(), z.object({ bytes: z.int().nonnegative(), sha256: z.string() })),
+});
+type Manifest = z.output<typeof manifestSchema>;
 
 /** A checkpoint whose every file is as it was written. */
 export interface Checkpoint {
@@ -39,16 +41,23 @@ export class Checkpoints {
     saveEngine: (directory: string) => Promise<unknown>,
   ): Promise<string> {
     const name = `${String(position.step).padStart(8, "0")}-${position.stage}`;
-    const temporary = join(this.#directory, `${name}.partial`);
-    rmSync(temporary, { recursive: true, force: true });
-    mkdirSync(temporary, { recursive: true });
-    await saveEngine(join(temporary, "engine"));
-    writeDurably(join(temporary, "state.json"), JSON.stringify(state));
-    const manifest: Manifest = { formatVersion: 1, files: await describeFiles(temporary) };
-    writeDurably(join(temporary, "manifest.json"), JSON.stringify(manifest, null, 1));
+    // An engine whose trainer was killed may still be writing; it has the place of that trainer, and not this one.
+    const temporary = join(this.#directory, `${name}.${process.pid}.partial`);
     const path = join(this.#directory, name);
-    rmSync(path, { recursive: true, force: true });
-    renameDurably(temporary, path);
+    try {
+      rmSync(temporary, { recursive: true, force: true });
+      mkdirSync(temporary, { recursive: true });
+      await saveEngine(join(temporary, "engine"));
+      writeDurably(join(temporary, "state.json"), JSON.stringify(state));
+      const manifest: Manifest = { formatVersion: 1, files: await describeFiles(temporary) };
+      writeDurably(join(temporary, "manifest.json"), JSON.stringify(manifest, null, 1));
+      rmSync(path, { recursive: true, force: true });
+      renameDurably(temporary, path);
+    } catch (error) {
+      // What could not be finished must not keep a full disk full.
+      rmSync(temporary, { recursive: true, force: true });
+      throw error;
+    }
     for (const old of this.names().slice(keep)) rmSync(join(this.#directory, old), { recursive: true, force: true });
     return path;
   }
@@ -64,33 +73,35 @@ export class Checkpoints {
   /**
    * The newest that is complete; `undefined` when there is none at all. Rejects with CHECKPOINT_INCOMPLETE when there are some and each of
    * them is damaged.
+   * @param onDamaged told of each newer one: what is wrong with it, and which is used instead
    */
   async newest(onDamaged: (message: string) => void): Promise<Checkpoint | undefined> {
     const names = this.names();
-    let last: MrlmError | undefined;
+    const faults: string[] = [];
     for (const name of names) {
       try {
-        return await openCheckpoint(join(this.#directory, name));
+        const found = await openCheckpoint(join(this.#directory, name));
+        for (const fault of faults) onDamaged(`${fault} Checkpoint ${name} is used, which is complete.`);
+        return found;
       } catch (error) {
         if (!MrlmError.hasCode(error, "CHECKPOINT_INCOMPLETE")) throw error;
-        onDamaged(error.message);
-        last = error;
+        faults.push(error.message);
       }
     }
-    if (last !== undefined)
-      throw new MrlmError("CHECKPOINT_INCOMPLETE", `None of the ${names.length} checkpoints in ${this.#directory} is complete. ${last.message}`, {
-        hint: "Start the run anew.",
+    if (faults.length > 0)
+      throw new MrlmError("CHECKPOINT_INCOMPLETE", `None of the checkpoints in ${this.#directory} is complete. ${faults.join(" ")}`, {
+        hint: "Start the run anew, or put back a copy of one of them.",
       });
     return undefined;
   }
 
-  /** Removes what an interrupted write has left, and every checkpoint that is later than the one that the run goes back to. */
-  clean(kept: Checkpoint | undefined): void {
-    if (!existsSync(this.#directory)) return;
-    for (const name of readdirSync(this.#directory)) {
-      const isLater = NAME.test(name) && (kept === undefined || compare(name, basename(kept.path)) > 0);
-      if (name.endsWith(".partial") || isLater) rmSync(join(this.#directory, name), { recursive: true, force: true });
-    }
+  /** Removes what an interrupted write has left, and every checkpoint that is later than the one that the run goes back to; answers the names of these. */
+  clean(kept: Checkpoint | undefined): string[] {
+    if (!existsSync(this.#directory)) return [];
+    const names = readdirSync(this.#directory);
+    const later = names.filter((name) => NAME.test(name) && (kept === undefined || compare(name, basename(kept.path)) > 0));
+    for (const name of [...names.filter((each) => each.endsWith(".partial")), ...later]) rmSync(join(this.#directory, name), { recursive: true, force: true });
+    return later;
   }
 }
 
@@ -100,7 +111,7 @@ export async function openCheckpoint(given: string): Promise<Checkpoint> {
   const damaged = (what: string, cause?: unknown): MrlmError => new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${path} ${what}.`, { cause });
   let manifest: Manifest;
   try {
-    manifest = JSON.parse(readFileSync(join(path, "manifest.json"), "utf8")) as Manifest;
+    manifest = manifestSchema.parse(JSON.parse(readFileSync(join(path, "manifest.json"), "utf8")));
   } catch (error) {
     throw damaged("has no readable manifest.json", error);
   }
@@ -128,6 +139,7 @@ async function describeFiles(directory: string): Promise<Manifest["files"]> {
   for (const name of filesBelow(directory)) {
     const path = join(directory, name);
     synchronise(path);
+    synchronise(dirname(path));
     files[name] = { bytes: statSync(path).size, sha256: await sha256OfFile(path) };
   }
   return files;

@@ -6,16 +6,18 @@ import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { writeDurably } from "./durable.ts";
 import { MetricsFile } from "./metrics-file.ts";
+import { lockRun, type RunLock } from "./run-lock.ts";
 import { TrajectoryStore } from "./trajectory-store.ts";
 
 const CONFIG = "config.yaml";
+const RECORD = "run.json";
 
 /**
  * Everything that a run leaves behind:
  *
  *     config.yaml           the resolved configuration; it loads again
  *     config.source.yaml    the configuration as it was given
- *     run.json              when, with what versions, which seeds
+ *     run.json              when it was begun and gone on with, with what versions, and what came of it
  *     metrics.jsonl         a row for each iteration and evaluation
  *     trajectories.sqlite   every episode, down to the tokens
  *     tokenizer/            the tokenizer's files
@@ -73,7 +75,18 @@ export class RunDirectory {
   }
 
   writeRecord(record: JsonObject): void {
-    writeDurably(join(this.path, "run.json"), `${JSON.stringify(record, null, 2)}\n`);
+    writeDurably(join(this.path, RECORD), `${JSON.stringify(record, null, 2)}\n`);
+  }
+
+  /** What `writeRecord` wrote last; empty for a run that had not got so far. */
+  readRecord(): JsonObject {
+    const path = join(this.path, RECORD);
+    return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as JsonObject) : {};
+  }
+
+  /** Keeps other processes from training it. Throws RUN_IN_USE. */
+  lock(): RunLock {
+    return lockRun(this.path);
   }
 
   /** The episodes' store; close it. */

@@ -15,6 +15,9 @@ export interface Policy {
 
 /** Makes the policy as the configuration says, or brings it back with everything else that a checkpoint holds. */
 export async function setUpPolicy(engine: Engine, { config, stages }: PreparedRun, run: RunDirectory, checkpoint: Checkpoint | undefined): Promise<Policy> {
+  // An engine that was not started for this run may still hold what a killed one left.
+  const { models: leftBehind } = await engine.describe();
+  for (const { model } of leftBehind.toReversed()) await engine.releaseModel(model);
   if (checkpoint !== undefined) {
     const models = await engine.load(checkpoint.engineDirectory);
     const info = models.find(({ model }) => model === "policy");

@@ -1,9 +1,14 @@
-import { createHash } from "node:crypto";
-import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
-import { canonicalJson } from "../names/canonical-json.ts";
+import { changesOf, describeChange, type Extension, extensionOf, learningOf } from "./learning.ts";
 import type { EvaluationPoint } from "./run-events.ts";
+
+/** Which environments and algorithms a configuration's names stood for, with their versions. */
+export interface Identities {
+  readonly environments: readonly string[];
+  readonly algorithms: readonly string[];
+}
 
 /** Where a run stands, beside the engine's models: all that a checkpoint needs for a bit-identical continuation. */
 export interface RunState {
@@ -21,6 +26,10 @@ export interface RunState {
   algorithm: JsonObject | null;
   /** Positions of the stage's random streams. */
   random: JsonObject;
+  /** SHA-256 of each data file that the stage has read, by its path. */
+  data: Record<string, string>;
+  /** Where the last stage stood when it ended, so that it can be made longer. */
+  ended: { readonly iteration: number; readonly algorithm: JsonObject; readonly random: JsonObject; readonly data: Readonly<Record<string, string>> } | null;
   seconds: Record<string, number>;
   trainingSeconds: number;
   evaluations: EvaluationPoint[];
@@ -29,8 +38,9 @@ export interface RunState {
 const jsonObject = z.record(z.string(), z.json());
 
 const savedState = z.object({
-  formatVersion: z.literal(1),
-  learning: z.string(),
+  formatVersion: z.literal(2),
+  learning: jsonObject,
+  identities: z.object({ environments: z.array(z.string()), algorithms: z.array(z.string()) }),
   stage: z.int().nonnegative(),
   iteration: z.int().nonnegative(),
   step: z.int().nonnegative(),
@@ -38,6 +48,8 @@ const savedState = z.object({
   isPublished: z.boolean(),
   algorithm: jsonObject.nullable(),
   random: jsonObject,
+  data: z.record(z.string(), z.string()),
+  ended: z.object({ iteration: z.int().nonnegative(), algorithm: jsonObject, random: jsonObject, data: z.record(z.string(), z.string()) }).nullable(),
   seconds: z.record(z.string(), z.number()),
   trainingSeconds: z.number(),
   evaluations: z.array(z.custom<EvaluationPoint>((value) => typeof value === "object" && value !== null)),
@@ -52,38 +64,43 @@ export function initialState(): RunState {
     isPublished: true,
     algorithm: null,
     random: {},
+    data: {},
+    ended: null,
     seconds: {},
     trainingSeconds: 0,
     evaluations: [],
   };
 }
 
-export function saveState(state: RunState, config: ResolvedConfig): JsonObject {
-  return JSON.parse(JSON.stringify({ formatVersion: 1, learning: learningDigest(config), ...state })) as JsonObject;
+export function saveState(state: RunState, config: ResolvedConfig, identities: Identities): JsonObject {
+  return JSON.parse(JSON.stringify({ formatVersion: 2, learning: learningOf(config), identities, ...state })) as JsonObject;
 }
 
-/** Reads what `saveState` wrote. Throws CHECKPOINT_MISMATCH when the configuration would have learnt something else. */
-export function loadState(path: string, saved: JsonObject, config: ResolvedConfig): RunState {
+/**
+ * Reads what `saveState` wrote. Throws CHECKPOINT_MISMATCH, with each field, when the configuration or what is installed would learn something else.
+ * A run that has finished is opened again where its last stage is to be longer.
+ */
+export function loadState(path: string, saved: JsonObject, config: ResolvedConfig, identities: Identities): { readonly state: RunState; readonly extension: Extension } {
   const parsed = savedState.safeParse(saved);
   if (!parsed.success)
     throw new MrlmError(
       "CHECKPOINT_INCOMPLETE",
       `The state of checkpoint ${path} is not of a form that this mrlm reads: ${z.prettifyError(parsed.error)}`,
     );
-  const { formatVersion: _, learning, ...state } = parsed.data;
-  if (learning !== learningDigest(config)) {
-    throw new MrlmError(
-      "CHECKPOINT_MISMATCH",
-      `Checkpoint ${path} was written under another seed, model, environments, stages or sampling than this configuration has.`,
-    );
-  }
-  return state;
+  const { formatVersion: _, learning, identities: before, ...state } = parsed.data;
+  const { ended } = state;
+  const firstOpen = ended === null ? { stage: state.stage, iteration: state.iteration } : { stage: state.stage - 1, iteration: ended.iteration };
+  const extension = extensionOf(path, learning, learningOf(config), firstOpen);
+  const others = changesOf(before as unknown as JsonObject, commonPart(identities, before) as unknown as JsonObject);
+  if (others.length > 0)
+    throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} was written with other plugins. ${others.map(describeChange).join("; ")}.`, {
+      hint: "A name without a version means the newest that is installed. Install those that the run was begun with, or name them with their versions in config.yaml of the run.",
+    });
+  const isReopened = ended !== null && extension.changed.some(({ stage }) => stage === firstOpen.stage);
+  return { state: isReopened ? { ...state, ...ended, stage: firstOpen.stage, ended: null } : state, extension };
 }
 
-/** Of everything in a configuration that decides what is learnt. */
-function learningDigest(config: ResolvedConfig): string {
-  const { seed, model, environments, stages, sampling } = config;
-  const { concurrency: _, ...drawn } = sampling;
-  const decisive = JSON.parse(JSON.stringify({ seed, model, environments, stages, sampling: drawn })) as JsonValue;
-  return createHash("sha256").update(canonicalJson(decisive)).digest("hex");
+/** Stages that have come since have nothing to be compared with. */
+function commonPart(now: Identities, before: Identities): Identities {
+  return { environments: now.environments, algorithms: now.algorithms.slice(0, before.algorithms.length) };
 }

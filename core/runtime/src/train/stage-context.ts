@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { hash64 } from "@mrlm/kit";
 import {
   type AlgorithmContext,
@@ -15,6 +16,7 @@ import {
 import type { ResolvedConfig, ResolvedSampling } from "../config/resolved-config.ts";
 import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";
+import { sha256OfFile } from "../run/durable.ts";
 
 /** What a stage's context is made of. */
 export interface StageParts {
@@ -28,6 +30,8 @@ export interface StageParts {
   readonly rollouts: Rollouts;
   readonly environments: readonly TrainingEnvironment[];
   readonly streams: RandomStreams;
+  /** Told of each data file that is read: its path and SHA-256, before its rows are used. */
+  readonly onData: (path: string, sha256: string) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -44,7 +48,11 @@ export function stageContext(parts: StageParts): AlgorithmContext {
     rollouts: labelled(parts.rollouts, `${index}`),
     sampling: rolloutSampling((config.stages[index] as ResolvedConfig["stages"][number]).sampling),
     environments,
-    rows: (path) => readRows(path, config.base_directory),
+    async rows(path) {
+      const rows = await readRows(path, config.base_directory);
+      parts.onData(path, await sha256OfFile(resolve(config.base_directory, path)));
+      return rows;
+    },
     logger,
     random: (name) => streams.get(name),
     seed: stageSeed(config.seed, index),

@@ -1,11 +1,13 @@
-import { type Engine, type EnvironmentHost, type JsonObject, type Logger, MrlmError } from "@mrlm/spec";
+import { type Engine, type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { silentLogger } from "../logging/silent-logger.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { describeVersions } from "../run/versions.ts";
+import { asWriteFailure } from "../run/write-failure.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
+import { finishedSummary, RunRecorder } from "./run-recorder.ts";
 import { trackRun } from "./track-run.ts";
 import { TrainingRun } from "./training-run.ts";
 
@@ -30,27 +32,34 @@ export interface TrainOptions {
 
 /** Trains. An error that ends the run says how to resume it. */
 export async function trainRun(options: TrainOptions): Promise<RunSummary> {
+  const run = options.run ?? RunDirectory.create(options.prepared.config, options.prepared.sourceText);
+  const lock = run.lock();
+  try {
+    return await trainLocked(options, run);
+  } catch (error) {
+    throw withResumeLine(asWriteFailure(error, run.path), run);
+  } finally {
+    lock.release();
+  }
+}
+
+async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<RunSummary> {
   const { prepared, host, engine, checkpoint, logger = silentLogger } = options;
   const told = options.onEvent ?? (() => undefined);
   const { config } = prepared;
-  const run = options.run ?? RunDirectory.create(config, prepared.sourceText);
   const info = await engine.describe();
-  const started = new Date().toISOString();
   const versions = await describeVersions({ engine: info, plugins: options.plugins ?? {}, directory: config.base_directory });
-  const record = (more: JsonObject): void =>
-    run.writeRecord({ name: config.name, seed: config.seed, started, resumed_from: checkpoint?.path ?? null, versions, ...more });
-  record({ status: "running" });
+  const record = new RunRecorder(run, { name: config.name, seed: config.seed }, versions, checkpoint?.path);
   const store = config.output.trajectories ? run.openTrajectories() : undefined;
   const never = new AbortController().signal;
-  const resumedAt = checkpoint === undefined ? undefined : Number(checkpoint.state["step"]);
-  const tracking = await trackRun(prepared, run, resumedAt, (text) => told({ kind: "notice", text }));
+  const tracking = await trackRun(prepared, run, options.run === undefined ? undefined : Number(checkpoint?.state["step"] ?? 0), (text) => told({ kind: "notice", text }));
   const onEvent = (event: RunEvent): void => {
     tracking.follow(event);
     told(event);
   };
   let status: RunSummary["status"] | "failed" = "failed";
   try {
-    for (const text of prepared.notices) onEvent({ kind: "notice", text });
+    for (const text of [...prepared.notices, ...record.differences()]) onEvent({ kind: "notice", text });
     const training = await TrainingRun.start({
       prepared,
       run,
@@ -65,29 +74,46 @@ export async function trainRun(options: TrainOptions): Promise<RunSummary> {
       stop: options.stop ?? never,
     });
     const summary = await training.finish();
+    record.ended(summary);
     status = summary.status;
-    record({ status: summary.status, ended: new Date().toISOString(), steps: summary.steps, seconds: { ...summary.seconds } });
     return summary;
   } catch (error) {
-    record({ status: "failed", ended: new Date().toISOString(), error: error instanceof Error ? error.message : String(error) });
-    throw withResumeLine(error, run);
+    record.failed(error);
+    throw error;
   } finally {
     await tracking.close(status);
     store?.close();
   }
 }
 
-/** What `--resume` needs: the run, the configuration that it holds, and the newest complete checkpoint or the one that was named. */
-export async function openRun(
-  path: string,
-  onNotice: (text: string) => void,
-): Promise<{ readonly run: RunDirectory; readonly loaded: LoadedConfig; readonly checkpoint: Checkpoint | undefined }> {
+/** A run that is to be gone on with. */
+export interface OpenedRun {
+  readonly run: RunDirectory;
+  readonly loaded: LoadedConfig;
+  readonly checkpoint: Checkpoint | undefined;
+  /** What the run came to, where nothing is left to do. */
+  readonly finished: RunSummary | undefined;
+}
+
+/**
+ * What `--resume` needs: the run, the configuration that it holds, and the newest complete checkpoint or the one that was named.
+ * @param steps of the last stage, instead of the configuration's
+ */
+export async function openRun(path: string, onNotice: (text: string) => void, steps?: number): Promise<OpenedRun> {
   const run = RunDirectory.open(path);
-  const loaded = loadConfig(run.configPath);
+  const loaded = withSteps(loadConfig(run.configPath), steps);
   const isRun = run.names(path);
-  const checkpoint = isRun ? await run.checkpoints.newest((text) => onNotice(`${text} An earlier one is used.`)) : await openCheckpoint(path);
+  const checkpoint = isRun ? await run.checkpoints.newest(onNotice) : await openCheckpoint(path);
+  const finished = isRun && checkpoint !== undefined ? finishedSummary(run, checkpoint, loaded.config) : undefined;
   if (checkpoint === undefined) onNotice(`${run.path} has no checkpoint yet: the run starts at its beginning.`);
-  return { run, loaded, checkpoint };
+  return { run, loaded, checkpoint, finished };
+}
+
+function withSteps(loaded: LoadedConfig, steps: number | undefined): LoadedConfig {
+  const last = loaded.config.stages.at(-1);
+  if (steps === undefined || last === undefined) return loaded;
+  const stages = [...loaded.config.stages.slice(0, -1), { ...last, options: { ...last.options, steps } }];
+  return { ...loaded, config: { ...loaded.config, stages } };
 }
 
 function withResumeLine(error: unknown, run: RunDirectory): unknown {

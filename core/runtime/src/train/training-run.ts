@@ -2,7 +2,7 @@ import { type AlgorithmRun, type Engine, type EnvironmentHost, type EnvironmentR
 import { canonicalJson } from "../names/canonical-json.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
-import { plainMetrics } from "../run/metrics-file.ts";
+import { type MetricsRow, plainMetrics } from "../run/metrics-file.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
@@ -11,7 +11,8 @@ import { type Policy, setUpPolicy } from "./policy-setup.ts";
 import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
 import { RandomStreams } from "./random-streams.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
-import { initialState, loadState, type RunState, saveState } from "./run-state.ts";
+import { describeExtension } from "./extension.ts";
+import { type Identities, initialState, loadState, type RunState, saveState } from "./run-state.ts";
 import { goalAccuracy } from "./stage-goal.ts";
 import { watchPublishing } from "./watched-engine.ts";
 import { rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
@@ -68,14 +69,20 @@ export class TrainingRun {
   }
 
   static async start(parts: TrainingRunParts): Promise<TrainingRun> {
-    const { checkpoint, engine, prepared, run, store } = parts;
-    const state = checkpoint === undefined ? initialState() : loadState(checkpoint.path, checkpoint.state, prepared.config);
-    run.checkpoints.clean(checkpoint);
-    run.metrics.keep(
-      (row) => row.step < state.step || (row.step === state.step && state.step > 0 && !(row.kind === "evaluation" && state.isEvaluationDue)),
-    );
+    const { checkpoint, engine, prepared, run, store, onEvent } = parts;
+    const { state, extension } =
+      checkpoint === undefined
+        ? { state: initialState(), extension: undefined }
+        : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
+    const policy = await setUpPolicy(engine, prepared, run, checkpoint);
+    // Only now: what cannot be gone on with must not cost the run its later steps.
+    if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
+    for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config)) onEvent({ kind: "notice", text });
+    const dropped = run.checkpoints.clean(checkpoint);
+    if (dropped.length > 0) onEvent({ kind: "notice", text: `The run goes back to step ${state.step}: later checkpoints are gone (${dropped.join(", ")}).` });
+    run.metrics.keep((row) => isKept(row, state));
     store?.truncateAfter(state.step);
-    return new TrainingRun(parts, state, await setUpPolicy(engine, prepared, run, checkpoint));
+    return new TrainingRun(parts, state, policy);
   }
 
   async finish(): Promise<RunSummary> {
@@ -95,6 +102,7 @@ export class TrainingRun {
     if (this.#state.isEvaluationDue) await this.#evaluate();
     if (drain.aborted) return this.#summary("stopped");
     await engine.export(this.#policy.info.model, run.modelPath, config.model.lora === undefined ? {} : { mergeAdapter: true });
+    await this.#releaseOthers();
     return this.#summary("finished");
   }
 
@@ -106,6 +114,10 @@ export class TrainingRun {
     const { stage: index, iteration, random } = this.#state;
     const { info: policy, renderer, restored } = this.#policy;
     const streams = new RandomStreams(stageSeed(config.seed, index), random);
+    if (this.#state.algorithm === null) {
+      this.#state.ended = null;
+      await this.#releaseOthers();
+    }
     onEvent({ kind: "stage", index, name: stage.name, iterations: stage.iterations, iteration });
     const context = stageContext({
       index,
@@ -117,6 +129,7 @@ export class TrainingRun {
       rollouts: this.#rollouts,
       environments,
       streams,
+      onData: (path, sha256) => this.#noteData(path, sha256),
       logger,
       signal: stop,
     });
@@ -139,7 +152,17 @@ export class TrainingRun {
       const isStopping = await this.#betweenIterations(stage, algorithm, streams);
       if (isStopping) return void (await reports.return?.());
     }
-    await this.#endStage(index);
+    await this.#endStage(index, algorithm, streams);
+  }
+
+  /** Throws CHECKPOINT_MISMATCH for a file that is not what the run was begun with: positions in it would mean other rows. */
+  #noteData(path: string, sha256: string): void {
+    const before = this.#state.data[path];
+    if (before !== undefined && before !== sha256)
+      throw new MrlmError("CHECKPOINT_MISMATCH", `The data file ${path} has changed since the run read it: its SHA-256 was ${before} and is ${sha256}.`, {
+        hint: "Put the file back as it was, or start a new run.",
+      });
+    this.#state.data[path] = sha256;
   }
 
   /** Whether the policy is as good as its stage asks for, measured where it is time to. */
@@ -189,19 +212,29 @@ export class TrainingRun {
     return isStopping;
   }
 
-  async #endStage(index: number): Promise<void> {
-    // What a stage has made beside the policy (its reference, a critic) ends with it.
-    const { models } = await this.#parts.engine.describe();
-    for (const { model } of models.toReversed()) if (model !== this.#policy.info.model) await this.#parts.engine.releaseModel(model);
+  /** The last stage keeps everything, so that it can be made longer. */
+  async #endStage(index: number, algorithm: AlgorithmRun, streams: RandomStreams): Promise<void> {
+    const isLast = index === this.#parts.prepared.stages.length - 1;
+    const { iteration, data } = this.#state;
+    if (!isLast) await this.#releaseOthers();
     Object.assign(this.#state, {
       stage: index + 1,
       iteration: 0,
       algorithm: null,
       random: {},
+      data: {},
+      ended: isLast ? { iteration, algorithm: algorithm.state(), random: streams.state(), data } : null,
       isEvaluationDue: this.#parts.prepared.evaluation.length > 0,
     });
     await this.#publish();
     await this.#checkpoint();
+  }
+
+  /** What a stage has made beside the policy (its reference, a critic) ends with it. */
+  async #releaseOthers(): Promise<void> {
+    const { engine } = this.#parts;
+    const { models } = await engine.describe();
+    for (const { model } of models.toReversed()) if (model !== this.#policy.info.model) await engine.releaseModel(model);
   }
 
   /** @param seconds wall time of the iteration, and how much of it the engine computed */
@@ -278,7 +311,7 @@ export class TrainingRun {
     const { run, engine, prepared, onEvent } = this.#parts;
     const began = performance.now();
     const { step, stage } = this.#state;
-    const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config), (directory) =>
+    const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config, identitiesOf(prepared)), (directory) =>
       engine.save(directory),
     );
     const seconds = (performance.now() - began) / 1000;
@@ -303,4 +336,13 @@ export class TrainingRun {
       model: status === "finished" ? run.modelPath : undefined,
     };
   }
+}
+
+function identitiesOf({ environments, stages }: PreparedRun): Identities {
+  return { environments: environments.map(({ ref }) => ref.id), algorithms: stages.map(({ definition }) => definition.id) };
+}
+
+/** Rows of metrics.jsonl that a continuation does not write again. */
+function isKept({ kind, step }: MetricsRow, state: RunState): boolean {
+  return step < state.step || (step === state.step && state.step > 0 && !(kind === "evaluation" && state.isEvaluationDue));
 }

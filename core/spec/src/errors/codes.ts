@@ -49,6 +49,7 @@ export const ERROR_CODES = {
   REQUIREMENT_MISSING: { meaning: "Something that an environment requires is provided by no plugin.", hint: "Install a plugin that provides it.", retryable: false },
   REQUIREMENT_UNDECLARED: { meaning: "An environment asked its context for something that it does not declare.", hint: "Add it to `requires`.", retryable: false },
   RESOURCE_EXHAUSTED: { meaning: "A server is at its capacity.", hint: "Try again after the delay, or raise the limits.", retryable: true },
+  RUN_IN_USE: { meaning: "Another process trains the run.", hint: "Wait for its end, or end it; a run that was killed is free at once.", retryable: false },
   SANDBOX_FAILED: { meaning: "A sandbox failed by itself; the submission has no verdict.", hint: "Try again; if it stays, see `mrlm info`.", retryable: true },
   SANDBOX_UNSAFE: { meaning: "Untrusted code would run without an operating-system jail on a server that others can reach.", hint: "Install bubblewrap, listen on loopback only, or pass --unsafe-sandbox.", retryable: false },
   SCORER_FAILED: { meaning: "A scorer or judge failed; the answer has no score.", hint: "The reward is unscored and counted.", retryable: false },
@@ -71,6 +72,7 @@ export const ERROR_CODES = {
   UNAUTHENTICATED: { meaning: "A call carries no valid token.", hint: "Give the token that the server or engine was started with.", retryable: false },
   USAGE: { meaning: "A command was given arguments that it does not take.", hint: "See `mrlm --help`.", retryable: false },
   VALUE_HEAD_MISSING: { meaning: "Values were asked of a model without a value head.", hint: "Create it with `valueHead: true`.", retryable: false },
+  WRITE_FAILED: { meaning: "A file could not be written: the disk is full, or rights are missing.", hint: "Make room; what was written before is complete.", retryable: false },
 } as const satisfies Record<string, CodeEntry>;
 
 /** A stable error code. */

@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { MrlmError } from "@mrlm/spec";
+
+/** A run that nobody else may write to until it is given free. */
+export interface RunLock {
+  release(): void;
+}
+
+/**
+ * Takes a run for this process alone. Throws RUN_IN_USE. The lock is one that the operating system holds for an open file, by way of SQLite, so that it is
+ * gone with the process, however that ends.
+ */
+export function lockRun(directory: string): RunLock {
+  const database = new DatabaseSync(join(directory, "lock"));
+  try {
+    database.exec("PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+  } catch (cause) {
+    database.close();
+    if (!/locked|busy/i.test((cause as Error).message)) throw cause;
+    throw new MrlmError("RUN_IN_USE", `Another process trains the run ${directory}: two would spoil its records.`, { cause });
+  }
+  return { release: () => database.close() };
+}

@@ -1,0 +1,17 @@
+import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { Extension } from "./learning.ts";
+
+/** What a run that has become longer or shorter should be told: most of all what becomes of schedules. */
+export function describeExtension({ changed, added }: Extension, { stages }: ResolvedConfig): string[] {
+  const lengths = changed.map(({ stage, before, after }) => {
+    const { name, options } = stages[stage] as ResolvedConfig["stages"][number];
+    return `Stage ${name} now has ${after} steps instead of ${before}. ${scheduleOf(options["lr_schedule"], before, after)}`;
+  });
+  return added === 0 ? lengths : [...lengths, `${added} ${added === 1 ? "stage has" : "stages have"} come at the end: ${stages.slice(-added).map(({ name }) => name).join(", ")}.`];
+}
+
+function scheduleOf(schedule: unknown, before: number, after: number): string {
+  if (schedule === undefined || schedule === "constant") return "Its learning rate is constant and stays as it is: the result is that of a run which had so many from the beginning.";
+  const way = after > before ? "rises from where the old schedule had brought it" : "falls below where the old schedule had brought it";
+  return `Its lr_schedule, ${String(schedule)}, ends at step ${after} now instead of ${before}: the learning rate ${way}, and the result is not that of a run which had so many from the beginning.`;
+}

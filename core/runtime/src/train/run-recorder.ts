@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import type { JsonObject, JsonValue } from "@mrlm/spec";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { Checkpoint } from "../run/checkpoints.ts";
+import type { RunDirectory } from "../run/run-directory.ts";
+import { changesOf, describeChange, learningOf } from "./learning.ts";
+import type { RunSummary } from "./run-events.ts";
+
+/** Keeps run.json: with what a run was begun, where it was gone on with, and what came of it. */
+export class RunRecorder {
+  readonly #run: RunDirectory;
+  readonly #before: JsonObject;
+  readonly #record: JsonObject;
+
+  /** @param from the checkpoint at which a continuation begins */
+  constructor(run: RunDirectory, about: JsonObject, versions: JsonObject, from: string | undefined) {
+    const now = new Date().toISOString();
+    this.#run = run;
+    this.#before = run.readRecord();
+    const isContinued = this.#before["started"] !== undefined;
+    const resumed = [...((this.#before["resumed"] as JsonValue[] | undefined) ?? []), ...(isContinued ? [{ at: now, from: from ?? null }] : [])];
+    this.#record = { ...about, started: this.#before["started"] ?? now, resumed, versions };
+    run.writeRecord({ ...this.#record, status: "running" });
+  }
+
+  /** What a run was made with until now and is not made with any more: last bits may differ. */
+  differences(): string[] {
+    const { git_commit: _, ...before } = (this.#before["versions"] as JsonObject | undefined) ?? {};
+    if (Object.keys(before).length === 0) return [];
+    const { git_commit: __, ...now } = this.#record["versions"] as JsonObject;
+    return changesOf(before, now).map((change) => `The run goes on with other means than before, so that it may not be bit-identical: ${describeChange(change)}.`);
+  }
+
+  ended(summary: RunSummary): void {
+    const { status, steps, seconds, trainingSeconds, evaluations } = summary;
+    this.#run.writeRecord({ ...this.#record, status, ended: new Date().toISOString(), ...(JSON.parse(JSON.stringify({ steps, seconds, trainingSeconds, evaluations })) as JsonObject) });
+  }
+
+  failed(error: unknown): void {
+    try {
+      this.#run.writeRecord({ ...this.#record, status: "failed", ended: new Date().toISOString(), error: error instanceof Error ? error.message : String(error) });
+    } catch {
+      // The disk may be full, which is what the error says.
+    }
+  }
+}
+
+/** What a run came to that has ended, has its model, and has not been made longer since; `undefined` for any other. */
+export function finishedSummary(run: RunDirectory, checkpoint: Checkpoint, config: ResolvedConfig): RunSummary | undefined {
+  const record = run.readRecord();
+  if (record["status"] !== "finished" || !existsSync(run.modelPath)) return undefined;
+  if (changesOf(checkpoint.state["learning"], learningOf(config)).length > 0) return undefined;
+  const { steps, seconds, trainingSeconds, evaluations } = record as unknown as RunSummary;
+  return { status: "finished", directory: run.path, steps, seconds, trainingSeconds, evaluations, model: run.modelPath };
+}

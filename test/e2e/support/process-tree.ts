@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A process, told from a later one of the same id by when it began. */
+export interface ProcessId {
+  readonly pid: number;
+  readonly began: string;
+}
+
+/** A process and everything that it has started, directly or not, as /proc knows it. */
+export function processTree(root: number): ProcessId[] {
+  const children = new Map<number, ProcessId[]>();
+  for (const name of readdirSync("/proc")) {
+    const found = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
+    if (found !== undefined) children.set(found.parent, [...(children.get(found.parent) ?? []), found]);
+  }
+  const top = statOf(root);
+  const tree = top === undefined ? [] : [top];
+  for (const { pid } of tree) tree.push(...((children.get(pid) ?? []) as typeof tree));
+  return tree.map(({ pid, began }) => ({ pid, began }));
+}
+
+/** kill -9 of each of these, all at once. */
+export function killAll(processes: readonly ProcessId[]): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has just ended.
+    }
+  }
+}
+
+/** Waits for the end of processes that nobody ends any more. */
+export async function gone(processes: readonly ProcessId[]): Promise<void> {
+  while (processes.some(isRunning)) await sleep(50);
+}
+
+function isRunning({ pid, began }: ProcessId): boolean {
+  return statOf(pid)?.began === began;
+}
+
+/** Of a process that runs; one that has ended and that nobody has asked for its status counts as gone. */
+function statOf(pid: number): (ProcessId & { readonly parent: number }) | undefined {
+  try {
+    const [state, parent, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ") as [string, string, ...string[]];
+    return state === "Z" || state === "X" ? undefined : { pid, parent: Number(parent), began: rest[17] as string };
+  } catch {
+    return undefined;
+  }
+}

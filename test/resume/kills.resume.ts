@@ -1,0 +1,38 @@
+import { afterAll, expect, test } from "@jest/globals";
+import { join } from "node:path";
+import { randomStream } from "@mrlm/kit";
+import { describeWithEngine } from "../e2e/support/engine.ts";
+import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
+import { type Kill, killOften, leaveAlone } from "./support/kill-often.ts";
+import { scenarios } from "./support/scenarios.ts";
+
+/** Of each kind of run. */
+const KILLS = Number(process.env["RESUME_KILLS"] ?? 12);
+const SEED = Number(process.env["RESUME_SEED"] ?? 0);
+
+const directory = temporaryDirectory();
+const random = randomStream("kills", SEED);
+const survived: Kill[] = [];
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const tell = (kills: readonly Kill[]): string => {
+  const during = (kind: Kill["during"]): number => kills.filter((kill) => kill.during === kind).length;
+  return `${kills.length} kills survived bit for bit, ${during("start")} of them during a start and ${during("checkpoint")} during the writing of a checkpoint`;
+};
+
+afterAll(() => say(`In all: ${tell(survived)} (RESUME_SEED=${SEED})`));
+
+describeWithEngine("numerics 52, 53: killed at random instants and resumed each time, a run ends with the same bits (skipped where `npm run setup` has not run)", () => {
+  test.each(scenarios(directory).map(({ name, config }, i) => [name, config, i] as const))("%s", async (name, config, i) => {
+    const path = writeConfig(directory, config, `${i}.yaml`);
+    const undisturbed = await leaveAlone(path, join(directory, `${i}-alone`));
+    const kills: Kill[] = [];
+    while (kills.length < KILLS) {
+      const run = await killOften(path, join(directory, `${i}-killed`), KILLS - kills.length, undisturbed, random.next);
+      // Where the kills fell is in the message of a failure.
+      expect({ kills: run.kills, ...run.outcome }).toEqual({ kills: run.kills, ...undisturbed.outcome });
+      kills.push(...run.kills);
+    }
+    survived.push(...kills);
+    say(`${name}: ${tell(kills)}`);
+  }, 3_600_000);
+});
