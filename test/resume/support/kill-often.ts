@@ -50,7 +50,7 @@ export async function killOften(config: string, output: string, most: number, { 
     if (kills.length < most) {
       const isEarly = random() < 0.2;
       if (!isEarly) await mrlm.event(({ event }) => event === "start").catch(() => undefined);
-      await Promise.race([sleep(isEarly ? startMs * random() : (runMs * random()) / 2), end]);
+      await Promise.race([sleep(isEarly ? startMs * random() : (runMs * random()) / 2, undefined, { ref: false }), end]);
       if (finished === undefined) {
         const tree = processTree(mrlm.child.pid as number);
         killAll(tree);

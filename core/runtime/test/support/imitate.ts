@@ -1,7 +1,7 @@
 import type { AlgorithmDefinition, EngineSequence } from "@mrlm/spec";
 import { z } from "zod";
 
-const options = z.strictObject({ steps: z.int().positive() });
+const options = z.strictObject({ steps: z.int().positive(), data: z.string().optional() });
 
 /** Learns to say one token again and again: it neither plays nor publishes, as SFT does not. */
 export const imitate: AlgorithmDefinition<z.output<typeof options>> = {
@@ -9,7 +9,8 @@ export const imitate: AlgorithmDefinition<z.output<typeof options>> = {
   description: "Imitation, for tests.",
   options,
   iterations: ({ steps }) => steps,
-  create({ engine, policy }, { steps }) {
+  async create({ engine, policy, rows }, { steps, data }) {
+    if (data !== undefined) await rows(data);
     const sequence: EngineSequence = { tokens: Int32Array.of(3, 4, 4), mask: Uint8Array.of(0, 1, 1) };
     let iteration = 0;
     return {

@@ -1,0 +1,172 @@
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Engine, MrlmError } from "@mrlm/spec";
+import { BigramEngine } from "@mrlm/testing";
+import { MetricsFile, openRun, RunDirectory, type RunEvent, type RunSummary, trainRun } from "@mrlm/runtime";
+import { CONFIG, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
+
+afterAll(removeTemporaryDirectories);
+
+const QUICK = { ...CONFIG, stages: [{ algorithm: "imitate", steps: 2 }, { algorithm: "reinforce", steps: 3, with_reference: true }], eval: { tasks: 2 }, checkpoint: { every: 1, keep: 9 } };
+
+interface Trained {
+  readonly summary: RunSummary;
+  readonly notices: readonly string[];
+}
+
+async function train(config: Readonly<Record<string, unknown>>, extra: Partial<Parameters<typeof trainRun>[0]> = {}): Promise<Trained> {
+  const notices: string[] = [];
+  const { prepared, host } = await prepare(config);
+  const onEvent = (event: RunEvent): void => void (event.kind === "notice" && notices.push(event.text));
+  return { summary: await trainRun({ prepared, host, engine: new BigramEngine(), onEvent, ...extra }), notices };
+}
+
+/** Goes on under a configuration that may have been edited meanwhile. */
+async function resume(directory: string, config: Readonly<Record<string, unknown>> = QUICK, extra: Partial<Parameters<typeof trainRun>[0]> = {}): Promise<Trained> {
+  const { run, checkpoint } = await openRun(directory, () => undefined);
+  return train(config, { run, ...(checkpoint === undefined ? {} : { checkpoint }), ...extra });
+}
+
+/** A run that was asked to stop after a step. */
+async function stoppedAfter(step: number, config: Readonly<Record<string, unknown>> = QUICK): Promise<string> {
+  const drain = new AbortController();
+  const { summary } = await train(config, { drain: drain.signal, onEvent: (event) => event.kind === "iteration" && event.step === step && drain.abort() });
+  return summary.directory;
+}
+
+const weights = ({ summary }: Trained): Buffer => readFileSync(join(summary.directory, "model", "weights.bin"));
+const steps = (directory: string): string[] => new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ kind, step }) => `${kind} ${step}`);
+const failure = (work: Promise<unknown>): Promise<MrlmError> => work.then(() => Promise.reject(new Error("It did not fail")), (error: MrlmError) => error);
+
+describe("a run that is gone on with under another configuration", () => {
+  test("is refused, with each field that has changed", async () => {
+    const directory = await stoppedAfter(3);
+    const changed = { ...QUICK, seed: 9, stages: [{ ...QUICK.stages[0], algorithm: "reinforce" }, { ...QUICK.stages[1], learning_rate: 0.25 }], sampling: { max_tokens: 9 } };
+    const { code, message } = await failure(resume(directory, changed));
+    expect(code).toBe("CHECKPOINT_MISMATCH");
+    for (const field of ["seed: 7 -> 9", 'stages[0].algorithm: "imitate" -> "reinforce"', "stages[1].options.learning_rate: nothing -> 0.25", "sampling.max_tokens: 8 -> 9"]) expect(message).toContain(field);
+    expect(steps(directory)).toContain("iteration 3");
+    expect(message).not.toContain("group_size");
+  });
+
+  test("is refused where a name has come to mean another version", async () => {
+    const directory = await stoppedAfter(3);
+    const { run, checkpoint } = await openRun(directory, () => undefined);
+    const { prepared, host } = await prepare(QUICK);
+    const environments = prepared.environments.map((environment) => ({ ...environment, ref: { ...environment.ref, id: "letters@2" } }));
+    const refused = trainRun({ prepared: { ...prepared, environments }, host, engine: new BigramEngine(), run, ...(checkpoint === undefined ? {} : { checkpoint }) });
+    expect(await failure(refused)).toMatchObject({ code: "CHECKPOINT_MISMATCH", message: expect.stringContaining('environments[0]: "letters@1" -> "letters@2"') });
+  });
+
+  test("is refused where a data file has changed that the stage under way reads, and only there", async () => {
+    const data = join(temporaryDirectory(), "rows.jsonl");
+    writeFileSync(data, "{}\n");
+    const config = { ...QUICK, stages: [{ ...QUICK.stages[0], data }, QUICK.stages[1]] };
+    const [inside, behind] = [await stoppedAfter(1, config), await stoppedAfter(3, config)];
+    writeFileSync(data, "{}\n{}\n");
+    expect(await failure(resume(inside, config))).toMatchObject({ code: "CHECKPOINT_MISMATCH", message: expect.stringMatching(/rows\.jsonl has changed since the run read it: its SHA-256 was \w{64}/) });
+    expect((await resume(behind, config)).summary.status).toBe("finished");
+  });
+
+  test("is told of versions and devices that are others now, by name", async () => {
+    const directory = await stoppedAfter(3);
+    const record = JSON.parse(readFileSync(join(directory, "run.json"), "utf8"));
+    writeFileSync(join(directory, "run.json"), JSON.stringify({ ...record, versions: { ...record.versions, engine: { ...record.versions.engine, torch: "1.0" } } }));
+    const { notices } = await resume(directory);
+    expect(notices).toEqual([expect.stringContaining('engine.torch: "1.0" -> "none"')]);
+    expect(JSON.parse(readFileSync(join(directory, "run.json"), "utf8"))).toMatchObject({ started: record.started, resumed: [{ from: expect.stringContaining("00000003-1") }], status: "finished" });
+  });
+});
+
+describe("a run that is over", () => {
+  test("is known as such, and can be made longer: with a constant schedule the weights are those of a run that was longer from the beginning", async () => {
+    const longer = { ...QUICK, stages: [QUICK.stages[0], { ...QUICK.stages[1], steps: 5 }] };
+    const whole = await train(longer);
+    const short = await train(QUICK);
+    const rows = steps(short.summary.directory);
+    const opened = await openRun(short.summary.directory, () => undefined);
+    expect(opened.finished).toEqual(short.summary);
+    const extended = await openRun(short.summary.directory, () => undefined, 5);
+    expect([extended.finished, extended.loaded.config.stages[1]?.options["steps"]]).toEqual([undefined, 5]);
+    const { summary, notices } = await resume(short.summary.directory, longer);
+    expect(notices).toEqual([expect.stringContaining("Stage reinforce now has 5 steps instead of 3. Its learning rate is constant")]);
+    expect([summary.status, summary.steps]).toEqual(["finished", 7]);
+    expect(weights({ summary, notices })).toEqual(weights(whole));
+    expect((await openRun(summary.directory, () => undefined)).finished).toEqual(summary);
+    // The evaluation at the end of what the run was at first stays.
+    expect(steps(summary.directory)).toEqual([...rows, "iteration 6", "iteration 7", "evaluation 7"]);
+  });
+
+  test("can have a further stage, and be shorter than planned, but not than it is", async () => {
+    const { summary } = await train(QUICK);
+    const more = await resume(summary.directory, { ...QUICK, stages: [...QUICK.stages, { algorithm: "imitate", name: "again", steps: 2 }] });
+    expect([more.summary.steps, more.notices]).toEqual([7, [expect.stringContaining("1 stage has come at the end: again.")]]);
+    const directory = await stoppedAfter(4);
+    const shorter = { ...QUICK, stages: [QUICK.stages[0], { ...QUICK.stages[1], steps: 2 }] };
+    expect(await failure(resume(directory, { ...shorter, stages: [QUICK.stages[0], { ...QUICK.stages[1], steps: 1 }] }))).toMatchObject({ message: expect.stringContaining("stages[1].options.steps: 3 -> 1") });
+    expect((await resume(directory, shorter)).summary).toMatchObject({ status: "finished", steps: 4 });
+  });
+
+  test("killed after its last checkpoint, it still measures and writes its model", async () => {
+    const dying = new Proxy(new BigramEngine() as Engine, {
+      get: (target, property: keyof Engine) => (property === "export" ? () => Promise.reject(new MrlmError("ENGINE_EXITED", "killed")) : target[property].bind(target)),
+    });
+    const { hint } = await failure(train(QUICK, { engine: dying }));
+    const directory = /--resume (\S+)/.exec(hint)?.[1] as string;
+    expect((await openRun(directory, () => undefined)).finished).toBeUndefined();
+    const { summary } = await resume(directory);
+    expect([summary.status, existsSync(join(directory, "model"))]).toEqual(["finished", true]);
+    expect(steps(directory)).toEqual(["evaluation 0", "iteration 1", "iteration 2", "evaluation 2", "iteration 3", "iteration 4", "iteration 5", "evaluation 5"]);
+  });
+});
+
+describe("nothing is spoilt", () => {
+  test("by a second process: a run is trained by one at a time, and is free when that one has gone", async () => {
+    const directory = await stoppedAfter(3);
+    const lock = RunDirectory.open(directory).lock();
+    expect(await failure(resume(directory))).toMatchObject({ code: "RUN_IN_USE", message: expect.stringContaining(directory) });
+    lock.release();
+    expect((await resume(directory)).summary.status).toBe("finished");
+  });
+
+  test("by a checkpoint that the engine cannot load: later ones and their metrics stay", async () => {
+    const directory = await stoppedAfter(4);
+    const [before, rows] = [readdirSync(join(directory, "checkpoints")), steps(directory)];
+    const earlier = join(directory, "checkpoints", "00000001-0");
+    const deaf = new Proxy(new BigramEngine() as Engine, {
+      get: (target, property: keyof Engine) => (property === "load" ? () => Promise.reject(new MrlmError("CHECKPOINT_MISMATCH", "another torch")) : target[property].bind(target)),
+    });
+    expect(await failure(resume(earlier, QUICK, { engine: deaf }))).toMatchObject({ message: "another torch" });
+    expect([readdirSync(join(directory, "checkpoints")), steps(directory)]).toEqual([before, rows]);
+    expect((await resume(earlier)).notices).toEqual([expect.stringMatching(/goes back to step 1: later checkpoints are gone \(.*00000004-1.*\)/)]);
+  });
+
+  test("by what a killed run has left in an engine that lives on", async () => {
+    const engine = new BigramEngine();
+    const mortal = new Proxy(engine as Engine, {
+      get: (target, property: keyof Engine) => (property === "save" ? () => Promise.reject(new MrlmError("CANCELLED", "killed")) : target[property].bind(target)),
+    });
+    const { hint } = await failure(train(QUICK, { engine: mortal }));
+    const { summary } = await resume(/--resume (\S+)/.exec(hint)?.[1] as string, QUICK, { engine });
+    expect(weights({ summary, notices: [] })).toEqual(weights(await train(QUICK)));
+  });
+
+  (existsSync("/dev/full") ? test : test.skip)("by a full disk: that is said, the checkpoint before it is complete, and with room again the run goes on (skipped without /dev/full)", async () => {
+    const directory = await stoppedAfter(3);
+    const metrics = join(directory, "metrics.jsonl");
+    const kept = readFileSync(metrics);
+    const full = await openRun(directory, () => undefined);
+    const { prepared, host } = await prepare(QUICK);
+    const onEvent = (event: RunEvent): void => {
+      if (event.kind !== "stage") return;
+      rmSync(metrics);
+      symlinkSync("/dev/full", metrics);
+    };
+    const error = await failure(trainRun({ prepared, host, engine: new BigramEngine(), onEvent, run: full.run, ...(full.checkpoint === undefined ? {} : { checkpoint: full.checkpoint }) }));
+    expect(error).toMatchObject({ code: "WRITE_FAILED", message: expect.stringContaining("ENOSPC"), hint: expect.stringContaining(`--resume ${directory}`) });
+    rmSync(metrics);
+    writeFileSync(metrics, kept);
+    expect(weights(await resume(directory))).toEqual(weights(await train(QUICK)));
+  });
+});
