@@ -35,10 +35,13 @@ export interface RunState {
   evaluations: EvaluationPoint[];
 }
 
+/** Rises with each change of what a state holds. */
+const FORMAT_VERSION = 2;
+
 const jsonObject = z.record(z.string(), z.json());
 
 const savedState = z.object({
-  formatVersion: z.literal(2),
+  formatVersion: z.literal(FORMAT_VERSION),
   learning: jsonObject,
   identities: z.object({ environments: z.array(z.string()), algorithms: z.array(z.string()) }),
   stage: z.int().nonnegative(),
@@ -73,7 +76,7 @@ export function initialState(): RunState {
 }
 
 export function saveState(state: RunState, config: ResolvedConfig, identities: Identities): JsonObject {
-  return JSON.parse(JSON.stringify({ formatVersion: 2, learning: learningOf(config), identities, ...state })) as JsonObject;
+  return JSON.parse(JSON.stringify({ formatVersion: FORMAT_VERSION, learning: learningOf(config), identities, ...state })) as JsonObject;
 }
 
 /**
@@ -81,6 +84,10 @@ export function saveState(state: RunState, config: ResolvedConfig, identities: I
  * A run that has finished is opened again where its last stage is to be longer.
  */
 export function loadState(path: string, saved: JsonObject, config: ResolvedConfig, identities: Identities): { readonly state: RunState; readonly extension: Extension } {
+  if (saved["formatVersion"] !== FORMAT_VERSION)
+    throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} is of format ${String(saved["formatVersion"])}, and this mrlm reads ${FORMAT_VERSION}.`, {
+      hint: "Go on with the version of mrlm that wrote it, which run.json names.",
+    });
   const parsed = savedState.safeParse(saved);
   if (!parsed.success)
     throw new MrlmError(

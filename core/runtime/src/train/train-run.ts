@@ -101,6 +101,8 @@ export interface OpenedRun {
  */
 export async function openRun(path: string, onNotice: (text: string) => void, steps?: number): Promise<OpenedRun> {
   const run = RunDirectory.open(path);
+  // Said before anything is started; the run is locked for good when it begins.
+  run.lock().release();
   const loaded = withSteps(loadConfig(run.configPath), steps);
   const isRun = run.names(path);
   const checkpoint = isRun ? await run.checkpoints.newest(onNotice) : await openCheckpoint(path);
