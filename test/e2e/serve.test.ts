@@ -6,9 +6,10 @@ import { describe, expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
 import type { Message } from "@mrlm/spec";
 import { Mrlm, run } from "./support/mrlm.ts";
-import { temporaryDirectory } from "./support/tiny-run.ts";
+import { TINY, temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
 
 const { signal } = new AbortController();
+const folder = temporaryDirectory();
 
 test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () => {
   const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json"]);
@@ -29,6 +30,26 @@ test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () =
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
 });
 
+test("what an environment prints and logs reaches whoever trains on it, and disturbs nothing", async () => {
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "talkative", version: "1.0.0", type: "module", mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:talkative@1"] } }));
+  writeFileSync(
+    join(folder, "index.js"),
+    `console.log("printed when imported");
+    const tasks = ({ logger }) => {
+      console.log("printed by tasks");
+      logger.warn("logged by tasks", { rows: 1 });
+      return { splits: { train: 1, eval: 1 }, get: async (split, index) => ({ id: split + "/" + index, public: {}, private: {} }) };
+    };
+    const environment = { id: "talkative@1", description: "", determinism: "full", deadlines: {}, tasks, create: () => ({}) };
+    export default { apiVersion: 1, name: "talkative", environments: [{ ...environment, options: { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) } } }] };`,
+  );
+  const config = writeConfig(folder, { ...TINY, plugins: { [folder]: {} }, environments: [{ id: "talkative", options: { hard: true } }], engine: { address: "127.0.0.1:9" } });
+  const { stderr } = await run(["train", "--config", config, "--output", join(folder, "runs")]);
+  expect(stderr).toContain("note: environment server: printed by tasks");
+  expect(stderr).toContain('note: environment server: warn: logged by tasks {"rows":1}');
+  expect(stderr).toContain("error ENGINE_UNAVAILABLE");
+});
+
 test("a port in use is named, with what to do", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
@@ -41,11 +62,11 @@ test("a port in use is named, with what to do", async () => {
 
 describe("where no jail holds what a model wrote", () => {
   // As in a container that forbids namespaces: bubblewrap is there and complains.
-  const folder = join(temporaryDirectory(), "bin");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n");
-  chmodSync(join(folder, "bwrap"), 0o755);
-  const env = { PATH: `${folder}${delimiter}${process.env["PATH"] ?? ""}` };
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n");
+  chmodSync(join(bin, "bwrap"), 0o755);
+  const env = { PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
   const serve = (environment: string, host: string): string[] => ["serve", "--environments", environment, "--host", host, "--port", "0", "--json"];
 
   test("code is not served to others", async () => {

@@ -4,6 +4,7 @@ import { type JsonObject, MrlmError } from "@mrlm/spec";
 export function wholeNumber(text: string, flag: string, least = 0): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least) throw new MrlmError("USAGE", `${flag} ${text} is not a whole number of ${least} or more.`);
+  if (!Number.isSafeInteger(number)) throw new MrlmError("USAGE", `${flag} ${text} is 2^53 or more.`);
   return number;
 }
 

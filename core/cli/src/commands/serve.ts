@@ -1,7 +1,9 @@
+import { isIPv6 } from "node:net";
 import { LocalHost, loadConfig, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command.ts";
+import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { requireJails } from "../services/sandboxes.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
@@ -29,20 +31,25 @@ export async function serve({ console, directory }: CommandContext, options: Ser
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new MrlmError("USAGE", `--port ${options.port} is no port: it is a number from 0 to 65535.`);
   const token = tokenOption(options.tokenFile);
   const config = options.config === undefined ? undefined : loadConfig(options.config).config;
-  const plugins = await PluginHost.discover({ directory, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
+  const logger = lineLogger((line) => console.note(line));
+  const plugins = await PluginHost.discover({ directory, logger, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
   const source = await selectedEnvironments(plugins, options.environments?.split(","));
-  const host = new LocalHost({ source, ...(options.anyData === true ? {} : { dataRoot: options.dataRoot ?? directory }) });
-  const offered = await host.list();
-  if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered.map(({ id }) => id));
-  const server = await serveEnvironments({ host, address: `${options.host}:${port}`, ...token });
-  const interrupts = listenForInterrupts(console, "finishing the calls under way");
-  const address = `${options.host}:${server.port}`;
-  console.print(`serving ${offered.map(({ id }) => id).join(", ")} on ${address}`);
-  console.emit({ event: "listening", address, pid: process.pid, environments: offered.map(({ id }) => id) });
-  await ended(interrupts.drain, options.untilStdinEnds === true);
-  await server.close(DRAIN_MS);
-  await host.close();
-  interrupts.dispose();
+  const host = new LocalHost({ source, logger, ...(options.anyData === true ? {} : { dataRoot: options.dataRoot ?? directory }) });
+  try {
+    const offered = (await host.list()).map(({ id }) => id);
+    if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
+    const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
+    const server = await serveEnvironments({ host, address: `${at}:${port}`, logger, ...token });
+    const interrupts = listenForInterrupts(console, "finishing the calls under way");
+    const address = `${at}:${server.port}`;
+    console.print(`serving ${offered.join(", ")} on ${address}`);
+    console.emit({ event: "listening", address, pid: process.pid, environments: offered });
+    await ended(interrupts.drain, options.untilStdinEnds === true);
+    await server.close(DRAIN_MS);
+    interrupts.dispose();
+  } finally {
+    await host.close();
+  }
 }
 
 function isLoopback(host: string): boolean {

@@ -3,6 +3,7 @@ import { type Checkpoint, type LoadedConfig, loadConfig, openRun, PluginHost, pr
 import { MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
+import { lineLogger } from "../console/line-logger.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { printSummary } from "../console/run-summary.ts";
 import { shownPath } from "../console/shown-path.ts";
@@ -33,7 +34,8 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     return end(context, finished, config);
   }
   let directoryOfRun = existing?.path;
-  const plugins = await PluginHost.discover({ directory, plugins: config.plugins, relativeTo: config.base_directory });
+  const logger = lineLogger(notice);
+  const plugins = await PluginHost.discover({ directory, logger, plugins: config.plugins, relativeTo: config.base_directory });
   const interrupts = listenForInterrupts(console, "finishing this iteration and writing a checkpoint", () => (directoryOfRun === undefined ? undefined : resumeLine(directoryOfRun)));
   const cleanUp: (() => Promise<void>)[] = [() => plugins.close()];
   const started = (role: string) => ({ pid, address }: { readonly pid: number; readonly address: string }): void => console.emit({ event: "process", role, pid, address });
@@ -56,6 +58,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       engine,
       run,
       onEvent,
+      logger,
       drain: interrupts.drain,
       plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
       ...(checkpoint === undefined ? {} : { checkpoint }),
@@ -90,8 +93,7 @@ async function whatToTrain({ config, output, seed, resume, steps }: TrainArgumen
   }
   if (steps !== undefined) throw new MrlmError("USAGE", "--steps is for --resume: a new run has the steps that its configuration says.");
   if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to go on with one.");
-  if (seed !== undefined && !/^\d+$/.test(seed)) throw new MrlmError("USAGE", `--seed ${seed} is not a whole number of 0 or more.`);
   const loaded = loadConfig(config);
-  const changed = { ...loaded.config, ...(seed === undefined ? {} : { seed: Number(seed) }), ...(output === undefined ? {} : { output: { ...loaded.config.output, directory: resolve(output) } }) };
+  const changed = { ...loaded.config, ...(seed === undefined ? {} : { seed: wholeNumber(seed, "--seed") }), ...(output === undefined ? {} : { output: { ...loaded.config.output, directory: resolve(output) } }) };
   return { loaded: { ...loaded, config: changed }, configPath: resolve(config) };
 }

@@ -47,7 +47,10 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   options.onStarted?.(launched);
   const lost = new AbortController();
   void launched.exited.then(({ cause, code, signal }) => lost.abort(cause ?? new MrlmError("ENGINE_EXITED", `The engine process ended (${signal ?? `code ${code}`}).`)));
-  const engine = await connectEngine(launched.address, { lost: lost.signal });
+  const engine = await connectEngine(launched.address, { lost: lost.signal }).catch(async (error: unknown) => {
+    await launched.stop();
+    throw error;
+  });
   return {
     engine,
     async stop() {

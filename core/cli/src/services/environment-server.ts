@@ -12,6 +12,8 @@ interface LaunchOptions {
   readonly configPath: string;
   /** The project, where plugins are looked up. */
   readonly directory: string;
+  /** Told of restarts, and of what the environments write. */
+  readonly notice: (line: string) => void;
   /** Told of each process, also of those that take a dead one's place. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }
@@ -19,12 +21,14 @@ interface LaunchOptions {
 /** Restarts within one run; a server that dies more often than that has a fault that restarting does not cure. */
 const MAX_RESTARTS = 5;
 const START_TIMEOUT_MS = 60_000;
+/** Of its output that are quoted when it does not come up. */
+const MAX_LINES = 50;
 
 /**
  * Starts `mrlm serve` with the plugins of a configuration. When it dies it is started again on the same port, so that clients find it where it
  * was; `notice` is told.
  */
-export async function startEnvironmentServer(options: LaunchOptions & { readonly notice: (line: string) => void }): Promise<EnvironmentServer> {
+export async function startEnvironmentServer(options: LaunchOptions): Promise<EnvironmentServer> {
   let stopping = false;
   let restarts = 0;
   const { address, child: first } = await launch(options, 0);
@@ -61,7 +65,7 @@ export async function startEnvironmentServer(options: LaunchOptions & { readonly
   };
 }
 
-async function launch({ configPath, directory, onStarted }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
+async function launch({ configPath, directory, onStarted, notice }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
   const main = process.argv[1] as string;
   const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--any-data", "--port", String(port), "--config", configPath], {
     cwd: directory,
@@ -70,27 +74,45 @@ async function launch({ configPath, directory, onStarted }: LaunchOptions, port:
     detached: true,
   });
   const said: string[] = [];
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    said.push(text);
-    if (said.length > 50) said.shift();
-  });
+  let isReady = false;
+  // What environments write is for their authors, wherever it went.
+  const heard = (line: string): void => {
+    if (isReady) return notice(`environment server: ${line}`);
+    said.push(line);
+    if (said.length > MAX_LINES) said.shift();
+  };
+  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on("line", heard);
+  // A server that is gone is noticed by its exit.
+  child.stdin?.on("error", () => undefined);
   const address = await new Promise<string>((resolve, reject) => {
     const fail = (what: string): void => {
       clearTimeout(timer);
       child.kill("SIGKILL");
-      reject(new MrlmError("SERVER_UNAVAILABLE", `The environment server ${what}.\n${said.join("").trim()}`, { isRetryable: false, hint: "The lines above are the server's own." }));
+      reject(new MrlmError("SERVER_UNAVAILABLE", `The environment server ${what}.\n${said.join("\n")}`, { isRetryable: false, hint: "The lines above are the server's own." }));
     };
     const timer = setTimeout(() => fail(`was not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
     child.once("error", (error) => fail(`could not be started: ${error.message}`));
     child.once("close", (code) => fail(`ended with code ${code} before it was ready`));
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-      const event = JSON.parse(line) as { event: string; address?: string };
+      const event = eventOf(line);
+      if (event === undefined) return heard(line);
       if (event.event !== "listening" || event.address === undefined) return;
       clearTimeout(timer);
       child.removeAllListeners("close");
+      isReady = true;
       resolve(event.address);
     });
   });
   onStarted?.({ pid: child.pid as number, address });
   return { child, address };
+}
+
+/** An event of `mrlm serve --json`; `undefined` for what a plugin wrote to standard output. */
+function eventOf(line: string): { readonly event: string; readonly address?: string } | undefined {
+  try {
+    const value = JSON.parse(line) as { event: string } | null;
+    return typeof value?.event === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import { connectEnvironments } from "@mrlm/client";
 import { LocalHost, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import type { EnvironmentHost } from "@mrlm/spec";
+import { lineLogger } from "../console/line-logger.ts";
 import { startEnvironmentServer } from "./environment-server.ts";
 import { tokenOption } from "./token.ts";
 
@@ -27,11 +28,14 @@ export async function openEnvironments(options: {
     return { host, stop: () => host.close() };
   }
   if (!config.server.spawn) {
-    const host = new LocalHost({ source: plugins });
+    const host = new LocalHost({ source: plugins, logger: lineLogger(options.notice) });
     return { host, stop: () => host.close() };
   }
   const server = await startEnvironmentServer(options);
-  const host = await connectEnvironments(server.address, patience);
+  const host = await connectEnvironments(server.address, patience).catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
   return {
     host,
     async stop() {

@@ -1,8 +1,9 @@
 import { chatRenderer } from "@mrlm/kit";
-import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner, silentLogger } from "@mrlm/runtime";
+import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner } from "@mrlm/runtime";
 import { type EngineInfo, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type ModelInfo, MrlmError, type Renderer, type Rollouts } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
+import { lineLogger } from "../console/line-logger.ts";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { openEnvironments } from "./environments.ts";
 import { playerConfig, type PlayerArguments } from "./player-config.ts";
@@ -32,12 +33,13 @@ export interface PlayedEnvironment {
 export async function openPlayer({ console, directory }: CommandContext, args: PlayerArguments, signal: AbortSignal): Promise<Player> {
   const { config, path: configPath, modelDirectory } = playerConfig(args);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
+  const logger = lineLogger((line) => console.note(line));
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const each of closing.splice(0)) await each().catch((error: Error) => console.note(`note: ${error.message}`));
   };
   try {
-    const plugins = await PluginHost.discover({ directory, plugins: config.plugins, relativeTo: config.base_directory });
+    const plugins = await PluginHost.discover({ directory, logger, plugins: config.plugins, relativeTo: config.base_directory });
     closing.unshift(() => plugins.close());
     const policy = { ...policyOptions(config), trainable: false };
     await assertEngineInstalled(config, plugins);
@@ -57,7 +59,7 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
       isDeterministic: described.deterministic,
       concurrency: config.sampling.concurrency,
       reconnection: { patienceMs: config.server.reconnect_seconds * 1000, firstDelayMs: 100 },
-      logger: silentLogger,
+      logger,
       renderer: () => renderer,
       tokenLimit: () => Math.min(info.maxPositions, config.sampling.max_sequence_tokens ?? Number.POSITIVE_INFINITY),
       turnLimit: () => environment.maxTurns ?? 0,

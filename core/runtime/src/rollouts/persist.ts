@@ -19,7 +19,7 @@ export async function persist<T>(
   options: {
     readonly reconnection: Reconnection;
     readonly signal?: AbortSignal | undefined;
-    readonly onWait: (error: MrlmError, milliseconds: number) => void;
+    readonly onWait: (error: MrlmError) => void;
   },
 ): Promise<T> {
   const { reconnection, signal, onWait } = options;
@@ -34,7 +34,7 @@ export async function persist<T>(
       if (error.code === "SESSION_NOT_FOUND" && ++losses > MAX_LOSSES) throw error;
       since ??= performance.now();
       if (performance.now() + wait - since > reconnection.patienceMs) throw error;
-      onWait(error, wait);
+      onWait(error);
       await sleep(wait, undefined, signal === undefined ? {} : { signal }).catch(() => {
         throw new MrlmError("CANCELLED", "It was given up while it waited for its environment server.");
       });

@@ -1,9 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Action, type EnvironmentHost, type Logger, type Observation, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
+import { type Action, type EnvironmentHost, type Logger, type MrlmError, type Observation, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
 import type { EpisodeSession } from "./episode.ts";
 import { EpisodeLost } from "./episode-lost.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
 import { persist, type Reconnection } from "./persist.ts";
+
+export interface ResilientSessionOptions {
+  readonly reconnection: Reconnection;
+  readonly logger: Logger;
+  /** Told before each wait. */
+  onWait(error: MrlmError): void;
+}
 
 /**
  * An episode's session that outlives its server: when the session is gone or the server cannot be reached, it waits, opens another,
@@ -12,17 +19,15 @@ import { persist, type Reconnection } from "./persist.ts";
 export class ResilientSession implements EpisodeSession {
   readonly #plan: EpisodePlan;
   readonly #host: EnvironmentHost;
-  readonly #reconnection: Reconnection;
-  readonly #logger: Logger;
+  readonly #options: ResilientSessionOptions;
   readonly #past: { readonly action: Action; readonly result: StepResult }[] = [];
   #first: Observation | undefined;
   #live: (SimulatedEnvironment & { close(): Promise<void> }) | undefined;
 
-  constructor(plan: EpisodePlan, host: EnvironmentHost, reconnection: Reconnection, logger: Logger) {
+  constructor(plan: EpisodePlan, host: EnvironmentHost, options: ResilientSessionOptions) {
     this.#plan = plan;
     this.#host = host;
-    this.#reconnection = reconnection;
-    this.#logger = logger;
+    this.#options = options;
   }
 
   async reset(): Promise<Observation> {
@@ -45,7 +50,7 @@ export class ResilientSession implements EpisodeSession {
     try {
       await live?.close();
     } catch (error) {
-      this.#logger.warn(`Closing the session of episode ${this.#plan.id} failed.`, { error: String(error) });
+      this.#options.logger.warn(`Closing the session of episode ${this.#plan.id} failed.`, { error: String(error) });
     }
   }
 
@@ -64,20 +69,20 @@ export class ResilientSession implements EpisodeSession {
 
   #compare(now: unknown, before: unknown): void {
     if (isDeepStrictEqual(now, before)) return;
-    this.#logger.warn(
+    this.#options.logger.warn(
       `Environment ${this.#plan.description.id} promises to be deterministic but answered otherwise when episode ${this.#plan.id} was repeated.`,
     );
     throw new EpisodeLost(this.#plan.id, "its environment answered otherwise when it was repeated");
   }
 
   #persist<T>(work: () => Promise<T>): Promise<T> {
-    const { id, signal } = this.#plan;
+    const { reconnection, onWait } = this.#options;
     return persist(work, {
-      reconnection: this.#reconnection,
-      signal,
-      onWait: ({ code }, milliseconds) => {
+      reconnection,
+      signal: this.#plan.signal,
+      onWait: (error) => {
         void this.close();
-        this.#logger.warn(`Episode ${id} waits for its environment.`, { code, milliseconds: Math.round(milliseconds) });
+        onWait(error);
       },
     });
   }

@@ -37,9 +37,13 @@ export interface RolloutRunnerOptions {
   turnLimit(environment: EnvironmentRef): number;
 }
 
+/** Between two notices that episodes wait. */
+const WAIT_NOTICE_MS = 10_000;
+
 /** Plays groups of episodes with bounded concurrency. */
 export class RolloutRunner implements Rollouts {
   readonly #options: RolloutRunnerOptions;
+  #silentUntil = 0;
   readonly #descriptions = new Map<string, Promise<EnvironmentDescription>>();
 
   constructor(options: RolloutRunnerOptions) {
@@ -65,7 +69,7 @@ export class RolloutRunner implements Rollouts {
       signal,
       samplerOf,
       renderer,
-      session: (plan) => new ResilientSession(plan, host, reconnection, logger),
+      session: (plan) => new ResilientSession(plan, host, { reconnection, logger, onWait: (error) => this.#tellOfWait(error) }),
       logger,
       giveUp: () => stop.abort(),
     });
@@ -116,12 +120,20 @@ export class RolloutRunner implements Rollouts {
 
   #describe(environment: EnvironmentRef): Promise<EnvironmentDescription> {
     const key = `${environment.id} ${canonicalJson(environment.options ?? {})}`;
-    const { host, reconnection, logger } = this.#options;
-    const onWait = (error: MrlmError): void => logger.warn(`Environment ${environment.id} is waited for.`, { code: error.code });
+    const { host, reconnection } = this.#options;
+    const onWait = (error: MrlmError): void => this.#tellOfWait(error);
     const known = this.#descriptions.get(key) ?? persist(() => host.describe(environment), { reconnection, onWait });
     this.#descriptions.set(key, known);
     known.catch(() => this.#descriptions.delete(key));
     return known;
+  }
+
+  /** Not once for each of the many episodes that wait for the same server. */
+  #tellOfWait({ code, message }: MrlmError): void {
+    const now = performance.now();
+    if (now < this.#silentUntil) return;
+    this.#silentUntil = now + WAIT_NOTICE_MS;
+    this.#options.logger.warn("Episodes wait for their environment server.", { code, message });
   }
 }
 
