@@ -48,6 +48,10 @@ def advantages(episodes, options):
             centred = centred / (rewards.std() + 1e-4)
         for member, advantage in zip(members, centred.tolist(), strict=True):
             member["advantage"] = advantage
+    if options.get("scale") == "batch_std":
+        deviation = torch.tensor([episode["advantage"] for episode in episodes], dtype=torch.float64).std() + 1e-4
+        for episode in episodes:
+            episode["advantage"] /= deviation.item()
 
 
 def surrogate(now, old, advantage, options):
@@ -62,7 +66,8 @@ def surrogate(now, old, advantage, options):
         return torch.where(outside, 0.0, -ratio.detach() * advantage * now)
     if kind == "gspo":
         ratio = (now - old).mean().exp().expand_as(now)
-    return -torch.minimum(ratio * advantage, ratio.clamp(1 - low, 1 + high) * advantage)
+    loss = -torch.minimum(ratio * advantage, ratio.clamp(1 - low, 1 + high) * advantage)
+    return loss.clamp(max=-options["dual_clip"] * advantage) if "dual_clip" in options and advantage < 0 else loss
 
 
 def divergence(now, old, reference, options):

@@ -13,6 +13,8 @@ const grpoCases: Record<string, JsonObject> = {
   "leave-one-out, sequence mean": { ...batch, updates_per_step: 2, baseline: "leave_one_out", aggregation: "sequence_mean" },
   "gspo with std": { ...batch, updates_per_step: 2, policy_loss: "gspo", scale: "group_std", aggregation: "sequence_mean", clip_low: 0.01, clip_high: 0.01 },
   "cispo, constant": { ...batch, updates_per_step: 2, policy_loss: "cispo", aggregation: "constant", clip_high: 0.1 },
+  "REINFORCE++ baseline, clipped on two sides and twice": { ...batch, updates_per_step: 2, scale: "batch_std", clip_low: 0.05, clip_high: 0.1, dual_clip: 1.02 },
+  "k1 with its weight": { ...batch, updates_per_step: 2, kl_coefficient: 0.5, kl_estimator: "k1" },
   minirl: { ...batch, updates_per_step: 2, policy_loss: "minirl", minirl_cap: 0.2 },
 };
 const sftCases: Record<string, JsonObject> = {

@@ -16,12 +16,6 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
     if (options.data === undefined && environments.length === 0) {
       throw new MrlmError("CONFIG_INVALID", "dpo has neither `data` nor an environment to make pairs in.");
     }
-    if (options.label_smoothing > 0 && !["sigmoid", "simpo"].includes(options.loss)) {
-      throw new MrlmError("CONFIG_INVALID", `label_smoothing has no meaning with loss: ${options.loss}.`, { hint: "Use loss: sigmoid or simpo, or leave label_smoothing at 0." });
-    }
-    if (options.loss === "kto" && options.reference_free) {
-      throw new MrlmError("CONFIG_INVALID", "kto measures the divergence from its reference: it cannot be reference_free.");
-    }
     if (options.loss === "kto" && options.batch_size < 2) {
       throw new MrlmError("CONFIG_INVALID", "kto estimates its baseline from the other pairs of the batch: batch_size must be at least 2.");
     }

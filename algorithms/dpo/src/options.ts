@@ -1,8 +1,7 @@
-import { optimizerOptions } from "@mrlm/kit";
+import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit";
 import { z } from "zod";
 
-/** Options of `dpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
-export const dpoOptions = z.strictObject({
+const schema = z.strictObject({
   steps: z.int().positive().describe("Optimiser steps"),
   batch_size: z.int().positive().default(32).describe("Pairs in each step"),
 
@@ -24,6 +23,22 @@ export const dpoOptions = z.strictObject({
 
   ...optimizerOptions,
   learning_rate: optimizerOptions.learning_rate.default(1e-6),
+});
+
+/** Options of `dpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+export const dpoOptions = withOptionRules(schema, (options) => {
+  const { loss } = options;
+  return [
+    { when: loss !== "sigmoid" && loss !== "simpo", options: ["label_smoothing"], because: `has no meaning with loss: ${loss} (sigmoid and simpo have labels to smooth)` },
+    { when: loss !== "simpo", options: ["simpo_margin"], because: `has no effect with loss: ${loss}` },
+    { when: loss !== "kto", options: ["kto_desirable_weight", "kto_undesirable_weight"], because: `has no effect with loss: ${loss}` },
+    { when: options.kto_desirable_weight === 0 && options.kto_undesirable_weight === 0, options: ["kto_desirable_weight"], because: "and kto_undesirable_weight are both 0: nothing would be learnt" },
+    { when: loss === "simpo", options: ["reference", "reference_free"], because: "has no effect with loss: simpo, which has no reference" },
+    { when: options.reference_free, options: ["reference"], because: "has no effect beside reference_free" },
+    { when: loss === "kto", options: ["reference_free"], because: "is not for kto, which measures the divergence from its reference" },
+    { when: options.data !== undefined, options: ["prompts", "group_size", "collect_every"], because: "is of episodes that are played, and has no effect on pairs of a file (leave it or data out)" },
+    ...optimizerRules(options),
+  ];
 });
 
 /** Options of `dpo@1`, defaults filled in. */

@@ -89,6 +89,15 @@ describe("dpo on a bigram model", () => {
     [{ data, label_smoothing: 0.1, loss: "ipo" }, /label_smoothing/],
     [{ data, loss: "kto", batch_size: 1 }, /batch_size/],
     [{ data, loss: "kto", reference_free: true }, /reference_free/],
+    [{ data, simpo_margin: 1 }, /simpo_margin.*no effect with loss: sigmoid/s],
+    [{ data, kto_desirable_weight: 2 }, /kto_desirable_weight.*no effect/s],
+    [{ data, loss: "kto", kto_desirable_weight: 0, kto_undesirable_weight: 0 }, /both 0/],
+    [{ data, loss: "simpo", reference: "precomputed" }, /simpo, which has no reference/],
+    [{ data, reference_free: true, reference: "precomputed" }, /beside reference_free/],
+    [{ data, collect_every: 3 }, /collect_every.*no effect on pairs of a file/s],
+    [{ data, beta: 0 }, /beta/],
+    [{ data, label_smoothing: 0.5 }, /label_smoothing/],
+    [{ data, lr_floor: 1e-3 }, /lr_floor/],
   ])("what has no meaning is refused: %j", async (options, message) => {
     await expect(trainBigram(training(options))).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
   });

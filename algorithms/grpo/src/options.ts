@@ -1,8 +1,7 @@
-import { optimizerOptions } from "@mrlm/kit";
+import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit";
 import { z } from "zod";
 
-/** Options of `grpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
-export const grpoOptions = z.strictObject({
+const schema = z.strictObject({
   steps: z.int().positive().describe("Iterations: one batch of episodes each"),
   prompts_per_step: z.int().positive().default(32).describe("Tasks in each batch"),
   group_size: z.int().positive().default(8).describe("Episodes of each task"),
@@ -12,7 +11,7 @@ export const grpoOptions = z.strictObject({
   baseline: z.enum(["group_mean", "leave_one_out"]).default("group_mean"),
   scale: z.enum(["none", "group_std", "batch_std"]).default("none").describe("What advantages are divided by"),
   policy_loss: z.enum(["clip", "gspo", "cispo", "minirl"]).default("clip"),
-  clip_low: z.number().positive().default(0.2),
+  clip_low: z.number().positive().max(1).default(0.2),
   clip_high: z.number().positive().default(0.2),
   dual_clip: z.number().gt(1).optional().describe("Bound of the loss of tokens with a negative advantage (arXiv 1912.09729)"),
   minirl_epsilon_high: z.number().nonnegative().default(0.1).describe("How much farther than clip_low a rewarded token may move, with policy_loss: minirl"),
@@ -35,6 +34,22 @@ export const grpoOptions = z.strictObject({
 
   ...optimizerOptions,
   learning_rate: optimizerOptions.learning_rate.default(1e-6),
+});
+
+/** Options of `grpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+export const grpoOptions = withOptionRules(schema, (options) => {
+  const { policy_loss: loss } = options;
+  return [
+    { when: loss !== "minirl", options: ["minirl_epsilon_high", "minirl_cap"], because: `has no effect with policy_loss: ${loss}` },
+    { when: loss === "cispo" || loss === "minirl", options: ["dual_clip"], because: `has no effect with policy_loss: ${loss}, which does not clip the loss` },
+    { when: loss === "cispo", options: ["clip_low"], because: "has no effect with policy_loss: cispo, which bounds ratios from above alone" },
+    { when: loss === "minirl", options: ["clip_high"], because: "has no effect with policy_loss: minirl, whose upper bound is clip_low + minirl_epsilon_high" },
+    { when: options.mismatch === "none", options: ["mismatch_cap"], because: "has no effect without mismatch: truncate or mask" },
+    { when: options.kl_coefficient === 0, options: ["kl_estimator", "kl_importance"], because: "has no effect while kl_coefficient is 0" },
+    { when: options.overlong_buffer === 0, options: ["overlong_penalty"], because: "has no effect without an overlong_buffer" },
+    { when: options.minibatches > options.prompts_per_step, options: ["minibatches"], because: `is more than prompts_per_step (${options.prompts_per_step}): some would be empty` },
+    ...optimizerRules(options),
+  ];
 });
 
 /** Options of `grpo@1`, defaults filled in. */

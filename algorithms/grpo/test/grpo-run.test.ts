@@ -160,6 +160,19 @@ describe("what cannot train is refused before work begins", () => {
     ["numerics 16: a cut distribution", {}, { sampling: { top_p: 0.9 } }, /cuts the distribution/],
     ["a buffer as long as the answer", { overlong_buffer: 8 }, { sampling: { max_tokens: 8 } }, /overlong_buffer/],
     ["an option that does not exist", { lerning_rate: 1 }, {}, /learning_rate/],
+    ["minirl's bounds elsewhere", { minirl_cap: 2 }, {}, /minirl_cap.*no effect with policy_loss: clip/s],
+    ["a dual clip of what is not clipped", { policy_loss: "cispo", dual_clip: 3 }, {}, /dual_clip.*no effect/s],
+    ["a lower bound of cispo", { policy_loss: "cispo", clip_low: 0.1 }, {}, /clip_low.*from above alone/s],
+    ["an upper bound of minirl by another name", { policy_loss: "minirl", clip_high: 0.4 }, {}, /minirl_epsilon_high/],
+    ["a cap without weights", { mismatch_cap: 3 }, {}, /mismatch: truncate or mask/],
+    ["an estimator without a coefficient", { kl_estimator: "k1" }, {}, /kl_coefficient is 0/],
+    ["a penalty without a buffer", { overlong_penalty: 2 }, {}, /overlong_buffer/],
+    ["more minibatches than groups", { minibatches: 5 }, {}, /prompts_per_step \(4\)/],
+    ["a clip below a ratio of 0", { clip_low: 1.5 }, {}, /clip_low/],
+    ["a dual clip below 1", { dual_clip: 0.9 }, {}, /dual_clip/],
+    ["a mismatch cap below 1", { mismatch: "mask", mismatch_cap: 0.5 }, {}, /mismatch_cap/],
+    ["a negative coefficient", { kl_coefficient: -0.1 }, {}, /kl_coefficient/],
+    ["a surrogate that does not exist", { policy_loss: "gpso" }, {}, /gspo/],
   ])("%s", async (_name, options, config, message) => {
     await expect(trainBigram(training(options, config))).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
   });

@@ -15,16 +15,8 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
   options: ppoOptions,
   iterations: (options) => options.steps,
   needsValueHead: ({ critic }) => critic === "shared",
-  validate(options, environments) {
+  validate(_options, environments) {
     if (environments.length === 0) throw new MrlmError("CONFIG_INVALID", "ppo has no environment to play in.", { hint: "Name one under `environments`." });
-    const { critic_path, critic_learning_rate, critic_warmup_steps } = options;
-    const separate = Object.entries({ critic_path, critic_learning_rate, critic_warmup_steps: critic_warmup_steps || undefined }).find(([, value]) => value !== undefined);
-    if (options.critic === "shared" && separate !== undefined) {
-      throw new MrlmError("CONFIG_INVALID", `${separate[0]} is for a separate critic; a shared one is the policy itself.`, { hint: `Leave ${separate[0]} out, or set critic: separate.` });
-    }
-    if (options.kl_target !== undefined && options.kl_coefficient === 0) {
-      throw new MrlmError("CONFIG_INVALID", "kl_target adapts kl_coefficient, which is 0 and stays so.", { hint: "Set kl_coefficient to where it should start, 0.05 for instance." });
-    }
   },
   create: startPpo,
 };

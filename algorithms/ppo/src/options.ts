@@ -1,15 +1,14 @@
-import { optimizerOptions } from "@mrlm/kit";
+import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit";
 import { z } from "zod";
 
-/** Options of `ppo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
-export const ppoOptions = z.strictObject({
+const schema = z.strictObject({
   steps: z.int().positive().describe("Iterations: one batch of episodes each"),
   prompts_per_step: z.int().positive().default(64).describe("Tasks in each batch"),
   group_size: z.int().positive().default(1).describe("Episodes of each task"),
   updates_per_step: z.int().positive().default(2).describe("Passes over each batch; old log-probabilities, values and advantages stay frozen"),
   minibatches: z.int().positive().default(1).describe("Optimiser steps in each pass"),
 
-  clip_low: z.number().positive().default(0.2),
+  clip_low: z.number().positive().max(1).default(0.2),
   clip_high: z.number().positive().default(0.2),
   dual_clip: z.number().gt(1).optional().describe("Bound of the loss of tokens with a negative advantage (arXiv 1912.09729)"),
   old_policy: z.enum(["trainer", "sampler"]).default("trainer").describe("Whose log-probabilities the ratio is taken against"),
@@ -41,6 +40,21 @@ export const ppoOptions = z.strictObject({
   ...optimizerOptions,
   learning_rate: optimizerOptions.learning_rate.default(1e-6),
   adam_epsilon: optimizerOptions.adam_epsilon.default(1e-5),
+});
+
+/** Options of `ppo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+export const ppoOptions = withOptionRules(schema, (options) => {
+  const { critic, kl_coefficient: coefficient, kl_placement: placement } = options;
+  return [
+    { when: critic === "shared", options: ["critic_path", "critic_learning_rate", "critic_warmup_steps"], because: "is for a separate critic; a shared one is the policy itself (set critic: separate, or leave it out)" },
+    { when: coefficient === 0, options: ["kl_target"], because: "adapts kl_coefficient, which is 0 and stays so (set it to where it should start, 0.05 for instance)" },
+    { when: coefficient === 0, options: ["kl_placement", "kl_estimator", "kl_clip"], because: "has no effect while kl_coefficient is 0" },
+    { when: coefficient > 0 && placement === "reward", options: ["kl_estimator"], because: "has no effect in the reward, where the divergence is k1 (kl_placement: loss has a choice)" },
+    { when: coefficient > 0 && placement === "loss", options: ["kl_clip"], because: "has no effect with kl_placement: loss" },
+    { when: options.kl_target === undefined, options: ["kl_horizon"], because: "has no effect without kl_target" },
+    { when: options.minibatches > options.prompts_per_step, options: ["minibatches"], because: `is more than prompts_per_step (${options.prompts_per_step}): some would be empty` },
+    ...optimizerRules(options),
+  ];
 });
 
 /** Options of `ppo@1`, defaults filled in. */

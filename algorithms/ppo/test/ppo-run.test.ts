@@ -89,7 +89,16 @@ describe("ppo on a bigram model", () => {
 
   test.each<[JsonObject, JsonObject, RegExp]>([
     [{ kl_target: 1 }, {}, /kl_target/],
-    [{ critic: "shared", critic_warmup_steps: 2 }, {}, /critic_warmup_steps is for a separate critic/],
+    [{ critic: "shared", critic_warmup_steps: 2 }, {}, /critic_warmup_steps.*is for a separate critic/s],
+    [{ kl_clip: 1 }, {}, /kl_clip.*kl_coefficient is 0/s],
+    [{ kl_coefficient: 0.1, kl_estimator: "k1" }, {}, /kl_estimator.*in the reward, where the divergence is k1/s],
+    [{ kl_coefficient: 0.1, kl_placement: "loss", kl_clip: 1 }, {}, /kl_clip.*kl_placement: loss/s],
+    [{ kl_coefficient: 0.1, kl_horizon: 10 }, {}, /kl_horizon.*without kl_target/s],
+    [{ minibatches: 13 }, {}, /prompts_per_step \(12\)/],
+    [{ gamma: 1.1 }, {}, /gamma/],
+    [{ gae_lambda: -0.1 }, {}, /gae_lambda/],
+    [{ value_clip: 0 }, {}, /value_clip/],
+    [{ stop_kl: 0 }, {}, /stop_kl/],
     [{}, { sampling: { temperature: 0 } }, /temperature is 0/],
     [{}, { sampling: { top_k: 3 } }, /cuts the distribution/],
   ])("what cannot train is refused: %j %j", async (options, config, message) => {

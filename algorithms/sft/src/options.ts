@@ -1,4 +1,4 @@
-import { optimizerOptions } from "@mrlm/kit";
+import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit";
 import { z } from "zod";
 
 /** What is learnt from a source; said once for all, or for one of them. */
@@ -15,8 +15,7 @@ const source = z.strictObject({
   ...lessons,
 });
 
-/** Options of `sft@1`, as they stand in a YAML file. */
-export const sftOptions = z.strictObject({
+const schema = z.strictObject({
   steps: z.int().positive().describe("Optimiser steps"),
   batch_size: z.int().positive().default(64).describe("Conversations in each step"),
   data: z
@@ -32,6 +31,16 @@ export const sftOptions = z.strictObject({
     .describe("token_mean: every token weighs the same; sequence_mean: every conversation does"),
   ...optimizerOptions,
   learning_rate: optimizerOptions.learning_rate.default(1e-5),
+});
+
+/** Options of `sft@1`, as they stand in a YAML file. */
+export const sftOptions = withOptionRules(schema, (options) => {
+  const sources = sourcesOf(options);
+  return [
+    { when: sources.every(({ path }) => path !== undefined), options: ["demonstrations"], because: "has no effect: every source of data is a file" },
+    { when: sources.every(({ path }) => path === undefined), options: ["min_reward"], because: "has no effect on the environments' own demonstrations (it is for episodes of a file)" },
+    ...optimizerRules(options),
+  ];
 });
 
 /** Options of `sft@1`, defaults filled in. */

@@ -87,6 +87,9 @@ describe("sft on a bigram model", () => {
 
   test.each<[JsonObject, string, RegExp]>([
     [{ action_weight: 0 }, "CONFIG_INVALID", /both 0/],
+    [{ min_reward: 0.5 }, "CONFIG_INVALID", /min_reward.*own demonstrations/s],
+    [{ data: fileOf({ prompt: "1", completion: "a" }), demonstrations: 5 }, "CONFIG_INVALID", /demonstrations.*every source of data is a file/s],
+    [{ observation_weight: -1 }, "CONFIG_INVALID", /observation_weight/],
     [{ action_weight: 0, observation_weight: 1 }, "DATA_INVALID", /in none of them does an observation follow a turn/],
     [{ data: [{ path: fileOf({ prompt: "1", completion: "a" }), action_weight: 0, observation_weight: 1 }] }, "DATA_INVALID", /1 without an observation after a turn/],
   ])("what has nothing to learn is refused: %j", async (options, code, message) => {

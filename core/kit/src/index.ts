@@ -15,6 +15,7 @@ export * from "./learning/kl.ts";
 export * from "./learning/learnable-episodes.ts";
 export * from "./learning/mean.ts";
 export * from "./learning/optimizer-options.ts";
+export * from "./learning/option-rules.ts";
 export * from "./learning/play-groups.ts";
 export * from "./learning/schedule.ts";
 export * from "./learning/shares.ts";
