@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Message, Renderer } from "@mrlm/spec";
 import fc from "fast-check";
-import { characterTokenizerFiles, chatRenderer, loadTokenizer, messageText, textMessage } from "../src/index.ts";
+import { characterTokenizerFiles, chatRenderer, loadTokenizer, messageText, parseSaid, textMessage } from "../src/index.ts";
 
 /** Drops the reasoning of every turn but the last, as reasoning models' templates do. */
 const FORGETFUL =
@@ -93,6 +93,22 @@ describe("chatRenderer", () => {
     const wide = rendererWith();
     const parts = wide.parse(sampled(wide, '<think>hm</think>a<tool_call>{"name":"f","arguments":{"x":1}}</tool_call><tool_call>{oops}</tool_call>')).parts;
     expect(parts.map((part) => part.type)).toEqual(["thinking", "text", "tool-call", "text"]);
+  });
+
+  test("a policy that repeats itself without end is read at once", () => {
+    const text = `<tool_call>${"\n".repeat(100_000)}${"<tool_call>".repeat(20_000)}`;
+    expect(parseSaid(text).parts).toEqual([{ type: "text", text }]);
+  });
+
+  test("vocabularies of today's models and conversations as long as their contexts fit", () => {
+    const files = characterTokenizerFiles({ alphabet: "ab" });
+    const tokenizer = JSON.parse(new TextDecoder().decode(files["tokenizer.json"])) as { model: { vocab: Record<string, number> } };
+    const first = Math.max(...Object.values(tokenizer.model.vocab)) + 1;
+    for (let id = first; id < 160_000; id++) tokenizer.model.vocab[`unused${id}`] = id;
+    const large = chatRenderer({ tokenizerFiles: { ...files, "tokenizer.json": new TextEncoder().encode(JSON.stringify(tokenizer)) }, eosTokenIds: [] });
+    expect(large.vocabSize).toBe(160_000);
+    const [sequence] = large.supervise([textMessage("user", "a".repeat(150_000)), textMessage("assistant", "b")]);
+    expect([sequence?.tokens.length, sequence?.mask.filter((bit) => bit === 1).length]).toEqual([150_005, 2]);
   });
 
   test("text without tokens is refused by name, not dropped", () => {

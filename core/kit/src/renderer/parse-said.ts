@@ -1,7 +1,8 @@
 import type { JsonObject, Message, Part } from "@mrlm/spec";
 
 const THINKING = /^\s*<think>([\s\S]*?)<\/think>\s*/;
-const TOOL_CALL = /<tool_call>\s*([\s\S]*?)\s*<\/tool_call>/g;
+const CALL_BEGINS = "<tool_call>";
+const CALL_ENDS = "</tool_call>";
 
 /**
  * What a policy said, from its text: reasoning in `<think>`, tool calls as JSON in `<tool_call>` (the Hermes form, which Qwen and many
@@ -15,15 +16,20 @@ export function parseSaid(text: string): Message {
     parts.push({ type: "thinking", text: (thinking[1] as string).trim() });
     rest = rest.slice(thinking[0].length);
   }
-  let end = 0;
-  for (const match of rest.matchAll(TOOL_CALL)) {
-    const call = parseCall(match[1] as string);
+  let told = 0;
+  // Not by a pattern: what a policy repeats a thousand times would make one search for minutes.
+  for (let end = 0; ; ) {
+    const begin = rest.indexOf(CALL_BEGINS, end);
+    const close = begin < 0 ? -1 : rest.indexOf(CALL_ENDS, begin);
+    if (close < 0) break;
+    end = close + CALL_ENDS.length;
+    const call = parseCall(rest.slice(begin + CALL_BEGINS.length, close));
     if (call === undefined) continue;
-    pushText(parts, rest.slice(end, match.index));
+    pushText(parts, rest.slice(told, begin));
     parts.push({ type: "tool-call", id: `call_${parts.length}`, ...call });
-    end = match.index + match[0].length;
+    told = end;
   }
-  pushText(parts, rest.slice(end));
+  pushText(parts, rest.slice(told));
   return { role: "assistant", parts };
 }
 
@@ -33,7 +39,7 @@ function pushText(parts: Part[], text: string): void {
 
 function parseCall(json: string): { name: string; arguments: JsonObject } | undefined {
   try {
-    const call = JSON.parse(json) as { name?: unknown; arguments?: unknown };
+    const call = JSON.parse(json.trim()) as { name?: unknown; arguments?: unknown };
     if (typeof call.name !== "string" || typeof call.arguments !== "object" || call.arguments === null || Array.isArray(call.arguments)) return undefined;
     return { name: call.name, arguments: call.arguments as JsonObject };
   } catch {

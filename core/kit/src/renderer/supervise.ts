@@ -17,8 +17,8 @@ interface Conversation {
 export function superviseConversation(conversation: Conversation): readonly SupervisedSequence[] {
   const { messages, tools, template, encode, extend, afterStop } = conversation;
   const finished: SupervisedSequence[] = [];
-  let tokens: number[] = [];
-  let mask: number[] = [];
+  let tokens: Int32Array = new Int32Array();
+  let mask: Uint8Array = new Uint8Array();
   let seen = 0;
   for (const [turn, message] of messages.entries()) {
     if (message.role !== "assistant") continue;
@@ -31,20 +31,30 @@ export function superviseConversation(conversation: Conversation): readonly Supe
     }
     let context = encode(prompt);
     if (tokens.length > 0) {
-      const extension = extend(Int32Array.from(tokens), messages.slice(0, seen), messages.slice(seen, turn), tools);
+      const extension = extend(tokens, messages.slice(0, seen), messages.slice(seen, turn), tools);
       if (extension.kind === "restart") {
-        finished.push({ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) });
-        tokens = [];
-        mask = [];
+        finished.push({ tokens, mask });
+        tokens = new Int32Array();
+        mask = new Uint8Array();
       }
       context = extension.tokens;
     }
     const { tail } = afterStop(whole);
     const said = encode(whole.slice(prompt.length, whole.length - tail.length));
-    tokens.push(...context, ...said);
-    mask.push(...new Array<number>(context.length).fill(0), ...new Array<number>(said.length).fill(1));
+    tokens = concat<Int32Array>([tokens, context, said], new Int32Array(tokens.length + context.length + said.length));
+    mask = concat<Uint8Array>([mask, new Uint8Array(context.length), new Uint8Array(said.length).fill(1)], new Uint8Array(tokens.length));
     seen = turn + 1;
   }
   if (tokens.length === 0) throw new MrlmError("DATA_INVALID", "The conversation has no message of role assistant: there is nothing to learn from it.");
-  return [...finished, { tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }];
+  return [...finished, { tokens, mask }];
+}
+
+/** The pieces, one after the other, in an array that has room for just them. */
+function concat<T extends Int32Array | Uint8Array>(pieces: readonly T[], whole: T): T {
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }

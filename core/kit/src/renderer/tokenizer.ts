@@ -31,7 +31,8 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
   } catch (cause) {
     throw new MrlmError("TOKENIZER_INVALID", `tokenizer.json cannot be used: ${(cause as Error).message}`, { cause });
   }
-  const vocab = tokenizer.get_vocab(true);
+  let highest = -1;
+  for (const id of tokenizer.get_vocab(true).values()) highest = Math.max(highest, id);
   const losesText = mayLoseText(definition);
   const decode = (tokens: Int32Array, skipSpecial: boolean): string =>
     tokens.length === 0 ? "" : tokenizer.decode(Array.from(tokens), { skip_special_tokens: skipSpecial, clean_up_tokenization_spaces: false });
@@ -45,7 +46,7 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
     decode: (tokens) => decode(tokens, false),
     decodeText: (tokens) => decode(tokens, true),
     idOf: (token) => tokenizer.token_to_id(token),
-    vocabSize: Math.max(-1, ...vocab.values()) + 1,
+    vocabSize: highest + 1,
     config,
     chatTemplate: templateOf(files, config),
   };
