@@ -12,6 +12,7 @@ from typing import TextIO
 
 from mrlm_engine.cli import parse_arguments
 from mrlm_engine.distributed.place import Place, place_of_process, take_own_gpu
+from mrlm_engine.lifetime import die_with_parent
 from mrlm_engine.process import prepare_process
 from mrlm_engine.settings import EngineSettings
 
@@ -21,6 +22,9 @@ def main() -> int:
     settings = parse_arguments()
     prepare_process()
     place = place_of_process()
+    if place.size > 1:
+        # Their parent is torchrun's agent, which must not leave ranks behind, not even while they still import torch.
+        die_with_parent()
     take_own_gpu(place)
     start_logging(place)
     # Whatever libraries print must not be taken for the JSON line.
@@ -44,7 +48,7 @@ def serve(settings: EngineSettings, place: Place, ready_line: TextIO) -> int:
     from mrlm_engine.device import choose_device
     from mrlm_engine.distributed.peers import find_peers
     from mrlm_engine.distributed.process_group import join_process_group, leave_process_group
-    from mrlm_engine.lifetime import die_with_parent, end_of_life
+    from mrlm_engine.lifetime import end_of_life
     from mrlm_engine.service.run import follow_leader, serve_clients
     from mrlm_engine.service.state import EngineState
 
@@ -53,8 +57,6 @@ def serve(settings: EngineSettings, place: Place, ready_line: TextIO) -> int:
     torch.manual_seed(settings.seed)
     if place.size == 1:
         return serve_clients(EngineState(settings, device), end_of_life(), ready_line)
-    # torchrun's agent, which must not leave ranks behind.
-    die_with_parent()
     channel = join_process_group(place, device.device)
     try:
         if place.rank == 0:

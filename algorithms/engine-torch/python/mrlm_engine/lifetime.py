@@ -13,6 +13,8 @@ from collections.abc import Callable
 log = logging.getLogger(__name__)
 
 _PR_SET_PDEATHSIG = 1
+# Names the process that starts ranks, for these.
+AGENT = "MRLM_RANKS_AGENT"
 
 
 def end_of_life() -> threading.Event:
@@ -33,6 +35,10 @@ def die_with_parent() -> None:
     """Has the kernel end this process when its parent ends, however that ends. Only Linux can."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    agent = os.environ.get(AGENT)
+    if agent is not None and os.getppid() != int(agent):
+        # It ended before the kernel was asked, and nobody would end this rank.
+        os._exit(1)
 
 
 def _watch_stdin(ended: Callable[[], None]) -> None:

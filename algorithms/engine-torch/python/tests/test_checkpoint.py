@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,39 @@ def test_numerics_53_an_interrupted_save_leaves_the_old_checkpoint(
     monkeypatch.undo()
     engine.client.numbered("Save", pb.SaveRequest, directory=str(path))
     assert json.loads((path / "manifest.json").read_text())["models"][0]["step"] == 1
+
+
+def test_numerics_53_what_a_killed_engine_has_left_goes_with_the_next_save(
+    engine: RunningEngine, tmp_path: Path
+) -> None:
+    engine.create()
+    for name in (".c.partial-1", ".c.old-1"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weights.safetensors").write_bytes(b"half")
+    engine.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"))
+    assert [p.name for p in tmp_path.iterdir()] == ["c"]
+
+
+@pytest.mark.parametrize("call", ["Save", "Export"])
+def test_a_full_disk_is_said_and_costs_neither_the_engine_nor_what_was_written_before(
+    engine: RunningEngine, tmp_path: Path, call: str
+) -> None:
+    engine.create()
+    request = pb.SaveRequest if call == "Save" else pb.ExportRequest
+    model = {} if call == "Save" else {"model_id": "policy"}
+    path = tmp_path / "c"
+    engine.client.numbered(call, request, directory=str(path), **model)
+    before = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
+    try:
+        with pytest.raises(EngineCallError, match="could not be written") as caught:
+            engine.client.numbered(call, request, directory=str(path), **model)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.code == "WRITE_FAILED"
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+    engine.client.numbered(call, request, directory=str(path), **model)
 
 
 def test_value_head_and_low_precision_survive_a_checkpoint(

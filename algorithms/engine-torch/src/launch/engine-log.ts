@@ -24,7 +24,12 @@ export function openEngineLog(directory?: string): EngineLog {
     write(line) {
       kept.push(line);
       if (kept.length > TAIL_LINES) kept.shift();
-      if (descriptor !== undefined) writeSync(descriptor, `${line}\n`);
+      if (descriptor === undefined) return;
+      try {
+        writeSync(descriptor, `${line}\n`);
+      } catch {
+        // A full disk: the last lines are kept here, and the run's own files say so.
+      }
     },
     tail(lines = TAIL_LINES) {
       const said = kept.slice(-lines).map((line) => `\n  ${line}`).join("");

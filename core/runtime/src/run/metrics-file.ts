@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { JsonObject, JsonValue, Metrics } from "@mrlm/spec";
-import { writeDurably } from "./durable.ts";
+import { synchronise, writeDurably } from "./durable.ts";
 
 /** One line of metrics.jsonl: an iteration, an evaluation, or a measurement of what ends a stage early. */
 export interface MetricsRow {
@@ -21,6 +21,11 @@ export class MetricsFile {
 
   append(row: MetricsRow): void {
     appendFileSync(this.#path, `${JSON.stringify(row)}\n`);
+  }
+
+  /** Waits until everything is on the disk, so that no checkpoint is later than its metrics. */
+  flush(): void {
+    if (existsSync(this.#path)) synchronise(this.#path);
   }
 
   /** Rows that are whole; the last one may have been cut by a kill. */

@@ -34,8 +34,8 @@ export class TrajectoryStore {
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path);
-    // One writer, and a run whose last episodes were lost in a power cut resumes from a checkpoint before them.
-    this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
+    // Commits are on the disk from the next `flush` on, which comes before each checkpoint.
+    this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     this.#database.exec(SCHEMA);
     this.#insertTrajectory = this.#database.prepare("INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#insertSegment = this.#database.prepare("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
@@ -53,10 +53,17 @@ export class TrajectoryStore {
     }
   }
 
+  /** Waits until everything is on the disk, so that no checkpoint is later than its episodes, whatever happens to the machine. */
+  flush(): void {
+    this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
   /** Forgets what came after a step that the run goes back to. */
   truncateAfter(step: number): void {
+    this.#database.exec("BEGIN");
     this.#database.prepare("DELETE FROM segments WHERE trajectory IN (SELECT id FROM trajectories WHERE step > ?)").run(step);
     this.#database.prepare("DELETE FROM trajectories WHERE step > ?").run(step);
+    this.#database.exec("COMMIT");
   }
 
   /** Episodes in the order in which they were played. */

@@ -308,8 +308,10 @@ export class TrainingRun {
   }
 
   async #checkpoint(): Promise<void> {
-    const { run, engine, prepared, onEvent } = this.#parts;
+    const { run, store, engine, prepared, onEvent } = this.#parts;
     const began = performance.now();
+    store?.flush();
+    run.metrics.flush();
     const { step, stage } = this.#state;
     const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config, identitiesOf(prepared)), (directory) =>
       engine.save(directory),

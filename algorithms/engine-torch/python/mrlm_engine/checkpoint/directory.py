@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from safetensors import SafetensorError
+
 from mrlm_engine.errors import EngineError
 
 
@@ -20,22 +22,29 @@ def atomic_directory(target: Path) -> Iterator[Path]:
     """
     partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
     try:
-        shutil.rmtree(partial, ignore_errors=True)
+        _remove_leftovers(target)
         partial.mkdir(parents=True)
         yield partial
-        for file in partial.rglob("*"):
-            if file.is_file():
-                _flush(file)
+        for path in partial.rglob("*"):
+            _flush(path)
+        _flush(partial)
         _replace(partial, target)
         _flush(target.parent)
-    except OSError as cause:
+    except (OSError, SafetensorError) as cause:
         raise EngineError(
-            "ENGINE_FAILED",
+            "WRITE_FAILED",
             f"'{target}' could not be written: {cause}.",
-            "Check its path, its rights and the disk space.",
+            "Make room, or check its path and its rights; what was written before is complete.",
         ) from cause
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """What engines that were killed while they wrote `target` have left beside it."""
+    for name in ("partial", "old"):
+        for path in target.parent.glob(f".{target.name}.{name}-*"):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _replace(partial: Path, target: Path) -> None:
@@ -43,7 +52,6 @@ def _replace(partial: Path, target: Path) -> None:
         partial.rename(target)
         return
     old = target.with_name(f".{target.name}.old-{os.getpid()}")
-    shutil.rmtree(old, ignore_errors=True)
     target.rename(old)
     partial.rename(target)
     shutil.rmtree(old, ignore_errors=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from safetensors.torch import save_file
@@ -27,25 +27,36 @@ RANDOM = "random.safetensors"
 CONFIG = "config.json"
 TOKENIZER = "tokenizer"
 
+Tensors: TypeAlias = dict[str, torch.Tensor]
+
 
 def save_checkpoint(target: Path, learners: list[Learner], last_call: int) -> tuple[int, str]:
     """Writes `target`; bytes written and the manifest's checksum. Models are written in the order of `learners`.
 
     Rank 0 writes; the others take part in gathering what is divided among them.
     """
-    if not is_leader():
-        for learner in learners:
-            for tensors in _tensor_files(learner).values():
-                gather(tensors)
-        return 0, ""
+    # Drawn once, by the leader too when it can no longer write: the other ranks wait for it in each gathering.
+    files = ((learner, name, gather(tensors)) for learner in learners for name, tensors in _tensor_files(learner))
+    try:
+        return _write(target, learners, files, last_call) if is_leader() else (0, "")
+    finally:
+        for _ in files:
+            pass
+
+
+def _write(
+    target: Path, learners: list[Learner], files: Iterator[tuple[Learner, str, Tensors]], last_call: int
+) -> tuple[int, str]:
     with atomic_directory(target) as directory:
         save_file(random_state(), directory / RANDOM)
-        models = []
-        for i, learner in enumerate(learners):
-            folder = directory / "models" / str(i)
+        folders = {id(learner): directory / "models" / str(i) for i, learner in enumerate(learners)}
+        for folder in folders.values():
             folder.mkdir(parents=True)
-            with learner.held.lock:
-                models.append({"folder": f"models/{i}", **_save_model(learner, folder)})
+        for learner, name, tensors in files:
+            save_file(tensors, folders[id(learner)] / name)
+        models = [
+            {"folder": f"models/{i}", **_describe(learner, folders[id(learner)])} for i, learner in enumerate(learners)
+        ]
         return write_manifest(directory, {"last_call": last_call, "models": models})
 
 
@@ -65,14 +76,13 @@ def model_tensors(held: HeldModel) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def _save_model(learner: Learner, folder: Path) -> dict[str, Any]:
+def _describe(learner: Learner, folder: Path) -> dict[str, Any]:
+    """Writes what a model has beside tensors; its entry in the manifest."""
     held = learner.held
     (folder / CONFIG).write_text(held.config.to_json_string(use_diff=False), "utf-8")
     if held.tokenizer_files:
         (folder / TOKENIZER).mkdir()
         write_tokenizer_files(held.tokenizer_files, folder / TOKENIZER)
-    for name, tensors in _tensor_files(learner).items():
-        save_file(gather(tensors), folder / name)
     return {
         "model_id": held.model_id,
         "role": int(held.role),
@@ -92,16 +102,15 @@ def _save_model(learner: Learner, folder: Path) -> dict[str, Any]:
     }
 
 
-def _tensor_files(learner: Learner) -> dict[str, Iterable[tuple[str, torch.Tensor]]]:
+def _tensor_files(learner: Learner) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
     """What each file holds, in an order that is the same on every rank."""
     held = learner.held
-    files: dict[str, Iterable[tuple[str, torch.Tensor]]] = {}
-    if held.adapter_off is None:
-        files[WEIGHTS] = _stored_weights(held)
-    if held.trainable:
-        files[OPTIMIZER] = learner.optimizer.state()
-        files[GRADIENTS] = ((name, gradient) for name, _, gradient in learner.gradients.tensors())
-    return files
+    with held.lock:
+        if held.adapter_off is None:
+            yield WEIGHTS, _stored_weights(held)
+        if held.trainable:
+            yield OPTIMIZER, learner.optimizer.state()
+            yield GRADIENTS, ((name, gradient) for name, _, gradient in learner.gradients.tensors())
 
 
 def _stored_weights(held: HeldModel) -> Iterator[tuple[str, torch.Tensor]]:
@@ -110,7 +119,7 @@ def _stored_weights(held: HeldModel) -> Iterator[tuple[str, torch.Tensor]]:
         yield name, tensor.to(held.dtype) if is_sharded(tensor) and tensor.is_floating_point() else tensor
 
 
-def gather(tensors: Iterable[tuple[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+def gather(tensors: Iterable[tuple[str, torch.Tensor]]) -> Tensors:
     """Whole copies on CPU of what the ranks hold; only rank 0 keeps them."""
     kept = {}
     for name, tensor in tensors:

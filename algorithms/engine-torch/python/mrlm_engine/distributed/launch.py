@@ -13,6 +13,8 @@ from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalEx
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
+from mrlm_engine.lifetime import AGENT
+
 
 def main() -> int:
     """Runs until all ranks have ended, or one has failed: then it ends the others and says why."""
@@ -30,6 +32,7 @@ def main() -> int:
     if given.nnodes > 1 and not given.master_addr:
         parser.error("--nnodes above 1 needs --master-addr, the address of machine 0")
     arguments = [argument for argument in given.engine if argument != "--"]
+    os.environ[AGENT] = str(os.getpid())
     with tempfile.TemporaryDirectory(prefix="mrlm-ranks-") as logs:
         launch = elastic_launch(launch_config(given, logs), sys.executable)
         try:

@@ -98,16 +98,15 @@ def delta_weight(layer: Any) -> torch.Tensor:
     return whole(layer.get_delta_weight(ADAPTER).detach())
 
 
-def save_adapter(module: Any, directory: Path | None) -> None:
-    """Writes adapter_config.json and adapter_model.safetensors, which peft loads on top of the base weights.
-
-    A collective where the weights are divided: ranks that write nothing take part without a directory.
-    """
+def adapter_tensors(module: Any) -> dict[str, torch.Tensor]:
+    """The adapter's weights on CPU, by the names that peft gives them. A collective where the weights are divided."""
     from peft import get_peft_model_state_dict
 
     state = get_peft_model_state_dict(module, adapter_name=ADAPTER)
-    tensors = {f"base_model.model.{name}": whole(tensor.detach()).cpu().contiguous() for name, tensor in state.items()}
-    if directory is None:
-        return
+    return {f"base_model.model.{name}": whole(tensor.detach()).cpu().contiguous() for name, tensor in state.items()}
+
+
+def write_adapter(module: Any, tensors: dict[str, torch.Tensor], directory: Path) -> None:
+    """Writes adapter_config.json and adapter_model.safetensors, which peft loads on top of the base weights."""
     save_file(tensors, directory / "adapter_model.safetensors")
     module.peft_config[ADAPTER].save_pretrained(str(directory))

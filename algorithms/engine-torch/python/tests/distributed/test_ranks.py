@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import time
 from collections.abc import Iterator
@@ -194,6 +195,24 @@ def test_a_mistake_is_answered_and_changes_nothing(ranked: RankedEngine, tmp_pat
     assert caught.value.code == "MODEL_DIRECTORY_MISSING"
     create(ranked.client, "other")
     ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id="other")
+
+
+def test_a_full_disk_holds_up_no_rank(ranked: RankedEngine, tmp_path: Path) -> None:
+    """Rank 0 can no longer write, while the others take part in gathering what it would have written."""
+    create(ranked.client, "full")
+    leader = ranked.ready["pid"]
+    soft, hard = resource.prlimit(leader, resource.RLIMIT_FSIZE)
+    resource.prlimit(leader, resource.RLIMIT_FSIZE, (2000, hard))
+    try:
+        for call, request in (("Save", pb.SaveRequest), ("Export", pb.ExportRequest)):
+            model = {"model_ids": ["full"]} if call == "Save" else {"model_id": "full"}
+            with pytest.raises(EngineCallError) as caught:
+                ranked.client.numbered(call, request, directory=str(tmp_path / call), **model)
+            assert caught.value.code == "WRITE_FAILED"
+    finally:
+        resource.prlimit(leader, resource.RLIMIT_FSIZE, (soft, hard))
+    ranked.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"), model_ids=["full"])
+    ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id="full")
 
 
 def test_no_rank_is_left_behind(ranked: RankedEngine) -> None:
