@@ -26,14 +26,12 @@ export class Compartment {
   readonly #api: ivm.Reference<Record<string, unknown>>;
   readonly #functions = new Map<string, GuestFunction>();
 
-  /** `args` go to the function of the snapshot that prepares the context; it answers with the object of our functions. */
-  constructor(isolate: ivm.Isolate, start: "player" | "judge", args: readonly unknown[], turn: Turn) {
+  /** `args` go to the function of the snapshot that begins; it answers with the object of our functions. */
+  constructor(isolate: ivm.Isolate, args: readonly unknown[], turn: Turn) {
     this.#isolate = isolate;
     this.#turn = turn;
     this.context = isolate.createContextSync();
-    const { global } = this.context;
-    const begin = global.getSync(START[start], { reference: true }) as ivm.Reference<(...args: unknown[]) => Record<string, unknown>>;
-    for (const name of Object.values(START)) global.deleteSync(name);
+    const begin = this.context.global.getSync(START, { reference: true }) as ivm.Reference<(...args: unknown[]) => Record<string, unknown>>;
     this.#api = this.enter((timeout) => begin.applySync(undefined, args as never[], { timeout, result: { reference: true } })) as ivm.Reference<Record<string, unknown>>;
     begin.release();
   }

@@ -15,7 +15,7 @@ export class Judge {
   /** `callPlayer` is a callback that calls into the submission. */
   constructor(isolate: ivm.Isolate, callPlayer: ivm.Callback, turn: Turn) {
     this.#isolate = isolate;
-    this.#compartment = new Compartment(isolate, "judge", [callPlayer], turn);
+    this.#compartment = new Compartment(isolate, [callPlayer], turn);
   }
 
   /** Defines the entry points, and reads all test code. Throws for code that cannot be read: that is no fault of the submission. */

@@ -56,7 +56,7 @@ export class Player {
     };
     const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(callHost)];
     try {
-      this.#compartment = new Compartment(this.isolate, "player", [JSON.stringify(input), turn.limits.outputBytes, ...host], turn);
+      this.#compartment = new Compartment(this.isolate, [JSON.stringify(input), turn.limits.outputBytes, ...host], turn);
     } catch (error) {
       this.release();
       throw error;

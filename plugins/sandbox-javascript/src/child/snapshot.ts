@@ -11,13 +11,15 @@ import { makeJudge } from "../guest/judge.ts";
 import { makeLink } from "../guest/link.ts";
 import { makePlayer } from "../guest/player.ts";
 import { installProgram } from "../guest/program.ts";
-import { startJudge, startPlayer } from "../guest/start.ts";
+import { type Parts, prepareJudge, preparePlayer } from "../guest/start.ts";
 import { installTimers } from "../guest/timers.ts";
 
-/** Names under which a new isolate has its code, until the host takes it away. */
-export const START = { player: "$startPlayer", judge: "$startJudge", inspector: "$inspector" } as const;
+/** The name under which a new isolate has the function that begins; it takes the name away. */
+export const START = "$start";
 
-/** Heaps in which our side of an isolate is already loaded: an isolate begins from one of them in about a millisecond, instead of running that code for eight. */
+export type Snapshot = ivm.ExternalCopy<ArrayBuffer>;
+
+/** Heaps in which our side of an isolate stands ready: an isolate begins from one in a millisecond, instead of running that code for eight. */
 export interface GuestSnapshots {
   /** Of a submission that, by its looks, shows no values: the way to show them is only text there, and seven milliseconds away. */
   readonly silent: Snapshot;
@@ -27,39 +29,40 @@ export interface GuestSnapshots {
   readonly judge: Snapshot;
 }
 
-export type Snapshot = ivm.ExternalCopy<ArrayBuffer>;
-
 export function guestSnapshots(): GuestSnapshots {
-  return { silent: snapshot(CALLS), showing: snapshot(`${INSPECTS}${CALLS}`, INSPECTS), judge: snapshot(`${CALLS}${INSPECTS}`) };
+  const shows = 'console.log([1, { a: 2 }], "b");';
+  return {
+    silent: snapshot(guestSource(preparePlayer), PLAYER_CALLS),
+    showing: snapshot(guestSource(preparePlayer, 'inspector.format([1, { a: 2 }], "b");'), PLAYER_CALLS + shows),
+    judge: snapshot(guestSource(prepareJudge), JUDGE_CALLS + shows),
+  };
 }
 
-/** What every submission calls: called once, so that a snapshot holds it compiled. */
-const CALLS = `{
-  const player = ${START.player}('{"file":"submission.js","stdin":"","arguments":[],"files":{}}', 100, () => {}, () => {}, () => '{"ok":"1"}');
+/** What every submission calls: called once in a context that is thrown away, so that the snapshot holds it compiled. */
+const PLAYER_CALLS = `
+  const player = ${START}('{"file":"submission.js","stdin":"","arguments":[],"files":{}}', 100, () => {}, () => {}, () => '{"ok":"1"}');
   player.load(() => [(x) => x], '["f"]');
   player.serve("f", '[[1,"a",{"b":null}]]');
   player.start("f", "[1]");
   player.result(100);
   player.tick();
-  console.log("warm");
-  const judge = ${START.judge}(() => '{"ok":"1"}');
+  console.log("warm");`;
+
+const JUDGE_CALLS = `
+  const judge = ${START}(() => '{"ok":"1"}');
   judge.define('["f"]');
   judge.start(0, [async () => assert.deepEqual([f(1)], [1])]);
   judge.verdict();
-  judge.tick();
-}`;
-
-const INSPECTS = `${START.inspector}.format([1, { a: 2 }], "b");`;
+  judge.tick();`;
 
 const PARTS = { deepEqual, installConsole, installProgram, installTimers, makeAssert, makeCodec, makeErrorDescriber, makeJudge, makeLink, makePlayer };
 
-/** A heap with our code, after it has run `made`; what `compiled` calls is compiled in it, and leaves nothing else. */
-function snapshot(compiled: string, made = ""): Snapshot {
-  return ivm.Isolate.createSnapshot([{ code: `${guestSource()}${made}` }], compiled);
+function snapshot(code: string, calls: string): Snapshot {
+  return ivm.Isolate.createSnapshot([{ code }], `{${calls}}`);
 }
 
 /** The guest code: functions by their text, and Node's own way to show values, which keeps a copy of all that is built in. */
-function guestSource(): string {
+function guestSource(prepare: (parts: Parts) => unknown, more = ""): string {
   const util = readFileSync(createRequire(import.meta.url).resolve("node-inspect-extracted"), "utf8");
   const parts = Object.entries(PARTS).map(([name, part]) => `${name}: ${part}`);
   return `(() => {
@@ -72,10 +75,12 @@ function guestSource(): string {
       return { inspect: (value) => inspect(value), format };
     };
     const inspector = (${makeInspector})(makeUtil);
-    const parts = { inspector, ${parts.join(",\n")} };
-    const define = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true });
-    define("${START.inspector}", inspector);
-    define("${START.player}", (...args) => (${startPlayer})(parts, ...args));
-    define("${START.judge}", (...args) => (${startJudge})(parts, ...args));
+    ${more}
+    const start = (${prepare})({ inspector, ${parts.join(",\n")} });
+    const value = (...args) => {
+      delete globalThis.${START};
+      return start(...args);
+    };
+    Object.defineProperty(globalThis, "${START}", { value, configurable: true });
   })();`;
 }

@@ -9,13 +9,14 @@ export interface DescribedError {
 }
 
 /** Describes whatever was thrown, with the frames that lie in the submission's files. */
-export function makeErrorDescriber(mainFile: string): (thrown: unknown) => DescribedError {
+export function makeErrorDescriber(): (thrown: unknown) => DescribedError {
   const ErrorClass = Error;
   const toText = String;
   const { apply } = Reflect;
   const split = String.prototype.split;
   const exec = RegExp.prototype.exec;
   const slice = String.prototype.slice;
+  const startsWith = String.prototype.startsWith;
   const MAX_TEXT = 4000;
   const MAX_FRAMES = 12;
   // "at f (submission.js:3:7)" or "at submission.js:3:7"; a file of the submission has no directory of its own scheme.
@@ -39,7 +40,7 @@ export function makeErrorDescriber(mainFile: string): (thrown: unknown) => Descr
       const match = apply(exec, frame, [text]) as RegExpExecArray | null;
       if (match === null || frames.length >= MAX_FRAMES) continue;
       frames[frames.length] = text;
-      if (line === undefined && match[1] === mainFile) line = +(match[2] as string);
+      if (line === undefined && apply(startsWith, match[1], ["submission."])) line = +(match[2] as string);
     }
     let trace = `${name}${message === "" ? "" : `: ${message}`}`;
     for (let i = 0; i < frames.length; i++) trace += `\n${frames[i]}`;

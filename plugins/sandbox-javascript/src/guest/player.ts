@@ -86,7 +86,7 @@ export function makePlayer(parts: {
     load(main, names) {
       try {
         const { module, require } = program;
-        bind(names, apply(main, module.exports, [module.exports, require, module, program.file, "."]) as unknown[]);
+        bind(names, apply(main, module.exports, [module.exports, require, module, program.file(), "."]) as unknown[]);
         return "";
       } catch (error) {
         return stringify(describe(error));

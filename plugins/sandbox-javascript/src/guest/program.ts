@@ -11,7 +11,9 @@ export interface ProgramInput {
 
 /** The surroundings of a program that was written for Node. */
 export interface Program {
-  readonly file: string;
+  /** Before anything of the program runs. */
+  begin(input: ProgramInput): void;
+  file(): string;
   readonly module: { exports: unknown };
   readonly require: (name: string) => unknown;
   /** A module of Node that there is, by its name with or without `node:`. */
@@ -23,19 +25,26 @@ export interface Program {
  * is nothing behind it but this isolate's memory.
  */
 export function installProgram(
-  input: ProgramInput,
   host: { write(stream: "stdout" | "stderr", text: string): void; exit(code: number): void },
   inspector: Inspector,
-  assert: unknown,
+  makeAssert: () => unknown,
 ): Program {
   type Listener = (...args: unknown[]) => void;
   const global = globalThis as Record<string, unknown>;
-  const files = new Map(Object.entries(input.files).map(([name, text]) => [normal(name), text]));
+  const files = new Map<string, string>();
   const loaded = new Map<string, { exports: unknown }>();
   const soon = global["setImmediate"] as (callback: () => void) => void;
   // oxlint-disable-next-line no-eval -- the submission's own files, in the submission's isolate
   const evaluate = eval;
-  let unread = input.stdin;
+  let input: ProgramInput | undefined;
+  let started = 0;
+  let unread = "";
+
+  /** What programs seldom use is made when they do. */
+  function once<T>(make: () => T): () => T {
+    let made: T | undefined;
+    return () => (made ??= make());
+  }
 
   function normal(path: unknown): string {
     const parts: string[] = [];
@@ -173,6 +182,12 @@ export function installProgram(
     return text;
   }
 
+  function writeFile(path: unknown, text: unknown): void {
+    if (path === 1 || path === "/dev/stdout") host.write("stdout", String(text));
+    else if (path === 2 || path === "/dev/stderr") host.write("stderr", String(text));
+    else files.set(normal(path), String(text));
+  }
+
   const streamTo = (stream: "stdout" | "stderr"): unknown => ({
     fd: stream === "stdout" ? 1 : 2,
     isTTY: false,
@@ -186,18 +201,14 @@ export function installProgram(
     once: () => undefined,
   });
 
-  const fs = {
+  const fs = once(() => ({
     readFileSync: readFile,
     existsSync: (path: unknown) => isStdin(path) || files.has(normal(path)),
     readdirSync: () => [...files.keys()],
-    writeFileSync: (path: unknown, text: unknown) => {
-      if (path === 1 || path === "/dev/stdout") host.write("stdout", String(text));
-      else if (path === 2 || path === "/dev/stderr") host.write("stderr", String(text));
-      else files.set(normal(path), String(text));
-    },
+    writeFileSync: writeFile,
     appendFileSync: (path: unknown, text: unknown) => files.set(normal(path), (files.get(normal(path)) ?? "") + String(text)),
     unlinkSync: (path: unknown) => void files.delete(normal(path)),
-    writeSync: (fd: unknown, text: unknown) => fs.writeFileSync(fd, text),
+    writeSync: writeFile,
     readFile: (path: unknown, options: unknown, callback: unknown = options) =>
       soon(() => {
         let text: string;
@@ -208,45 +219,47 @@ export function installProgram(
         }
         (callback as Listener)(null, text);
       }),
-    promises: { readFile: async (path: unknown) => readFile(path), writeFile: async (path: unknown, text: unknown) => fs.writeFileSync(path, text) },
-  };
-  const started = Date.now();
-  const hrtime = Object.assign(() => [Math.floor((Date.now() - started) / 1000), ((Date.now() - started) % 1000) * 1e6], {
-    bigint: () => BigInt(Date.now() - started) * 1_000_000n,
+    promises: { readFile: async (path: unknown) => readFile(path), writeFile: async (path: unknown, text: unknown) => writeFile(path, text) },
+  }));
+  const process = once(() => {
+    const elapsed = (): number => Date.now() - started;
+    const hrtime = Object.assign(() => [Math.floor(elapsed() / 1000), (elapsed() % 1000) * 1e6], { bigint: () => BigInt(elapsed()) * 1_000_000n });
+    const self = Object.assign(emitter(), {
+      argv: ["node", file(), ...(input?.arguments ?? [])],
+      env: {},
+      exitCode: undefined as number | undefined,
+      exit: (code?: number) => host.exit(Number(code ?? self.exitCode ?? 0)),
+      cwd: () => "/",
+      platform: "linux",
+      stdin: makeStdin(),
+      stdout: streamTo("stdout"),
+      stderr: streamTo("stderr"),
+      hrtime,
+      uptime: () => elapsed() / 1000,
+      nextTick: (callback: Listener, ...args: unknown[]) => (global["queueMicrotask"] as (task: () => void) => void)(() => callback(...args)),
+      memoryUsage: () => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 }),
+    });
+    return self;
   });
-  const process = Object.assign(emitter(), {
-    argv: ["node", input.file, ...input.arguments],
-    env: {},
-    exitCode: undefined as number | undefined,
-    exit: (code?: number) => host.exit(Number(code ?? process.exitCode ?? 0)),
-    cwd: () => "/",
-    platform: "linux",
-    stdin: makeStdin(),
-    stdout: streamTo("stdout"),
-    stderr: streamTo("stderr"),
-    hrtime,
-    uptime: () => (Date.now() - started) / 1000,
-    nextTick: (callback: Listener, ...args: unknown[]) => (global["queueMicrotask"] as (task: () => void) => void)(() => callback(...args)),
-    memoryUsage: () => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 }),
-  });
-  const performance = { now: () => Date.now() - started, timeOrigin: started };
-  const readline = { createInterface, promises: { createInterface } };
-  const builtins: Record<string, unknown> = {
+  const performance = once(() => ({ now: () => Date.now() - started, timeOrigin: started }));
+  const assert = once(makeAssert);
+  const readline = once(() => ({ createInterface, promises: { createInterface } }));
+  const builtins: Record<string, () => unknown> = {
     assert,
     "assert/strict": assert,
     fs,
-    "fs/promises": fs.promises,
+    "fs/promises": () => fs().promises,
     process,
     readline,
-    "readline/promises": readline.promises,
-    util: { inspect: inspector.inspect, format: inspector.format, isDeepStrictEqual: (assert as { isDeepStrictEqual: unknown }).isDeepStrictEqual },
-    perf_hooks: { performance },
-    timers: { setTimeout: global["setTimeout"], setInterval: global["setInterval"], setImmediate: soon, clearTimeout: global["clearTimeout"] },
+    "readline/promises": () => readline().promises,
+    util: once(() => ({ inspect: inspector.inspect, format: inspector.format, isDeepStrictEqual: (assert() as { isDeepStrictEqual: unknown }).isDeepStrictEqual })),
+    perf_hooks: once(() => ({ performance: performance() })),
+    timers: once(() => ({ setTimeout: global["setTimeout"], setInterval: global["setInterval"], setImmediate: soon, clearTimeout: global["clearTimeout"] })),
   };
 
   function builtin(name: string): object | undefined {
     const plain = String(name).replace(/^node:/, "");
-    return Object.hasOwn(builtins, plain) ? (builtins[plain] as object) : undefined;
+    return Object.hasOwn(builtins, plain) ? ((builtins[plain] as () => unknown)() as object) : undefined;
   }
 
   function require(name: string): unknown {
@@ -266,9 +279,32 @@ export function installProgram(
 
   const module = { exports: {} as unknown };
   require.main = module;
-  for (const [name, value] of Object.entries({ process, performance, require, global: globalThis })) {
-    Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+  const define = (name: string, value: unknown): unknown => Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+  for (const [name, make] of Object.entries({ process, performance })) {
+    const get = (): unknown => {
+      define(name, make());
+      return make();
+    };
+    Object.defineProperty(globalThis, name, { get, set: (value: unknown) => void define(name, value), configurable: true, enumerable: false });
   }
-  for (const name of ["WebAssembly", "SharedArrayBuffer", "Atomics"]) delete global[name];
-  return { file: input.file, module, require, builtin };
+  define("require", require);
+  define("global", globalThis);
+
+  function file(): string {
+    return input?.file ?? "";
+  }
+
+  return {
+    begin(given) {
+      input = given;
+      started = Date.now();
+      unread = given.stdin;
+      for (const [name, text] of Object.entries(given.files)) files.set(normal(name), text);
+      for (const name of ["WebAssembly", "SharedArrayBuffer", "Atomics"]) delete global[name];
+    },
+    file,
+    module,
+    require,
+    builtin,
+  };
 }

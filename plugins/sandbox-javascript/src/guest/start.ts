@@ -30,29 +30,50 @@ export interface Parts {
 export type Write = (stream: "stdout" | "stderr", text: string) => void;
 export type CallHost = (target: string | number, argsText: string) => string;
 
-/** Prepares the submission's isolate. */
-export function startPlayer(parts: Parts, inputJson: string, maxText: number, write: Write, exit: (code: number) => void, callHost: CallHost): PlayerGuest {
-  const input = JSON.parse(inputJson) as ProgramInput;
+/** What is left to do in an isolate that was made from a snapshot: it is given its input and the host's functions. */
+export type StartPlayer = (inputJson: string, maxText: number, write: Write, exit: (code: number) => void, callHost: CallHost) => PlayerGuest;
+export type StartJudge = (callHost: CallHost) => JudgeGuest;
+
+/** Prepares the submission's isolate, as far as a snapshot can hold it. */
+export function preparePlayer(parts: Parts): StartPlayer {
+  interface Host {
+    readonly maxText: number;
+    readonly write: Write;
+    readonly exit: (code: number) => void;
+    readonly callHost: CallHost;
+  }
+  const { parse, stringify } = JSON;
+  const { inspector, deepEqual } = parts;
   const uncaught: string[] = [];
-  const describe = parts.makeErrorDescriber(input.file);
-  const { stringify } = JSON;
-  const put: Write = (stream, text) => write(stream, text.length > maxText ? text.slice(0, maxText + 1) : text);
+  let host: Host | undefined;
+  const there = (): Host => host as Host;
+  const put: Write = (stream, text) => {
+    const { write, maxText } = there();
+    write(stream, text.length > maxText ? text.slice(0, maxText + 1) : text);
+  };
+  const describe = parts.makeErrorDescriber();
   const timers = parts.installTimers((error) => void (uncaught[uncaught.length] = stringify(describe(error))));
-  parts.installConsole(parts.inspector, put);
-  const assert = parts.makeAssert(parts.inspector, parts.deepEqual);
-  const program = parts.installProgram(input, { write: put, exit }, parts.inspector, assert);
-  const link = parts.makeLink(parts.makeCodec(), callHost, describe, () => {});
-  return parts.makePlayer({ describe, inspector: parts.inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
+  parts.installConsole(inspector, put);
+  const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, () => parts.makeAssert(inspector, deepEqual));
+  const link = parts.makeLink(parts.makeCodec(), (target, argsText) => there().callHost(target, argsText), describe, () => {});
+  const player = parts.makePlayer({ describe, inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
+  return (inputJson, maxText, write, exit, callHost) => {
+    host = { maxText, write, exit, callHost };
+    program.begin(parse(inputJson) as ProgramInput);
+    return player;
+  };
 }
 
 /** Prepares the isolate of the tests. */
-export function startJudge(parts: Parts, callHost: CallHost): JudgeGuest {
+export function prepareJudge(parts: Parts): StartJudge {
+  const { inspector, deepEqual } = parts;
   const uncaught: string[] = [];
   const thrown = new WeakMap<object, DescribedError>();
-  const describe = parts.makeErrorDescriber("");
-  const assert = parts.makeAssert(parts.inspector, parts.deepEqual) as { ok: unknown };
+  let callHost: CallHost | undefined;
+  const describe = parts.makeErrorDescriber();
+  const assert = parts.makeAssert(inspector, deepEqual) as { ok: unknown };
   const timers = parts.installTimers((error) => void uncaught.push(JSON.stringify(describe(error))));
-  parts.installConsole(parts.inspector, () => {});
+  parts.installConsole(inspector, () => {});
   // Test suites in the wild assert by it.
   (globalThis.console as { assert: unknown }).assert = assert.ok;
   const require = (name: string): unknown => {
@@ -60,6 +81,10 @@ export function startJudge(parts: Parts, callHost: CallHost): JudgeGuest {
     throw new Error(`Tests can require "assert" only, not "${name}".`);
   };
   for (const [name, value] of Object.entries({ assert, require })) Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
-  const link = parts.makeLink(parts.makeCodec(), callHost, describe, (error, from) => thrown.set(error, from));
-  return parts.makeJudge({ inspector: parts.inspector, link, timers, thrown, takeUncaught: () => uncaught.shift() });
+  const link = parts.makeLink(parts.makeCodec(), (target, argsText) => (callHost as CallHost)(target, argsText), describe, (error, from) => thrown.set(error, from));
+  const judge = parts.makeJudge({ inspector, link, timers, thrown, takeUncaught: () => uncaught.shift() });
+  return (call) => {
+    callHost = call;
+    return judge;
+  };
 }
