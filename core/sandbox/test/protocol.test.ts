@@ -4,6 +4,7 @@ import { cutAtBytes } from "../src/child/answer.ts";
 import { Exchange } from "../src/pool/exchange.ts";
 import { encodeFrame, FrameError, FrameReader } from "../src/protocol/frames.ts";
 import { readMessage } from "../src/protocol/messages.ts";
+import { readResult } from "../src/protocol/read-result.ts";
 
 describe("frames", () => {
   test("come out as they went in, however they are cut", () => {
@@ -68,4 +69,24 @@ describe("an exchange", () => {
   test("malformed messages are none", () => {
     for (const json of [null, 1, [], {}, { type: "result" }, { type: "unknown", id: "nonce" }]) expect(readMessage(json as never)).toBeUndefined();
   });
+});
+
+describe("the result of a run", () => {
+  const error = { name: "E", message: "m", trace: "t" };
+
+  test.each([
+    [{ verdict: "ok", value: [1, null], shown: "x", exitCode: 0, cpuMs: 1.5 }],
+    [{ verdict: "error", error }],
+    [{ verdict: "error", error: { ...error, line: 3 }, exitCode: 1, spent: true }],
+    [{ verdict: "ok", snapshot: "1" }],
+  ])("%j is one", (told) => expect(readResult(told)).toEqual(told));
+
+  test("what is not known of results is left out", () => {
+    expect(readResult({ verdict: "ok", tests: [{ verdict: "passed" }], stdout: "forged", spent: 1, cpuMs: -1 })).toEqual({ verdict: "ok" });
+  });
+
+  test.each([
+    [undefined], [null], [[]], ["ok"], [{}], [{ verdict: "passed" }], [{ verdict: "ok", shown: 7 }], [{ verdict: "error", error: null }], [{ verdict: "error", error: { ...error, message: 7 } }],
+    [{ verdict: "error", error: { name: "E", message: "m" } }], [{ verdict: "error", error: { ...error, line: "1" } }], [{ verdict: "ok", exitCode: 0.5 }], [{ verdict: "ok", snapshot: 1 }],
+  ])("%j is none: the submission has broken its interpreter", (told) => expect(readResult(told as never)).toEqual({ verdict: "killed" }));
 });

@@ -113,7 +113,8 @@ export class Child {
       signal?.removeEventListener("abort", cancel);
       // The watchdog may have killed it when it had just answered.
       if (this.#slot.disarm() !== undefined) this.kill();
-      this.#connection.setReferenced(false);
+      // Somebody may wait for the child that takes its place.
+      if (this.#isAlive) this.#connection.setReferenced(false);
       if (isSession && this.#isAlive) this.#arm(limits, this.#usage(), baseBytes, Number.POSITIVE_INFINITY);
     }
   }

@@ -1,6 +1,7 @@
-import type { SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
+import type { JsonValue, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
 import { cutAtBytes } from "../child/answer.ts";
 import type { ChildMessage, ChildResult } from "../protocol/messages.ts";
+import { readResult } from "../protocol/read-result.ts";
 
 /** Everything that is known when a request has ended. */
 export interface Outcome {
@@ -58,7 +59,7 @@ export class Exchange {
         this.#tests[message.index] = message.result;
         return true;
       case "result":
-        this.#end(message.result, false);
+        this.#end(readResult(message.result as unknown as JsonValue), false);
         return true;
     }
   }

@@ -89,7 +89,7 @@ class Server:
             result = act()
         except PlayerEnded:
             result = self._player.ending
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, MemoryError):
             result = {"verdict": "killed"}
         for name, output in self._player.outputs.items():
             text = output.take()

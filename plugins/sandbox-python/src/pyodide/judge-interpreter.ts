@@ -22,6 +22,7 @@ export class JudgeInterpreter {
   #ending: Ending | undefined;
   #answer: Uint8Array = new Uint8Array();
   #suites = 0;
+  #wasAsked = false;
 
   private constructor(interpreter: Interpreter) {
     this.#interpreter = interpreter;
@@ -44,7 +45,15 @@ export class JudgeInterpreter {
     this.#ask = ask;
     this.#tested = tested;
     this.#ending = undefined;
-    check(this.#interpreter.ask("run"));
+    this.#wasAsked = false;
+    try {
+      check(this.#interpreter.ask("run"));
+    } catch (error) {
+      if (!this.#wasAsked) throw error;
+      // What the submission answered was more than an interpreter can read: nested so deeply that its stack ends, for one.
+      this.#interpreter.reset();
+      this.#ending ??= { verdict: "killed", reason: "its answer broke the interpreter of the tests" };
+    }
     return this.#ending;
   }
 
@@ -60,6 +69,7 @@ export class JudgeInterpreter {
   }
 
   #asked(message: string): string {
+    this.#wasAsked = true;
     try {
       return `answer\n${this.#ask(message)}`;
     } catch (error) {

@@ -72,7 +72,12 @@ function begin({ limits }: ChildRequest, kind: string, submission: object): void
   player.tell("python", `${kind}\n${JSON.stringify({ ...rest, outputBytes: limits.outputBytes })}`);
 }
 
-/** How it ended. */
+/** How it ended, by its own account. */
 function end(): ChildResult {
-  return JSON.parse(player.answer()) as ChildResult;
+  const answer = player.answer();
+  try {
+    return (JSON.parse(answer) ?? {}) as ChildResult;
+  } catch {
+    return { verdict: "killed" };
+  }
 }
