@@ -46,6 +46,15 @@ describe("the filter of system calls", () => {
     expect(answer(plain, { number: 0x4000_0000 + SOCKET })).toBe(ENOSYS);
   });
 
+  test("behind another filter only what that one allows is refused", () => {
+    const inner = seccompFilter({ forks: false, namespaces: false, sharedMemory: false, behind: { forks: true, namespaces: true } }, "x64") as Buffer;
+    const MEMFD = 319;
+    const calls = [{ number: READ }, { number: CLONE, flags: THREAD }, { number: CLONE, flags: 17 }, { number: FORK }, { number: UNSHARE }, { number: MEMFD }];
+    expect(calls.map((call) => answer(inner, call))).toEqual([ALLOW, ALLOW, EPERM, EPERM, EPERM, EPERM]);
+    expect([PTRACE, SOCKET, IO_URING].map((number) => [answer(inner, { number }), answer(namespaces, { number })])).toEqual([[ALLOW, EPERM], [ALLOW, EPERM], [ALLOW, ENOSYS]]);
+    expect(inner.length).toBeLessThan(plain.length / 2);
+  });
+
   test("64-bit ARM has its own numbers; others have no filter", () => {
     const arm = seccompFilter({ forks: false, namespaces: false }, "arm64") as Buffer;
     expect([63, 198, 220].map((number) => answer(arm, { architecture: ARM64, number }))).toEqual([ALLOW, EPERM, EPERM]);

@@ -5,6 +5,8 @@ import { pythonFolder } from "./pyodide/python-folder.ts";
 
 /** Of a submission's /tmp. */
 const TMP_BYTES = 32 * 1024 * 1024;
+/** What the zygote may do in its jail, and a player may not. */
+const JAIL = { forks: true, namespaces: true };
 /** What is mounted in every jail anyway. */
 const SYSTEM = /^\/(usr\/)?(local\/)?lib(32|64)?(\/|$)/;
 
@@ -30,7 +32,9 @@ export function nativeBackend({ python: chosen }: { readonly python?: string | u
       const python = await (found ??= findPython(chosen));
       if (typeof python === "string") throw new MrlmError("SANDBOX_FAILED", `No CPython serves: ${python}.`, { hint: "Install Python 3.10 or newer, name one with the option `python`, or use the kind `pyodide`." });
       const source = pythonFolder();
-      const filter = seccompFilter({ forks: false, namespaces: false, sharedMemory: false }) ?? Buffer.alloc(0);
+      const { layers } = await detectJail();
+      const behind = layers.includes("seccomp") ? { behind: JAIL } : {};
+      const filter = seccompFilter({ forks: false, namespaces: false, sharedMemory: false, ...behind }) ?? Buffer.alloc(0);
       const options = { tmpBytes: TMP_BYTES, seccomp: filter.toString("base64"), hidden: python.packages };
       return {
         command: python.executable,
@@ -41,8 +45,7 @@ export function nativeBackend({ python: chosen }: { readonly python?: string | u
           ...[python.executable, ...python.folders].filter((path) => !SYSTEM.test(path)).map((path) => ({ source: path, target: path })),
           { source, target: "/app/python" },
         ],
-        forks: true,
-        namespaces: true,
+        ...JAIL,
       };
     },
   };

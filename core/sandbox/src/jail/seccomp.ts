@@ -8,6 +8,8 @@ export interface SeccompOptions {
   readonly namespaces: boolean;
   /** Make memory that no process's size shows: memfd, System V segments. Default true. */
   readonly sharedMemory?: boolean;
+  /** A filter that the process has already: what it refuses is left out here, because loading a filter takes longer the longer it is. */
+  readonly behind?: Omit<SeccompOptions, "behind">;
 }
 
 /** Columns of the table of system calls, and the kernel's names for the two architectures (linux/audit.h). */
@@ -39,6 +41,7 @@ const CLONE_THREAD = 0x0001_0000;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const CLONE_NAMESPACES = 0x7e02_0000;
 
+type Table = Readonly<Record<string, readonly [x64: number, arm64: number]>>;
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /** The filter as the kernel reads it (struct sock_filter, 8 bytes each), or `undefined` on an architecture without a table. */
@@ -46,32 +49,38 @@ export function seccompFilter(options: SeccompOptions, architecture: string = pr
   const target = ARCHITECTURES[architecture];
   if (target === undefined) return undefined;
   const { column, audit } = target;
-  const numbers = (table: Readonly<Record<string, readonly [number, number]>>): number[] =>
-    Object.values(table).map((row) => row[column]).filter((number) => number !== 0);
-  const refused = [...numbers(REFUSED), ...(options.namespaces ? [] : numbers(NAMESPACES)), ...(options.forks ? [] : numbers(FORKS)), ...(options.sharedMemory === false ? numbers(SHARED_MEMORY) : [])];
+  const numbers = (tables: readonly Table[]): number[] => tables.flatMap((table) => Object.values(table).map((row) => row[column])).filter((number) => number !== 0);
+  const outer = options.behind === undefined ? [] : refusedBy(options.behind);
+  const refused = numbers(refusedBy(options).filter((table) => !outer.includes(table)));
+  const unknown = options.behind === undefined ? numbers([UNKNOWN]) : [];
+  const clone = cloneRule(CLONE[column], options);
+  // The answers ALLOW, EPERM and ENOSYS come last: a jump says how many instructions it skips.
+  const length = refused.length + unknown.length + clone.length;
+  const checks = [...refused.map((number) => [number, 1] as const), ...unknown.map((number) => [number, 2] as const)];
   const instructions: Instruction[] = [
     [LOAD_WORD, 0, 0, ARCHITECTURE_AT],
     [JUMP_EQUAL, 1, 0, audit],
     [RETURN, 0, 0, KILL_PROCESS],
     [LOAD_WORD, 0, 0, NUMBER_AT],
     ...(architecture === "x64" ? [[JUMP_AT_LEAST, 0, 1, X32_BIT] as const, answer(ENOSYS)] : []),
-    ...refused.flatMap((number) => ifCalled(number, EPERM)),
-    ...numbers(UNKNOWN).flatMap((number) => ifCalled(number, ENOSYS)),
-    ...cloneRule(CLONE[column], options),
+    ...checks.map(([number, toAnswer], at) => [JUMP_EQUAL, length - at - 1 + toAnswer, 0, number] as const),
+    ...clone,
     [RETURN, 0, 0, ALLOW],
+    answer(EPERM),
+    answer(ENOSYS),
   ];
   return encode(instructions);
 }
 
-function ifCalled(number: number, errno: number): Instruction[] {
-  return [[JUMP_EQUAL, 0, 1, number], answer(errno)];
+function refusedBy({ forks, namespaces, sharedMemory }: SeccompOptions): Table[] {
+  return [REFUSED, ...(namespaces ? [] : [NAMESPACES]), ...(forks ? [] : [FORKS]), ...(sharedMemory === false ? [SHARED_MEMORY] : [])];
 }
 
-/** Threads always; processes and namespaces as the options say. */
+/** Threads always; processes and namespaces as the options say. Ends before the answers ALLOW and EPERM. */
 function cloneRule(number: number, { forks, namespaces }: SeccompOptions): Instruction[] {
   if (namespaces) return [];
-  const test: Instruction = forks ? [JUMP_ANY_BIT, 0, 1, CLONE_NAMESPACES] : [JUMP_ANY_BIT, 1, 0, CLONE_THREAD];
-  return [[JUMP_EQUAL, 0, 3, number], [LOAD_WORD, 0, 0, FIRST_ARGUMENT_AT], test, answer(EPERM)];
+  const test: Instruction = forks ? [JUMP_ANY_BIT, 1, 0, CLONE_NAMESPACES] : [JUMP_ANY_BIT, 0, 1, CLONE_THREAD];
+  return [[JUMP_EQUAL, 0, 2, number], [LOAD_WORD, 0, 0, FIRST_ARGUMENT_AT], test];
 }
 
 function answer(errno: number): Instruction {

@@ -72,6 +72,12 @@ def drop_capabilities():
     _check(_capset(_capability_header, _no_capabilities))
 
 
+def trim_heap():
+    """Gives unused pages of the C library's heap back; see malloc_trim(3). Other libraries than GNU's have nothing to trim."""
+    if hasattr(_libc, "malloc_trim"):
+        _libc.malloc_trim(0)
+
+
 class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 

@@ -4,17 +4,18 @@ import importlib
 import sys
 
 _COMMON = """
-abc array ast base64 binascii bisect builtins calendar cmath codecs collections collections.abc contextlib copy csv dataclasses datetime decimal
-enum fractions functools hashlib heapq inspect io itertools json keyword linecache locale math numbers operator os pathlib pprint queue random re
-secrets statistics string struct sys textwrap threading time timeit traceback types typing unicodedata uuid warnings weakref zlib
+abc array ast bisect builtins codecs collections collections.abc contextlib copy dataclasses datetime decimal enum fractions functools heapq inspect io
+itertools json keyword linecache locale math numbers operator os random re statistics string struct sys textwrap threading time traceback types typing warnings weakref
 """.split()
+# Also much used, but less than it costs to copy them into every fork: shared libraries, and a megabyte of objects.
+_BULKY = "base64 binascii calendar cmath csv hashlib pathlib pprint queue secrets timeit unicodedata uuid zlib".split()
 
 # Pyodide's own: they are for its bridge to JavaScript, which is closed here.
 _CLOSED = ("_ctypes", "_pyodide", "_pyodide_core", "js", "micropip", "pyodide", "pyodide_js")
 
 
-def load():
-    for name in _COMMON:
+def load(bulky):
+    for name in (*_COMMON, *_BULKY) if bulky else _COMMON:
         importlib.import_module(name)
 
 

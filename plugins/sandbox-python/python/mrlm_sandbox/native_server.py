@@ -91,10 +91,8 @@ class Server:
             result = self._player.ending
         except (ValueError, RecursionError, MemoryError):
             result = {"verdict": "killed"}
-        for name, output in self._player.outputs.items():
-            text = output.take()
-            if text:
-                self._say("output", stream=name, text=text)
+        for name, text in self._player.printed().items():
+            self._say("output", stream=name, text=text)
         return {**result, "cpuMs": self._player.cpu_ms()}
 
     def _say(self, kind, **content):

@@ -19,7 +19,7 @@ class _Host:
 
 def start():
     """The function that answers messages."""
-    library.load()
+    library.load(bulky=True)
     library.close_bridges()
     host = _Host()
     gc.collect()

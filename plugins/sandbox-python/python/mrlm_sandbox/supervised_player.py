@@ -15,6 +15,8 @@ _LONGEST_ANSWER = 64 << 20
 # How often processor time is looked at.
 _TICK_MS = 50
 _CHUNK = 1 << 16
+# That a process without privileges can make; see pipe(7).
+_LARGEST_PIPE = 1 << 20
 
 
 class Output:
@@ -42,6 +44,12 @@ class Output:
         self._left -= len(kept)
         self._gathered.append(kept)
         return True
+
+    def drain(self):
+        """Takes all that there is, but not for ever: a thread may go on printing."""
+        for _ in range(_LARGEST_PIPE // _CHUNK):
+            if not select.select([self.fd], [], [], 0)[0] or not self.read():
+                return
 
     def take(self):
         text = self._decoder.decode(b"".join(self._gathered)) if self._gathered else ""
@@ -107,9 +115,14 @@ class SupervisedPlayer:
                 self._wait(select.POLLIN)
         except frames.FrameTooLong:
             self._end({"verdict": "killed"})
-        for output in self.outputs.values():
-            output.read()
         return text
+
+    def printed(self):
+        """What it has printed since this was last asked, by stream."""
+        if self.ending is None:
+            for output in self.outputs.values():
+                output.drain()
+        return {name: text for name, output in self.outputs.items() if (text := output.take())}
 
     def cpu_ms(self):
         """Processor time of the submission so far."""
@@ -169,8 +182,7 @@ class SupervisedPlayer:
         status = self._zygote.reap_now(self.pid)
         self.ending = ending or _ending_of(status)
         for output in self.outputs.values():
-            while output.read() and select.select([output.fd], [], [], 0)[0]:
-                pass
+            output.drain()
         raise PlayerEnded
 
     def _cpu_seconds(self):

@@ -1,13 +1,12 @@
 """Forks players. It has Python and the usual modules loaded, has never seen a submission or a test, and does nothing but this."""
 
 import array
-import gc
 import os
 import signal
 import socket
 import sys
 
-from . import cage, kernel, library
+from . import cage, heap, kernel, library
 from .native_player import play
 from .rehearsal import rehearse
 
@@ -29,8 +28,7 @@ def serve(connection, walls):
     cage.build(walls)
     os.environ.pop("LD_BIND_NOW", None)
     own_processes = os.pidfd_open(os.getpid())
-    gc.collect()
-    gc.freeze()
+    heap.settle()
     connection.send(b"ready")
     while True:
         request, descriptors = _receive(connection)
@@ -58,7 +56,7 @@ def _load_library():
     """
     register = os.register_at_fork
     os.register_at_fork = lambda **_: None
-    library.load()
+    library.load(bulky=False)
     os.register_at_fork = register
     sys.modules["random"].seed(0)
 
