@@ -200,6 +200,10 @@ export interface ForwardBackwardResult {
   readonly tokens: number;
   readonly computedTokens: number;
   readonly seconds: { readonly forward: number; readonly backward: number };
+  /** How often memory ran out, so that the pass began anew with at most half of the tokens in a micro-batch. */
+  readonly memoryRetries: number;
+  /** Token budget of a micro-batch at the end of the pass; one that was lowered stays so. */
+  readonly microBatchTokens: number;
 }
 
 /** AdamW (arXiv 1711.05101), with this step's own hyperparameters: schedules are the algorithm's business. */

@@ -19,7 +19,7 @@ def test_every_code_is_in_the_catalogue() -> None:
 
 
 def test_detail_carries_everything() -> None:
-    error = EngineError("RESOURCE_EXHAUSTED", "What happened.", "What to do.", retryable=True, retry_delay_ms=7)
+    error = EngineError("OUT_OF_MEMORY", "What happened.", "What to do.", retryable=True, retry_delay_ms=7)
     detail = error_pb2.ErrorDetail.FromString(error.detail())
-    assert (detail.code, detail.message, detail.hint) == ("RESOURCE_EXHAUSTED", "What happened.", "What to do.")
+    assert (detail.code, detail.message, detail.hint) == ("OUT_OF_MEMORY", "What happened.", "What to do.")
     assert (detail.retryable, detail.retry_delay_ms) == (True, 7)

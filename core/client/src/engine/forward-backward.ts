@@ -61,5 +61,7 @@ function toResult(done: engineProto.ForwardBackwardDone, outputs: UnitOutputs[])
     tokens: Number(done.tokens),
     computedTokens: Number(done.computedTokens),
     seconds: { forward: done.forwardSeconds, backward: done.backwardSeconds },
+    memoryRetries: done.memoryRetries,
+    microBatchTokens: done.microBatchTokens,
   };
 }

@@ -14,7 +14,8 @@ import type { RunEvent, RunSummary } from "./run-events.ts";
 import { describeExtension } from "./extension.ts";
 import { type Identities, initialState, loadState, type RunState, saveState } from "./run-state.ts";
 import { goalAccuracy } from "./stage-goal.ts";
-import { watchPublishing } from "./watched-engine.ts";
+import { MemoryWatch } from "./memory-watch.ts";
+import { watchEngine } from "./watched-engine.ts";
 import { rolloutSampling, stageContext, stageSeed } from "./stage-context.ts";
 
 /** What a run is made of. */
@@ -41,7 +42,8 @@ export class TrainingRun {
   readonly #state: RunState;
   readonly #policy: Policy;
   readonly #rollouts: RolloutRunner;
-  /** The engine, noting whether the policy's weights are published. */
+  readonly #memory = new MemoryWatch();
+  /** The engine, noting whether the policy's weights are published, and where memory ran out. */
   readonly #engine: Engine;
   readonly #failures = new FailureWatch();
 
@@ -53,7 +55,7 @@ export class TrainingRun {
     this.#parts = parts;
     this.#state = state;
     this.#policy = policy;
-    this.#engine = watchPublishing(parts.engine, policy.info.model, state);
+    this.#engine = watchEngine(parts.engine, policy.info.model, state, (model, result) => this.#memory.note(model, result));
     this.#rollouts = new RolloutRunner({
       host,
       engine: this.#engine,
@@ -238,9 +240,10 @@ export class TrainingRun {
   }
 
   /** @param seconds wall time of the iteration, and how much of it the engine computed */
-  #record(stage: PreparedStage, report: IterationReport, seconds: { readonly total: number; readonly engine: number }): void {
+  #record(stage: PreparedStage, reported: IterationReport, seconds: { readonly total: number; readonly engine: number }): void {
     const { run, store, onEvent } = this.#parts;
     const state = this.#state;
+    const report = this.#memory.addTo(reported);
     state.iteration = report.iteration;
     state.step++;
     state.trainingSeconds += seconds.total;

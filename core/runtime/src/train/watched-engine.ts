@@ -1,4 +1,4 @@
-import type { Engine, ModelId } from "@mrlm/spec";
+import type { Engine, ForwardBackwardResult, ModelId } from "@mrlm/spec";
 
 /** Told of what happens to the weights of a model. */
 export interface PublishingWatch {
@@ -6,12 +6,12 @@ export interface PublishingWatch {
 }
 
 /**
- * An engine that notes whether the sampler has a model's present weights.
+ * An engine that notes whether the sampler has a model's present weights, and tells of what its passes came to.
  *
  * A checkpoint holds the trainer's weights only. Where they had not been published when it was written, the sampler's older ones are gone after a
  * load: what is sampled before the next publication counts as a publication of its own, so that no token names weights that it was not drawn from.
  */
-export function watchPublishing(engine: Engine, watched: ModelId, watch: PublishingWatch): Engine {
+export function watchEngine(engine: Engine, watched: ModelId, watch: PublishingWatch, onPass: (model: ModelId, result: ForwardBackwardResult) => void): Engine {
   let samplerIsUnnamed = !watch.isPublished;
   const publish: Engine["publish"] = async (model) => {
     const result = await engine.publish(model);
@@ -30,7 +30,11 @@ export function watchPublishing(engine: Engine, watched: ModelId, watch: Publish
       return engine.sampler(model);
     },
     forward: (options) => engine.forward(options),
-    forwardBackward: (options) => engine.forwardBackward(options),
+    async forwardBackward(options) {
+      const result = await engine.forwardBackward(options);
+      onPass(options.model, result);
+      return result;
+    },
     async optimStep(options) {
       const result = await engine.optimStep(options);
       if (options.model === watched && result.applied) watch.isPublished = false;

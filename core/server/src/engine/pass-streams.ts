@@ -102,12 +102,14 @@ async function accumulate(engine: ServedEngine, open: wire.ForwardBackwardOpen, 
   return result;
 }
 
-function encodeDone({ microBatches, tokens, computedTokens, seconds }: ForwardBackwardResult): wire.ForwardBackwardDone {
+function encodeDone({ microBatches, tokens, computedTokens, seconds, memoryRetries, microBatchTokens }: ForwardBackwardResult): wire.ForwardBackwardDone {
   return {
     microBatches,
     tokens: toInt64(tokens, "tokens"),
     computedTokens: toInt64(computedTokens, "tokens"),
     forwardSeconds: seconds.forward,
     backwardSeconds: seconds.backward,
+    memoryRetries,
+    microBatchTokens,
   };
 }

@@ -105,6 +105,8 @@ export class BigramEngine implements Engine {
       tokens,
       computedTokens: tokens,
       seconds: { forward: (forwardEnd - started) / 1000, backward: (performance.now() - forwardEnd) / 1000 },
+      memoryRetries: 0,
+      microBatchTokens: model.options.microBatchTokens ?? 0,
     };
   }
 

@@ -7,8 +7,9 @@ import os
 import threading
 from typing import NoReturn
 
-import torch
 from torch.distributed.elastic.multiprocessing.errors import get_error_handler
+
+from mrlm_engine.memory.exhausted import is_out_of_memory
 
 log = logging.getLogger(__name__)
 
@@ -18,8 +19,8 @@ PATIENCE = 30.0
 
 def end_process(cause: BaseException) -> NoReturn:
     """Ends this process at once: its work failed, and torchrun ends the other ranks and reports the cause."""
-    if isinstance(cause, torch.OutOfMemoryError):
-        log.critical("this rank's device ran out of memory: lower micro_batch_tokens: %s", cause)
+    if is_out_of_memory(cause):
+        log.critical("this rank's memory ran out: %s", cause)
     else:
         log.critical("this rank failed", exc_info=cause)
     handler = get_error_handler()

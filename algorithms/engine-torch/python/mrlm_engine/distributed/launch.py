@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
@@ -84,7 +85,10 @@ def _how(failure: ProcessFailure) -> str:
         return f"was killed by {signal.Signals(-failure.exitcode).name}"
     if not os.path.isfile(failure.error_file):
         return f"ended with exit code {failure.exitcode}"
-    return f"failed: {(failure.message.splitlines() or [''])[0]}"
+    # What an exception left behind is a record of it, though declared as text.
+    recorded: Any = failure.message
+    message = str(recorded.get("message", "") if isinstance(recorded, dict) else recorded)
+    return f"failed: {(message.splitlines() or [''])[0]}"
 
 
 if __name__ == "__main__":

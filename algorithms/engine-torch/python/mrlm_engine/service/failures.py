@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
 import grpc
-import torch
 
 from mrlm_engine.errors import ERROR_METADATA_KEY, EngineError
+from mrlm_engine.memory.exhausted import HINT, first_line, is_out_of_memory, out_of_memory
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -20,17 +20,15 @@ def abort(context: Any, cause: BaseException) -> NoReturn:
     """Ends the call with the error that `cause` is, or is made into."""
     if isinstance(cause, EngineError):
         error = cause
-    elif isinstance(cause, torch.OutOfMemoryError):
-        error = EngineError(
-            "RESOURCE_EXHAUSTED",
-            "The device ran out of memory.",
-            "Lower micro_batch_tokens, switch gradient_checkpointing on, or use a smaller model.",
-        )
+    elif is_out_of_memory(cause):
+        log.error("memory ran out", exc_info=cause)
+        error = out_of_memory(f"({first_line(cause)})", HINT)
     else:
         log.exception("a call failed by a fault of the engine", exc_info=cause)
-        first = (str(cause).splitlines() or [""])[0]
         error = EngineError(
-            "ENGINE_FAILED", f"The engine failed: {type(cause).__name__}: {first}.", "The engine's log holds the stack."
+            "ENGINE_FAILED",
+            f"The engine failed: {type(cause).__name__}: {first_line(cause)}.",
+            "The engine's log holds the stack.",
         )
     context.set_trailing_metadata(((ERROR_METADATA_KEY, error.detail()),))
     context.abort(error.status, error.message)

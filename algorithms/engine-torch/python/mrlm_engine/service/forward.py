@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
+from mrlm_engine.batching.unit import TokenUnit
+from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.outputs.selection import Selection
 from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training import rank_work
+from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.run_pass import require_value_head
+from mrlm_engine.training.smaller import smaller_budget
 
 # Outputs of one response: gRPC clients receive 4 MiB by default, and smaller frames keep other streams going.
 RESPONSE_BYTES = 512 << 10
@@ -24,12 +30,32 @@ def forward(state: EngineState, requests: Iterator[pb.ForwardRequest]) -> Iterat
     if selection.value or selection.final_value:
         require_value_head(learner.held)
     units = decode_units(collect_units(first, requests), learner.held, linear=False)
+    yield from respond(evaluate(state, learner, units, selection))
+
+
+def evaluate(
+    state: EngineState, learner: Learner, units: list[TokenUnit], selection: Selection
+) -> list[pb.UnitOutputs]:
+    """Outputs of `units`, in order. Where memory runs out, all of them under a smaller budget."""
     outputs: dict[int, pb.UnitOutputs] = {}
-    for shares in learner.plan(units, selection.final_value, state.ranks.size):
-        arguments = [(first.open.model_id, share, selection) for share in shares]
-        for share, computed in zip(shares, state.ranks.scatter(rank_work.forward, arguments), strict=True):
-            outputs.update(zip((unit.index for unit in share), computed, strict=True))
-    yield from respond([outputs[i] for i in range(len(units))])
+    model_id = learner.held.model_id
+    todo = deque(learner.plan(units, selection.final_value, state.ranks.size))
+    while todo:
+        shares = todo.popleft()
+        passes = max(len(learner.pieces(share, selection.final_value)) for share in shares)
+        try:
+            arguments = [(model_id, share, selection, passes) for share in shares]
+            computed = state.ranks.scatter(rank_work.forward, arguments)
+        except EngineError as error:
+            if error.code != "OUT_OF_MEMORY":
+                raise
+            tokens, _ = smaller_budget(learner, shares, selection.final_value, 0, error)
+            state.ranks.everywhere(rank_work.lower_budget, model_id, tokens)
+            todo = deque(learner.plan(units, selection.final_value, state.ranks.size))
+            continue
+        for share, found in zip(shares, computed, strict=True):
+            outputs.update(zip((unit.index for unit in share), found, strict=True))
+    return [outputs[i] for i in range(len(units))]
 
 
 def respond(outputs: list[pb.UnitOutputs]) -> Iterator[pb.ForwardResponse]:

@@ -55,7 +55,7 @@ def _attempt(
         slot.progress = work
     work.running = True
     try:
-        yield from PassRunner(learner.held, state.ranks, work, StreamReader(requests), state.limits).run()
+        yield from PassRunner(learner, state.ranks, work, StreamReader(requests), state.limits).run()
         state.passes.commit(model_id)
         slot.answer = work.answer()
     finally:
@@ -90,5 +90,6 @@ def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: Learne
         normalizer=opening.normalizer,
         linear=linear,
         return_outputs=opening.return_outputs,
-        micro_batches=learner.plan(decoded, selection.final_value, ranks),
+        micro_batches=dict(enumerate(learner.plan(decoded, selection.final_value, ranks))),
+        budget=learner.budget,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from mrlm_engine.batching.pieces import split_share
 from mrlm_engine.batching.plan import Share, plan_micro_batches
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.distributed.shard import is_divided, shard_model
@@ -22,10 +24,18 @@ from mrlm_engine.trunk.choose import choose_trunk
 
 if TYPE_CHECKING:
     from mrlm_engine.training.micro_batch import MicroBatch
+    from mrlm_engine.training.piecewise import PiecewiseMicroBatch
 
 # Computed tokens of one micro-batch where the client gives no budget. On CPU one whose activations stay in cache; on a
 # GPU one that fills it.
 DEFAULT_TOKENS = {"cpu": 1700, "cuda": 16384}
+# Graphs that wait for gradients at once: enough to hide a round trip, few enough to stay in cache.
+MAX_WAITING = 3
+
+
+def default_tokens(device_type: str) -> int:
+    """The budget where the client gives none."""
+    return DEFAULT_TOKENS.get(device_type, DEFAULT_TOKENS["cuda"])
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,9 @@ class Learner:
         # ForwardBackward calls completed since the last step.
         self.accumulated_calls = 0
         # Graphs of the open pass that wait for their gradients, by number of the micro-batch.
-        self.graphs: dict[int, MicroBatch] = {}
+        self.graphs: dict[int, MicroBatch | PiecewiseMicroBatch] = {}
+        # How many may wait; fewer once memory has run out.
+        self.max_waiting = MAX_WAITING
         self._optimizer: Optimizer | None = None
 
     @property
@@ -70,10 +82,37 @@ class Learner:
                 "Create it with `trainable`, or train another model.",
             )
 
+    @property
+    def budget(self) -> int:
+        """Computed tokens of one micro-batch."""
+        return self.held.micro_batch_tokens or default_tokens(self.held.device.type)
+
     def plan(self, units: Sequence[TokenUnit], final_value: bool, ranks: int) -> list[list[Share]]:
         """Micro-batches under the model's token budget, which holds for each rank."""
-        budget = self.held.micro_batch_tokens or DEFAULT_TOKENS.get(self.held.device.type, DEFAULT_TOKENS["cuda"])
-        return plan_micro_batches(units, lambda unit: self.trunk.computed_tokens(unit, final_value), budget, ranks)
+        cost = functools.partial(self.trunk.computed_tokens, final_value=final_value)
+        return plan_micro_batches(units, cost, self.budget, ranks)
+
+    def pieces(self, share: Share, final_value: bool) -> list[Share]:
+        """What is computed at a time of a share: all of it, or some sequences of a unit above the budget.
+
+        The engine's own budget splits no unit: a second forward pass is slower than the memory is worth.
+        """
+        cost = functools.partial(self.trunk.computed_tokens, final_value=final_value)
+        return split_share(share, cost, self.held.micro_batch_tokens)
+
+    def largest_pass(self, shares: Sequence[Share], final_value: bool) -> tuple[int, int]:
+        """Tokens and sequences of the largest piece that any of `shares` is computed in."""
+        pieces = (piece for share in shares for piece in self.pieces(share, final_value))
+        sizes = [
+            (sum(self.trunk.computed_tokens(u, final_value) for u in piece), sum(len(u.sequences) for u in piece))
+            for piece in pieces
+        ]
+        return max(sizes, default=(0, 0))
+
+    def lower_budget(self, tokens: int, waiting: int) -> None:
+        """Memory ran out: micro-batches of at most `tokens`, of which `waiting` may wait, from now on."""
+        self.held.micro_batch_tokens = tokens
+        self.max_waiting = waiting
 
     def begin_pass(self) -> None:
         """Accumulates apart from what there is, so that the pass can be given up by itself."""
@@ -94,9 +133,9 @@ class Learner:
     def give_up_pass(self) -> None:
         """Forgets what the open pass accumulated."""
         with self.held.lock:
-            self.trunk.finish_gradients()
-            self.gradients.give_up()
             self.graphs.clear()
+            self.trunk.drop_gradients()
+            self.gradients.give_up()
 
     def clear(self) -> None:
         """Forgets what has accumulated."""

@@ -19,8 +19,10 @@ class Pass:
     normalizer: float
     linear: bool
     return_outputs: bool
-    # Shares of the ranks, by micro-batch.
-    micro_batches: list[list[Share]]
+    # Shares of the ranks, by number of the micro-batch.
+    micro_batches: dict[int, list[Share]]
+    # Token budget that they were made under.
+    budget: int
     # Outputs of the micro-batches whose gradients have been accumulated, by number.
     applied: dict[int, list[pb.UnitOutputs]] = field(default_factory=dict)
     # Whether a handler works on it now.
@@ -30,6 +32,18 @@ class Pass:
     computed_tokens: int = 0
     forward_seconds: float = 0.0
     backward_seconds: float = 0.0
+    # How often it began anew because memory had run out, and the number of its first micro-batch since.
+    memory_retries: int = 0
+    first_number: int = 0
+
+    def begin_anew(self, micro_batches: list[list[Share]], budget: int) -> None:
+        """Other micro-batches in the place of those that did not fit; nothing of them is applied."""
+        self.budget = budget
+        self.memory_retries += 1
+        self.first_number = max(self.micro_batches) + 1
+        self.micro_batches = dict(enumerate(micro_batches, self.first_number))
+        self.applied.clear()
+        self.computed_tokens = 0
 
     def units(self, number: int) -> list[TokenUnit]:
         """The units of a micro-batch in the order in which the client is told of them."""
@@ -48,7 +62,7 @@ class Pass:
 
     def answer(self) -> list[pb.ForwardBackwardResponse]:
         """What a repetition of the complete call is told, `done` last. It holds no units."""
-        numbers = range(len(self.micro_batches)) if self.return_outputs or not self.linear else ()
+        numbers = list(self.micro_batches) if self.return_outputs or not self.linear else []
         return [*(self.outputs_message(n, self.applied[n], applied=True) for n in numbers), self.done_message()]
 
     def done_message(self) -> pb.ForwardBackwardResponse:
@@ -56,9 +70,11 @@ class Pass:
         return pb.ForwardBackwardResponse(
             done=pb.ForwardBackwardDone(
                 micro_batches=len(self.micro_batches),
-                tokens=sum(unit.tokens for shares in self.micro_batches for share in shares for unit in share),
+                tokens=sum(unit.tokens for number in self.micro_batches for unit in self.units(number)),
                 computed_tokens=self.computed_tokens,
                 forward_seconds=self.forward_seconds,
                 backward_seconds=self.backward_seconds,
+                memory_retries=self.memory_retries,
+                micro_batch_tokens=self.budget,
             )
         )

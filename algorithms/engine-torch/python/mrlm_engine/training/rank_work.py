@@ -11,10 +11,12 @@ from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.compute_clock import COMPUTE_CLOCK
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.memory.exhausted import memory_checked
 from mrlm_engine.outputs.selection import Selection
 from mrlm_engine.training.learner import Learner, StepResult
 from mrlm_engine.training.micro_batch import MicroBatch
 from mrlm_engine.training.optimizer import AdamWParameters
+from mrlm_engine.training.piecewise import PiecewiseMicroBatch, join_outputs
 
 
 class Learners(Protocol):
@@ -36,11 +38,17 @@ class Computed:
     backward_seconds: float = 0.0
 
 
-def forward(state: Learners, model_id: str, share: Share, selection: Selection) -> list[pb.UnitOutputs]:
+# `passes`, below: how many passes every rank makes of its share. Where weights are divided among the ranks, one that
+# has fewer pieces than another computes empty ones, since the others wait for it in collectives.
+
+
+@memory_checked
+def forward(state: Learners, model_id: str, share: Share, selection: Selection, passes: int) -> list[pb.UnitOutputs]:
     """Outputs of a share, without a graph."""
     learner = state.learner(model_id)
     with learner.held.lock, COMPUTE_CLOCK.running():
-        return MicroBatch(learner, share, selection, keep_graph=False).outputs()
+        pieces = _pieces(learner, share, selection, passes)
+        return join_outputs([MicroBatch(learner, piece, selection, keep_graph=False).outputs() for piece in pieces])
 
 
 def begin_pass(state: Learners, model_id: str) -> None:
@@ -58,12 +66,32 @@ def give_up_pass(state: Learners, model_id: str) -> None:
     state.learner(model_id).give_up_pass()
 
 
-def launch(state: Learners, model_id: str, number: int, share: Share, selection: Selection) -> Computed:
-    """Computes a share's outputs and keeps its graph under the number of its micro-batch."""
+def begin_anew(state: Learners, model_id: str, tokens: int, waiting: int) -> None:
+    """Memory ran out: forgets the open pass and opens it again under a smaller budget."""
+    learner = state.learner(model_id)
+    learner.give_up_pass()
+    learner.lower_budget(tokens, waiting)
+    learner.begin_pass()
+
+
+def lower_budget(state: Learners, model_id: str, tokens: int) -> None:
+    """The same for evaluations, which have nothing to forget."""
+    learner = state.learner(model_id)
+    learner.lower_budget(tokens, learner.max_waiting)
+
+
+@memory_checked
+def launch(state: Learners, model_id: str, number: int, share: Share, selection: Selection, passes: int) -> Computed:
+    """Computes a share's outputs and keeps its graph, or its pieces, under the number of its micro-batch."""
     started = time.perf_counter()
     learner = state.learner(model_id)
     with learner.held.lock, COMPUTE_CLOCK.running():
-        graph = learner.graphs[number] = MicroBatch(learner, share, selection, keep_graph=True)
+        pieces = _pieces(learner, share, selection, passes)
+        graph = learner.graphs[number] = (
+            MicroBatch(learner, share, selection, keep_graph=True)
+            if len(pieces) == 1
+            else PiecewiseMicroBatch(learner, pieces, selection)
+        )
         outputs = graph.outputs()
     return Computed(outputs, graph.computed_tokens, graph.graph_bytes, time.perf_counter() - started)
 
@@ -78,6 +106,7 @@ def drop_all(state: Learners, model_id: str) -> None:
     state.learner(model_id).graphs.clear()
 
 
+@memory_checked
 def backward(
     state: Learners, model_id: str, number: int, gradients: Sequence[UnitGradients], normalizer: float
 ) -> float:
@@ -89,22 +118,41 @@ def backward(
     return time.perf_counter() - started
 
 
+@memory_checked
 def forward_backward(
-    state: Learners, model_id: str, share: Share, selection: Selection, normalizer: float, return_outputs: bool
+    state: Learners,
+    model_id: str,
+    share: Share,
+    selection: Selection,
+    passes: int,
+    normalizer: float,
+    return_outputs: bool,
 ) -> Computed:
     """Forward and backward of a share whose gradients travel with its units."""
-    started = time.perf_counter()
     learner = state.learner(model_id)
+    outputs: list[list[pb.UnitOutputs]] = []
+    tokens, forward_seconds, backward_seconds = 0, 0.0, 0.0
     with learner.held.lock, COMPUTE_CLOCK.running():
-        micro_batch = MicroBatch(learner, share, selection, keep_graph=True)
-        outputs = micro_batch.outputs() if return_outputs else []
-        between = time.perf_counter()
-        micro_batch.backward([unit.gradients or UnitGradients() for unit in share], normalizer)
-    ended = time.perf_counter()
-    return Computed(outputs, micro_batch.computed_tokens, 0, between - started, ended - between)
+        for piece in _pieces(learner, share, selection, passes):
+            started = time.perf_counter()
+            micro_batch = MicroBatch(learner, piece, selection, keep_graph=True)
+            if return_outputs:
+                outputs.append(micro_batch.outputs())
+            between = time.perf_counter()
+            micro_batch.backward([unit.gradients or UnitGradients() for unit in piece], normalizer)
+            tokens += micro_batch.computed_tokens
+            forward_seconds += between - started
+            backward_seconds += time.perf_counter() - between
+    return Computed(join_outputs(outputs), tokens, 0, forward_seconds, backward_seconds)
 
 
 def optim_step(state: Learners, model_id: str, parameters: AdamWParameters, max_grad_norm: float) -> StepResult:
     """Applies what has accumulated."""
     with COMPUTE_CLOCK.running():
         return state.learner(model_id).step(parameters, max_grad_norm)
+
+
+def _pieces(learner: Learner, share: Share, selection: Selection, passes: int) -> list[Share]:
+    """What is computed at a time."""
+    pieces = learner.pieces(share, selection.final_value)
+    return pieces + [[] for _ in range(passes - len(pieces))] if learner.held.mesh is not None else pieces

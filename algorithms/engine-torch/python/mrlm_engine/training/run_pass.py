@@ -1,7 +1,9 @@
 """Runs a pass of accumulation: forward, the client's gradients, backward, micro-batch by micro-batch.
 
 While the client works out the gradients of one micro-batch, the forward pass of the next is computed. Graphs that wait
-are bounded in number and bytes; one that waits longer than its lease is given up and computed again.
+are bounded in number and bytes; one that waits longer than its lease is given up and computed again. When memory runs
+out, the whole pass begins anew with smaller micro-batches, so that what accumulates is what these give by themselves.
+A pass draws no random numbers.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.training import rank_work
+from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.passes import Pass
 from mrlm_engine.training.reader import StreamEnded, StreamReader
+from mrlm_engine.training.smaller import smaller_budget
 
-# Graphs that wait for gradients at once: enough to hide a round trip, few enough to stay in cache.
-MAX_WAITING = 3
 # Leases that may run out with no sign of the client before the call fails.
 MAX_LOST = 8
 
@@ -48,23 +50,26 @@ class PassRunner:
 
     def __init__(
         self,
-        held: HeldModel,
+        learner: Learner,
         ranks: Ranks,
         work: Pass,
         requests: StreamReader[pb.ForwardBackwardRequest],
         limits: GraphLimits,
     ) -> None:
-        self._held = held
+        self._learner = learner
+        self._held = learner.held
         self._ranks = ranks
         self._pass = work
         self._requests = requests
         self._limits = limits
-        self._todo = deque(i for i in range(len(work.micro_batches)) if i not in work.applied)
+        self._todo = deque(number for number in work.micro_batches if number not in work.applied)
         self._waiting: dict[int, _Waiting] = {}
         # Gradients that came for a graph already given up; they hold, since the weights have not changed.
         self._early: dict[int, list[UnitGradients]] = {}
         self._lost: set[int] = set()
         self._losses = 0
+        # The micro-batch that is computed now.
+        self._current = -1
 
     def run(self) -> Iterator[pb.ForwardBackwardResponse]:
         """Events for the client up to the last micro-batch."""
@@ -72,15 +77,40 @@ class PassRunner:
         for number in sorted(work.applied):
             if not work.linear or work.return_outputs:
                 yield work.outputs_message(number, work.applied[number], applied=True)
-        if work.linear:
-            yield from self._run_linear()
-        else:
-            yield from self._run_with_client()
+        while True:
+            try:
+                yield from self._run_linear() if work.linear else self._run_with_client()
+                return
+            except EngineError as error:
+                if error.code != "OUT_OF_MEMORY":
+                    raise
+                self._begin_anew(error)
+
+    def _begin_anew(self, error: EngineError) -> None:
+        """Plans smaller micro-batches, under numbers of their own: answers to the old ones may still come."""
+        work, waiting = self._pass, len(self._waiting.keys() - {self._current})
+        shares = work.micro_batches[self._current]
+        tokens, at_once = smaller_budget(self._learner, shares, work.selection.final_value, waiting, error)
+        self._ranks.everywhere(rank_work.begin_anew, self._held.model_id, tokens, at_once)
+        units = [unit for number in work.micro_batches for unit in work.units(number)]
+        planned = self._learner.plan(units, work.selection.final_value, self._ranks.size)
+        work.begin_anew(planned, self._learner.budget)
+        self._todo = deque(work.micro_batches)
+        self._waiting.clear()
+        self._early.clear()
+        self._lost.clear()
+
+    def _passes(self, number: int) -> int:
+        """How many passes each rank makes of its share of a micro-batch."""
+        self._current = number
+        shares, final_value = self._pass.micro_batches[number], self._pass.selection.final_value
+        return max(len(self._learner.pieces(share, final_value)) for share in shares)
 
     def _run_linear(self) -> Iterator[pb.ForwardBackwardResponse]:
         work = self._pass
-        for number in self._todo:
-            rest = (work.selection, work.normalizer, work.return_outputs)
+        while self._todo:
+            number = self._todo.popleft()
+            rest = (work.selection, self._passes(number), work.normalizer, work.return_outputs)
             arguments = [(self._held.model_id, share, *rest) for share in work.micro_batches[number]]
             computed = self._ranks.scatter(rank_work.forward_backward, arguments)
             self._count(computed)
@@ -107,11 +137,12 @@ class PassRunner:
             return False
         used = [waiting.graph_bytes for waiting in self._waiting.values()]
         # The next graph is taken to be about as large as those that wait.
-        return not used or (len(used) < MAX_WAITING and sum(used) + max(used) <= self._limits.total_bytes)
+        return not used or (len(used) < self._learner.max_waiting and sum(used) + max(used) <= self._limits.total_bytes)
 
     def _launch(self, number: int) -> Iterator[pb.ForwardBackwardResponse]:
         work = self._pass
-        arguments = [(self._held.model_id, number, share, work.selection) for share in work.micro_batches[number]]
+        rest = (work.selection, self._passes(number))
+        arguments = [(self._held.model_id, number, share, *rest) for share in work.micro_batches[number]]
         computed = self._ranks.scatter(rank_work.launch, arguments)
         self._count(computed)
         outputs = [unit for rank in computed for unit in rank.outputs]
@@ -154,6 +185,9 @@ class PassRunner:
     def _receive(self, message: pb.MicroBatchGradients) -> None:
         number = message.micro_batch
         self._losses = 0
+        if number < self._pass.first_number:
+            # It comes again as part of a smaller one.
+            return
         if number not in self._waiting and number not in self._lost:
             raise EngineError(
                 "MESSAGE_INVALID",
@@ -171,7 +205,7 @@ class PassRunner:
             self._backward(number, waiting.outputs, gradients)
 
     def _backward(self, number: int, outputs: list[pb.UnitOutputs], gradients: list[UnitGradients]) -> None:
-        work = self._pass
+        work, self._current = self._pass, number
         arguments, start = [], 0
         for share in work.micro_batches[number]:
             part = gradients[start : start + len(share)]

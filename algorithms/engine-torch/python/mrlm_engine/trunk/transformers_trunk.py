@@ -37,6 +37,9 @@ class TransformersTrunk:
     def finish_gradients(self) -> None:
         """Nothing to do: autograd adds to `.grad` itself."""
 
+    def drop_gradients(self) -> None:
+        """Nothing to do, likewise."""
+
     def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> TransformersRun:
         """Pads a micro-batch and computes it."""
         return TransformersRun(self, padded_layout(units, final_value, self.held.device), keep_graph)

@@ -36,6 +36,9 @@ class Trunk(Protocol):
     def finish_gradients(self) -> None:
         """Makes what backward passes added visible in the parameters' `.grad`."""
 
+    def drop_gradients(self) -> None:
+        """Forgets what backward passes added and is not visible yet."""
+
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
         """Tokens that the model reads for a unit laid out alone."""
 

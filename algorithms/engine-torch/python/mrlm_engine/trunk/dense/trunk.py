@@ -66,6 +66,10 @@ class DenseTrunk:
             unfuse_gradients(layer, gradients, self.shape)
         self._gradients = None
 
+    def drop_gradients(self) -> None:
+        """Clears the accumulators."""
+        self._gradients = None
+
     @torch.no_grad()
     def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> DenseRun:
         """Packs a micro-batch, prefixes shared, and computes it."""

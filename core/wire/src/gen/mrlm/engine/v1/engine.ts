@@ -108,6 +108,48 @@ export interface DescribeResponse {
   computeSeconds: number;
 }
 
+export interface EstimateMemoryRequest {
+  /** What would be made, in this order. `copy_of` and `adapter_off` name one of these, or a model that is held. */
+  models: CreateModelRequest[];
+  /** Which of them is sampled from; empty: none. */
+  sampledModel: string;
+  /** Sequences sampled at once. */
+  concurrency: number;
+  /** Longest sequence in tokens, prompt included; 0: what the models accept. */
+  sequenceTokens: number;
+}
+
+export interface EstimateMemoryResponse {
+  /** Under `micro_batch_tokens`, on each rank's device; where not even one sequence fits, under `least_tokens`. */
+  lines: MemoryLine[];
+  /** Their sum. */
+  totalBytes: bigint;
+  /** What there is for one rank, a tenth taken off for fragments; 0 where the system does not say. */
+  availableBytes: bigint;
+  /** Who says so: "CUDA", "MemAvailable", "cgroup limit", ... */
+  availableFrom: string;
+  /** The largest token budget that fits, at most the wanted one; 0: not even one sequence fits. */
+  microBatchTokens: number;
+  /** The budget that was asked for (0 there: the engine's own), and what it would take. */
+  wantedTokens: number;
+  wantedBytes: bigint;
+  /** One sequence of the longest length, and what it would take. */
+  leastTokens: number;
+  leastBytes: bigint;
+  /** The longest single sequence that fits. */
+  fittingSequenceTokens: number;
+}
+
+export interface MemoryLine {
+  /** Model that it belongs to. */
+  modelId: string;
+  /** "weights", "gradients", "optimizer", ... */
+  part: string;
+  bytes: bigint;
+  /** Where the number comes from, for people: "0.99M parameters x 4 bytes". */
+  formula: string;
+}
+
 export interface CreateModelRequest {
   call: bigint;
   /** Chosen by the client, unique in the engine: "policy", "reference", ... */
@@ -141,7 +183,10 @@ export interface CreateModelRequest {
   /** Frozen models hold no optimiser state and refuse ForwardBackward. */
   trainable: boolean;
   gradientCheckpointing: boolean;
-  /** Token budget of one micro-batch, a hint; 0 leaves it to the engine. */
+  /**
+   * Token budget of one micro-batch; 0 leaves it to the engine. A unit above it is computed some of its sequences at a time, which costs
+   * a second forward pass where the client answers with gradients; the engine's own budget divides no unit.
+   */
   microBatchTokens: number;
 }
 
@@ -422,6 +467,13 @@ export interface ForwardBackwardDone {
   /** Seconds of engine compute (forward, backward), without waiting for the client. */
   forwardSeconds: number;
   backwardSeconds: number;
+  /**
+   * How often memory ran out and the pass began anew, each time with at most half of the tokens in a micro-batch. Its outputs came again under new
+   * numbers then; answers to the old ones are ignored.
+   */
+  memoryRetries: number;
+  /** Token budget of a micro-batch at the end of the call. One that was lowered stays so. */
+  microBatchTokens: number;
 }
 
 export interface OptimStepRequest {
@@ -761,6 +813,335 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
             }
 
             message.computeSeconds = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEstimateMemoryRequest(): EstimateMemoryRequest {
+  return { models: [], sampledModel: "", concurrency: 0, sequenceTokens: 0 };
+}
+
+export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
+  encode(message: EstimateMemoryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.models) {
+      CreateModelRequest.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.sampledModel !== "") {
+      writer.uint32(18).string(message.sampledModel);
+    }
+    if (message.concurrency !== 0) {
+      writer.uint32(24).uint32(message.concurrency);
+    }
+    if (message.sequenceTokens !== 0) {
+      writer.uint32(32).uint32(message.sequenceTokens);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EstimateMemoryRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEstimateMemoryRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.models.push(CreateModelRequest.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sampledModel = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.concurrency = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.sequenceTokens = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEstimateMemoryResponse(): EstimateMemoryResponse {
+  return {
+    lines: [],
+    totalBytes: 0n,
+    availableBytes: 0n,
+    availableFrom: "",
+    microBatchTokens: 0,
+    wantedTokens: 0,
+    wantedBytes: 0n,
+    leastTokens: 0,
+    leastBytes: 0n,
+    fittingSequenceTokens: 0,
+  };
+}
+
+export const EstimateMemoryResponse: MessageFns<EstimateMemoryResponse> = {
+  encode(message: EstimateMemoryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.lines) {
+      MemoryLine.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.totalBytes !== 0n) {
+      if (BigInt.asUintN(64, message.totalBytes) !== message.totalBytes) {
+        throw new globalThis.Error("value provided for field message.totalBytes of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.totalBytes);
+    }
+    if (message.availableBytes !== 0n) {
+      if (BigInt.asUintN(64, message.availableBytes) !== message.availableBytes) {
+        throw new globalThis.Error("value provided for field message.availableBytes of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.availableBytes);
+    }
+    if (message.availableFrom !== "") {
+      writer.uint32(34).string(message.availableFrom);
+    }
+    if (message.microBatchTokens !== 0) {
+      writer.uint32(40).uint32(message.microBatchTokens);
+    }
+    if (message.wantedTokens !== 0) {
+      writer.uint32(48).uint32(message.wantedTokens);
+    }
+    if (message.wantedBytes !== 0n) {
+      if (BigInt.asUintN(64, message.wantedBytes) !== message.wantedBytes) {
+        throw new globalThis.Error("value provided for field message.wantedBytes of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.wantedBytes);
+    }
+    if (message.leastTokens !== 0) {
+      writer.uint32(64).uint32(message.leastTokens);
+    }
+    if (message.leastBytes !== 0n) {
+      if (BigInt.asUintN(64, message.leastBytes) !== message.leastBytes) {
+        throw new globalThis.Error("value provided for field message.leastBytes of type uint64 too large");
+      }
+      writer.uint32(72).uint64(message.leastBytes);
+    }
+    if (message.fittingSequenceTokens !== 0) {
+      writer.uint32(80).uint32(message.fittingSequenceTokens);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EstimateMemoryResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEstimateMemoryResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.lines.push(MemoryLine.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.totalBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.availableBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.availableFrom = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.microBatchTokens = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.wantedTokens = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.wantedBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.leastTokens = reader.uint32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.leastBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.fittingSequenceTokens = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMemoryLine(): MemoryLine {
+  return { modelId: "", part: "", bytes: 0n, formula: "" };
+}
+
+export const MemoryLine: MessageFns<MemoryLine> = {
+  encode(message: MemoryLine, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.modelId !== "") {
+      writer.uint32(10).string(message.modelId);
+    }
+    if (message.part !== "") {
+      writer.uint32(18).string(message.part);
+    }
+    if (message.bytes !== 0n) {
+      if (BigInt.asUintN(64, message.bytes) !== message.bytes) {
+        throw new globalThis.Error("value provided for field message.bytes of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.bytes);
+    }
+    if (message.formula !== "") {
+      writer.uint32(34).string(message.formula);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MemoryLine {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMemoryLine();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.modelId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.part = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.bytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.formula = reader.string();
             continue;
           }
         }
@@ -3362,7 +3743,15 @@ export const GraphLost: MessageFns<GraphLost> = {
 };
 
 function createBaseForwardBackwardDone(): ForwardBackwardDone {
-  return { microBatches: 0, tokens: 0n, computedTokens: 0n, forwardSeconds: 0, backwardSeconds: 0 };
+  return {
+    microBatches: 0,
+    tokens: 0n,
+    computedTokens: 0n,
+    forwardSeconds: 0,
+    backwardSeconds: 0,
+    memoryRetries: 0,
+    microBatchTokens: 0,
+  };
 }
 
 export const ForwardBackwardDone: MessageFns<ForwardBackwardDone> = {
@@ -3387,6 +3776,12 @@ export const ForwardBackwardDone: MessageFns<ForwardBackwardDone> = {
     }
     if (message.backwardSeconds !== 0) {
       writer.uint32(41).double(message.backwardSeconds);
+    }
+    if (message.memoryRetries !== 0) {
+      writer.uint32(48).uint32(message.memoryRetries);
+    }
+    if (message.microBatchTokens !== 0) {
+      writer.uint32(56).uint32(message.microBatchTokens);
     }
     return writer;
   },
@@ -3442,6 +3837,22 @@ export const ForwardBackwardDone: MessageFns<ForwardBackwardDone> = {
             }
 
             message.backwardSeconds = reader.double();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.memoryRetries = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.microBatchTokens = reader.uint32();
             continue;
           }
         }

@@ -82,6 +82,54 @@ class DescribeResponse(_message.Message):
     compute_seconds: float
     def __init__(self, protocol_major: _Optional[int] = ..., protocol_minor: _Optional[int] = ..., device: _Optional[str] = ..., device_name: _Optional[str] = ..., torch_version: _Optional[str] = ..., transformers_version: _Optional[str] = ..., python_version: _Optional[str] = ..., deterministic: _Optional[bool] = ..., models: _Optional[_Iterable[_Union[ModelInfo, _Mapping]]] = ..., instance_id: _Optional[str] = ..., memory_allocated_bytes: _Optional[int] = ..., memory_peak_bytes: _Optional[int] = ..., threads: _Optional[int] = ..., world_size: _Optional[int] = ..., last_call: _Optional[int] = ..., compute_seconds: _Optional[float] = ...) -> None: ...
 
+class EstimateMemoryRequest(_message.Message):
+    __slots__ = ("models", "sampled_model", "concurrency", "sequence_tokens")
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    SAMPLED_MODEL_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENCY_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    models: _containers.RepeatedCompositeFieldContainer[CreateModelRequest]
+    sampled_model: str
+    concurrency: int
+    sequence_tokens: int
+    def __init__(self, models: _Optional[_Iterable[_Union[CreateModelRequest, _Mapping]]] = ..., sampled_model: _Optional[str] = ..., concurrency: _Optional[int] = ..., sequence_tokens: _Optional[int] = ...) -> None: ...
+
+class EstimateMemoryResponse(_message.Message):
+    __slots__ = ("lines", "total_bytes", "available_bytes", "available_from", "micro_batch_tokens", "wanted_tokens", "wanted_bytes", "least_tokens", "least_bytes", "fitting_sequence_tokens")
+    LINES_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_BYTES_FIELD_NUMBER: _ClassVar[int]
+    AVAILABLE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    AVAILABLE_FROM_FIELD_NUMBER: _ClassVar[int]
+    MICRO_BATCH_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    WANTED_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    WANTED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LEAST_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    LEAST_BYTES_FIELD_NUMBER: _ClassVar[int]
+    FITTING_SEQUENCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    lines: _containers.RepeatedCompositeFieldContainer[MemoryLine]
+    total_bytes: int
+    available_bytes: int
+    available_from: str
+    micro_batch_tokens: int
+    wanted_tokens: int
+    wanted_bytes: int
+    least_tokens: int
+    least_bytes: int
+    fitting_sequence_tokens: int
+    def __init__(self, lines: _Optional[_Iterable[_Union[MemoryLine, _Mapping]]] = ..., total_bytes: _Optional[int] = ..., available_bytes: _Optional[int] = ..., available_from: _Optional[str] = ..., micro_batch_tokens: _Optional[int] = ..., wanted_tokens: _Optional[int] = ..., wanted_bytes: _Optional[int] = ..., least_tokens: _Optional[int] = ..., least_bytes: _Optional[int] = ..., fitting_sequence_tokens: _Optional[int] = ...) -> None: ...
+
+class MemoryLine(_message.Message):
+    __slots__ = ("model_id", "part", "bytes", "formula")
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    PART_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    FORMULA_FIELD_NUMBER: _ClassVar[int]
+    model_id: str
+    part: str
+    bytes: int
+    formula: str
+    def __init__(self, model_id: _Optional[str] = ..., part: _Optional[str] = ..., bytes: _Optional[int] = ..., formula: _Optional[str] = ...) -> None: ...
+
 class CreateModelRequest(_message.Message):
     __slots__ = ("call", "model_id", "role", "directory", "random", "copy_of", "adapter_off", "lora", "dtype", "float32_head", "value_head", "trainable", "gradient_checkpointing", "micro_batch_tokens")
     CALL_FIELD_NUMBER: _ClassVar[int]
@@ -449,18 +497,22 @@ class GraphLost(_message.Message):
     def __init__(self, micro_batch: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class ForwardBackwardDone(_message.Message):
-    __slots__ = ("micro_batches", "tokens", "computed_tokens", "forward_seconds", "backward_seconds")
+    __slots__ = ("micro_batches", "tokens", "computed_tokens", "forward_seconds", "backward_seconds", "memory_retries", "micro_batch_tokens")
     MICRO_BATCHES_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     COMPUTED_TOKENS_FIELD_NUMBER: _ClassVar[int]
     FORWARD_SECONDS_FIELD_NUMBER: _ClassVar[int]
     BACKWARD_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_RETRIES_FIELD_NUMBER: _ClassVar[int]
+    MICRO_BATCH_TOKENS_FIELD_NUMBER: _ClassVar[int]
     micro_batches: int
     tokens: int
     computed_tokens: int
     forward_seconds: float
     backward_seconds: float
-    def __init__(self, micro_batches: _Optional[int] = ..., tokens: _Optional[int] = ..., computed_tokens: _Optional[int] = ..., forward_seconds: _Optional[float] = ..., backward_seconds: _Optional[float] = ...) -> None: ...
+    memory_retries: int
+    micro_batch_tokens: int
+    def __init__(self, micro_batches: _Optional[int] = ..., tokens: _Optional[int] = ..., computed_tokens: _Optional[int] = ..., forward_seconds: _Optional[float] = ..., backward_seconds: _Optional[float] = ..., memory_retries: _Optional[int] = ..., micro_batch_tokens: _Optional[int] = ...) -> None: ...
 
 class OptimStepRequest(_message.Message):
     __slots__ = ("call", "model_id", "adamw", "max_grad_norm")

@@ -49,6 +49,11 @@ class EngineServiceStub:
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.DescribeRequest.SerializeToString,
                 response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.DescribeResponse.FromString,
                 _registered_method=True)
+        self.EstimateMemory = channel.unary_unary(
+                '/mrlm.engine.v1.EngineService/EstimateMemory',
+                request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.EstimateMemoryRequest.SerializeToString,
+                response_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.EstimateMemoryResponse.FromString,
+                _registered_method=True)
         self.CreateModel = channel.unary_unary(
                 '/mrlm.engine.v1.EngineService/CreateModel',
                 request_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.CreateModelRequest.SerializeToString,
@@ -116,6 +121,13 @@ class EngineServiceServicer:
 
     def Describe(self, request, context):
         """Device, versions, mode and the models held.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EstimateMemory(self, request, context):
+        """What models would take of the device's memory, before any of them is made.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -198,6 +210,11 @@ def add_EngineServiceServicer_to_server(servicer, server):
                     servicer.Describe,
                     request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.DescribeRequest.FromString,
                     response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.DescribeResponse.SerializeToString,
+            ),
+            'EstimateMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.EstimateMemory,
+                    request_deserializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.EstimateMemoryRequest.FromString,
+                    response_serializer=mrlm_dot_engine_dot_v1_dot_engine__pb2.EstimateMemoryResponse.SerializeToString,
             ),
             'CreateModel': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateModel,
@@ -287,6 +304,33 @@ class EngineService:
             '/mrlm.engine.v1.EngineService/Describe',
             mrlm_dot_engine_dot_v1_dot_engine__pb2.DescribeRequest.SerializeToString,
             mrlm_dot_engine_dot_v1_dot_engine__pb2.DescribeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EstimateMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mrlm.engine.v1.EngineService/EstimateMemory',
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.EstimateMemoryRequest.SerializeToString,
+            mrlm_dot_engine_dot_v1_dot_engine__pb2.EstimateMemoryResponse.FromString,
             options,
             channel_credentials,
             insecure,

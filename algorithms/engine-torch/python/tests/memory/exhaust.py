@@ -1,0 +1,157 @@
+"""Run in a process of its own: passes under a limit of the address space, so that allocations really fail.
+
+Prints what became of each as a line of JSON. Argument: megabytes that the process may grow by.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import json
+import queue
+import resource
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from client import decode, sequence
+from tiny import QWEN2, create_request
+
+from mrlm_engine.device import choose_device
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.service import models
+from mrlm_engine.service.forward import forward
+from mrlm_engine.service.forward_backward import forward_backward
+from mrlm_engine.service.state import EngineState
+from mrlm_engine.settings import EngineSettings
+
+MIB = 1 << 20
+# A wide feed-forward: much memory and little work for each token.
+CONFIG: dict[str, Any] = {**QWEN2, "hidden_size": 64, "intermediate_size": 2048, "max_position_embeddings": 2048}
+# Float32 is computed by the hot path, bfloat16 by transformers.
+CASES = [
+    ("bfloat16", "units", False),
+    ("bfloat16", "group", True),
+    ("float32", "units", False),
+    ("float32", "units", True),
+    ("float32", "group", False),
+    ("float32", "group", True),
+    ("float32", "lone", False),
+]
+
+
+def units_of(kind: str, vocabulary: int) -> list[pb.Unit]:
+    """Eight sequences of 200 tokens, each a unit or all one, or a single one of 1,600."""
+    draw = np.random.default_rng(3)
+    lengths = [1600] if kind == "lone" else [200] * 8
+    sequences = []
+    for length in lengths:
+        tokens = draw.integers(2, vocabulary, length)
+        gradients = draw.standard_normal(length - 1)
+        sequences.append(sequence(tokens.tolist(), [0] + [1] * (length - 1), grad_logprob=gradients.tolist()))
+    return [pb.Unit(sequences=sequences)] if kind == "group" else [pb.Unit(sequences=[one]) for one in sequences]
+
+
+def run_pass(state: EngineState, call: int, units: list[pb.Unit], with_client: bool) -> pb.ForwardBackwardDone:
+    """One pass; the client's gradients are a function of the outputs."""
+    kind = pb.LOSS_KIND_CLIENT if with_client else pb.LOSS_KIND_LINEAR
+    selection = pb.OutputSelection(logprob=True)
+    opening = pb.ForwardBackwardOpen(call=call, model_id="policy", outputs=selection, loss=kind, normalizer=100.0)
+    answers: queue.SimpleQueue[pb.ForwardBackwardRequest | None] = queue.SimpleQueue()
+
+    def requests() -> Iterator[pb.ForwardBackwardRequest]:
+        yield pb.ForwardBackwardRequest(open=opening, units=units, end=True)
+        while (answer := answers.get()) is not None:
+            yield answer
+
+    done = None
+    for response in forward_backward(state, requests()):
+        if response.HasField("done"):
+            done = response.done
+        elif with_client:
+            outputs = [decode(unit) for unit in response.micro_batch.units]
+            gradients = [pb.UnitGradients(logprob=(-np.exp(0.5 * o["logprob"])).tobytes()) for o in outputs]
+            message = pb.MicroBatchGradients(micro_batch=response.micro_batch.micro_batch, units=gradients)
+            answers.put(pb.ForwardBackwardRequest(gradients=[message]))
+    answers.put(None)
+    assert done is not None
+    return done
+
+
+def gradients_of(state: EngineState) -> str:
+    """SHA-256 of what has accumulated."""
+    digest = hashlib.sha256()
+    for _, _, gradient in state.learner("policy").gradients.tensors():
+        digest.update(gradient.numpy().tobytes())
+    return digest.hexdigest()
+
+
+def outputs_of(state: EngineState, units: list[pb.Unit]) -> str:
+    """SHA-256 of an evaluation."""
+    opening = pb.ForwardOpen(model_id="policy", outputs=pb.OutputSelection(logprob=True))
+    request = pb.ForwardRequest(open=opening, units=units, end=True)
+    found = [unit.logprob for response in forward(state, iter([request])) for unit in response.units]
+    return hashlib.sha256(b"".join(found)).hexdigest()
+
+
+def address_space() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+@contextlib.contextmanager
+def limited_memory(room: int) -> Iterator[None]:
+    """Inside, the process may grow by `room` bytes, and no further."""
+    ctypes.CDLL(None).malloc_trim(0)
+    resource.setrlimit(resource.RLIMIT_AS, (address_space() + room, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def compare(dtype: str, kind: str, with_client: bool, room: int) -> dict[str, Any]:
+    """A pass in which memory runs out, and one under the budget that it ended with."""
+    state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 1))
+    models.create(state, create_request("policy", json.dumps(CONFIG), dtype=dtype, micro_batch_tokens=1600))
+    units = units_of(kind, CONFIG["vocab_size"])
+    learner = state.learner("policy")
+    # Kernels are compiled for each number of rows on its first use. That, too, fails without memory, and oneDNN does
+    # not get over it.
+    for call, tokens in enumerate((1600, 799, 398, 199), 1):
+        learner.lower_budget(tokens, learner.max_waiting)
+        outputs_of(state, units)
+        run_pass(state, call, units, with_client)
+        learner.clear()
+    learner.lower_budget(1600, learner.max_waiting)
+    random_state = torch.get_rng_state()
+    with limited_memory(room):
+        try:
+            done = run_pass(state, 5, units, with_client)
+        except EngineError as error:
+            return {"code": error.code, "message": error.message}
+        evaluated = outputs_of(state, units)
+    found = gradients_of(state)
+    learner.clear()
+    run_pass(state, 6, units, with_client)
+    return {
+        "retries": done.memory_retries,
+        "budget": done.micro_batch_tokens,
+        "held": learner.held.micro_batch_tokens,
+        "micro_batches": done.micro_batches,
+        "equal": gradients_of(state) == found,
+        "evaluates": outputs_of(state, units) == evaluated,
+        "random": torch.equal(random_state, torch.get_rng_state()),
+    }
+
+
+if __name__ == "__main__":
+    # M_MMAP_THRESHOLD: tensors get mappings of their own, and leave no holes that later ones would find room in.
+    ctypes.CDLL(None).mallopt(-3, 128 << 10)
+    for dtype, kind, with_client in CASES:
+        result = compare(dtype, kind, with_client, int(sys.argv[1]) * MIB)
+        print(json.dumps({"dtype": dtype, "kind": kind, "client": with_client, **result}), flush=True)

@@ -1,0 +1,48 @@
+"""Memory that really runs out: the same step under a smaller budget, or an error that says what did not fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from mrlm_engine.memory.exhausted import is_out_of_memory
+
+HERE = Path(__file__).resolve().parent
+ROOM_MIB = 48
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the address space is limited by RLIMIT_AS")
+def test_a_pass_begins_anew_with_smaller_micro_batches(tmp_path: Path) -> None:
+    command = [sys.executable, str(HERE / "exhaust.py"), str(ROOM_MIB)]
+    path = os.pathsep.join([str(HERE.parent), str(HERE.parent.parent)])
+    log = tmp_path / "stderr"
+    with log.open("w") as errors:
+        environment = {**os.environ, "PYTHONPATH": path}
+        ran = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
+    results = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert len(results) == 7, log.read_text()
+    for found in results[:-1]:
+        # As if it had been computed under the lower budget from the beginning: gradients and later outputs, bit by bit.
+        assert all([found["retries"] >= 1, found["equal"], found["evaluates"], found["random"]]), found
+        assert found["budget"] == found["held"] < 1600
+    # A unit that is too large is computed some of its sequences at a time, and stays one micro-batch.
+    assert all(found["micro_batches"] == 1 for found in results if found["kind"] == "group")
+    lone = results[-1]
+    assert lone["code"] == "OUT_OF_MEMORY"
+    assert "one sequence of 1599 tokens" in lone["message"]
+
+
+def test_what_says_that_memory_ran_out() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(1 << 58, dtype=torch.uint8)
+    assert is_out_of_memory(caught.value)
+    assert is_out_of_memory(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."))
+    assert is_out_of_memory(RuntimeError("CUDA error: out of memory"))
+    assert not is_out_of_memory(RuntimeError("The size of tensor a (3) must match the size of tensor b (4)"))
+    assert not is_out_of_memory(ValueError("out of memory"))
