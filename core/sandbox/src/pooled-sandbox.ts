@@ -33,10 +33,10 @@ export class PooledSandbox implements Sandbox {
     this.language = backend.language;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.#backend = backend;
-    const sizes: PoolOptions = { children: 2, queue: 1024, maxRuns: 1000, maxGrowthBytes: 64 * MEGABYTE, memoryBytes: this.limits.memoryBytes, keepsWarm: true, ...pool };
+    const sizes: PoolOptions = { children: 2, queue: 1024, maxRuns: 1000, maxGrowthBytes: 64 * MEGABYTE, memoryBytes: this.limits.memoryBytes, keepsWarm: true, isForSessions: false, ...pool };
     this.#pool = new Pool(backend, sizes);
     // A session's state goes with its child.
-    const forever = { maxRuns: Number.POSITIVE_INFINITY, maxGrowthBytes: Number.POSITIVE_INFINITY, keepsWarm: false };
+    const forever = { maxRuns: Number.POSITIVE_INFINITY, maxGrowthBytes: Number.POSITIVE_INFINITY, keepsWarm: false, isForSessions: true };
     this.#sessions = new Pool(backend, { ...sizes, children: sessions, queue: 0, ...forever });
   }
 

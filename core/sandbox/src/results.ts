@@ -17,7 +17,7 @@ export function toResult(outcome: Outcome): SandboxResult {
     stderrTruncated,
     wallMs,
     cpuMs: cpuMs ?? outcome.cpuMs,
-    peakMemoryBytes,
+    peakMemoryBytes: result.peakMemoryBytes ?? peakMemoryBytes,
   };
 }
 

@@ -17,4 +17,4 @@ zygote = zygote_client.start(walls, (REQUEST_FD, ANSWER_FD))
 
 from mrlm_sandbox.native_server import Server  # noqa: E402
 
-Server(zygote, REQUEST_FD, ANSWER_FD).serve()
+Server(zygote, REQUEST_FD, ANSWER_FD, is_for_session=options["isForSession"]).serve()

@@ -27,7 +27,7 @@ export function nativeBackend({ python: chosen }: { readonly python?: string | u
     language: "python",
     layers: ["namespaces"],
     hasSnapshots: false,
-    async program({ isJailed }) {
+    async program({ isJailed, isForSession }) {
       if (!isJailed) throw new MrlmError("SANDBOX_FAILED", "CPython runs submissions in a jail only, and there is none on this machine.", { hint: "Install bubblewrap, or use the kind `pyodide`." });
       const python = await (found ??= findPython(chosen));
       if (typeof python === "string") throw new MrlmError("SANDBOX_FAILED", `No CPython serves: ${python}.`, { hint: "Install Python 3.10 or newer, name one with the option `python`, or use the kind `pyodide`." });
@@ -35,7 +35,7 @@ export function nativeBackend({ python: chosen }: { readonly python?: string | u
       const { layers } = await detectJail();
       const behind = layers.includes("seccomp") ? { behind: JAIL } : {};
       const filter = seccompFilter({ forks: false, namespaces: false, sharedMemory: false, ...behind }) ?? Buffer.alloc(0);
-      const options = { tmpBytes: TMP_BYTES, seccomp: filter.toString("base64"), hidden: python.packages };
+      const options = { tmpBytes: TMP_BYTES, seccomp: filter.toString("base64"), hidden: python.packages, isForSession };
       return {
         command: python.executable,
         // -s -S -P and an empty environment: nothing but the standard library can be imported. (-I would also forget the seed of hashes.)

@@ -1,5 +1,6 @@
 import { nodeProgram, type SandboxBackend } from "@mrlm/sandbox";
 import { bootImageFile } from "./boot-image-file.ts";
+import type { ChildRole } from "./pyodide/player-protocol.ts";
 
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./pyodide/supervisor.ts" : "./pyodide/supervisor.js", import.meta.url);
 
@@ -9,7 +10,7 @@ export const pyodideBackend: SandboxBackend = {
   language: "python",
   layers: ["wasm", "node-permissions"],
   hasSnapshots: true,
-  async program({ isJailed }) {
+  async program({ isJailed, isForSession }) {
     const image = await bootImageFile();
     const program = nodeProgram({
       entry,
@@ -18,6 +19,7 @@ export const pyodideBackend: SandboxBackend = {
       isJailed,
     });
     const target = isJailed ? "/app/image" : image;
-    return { ...program, args: [...program.args, target], mounts: [...program.mounts, { source: image, target }], forks: true };
+    const role: ChildRole = isForSession ? "session" : "any";
+    return { ...program, args: [...program.args, target, role], mounts: [...program.mounts, { source: image, target }], forks: true };
   },
 };

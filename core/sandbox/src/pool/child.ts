@@ -37,6 +37,7 @@ export class Child {
   readonly #ready = Promise.withResolvers<ChildReady>();
   #exchange: Exchange | undefined;
   #pid = 0;
+  #ownBytes = 0;
   #newBytes = 0;
   #idleBytes = 0;
   #unusedDataBytes = 0;
@@ -56,7 +57,8 @@ export class Child {
   async ready(memoryBytes: number): Promise<void> {
     const timer = setTimeout(() => this.#breakOff(`was not ready after ${START_MS / 1000} s`), START_MS);
     try {
-      const { reservedBytes } = await this.#ready.promise;
+      const { reservedBytes, ownBytes = 0 } = await this.#ready.promise;
+      this.#ownBytes = ownBytes;
       this.#pid = await this.#connection.pid();
       this.#newBytes = this.#idleBytes = this.#usage().rssBytes;
       if (rlimitsMissing() === undefined && reservedBytes !== undefined) this.#unusedDataBytes = dataBytesOf(this.#pid) + reservedBytes;
@@ -100,7 +102,7 @@ export class Child {
     this.#connection.setReferenced(true);
     signal?.addEventListener("abort", cancel, { once: true });
     if (signal?.aborted === true) cancel();
-    this.#arm(limits, before, baseBytes, limits.wallMs + GRACE_MS);
+    this.#arm(limits, before, baseBytes + this.#ownBytes, limits.wallMs + GRACE_MS);
     this.#connection.send({ ...task, id, limits });
     try {
       const heard = await exchange.promise;
@@ -115,7 +117,7 @@ export class Child {
       if (this.#slot.disarm() !== undefined) this.kill();
       // Somebody may wait for the child that takes its place.
       if (this.#isAlive) this.#connection.setReferenced(false);
-      if (isSession && this.#isAlive) this.#arm(limits, this.#usage(), baseBytes, Number.POSITIVE_INFINITY);
+      if (isSession && this.#isAlive) this.#arm(limits, this.#usage(), baseBytes + this.#ownBytes, Number.POSITIVE_INFINITY);
     }
   }
 

@@ -20,6 +20,8 @@ export interface PoolOptions {
   readonly memoryBytes: number;
   /** A child that has ended is replaced before somebody asks for it. */
   readonly keepsWarm: boolean;
+  /** Its children are sessions'. */
+  readonly isForSessions: boolean;
 }
 
 interface Waiting {
@@ -140,7 +142,7 @@ export class Pool {
   async #launch(): Promise<[ChildProgram, Jail]> {
     try {
       const jail = await detectJail();
-      return [await this.#backend.program({ isJailed: jail.isJailed }), jail];
+      return [await this.#backend.program({ isJailed: jail.isJailed, isForSession: this.#options.isForSessions }), jail];
     } catch (error) {
       this.#count -= 1;
       throw error;

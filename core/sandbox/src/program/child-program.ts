@@ -27,6 +27,6 @@ export interface SandboxBackend {
   readonly missing?: readonly { readonly layer: string; readonly reason: string }[];
   /** Sessions can `snapshot` and `restore`. */
   readonly hasSnapshots: boolean;
-  /** Rejects with SANDBOX_FAILED, and what to do, when there is nothing to start. */
-  program(options: { readonly isJailed: boolean }): ChildProgram | Promise<ChildProgram>;
+  /** A child of a session is never asked for tests. Rejects with SANDBOX_FAILED, and what to do, when there is nothing to start. */
+  program(options: { readonly isJailed: boolean; readonly isForSession: boolean }): ChildProgram | Promise<ChildProgram>;
 }

@@ -9,7 +9,7 @@ const VERDICTS: readonly SandboxVerdict[] = ["ok", "error", "timeout", "cpu-limi
  */
 export function readResult(told: JsonValue | undefined): ChildResult {
   if (!isObject(told)) return { verdict: "killed" };
-  const { verdict, value, shown, error, exitCode, cpuMs, snapshot, spent } = told;
+  const { verdict, value, shown, error, exitCode, cpuMs, peakMemoryBytes, snapshot, spent } = told;
   const isWell =
     VERDICTS.includes(verdict as SandboxVerdict) &&
     (shown === undefined || typeof shown === "string") &&
@@ -18,6 +18,7 @@ export function readResult(told: JsonValue | undefined): ChildResult {
     (snapshot === undefined || typeof snapshot === "string");
   const known = {
     ...(typeof cpuMs === "number" && cpuMs >= 0 ? { cpuMs } : {}),
+    ...(typeof peakMemoryBytes === "number" && peakMemoryBytes >= 0 ? { peakMemoryBytes } : {}),
     ...(spent === true ? { spent } : {}),
   };
   if (!isWell) return { verdict: "killed", ...known };

@@ -7,8 +7,8 @@ _COMMON = """
 abc array ast bisect builtins codecs collections collections.abc contextlib copy dataclasses datetime decimal enum fractions functools heapq inspect io
 itertools json keyword linecache locale math numbers operator os random re statistics string struct sys textwrap threading time traceback types typing warnings weakref
 """.split()
-# Also much used, but less than it costs to copy them into every fork: shared libraries, and a megabyte of objects.
-_BULKY = "base64 binascii calendar cmath csv hashlib pathlib pprint queue secrets timeit unicodedata uuid zlib".split()
+# Also used, but too seldom to copy them into every fork: shared libraries, and megabytes of objects. In Pyodide an import compiles, and a copy costs next to nothing.
+_BULKY = "asyncio base64 binascii calendar cmath csv hashlib pathlib pprint queue secrets timeit unicodedata uuid zlib".split()
 
 # Pyodide's own: they are for its bridge to JavaScript, which is closed here.
 _CLOSED = ("_ctypes", "_pyodide", "_pyodide_core", "js", "micropip", "pyodide", "pyodide_js")

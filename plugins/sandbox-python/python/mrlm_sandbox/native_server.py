@@ -10,17 +10,21 @@ from .supervised_player import SupervisedPlayer
 
 
 class Server:
-    def __init__(self, zygote, request_fd, answer_fd):
+    def __init__(self, zygote, request_fd, answer_fd, is_for_session):
         self._zygote = zygote
         self._requests = frames.FrameReader(request_fd)
         self._answer_fd = answer_fd
         self._judge = Judge()
         self._player = SupervisedPlayer(zygote)
-        self._spare = None
+        self._spare = None if is_for_session else SupervisedPlayer(zygote)
         self._request = None
 
     def serve(self):
-        self._send({"type": "ready"})
+        for player in (self._player, self._spare):
+            if player is not None:
+                player.get_ready()
+        # The parent measures memory when a request begins: the next player may be forked before that, or after.
+        self._send({"type": "ready", "ownBytes": self._zygote.resident_bytes})
         while (text := self._requests.wait()) is not None:
             self._request = json.loads(text)
             try:
@@ -35,7 +39,7 @@ class Server:
     def _change_players(self):
         """A submission has ended: the next one gets the player that has become ready meanwhile, and the zygote makes another."""
         self._player.kill()
-        self._player = self._spare or SupervisedPlayer(self._zygote)
+        self._player = self._spare
         self._spare = SupervisedPlayer(self._zygote)
 
     def _run(self):
@@ -93,7 +97,8 @@ class Server:
             result = {"verdict": "killed"}
         for name, text in self._player.printed().items():
             self._say("output", stream=name, text=text)
-        return {**result, "cpuMs": self._player.cpu_ms()}
+        result.pop("peakMemoryBytes", None)
+        return {**result, "cpuMs": self._player.cpu_ms(), **self._player.peak_memory()}
 
     def _say(self, kind, **content):
         self._send({"type": kind, "id": self._request["id"], **content})

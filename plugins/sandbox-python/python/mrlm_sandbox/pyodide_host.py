@@ -1,6 +1,9 @@
 """For Pyodide: what the memory image holds. One image serves players and judges: the first message says what it is."""
 
 import gc
+import importlib.util
+import os
+import sys
 
 from . import library
 from .judge_host import JudgeHost
@@ -17,9 +20,21 @@ class _Host:
         return "ready"
 
 
+class _EventLoopFinder:
+    """Puts `event_loop` in the place of the module that needs sockets."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "asyncio.unix_events":
+            return importlib.util.spec_from_file_location(name, os.path.join(os.path.dirname(__file__), "event_loop.py"))
+        return None
+
+
 def start():
     """The function that answers messages."""
+    sys.meta_path.insert(0, _EventLoopFinder)
     library.load(bulky=True)
+    sys.meta_path.remove(_EventLoopFinder)
     library.close_bridges()
     host = _Host()
     gc.collect()

@@ -78,13 +78,15 @@ class SupervisedPlayer:
         self._deadline = time.monotonic() + 60
         self._cpu_limit = None
         self._cpu_base = self._cpu_used = 0.0
+        self._memory_base = None
         self._is_ready = False
         self.ending = None
 
     def begin(self, limits, message):
         """A submission, or an input of a session, begins with `message`."""
-        self._get_ready()
+        self.get_ready()
         self._deadline = time.monotonic() + limits["wallMs"] / 1000
+        self._memory_base = _memory(self.pid, b"VmRSS:")
         self._cpu_base = self._cpu_seconds()
         self._cpu_limit = self._cpu_base + limits["cpuMs"] / 1000
         for output in self.outputs.values():
@@ -130,9 +132,14 @@ class SupervisedPlayer:
             self._cpu_used = self._cpu_seconds()
         return max(0.0, self._cpu_used - self._cpu_base) * 1000
 
+    def peak_memory(self):
+        """`peakMemoryBytes`: by how much it was larger at most than when it was new; nothing if that cannot be known, because it has ended or there is no /proc."""
+        peak = None if self.ending is not None else _memory(self.pid, b"VmHWM:")
+        return {} if peak is None or self._memory_base is None else {"peakMemoryBytes": max(0, peak - self._memory_base)}
+
     def kill(self):
         """Ends it with all that it has started."""
-        self._get_ready(quietly=True)
+        self.get_ready(quietly=True)
         if self.ending is None:
             self.ending = {"verdict": "killed"}
             os.kill(self.pid, signal.SIGKILL)
@@ -141,7 +148,8 @@ class SupervisedPlayer:
         for output in self.outputs.values():
             os.close(output.fd)
 
-    def _get_ready(self, quietly=False):
+    def get_ready(self, quietly=False):
+        """Waits for its start."""
         if self._is_ready:
             return
         self._is_ready = True
@@ -191,6 +199,16 @@ class SupervisedPlayer:
             return time.clock_gettime(~self.pid << 3 | 2)
         except OSError:
             return self._cpu_base
+
+
+def _memory(pid, field):
+    """Bytes, from a line of /proc/PID/status."""
+    try:
+        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
+            status = file.read(4096)
+        return int(status[status.index(field) + len(field) :].split(None, 1)[0]) * 1024
+    except (OSError, ValueError):
+        return None
 
 
 def _ending_of(status):

@@ -2,6 +2,7 @@
 
 import array
 import os
+import resource
 import signal
 import socket
 import sys
@@ -29,7 +30,7 @@ def serve(connection, walls):
     os.environ.pop("LD_BIND_NOW", None)
     own_processes = os.pidfd_open(os.getpid())
     heap.settle()
-    connection.send(b"ready")
+    connection.send((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024).to_bytes(8, "little"))
     while True:
         request, descriptors = _receive(connection)
         if request == SPAWN:

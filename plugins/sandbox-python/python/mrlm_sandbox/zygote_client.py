@@ -12,8 +12,11 @@ class ZygoteClient:
     def __init__(self, connection):
         self._connection = connection
         self._owed = collections.deque()
-        if connection.recv(64) != b"ready":
+        said = connection.recv(64)
+        if not said:
             raise RuntimeError("the zygote did not start")
+        # Of the zygote, and about that of a player that has just been forked.
+        self.resident_bytes = int.from_bytes(said, "little")
 
     def spawn(self, channel, output, error):
         """Starts a player. Returns a function that waits for its process id."""

@@ -3,8 +3,8 @@ import type { SandboxError, SandboxVerdict } from "@mrlm/spec";
 /** Descriptor of the link, in the player's process. */
 export const PLAYER_FD = 3;
 
-/** Name of the environment variable that tells a supervisor to do without a judge. */
-export const NO_JUDGE = "MRLM_NO_JUDGE";
+/** What a supervisor is for; last of its arguments. A session is not tested, and does without the interpreter of a judge. */
+export type ChildRole = "any" | "session";
 
 /**
  * First lines of what a player is told; what follows is theirs. `begin`: limits and standard input, JSON. `python`: a message for the Python module

@@ -4,15 +4,15 @@ import { type Answer, type ChildRequest, type ChildResult, serveRequests } from 
 import { readBootImage } from "./boot-image.ts";
 import { JudgeInterpreter } from "./judge-interpreter.ts";
 import { PlayerEnded, PlayerProcess } from "./player-process.ts";
-import { NO_JUDGE } from "./player-protocol.ts";
+import type { ChildRole } from "./player-protocol.ts";
 
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./player.ts" : "./player.js", import.meta.url);
 
-const image = process.argv[2] as string;
+const [image, role] = process.argv.slice(2) as [string, ChildRole];
 
 // Both start at the same time.
 let player = new PlayerProcess(entry, image);
-const judge = process.env[NO_JUDGE] === undefined ? await JudgeInterpreter.start(readBootImage(image)) : undefined;
+const judge = role === "session" ? undefined : await JudgeInterpreter.start(readBootImage(image));
 if (!player.isPristine()) throw new Error("The player's process did not start.");
 serveRequests(carryOut);
 
