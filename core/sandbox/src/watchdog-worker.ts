@@ -2,19 +2,22 @@
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { workerData } from "node:worker_threads";
-import { inspect } from "./watchdog/inspect.ts";
-import { THREAD, WAKE, watchTable } from "./watchdog/table.ts";
+import { Inspector } from "./watchdog/inspector.ts";
+import { NEXT_LOOK, sharedNow, THREAD, tickOf, WAKE, watchTable } from "./watchdog/table.ts";
 
 /** Above the children that it watches: a watchdog that waits for the processor is late. */
 const PRIORITY = -10;
 
 const { buffer, thread } = workerData as { buffer: SharedArrayBuffer; thread: number };
 const table = watchTable(buffer);
+const inspector = new Inspector(table);
 raisePriority();
 // Read before everything that a waker may have changed, so that no wake is slept through.
 let wake = Atomics.load(table.armed, WAKE);
 while (Atomics.load(table.armed, THREAD) === thread) {
-  Atomics.wait(table.armed, WAKE, wake, inspect(table));
+  const pauseMs = inspector.inspect();
+  Atomics.store(table.armed, NEXT_LOOK, Number.isFinite(pauseMs) ? tickOf(sharedNow() + pauseMs) : 0);
+  Atomics.wait(table.armed, WAKE, wake, pauseMs);
   wake = Atomics.load(table.armed, WAKE);
 }
 

@@ -49,6 +49,11 @@ describe("what runs", () => {
     expect(await call("const f = async () => { await new Promise((r) => setTimeout(r, 5)); return 'done'; }", "f")).toBe("done");
   });
 
+  test("more callbacks than there are timers to guard them, of which the last never ends", async () => {
+    const code = "let n = 0; (function again() { if (++n === 5000) { console.log(n); for (;;); } setImmediate(again); })();";
+    expect(await sandbox.run({ code, limits: { wallMs: 1500 } })).toMatchObject({ verdict: "timeout", stdout: "5000\n" });
+  });
+
   test("lines of standard input", async () => {
     const code = "const rl = require('readline').createInterface({ input: process.stdin }); let sum = 0; rl.on('line', (l) => { sum += Number(l); }); rl.on('close', () => console.log(sum));";
     expect((await sandbox.run({ code, stdin: "1\n2\n3\n" })).stdout).toBe("6\n");

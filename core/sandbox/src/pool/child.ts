@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type JsonValue, MrlmError, type SandboxLimits } from "@mrlm/spec";
 import type { Jail } from "../jail/launch.ts";
 import { dataBytesOf, limitProcess, rlimitsMissing } from "../jail/rlimits.ts";
 import type { ChildProgram } from "../program/child-program.ts";
 import { type ChildReady, type ChildTask, readMessage } from "../protocol/messages.ts";
-import { type Usage, usageOf, usageOfTree } from "../watchdog/usage.ts";
+import { type Usage, UsageMeter } from "../watchdog/usage-meter.ts";
 import { WatchSlot } from "../watchdog/watchdog.ts";
 import { Connection } from "./connection.ts";
 import { Exchange, type Outcome } from "./exchange.ts";
@@ -18,7 +18,7 @@ const OPEN_FILES = 256;
 const FILE_BYTES = 64 * 1024 * 1024;
 
 /** Last words of V8 and of CPython when the kernel, or a table's size, gives them no more. */
-const OUT_OF_MEMORY = /out of memory|is_heap_oom|OOM error|Allocation failed|invalid (?:array|size|table) |MemoryError/i;
+const OUT_OF_MEMORY = /out of memory|bad_alloc|is_heap_oom|OOM error|Allocation failed|invalid (?:array|size|table) |MemoryError/i;
 
 /** How an exchange differs from a submission of its own. */
 export interface ExchangeOptions {
@@ -38,6 +38,7 @@ export class Child {
   #exchange: Exchange | undefined;
   #pid = 0;
   #ownBytes = 0;
+  #meter: UsageMeter | undefined;
   #newBytes = 0;
   #idleBytes = 0;
   #unusedDataBytes = 0;
@@ -60,6 +61,7 @@ export class Child {
       const { reservedBytes, ownBytes = 0 } = await this.#ready.promise;
       this.#ownBytes = ownBytes;
       this.#pid = await this.#connection.pid();
+      this.#meter = new UsageMeter(this.#pid, this.#program.forks === true);
       this.#newBytes = this.#idleBytes = this.#usage().rssBytes;
       if (rlimitsMissing() === undefined && reservedBytes !== undefined) this.#unusedDataBytes = dataBytesOf(this.#pid) + reservedBytes;
       await this.#raiseWall(memoryBytes);
@@ -90,7 +92,7 @@ export class Child {
   async exchange(task: ChildTask, limits: SandboxLimits, { signal, isSession = false }: ExchangeOptions = {}): Promise<Outcome> {
     this.runs += 1;
     await this.#raiseWall(limits.memoryBytes);
-    const id = randomBytes(16).toString("base64");
+    const id = randomUUID();
     const exchange = new Exchange(id, task.op === "test" ? task.suite.tests.length : 0, limits.outputBytes);
     const cancel = (): void => {
       exchange.reject(new MrlmError("CANCELLED", "The run in the sandbox was cancelled."));
@@ -129,11 +131,11 @@ export class Child {
 
   #arm(limits: SandboxLimits, usage: Usage, baseBytes: number, wallMs: number): void {
     const isTree = this.#program.forks === true;
-    this.#slot.arm({ pid: this.#pid, isTree, wallMs, memoryBytes: baseBytes + limits.memoryBytes, cpuMs: usage.cpuMs + limits.cpuMs });
+    this.#slot.arm({ pid: this.#pid, isTree, wallMs, rssBytes: usage.rssBytes, memoryBytes: baseBytes + limits.memoryBytes, cpuMs: usage.cpuMs + limits.cpuMs });
   }
 
   #usage(): Usage {
-    return (this.#program.forks === true ? usageOfTree : usageOf)(this.#pid) ?? { rssBytes: 0, cpuMs: 0 };
+    return this.#meter?.read() ?? { rssBytes: 0, cpuMs: 0 };
   }
 
   /** The kernel's limit stays where the most generous request so far has put it. */
@@ -163,6 +165,7 @@ export class Child {
     this.#isAlive = false;
     const verdict = this.#slot.disarm();
     this.#slot.release();
+    this.#meter?.close();
     this.#ready.reject(this.#failure(`ended before it was ready (${how})`));
     this.#ready.promise.catch(() => {});
     if (verdict !== undefined) this.#exchange?.impose(verdict);

@@ -23,9 +23,16 @@ const FIELDS = 8;
 /** Children that one process can supervise. */
 export const SLOTS = 1024;
 
-/** Words after the slots of `armed`: one names the thread that is to run, the other changes to wake it. */
+/** Words after the slots of `armed`: one names the thread that is to run, one changes to wake it, one is the `tickOf` its next look; 0: it plans none. */
 export const THREAD = SLOTS + 1;
 export const WAKE = SLOTS + 2;
+export const NEXT_LOOK = SLOTS + 3;
+const WORDS = SLOTS + 4;
+
+/** Memory can grow no faster than this: a page fault costs the kernel about a microsecond. */
+const BYTES_PER_MS = 4e6;
+const SHORTEST_PAUSE_MS = 1;
+const LONGEST_PAUSE_MS = 10;
 
 /** Two views of one shared buffer. A slot's word in `armed` is a number of the run while one is watched, and 0 otherwise. */
 export interface WatchTable {
@@ -33,8 +40,8 @@ export interface WatchTable {
   readonly values: Float64Array<SharedArrayBuffer>;
 }
 
-export function watchTable(buffer: SharedArrayBuffer = new SharedArrayBuffer(SLOTS * FIELDS * 8 + (SLOTS + 3) * 4)): WatchTable & { readonly buffer: SharedArrayBuffer } {
-  return { buffer, values: new Float64Array(buffer, 0, SLOTS * FIELDS), armed: new Int32Array(buffer, SLOTS * FIELDS * 8, SLOTS + 3) };
+export function watchTable(buffer: SharedArrayBuffer = new SharedArrayBuffer(SLOTS * FIELDS * 8 + WORDS * 4)): WatchTable & { readonly buffer: SharedArrayBuffer } {
+  return { buffer, values: new Float64Array(buffer, 0, SLOTS * FIELDS), armed: new Int32Array(buffer, SLOTS * FIELDS * 8, WORDS) };
 }
 
 export function fieldAt(slot: number, field: keyof typeof FIELD): number {
@@ -45,4 +52,14 @@ export function fieldAt(slot: number, field: keyof typeof FIELD): number {
 export function sharedNow(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;
+}
+
+/** How long a child may go unwatched that has so much time and memory left. */
+export function pauseMs(leftMs: number, leftBytes: number): number {
+  return Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, leftMs, leftBytes / BYTES_PER_MS));
+}
+
+/** A time of `sharedNow` as a word that is never 0; differences of two are right for 12 days. */
+export function tickOf(timeMs: number): number {
+  return (timeMs | 0) | 1;
 }

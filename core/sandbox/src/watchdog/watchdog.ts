@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { MrlmError, type SandboxVerdict } from "@mrlm/spec";
-import { CAUSE, fieldAt, sharedNow, SLOTS, THREAD, WAKE, watchTable } from "./table.ts";
+import { CAUSE, fieldAt, NEXT_LOOK, pauseMs, sharedNow, SLOTS, THREAD, tickOf, WAKE, watchTable } from "./table.ts";
 
 /** What a child may use, in the absolute numbers that its process has. */
 export interface Watch {
   readonly pid: number;
   readonly isTree: boolean;
+  /** What it uses now, and what it may. */
+  readonly rssBytes: number;
   readonly memoryBytes: number;
   readonly cpuMs: number;
   readonly wallMs: number;
@@ -47,7 +49,7 @@ export class WatchSlot {
     values[fieldAt(this.#slot, "cpu")] = 0;
     lastRun = (lastRun % MAX_RUN) + 1;
     Atomics.store(armed, this.#slot, lastRun);
-    wake();
+    wakeWithin(pauseMs(watch.wallMs, watch.memoryBytes - watch.rssBytes));
   }
 
   /** Ends the watch. Returns the limit for which the process was killed, if it was. */
@@ -97,4 +99,12 @@ function setThread(thread: number): void {
 function wake(): void {
   Atomics.add(table.armed, WAKE, 1);
   Atomics.notify(table.armed, WAKE);
+}
+
+/** Wakes the thread unless it wakes early enough by itself. One that has looked already and does not wait yet sees that the word has changed. */
+function wakeWithin(ms: number): void {
+  Atomics.add(table.armed, WAKE, 1);
+  const next = Atomics.load(table.armed, NEXT_LOOK);
+  const isSoon = next !== 0 && ((next - tickOf(sharedNow() + ms)) | 0) <= 0;
+  if (!isSoon) Atomics.notify(table.armed, WAKE);
 }

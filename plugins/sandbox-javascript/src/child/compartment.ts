@@ -68,7 +68,7 @@ export class Compartment {
     if (lifetime.ended !== undefined) throw lifetime.ended;
     if (lifetime.isOver) throw lifetime.end({ verdict: "timeout" });
     try {
-      return run(lifetime.leftMs);
+      return run(lifetime.timerMs());
     } catch (error) {
       if (lifetime.ended !== undefined) throw lifetime.ended;
       if (this.#isolate.isDisposed) throw lifetime.end({ verdict: "memory-limit", spent: true });

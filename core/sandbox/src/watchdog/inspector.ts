@@ -1,0 +1,66 @@
+import { CAUSE, fieldAt, pauseMs, sharedNow, SLOTS, type WatchTable } from "./table.ts";
+import { type Usage, UsageMeter } from "./usage-meter.ts";
+
+/** The watchdog's eyes and teeth: looks at armed children, kills what is past a limit. */
+export class Inspector {
+  readonly #table: WatchTable;
+  readonly #meters = new Map<number, UsageMeter>();
+
+  constructor(table: WatchTable) {
+    this.#table = table;
+  }
+
+  /** Looks at every armed child once. Returns the milliseconds until it must look again. */
+  inspect(): number {
+    let longestMs = Number.POSITIVE_INFINITY;
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const run = Atomics.load(this.#table.armed, slot);
+      if (run !== 0) longestMs = Math.min(longestMs, this.#inspectSlot(slot, run));
+    }
+    return longestMs;
+  }
+
+  #inspectSlot(slot: number, run: number): number {
+    const { armed, values } = this.#table;
+    const at = (field: Parameters<typeof fieldAt>[1]): number => values[fieldAt(slot, field)] as number;
+    const pid = at("pid");
+    const usage = this.#meterOf(slot, pid, at("isTree") === 1).read();
+    const leftMs = at("deadline") - sharedNow();
+    if (usage !== undefined) {
+      values[fieldAt(slot, "peak")] = Math.max(at("peak"), usage.rssBytes);
+      values[fieldAt(slot, "cpu")] = usage.cpuMs;
+    }
+    const cause = causeOf(leftMs, usage, at("cpuLimit"), at("memoryLimit"));
+    if (cause === CAUSE.none) return pauseMs(leftMs, usage === undefined ? Number.POSITIVE_INFINITY : at("memoryLimit") - usage.rssBytes);
+    values[fieldAt(slot, "cause")] = cause;
+    // Whoever sets the word to 0 decides: a run that ends at this moment is not killed any more, nor is the next one.
+    if (Atomics.compareExchange(armed, slot, run, 0) === run) kill(pid);
+    return pauseMs(0, 0);
+  }
+
+  #meterOf(slot: number, pid: number, isTree: boolean): UsageMeter {
+    const known = this.#meters.get(slot);
+    if (known?.pid === pid && !known.isGone) return known;
+    known?.close();
+    const meter = new UsageMeter(pid, isTree);
+    this.#meters.set(slot, meter);
+    return meter;
+  }
+}
+
+function causeOf(leftMs: number, usage: Usage | undefined, cpuLimit: number, memoryLimit: number): number {
+  if (usage !== undefined && usage.rssBytes > memoryLimit) return CAUSE.memory;
+  if (usage !== undefined && usage.cpuMs > cpuLimit) return CAUSE.cpu;
+  return leftMs <= 0 ? CAUSE.wall : CAUSE.none;
+}
+
+/** In a PID namespace this is its first process, and all others go with it; otherwise it leads a process group. */
+function kill(pid: number): void {
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, "SIGKILL");
+    } catch {
+      // Not a group's leader, or gone already.
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { nodeProgram, PooledSandbox, type SandboxBackend } from "../src/index.ts";
+
+const backend: SandboxBackend = {
+  kind: "fragile",
+  language: "fragile",
+  layers: [],
+  hasSnapshots: false,
+  program: ({ isJailed }) => nodeProgram({ entry: new URL("support/fragile-child.ts", import.meta.url), packages: [], isJailed }),
+};
+
+describe("a child that breaks down", () => {
+  let sandbox: PooledSandbox;
+  /** Verdict, and how many runs its child has seen with it. */
+  const outcome = async (code: string): Promise<readonly [string, unknown]> => {
+    const { verdict, value } = await sandbox.run({ code });
+    return [verdict, value];
+  };
+
+  beforeEach(() => {
+    sandbox = new PooledSandbox({ backend, pool: { children: 1 } });
+  });
+  afterEach(() => sandbox.close());
+
+  test("may owe it to an earlier submission: the run is repeated in a new one", async () => {
+    expect(await outcome("live")).toEqual(["ok", 1]);
+    expect(await outcome("live")).toEqual(["ok", 2]);
+    expect(await outcome("die if used")).toEqual(["ok", 1]);
+  });
+
+  test("twice, or when it is new, owes it to this submission", async () => {
+    expect(await outcome("die")).toEqual(["killed", undefined]);
+    expect(await outcome("live")).toEqual(["ok", 1]);
+    expect(await outcome("die")).toEqual(["killed", undefined]);
+    expect(await outcome("live")).toEqual(["ok", 1]);
+  });
+});

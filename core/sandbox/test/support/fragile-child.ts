@@ -1,0 +1,12 @@
+// A child whose "programs" say how it ends: its language has three words.
+import { serveRequests } from "../../src/child.ts";
+
+let runs = 0;
+
+serveRequests((request) => {
+  if (request.op !== "run") throw new Error(`no ${request.op} here`);
+  const { code } = request.submission;
+  runs += 1;
+  if (code === "die" || (code === "die if used" && runs > 1)) process.abort();
+  return { verdict: "ok", value: runs };
+});

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { UsageMeter } from "../src/watchdog/usage-meter.ts";
+
+const processes: ChildProcess[] = [];
+const start = (command: string, ...args: string[]): ChildProcess => {
+  const child = spawn(command, args, { detached: true, stdio: "ignore" });
+  processes.push(child);
+  return child;
+};
+const pidOf = (child: ChildProcess): number => child.pid as number;
+const end = async (child: ChildProcess): Promise<void> => {
+  const exit = once(child, "exit");
+  process.kill(-pidOf(child), "SIGKILL");
+  await exit;
+};
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await sleep(5);
+};
+
+afterEach(async () => {
+  for (const child of processes.splice(0)) if (child.exitCode === null && child.signalCode === null) await end(child);
+});
+
+(existsSync("/proc/self/stat") ? describe : describe.skip)("what a process uses", () => {
+  test("is read until it is gone, and then never again", async () => {
+    const child = start("sleep", "600");
+    const meter = new UsageMeter(pidOf(child), false);
+    expect(meter.read()?.rssBytes).toBeGreaterThan(0);
+    await end(child);
+    expect(meter.read()).toBeUndefined();
+    expect(meter.isGone).toBe(true);
+    expect(meter.read()).toBeUndefined();
+  });
+
+  test("includes its processor time", async () => {
+    const meter = new UsageMeter(pidOf(start("sh", "-c", "while :; do :; done")), false);
+    await until(() => (meter.read()?.cpuMs ?? 0) >= 20);
+    meter.close();
+  });
+
+  test("includes, in a tree, what it has started, as that comes and goes", async () => {
+    const pid = pidOf(start("sh", "-c", "sleep 600 & while :; do sleep 0.01; done"));
+    const [tree, alone] = [new UsageMeter(pid, true), new UsageMeter(pid, false)];
+    const isMore = (): boolean => (tree.read()?.rssBytes ?? 0) > (alone.read()?.rssBytes ?? 0);
+    await until(isMore);
+    for (let turn = 0; turn < 100; turn++) {
+      expect(tree.read()?.rssBytes).toBeGreaterThan(0);
+      await sleep(1);
+    }
+    await until(isMore);
+    tree.close();
+    alone.close();
+  });
+
+  test("holds no files once it is closed", async () => {
+    const open = (): number => readdirSync("/proc/self/fd").length;
+    const before = open();
+    const child = start("sh", "-c", "sleep 600 & sleep 600 & wait");
+    const meters = [true, false].map((isTree) => new UsageMeter(pidOf(child), isTree));
+    const gone = new UsageMeter(pidOf(child), true);
+    for (let turn = 0; turn < 20; turn++) for (const meter of [...meters, gone]) meter.read();
+    for (const meter of meters) meter.close();
+    await end(child);
+    await until(() => gone.read() === undefined);
+    expect(open()).toBeLessThanOrEqual(before);
+  });
+
+  test("is undefined for a process that never was", () => {
+    expect(new UsageMeter(2 ** 30, true).read()).toBeUndefined();
+  });
+});
