@@ -197,6 +197,18 @@ describe("a remote engine", () => {
     await expect(second.publish("policy")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
   });
 
+  test("that cannot be reached any more, and whose end will be told, is waited for: the cause is its end", async () => {
+    const { port, stop } = await served();
+    const lost = new AbortController();
+    const engine = await connected(port, lost.signal);
+    await engine.createModel(policy);
+    await stop();
+    const call = engine.publish("policy");
+    // Later than the last attempt.
+    setTimeout(() => lost.abort(new MrlmError("ENGINE_EXITED", "Rank 1 was killed by SIGKILL.")), 5_000);
+    await expect(call).rejects.toMatchObject({ code: "ENGINE_EXITED" });
+  });
+
   test("that is gone fails every call, and at once where its end is known", async () => {
     const { port, stop } = await served();
     const lost = new AbortController();

@@ -5,6 +5,11 @@ import { authorize } from "../connection/authorization.ts";
 
 /** How often, and with what pauses in milliseconds, a call is made again after its connection was lost. */
 const RETRY_PAUSES = [50, 200, 500, 1_000, 2_000];
+/**
+ * How long a process that can no longer be reached has to end, where its end will be told: of several ranks the one that answers stops first, and the cause is known
+ * when all have ended.
+ */
+const ENDING_MS = 60_000;
 
 /** One gRPC channel to an engine: calls that outlive a lost connection but not a lost engine. */
 export class EngineConnection {
@@ -46,7 +51,11 @@ export class EngineConnection {
         return await attempt();
       } catch (error) {
         if (this.#lost?.aborted) throw this.#lost.reason;
-        if (!isConnectionLoss(error) || pause === undefined) throw this.toError(error);
+        if (!isConnectionLoss(error)) throw this.toError(error);
+        if (pause === undefined) {
+          if (this.#lost !== undefined) await this.#pause(ENDING_MS);
+          throw this.toError(error);
+        }
         await this.#pause(pause);
         await this.#assertSameEngine();
       }
