@@ -1,5 +1,5 @@
 import { meanOf } from "@mrlm/kit";
-import type { Metrics } from "@mrlm/spec";
+import type { Mean, Metrics } from "@mrlm/spec";
 import type { AnswerLogprobs } from "./preference-loss.ts";
 
 /** What came of one pair. */
@@ -7,6 +7,9 @@ export interface PairOutcome {
   readonly loss: number;
   readonly chosen: AnswerLogprobs;
   readonly rejected: AnswerLogprobs;
+  /** Of the policy, over the tokens of both answers. */
+  readonly entropy: Mean;
+  readonly isCut: { readonly chosen: boolean; readonly rejected: boolean };
 }
 
 /** Metrics of a step. The implicit reward of an answer is β (logπ - logref), summed over its tokens. */
@@ -22,6 +25,9 @@ export function batchMetrics(outcomes: readonly PairOutcome[], beta: number): Me
     "logprob/rejected": tokenMean(outcomes.map(({ rejected }) => rejected)),
     "length/chosen": meanOf(outcomes.map(({ chosen }) => chosen.tokens)),
     "length/rejected": meanOf(outcomes.map(({ rejected }) => rejected.tokens)),
+    "length/chosen_cut": meanOf(outcomes.map(({ isCut }) => Number(isCut.chosen))),
+    "length/rejected_cut": meanOf(outcomes.map(({ isCut }) => Number(isCut.rejected))),
+    entropy: { sum: outcomes.reduce((sum, { entropy }) => sum + entropy.sum, 0), count: outcomes.reduce((sum, { entropy }) => sum + entropy.count, 0) },
   };
 }
 

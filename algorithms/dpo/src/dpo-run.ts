@@ -1,10 +1,10 @@
-import { episodeMetrics, optimStepOptions, playSeconds } from "@mrlm/kit";
+import { episodeMetrics, meanOf, optimStepOptions, playSeconds } from "@mrlm/kit";
 import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
 import { batchMetrics, type PairOutcome } from "./batch-metrics.ts";
 import { mismatchedDivergence } from "./divergence.ts";
 import type { CollectedPairs } from "./episode-pairs.ts";
 import type { DpoOptions } from "./options.ts";
-import { answerTokens, type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
+import { answerTokens, isUnfinished, type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
 import { type AnswerLogprobs, preferenceLoss } from "./preference-loss.ts";
 import { preferences } from "./preferences.ts";
 import { reference } from "./reference.ts";
@@ -61,10 +61,11 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
   async function accumulate(pairs: readonly Pair[], references: readonly PairSums[]): Promise<{ outcomes: PairOutcome[]; computedTokens: number }> {
     const divergence = options.loss === "kto" ? await mismatchedDivergence(context, pairs) : 0;
     const outcomes: PairOutcome[] = [];
+    const { stopTokenIds } = context.renderer;
     const { computedTokens } = await context.engine.forwardBackward({
       model: context.policy,
       units: pairs.map(unitOf),
-      outputs: { logprob: true },
+      outputs: { logprob: true, entropy: true },
       normalizer: pairs.length,
       loss(unit, outputs) {
         const pair = pairs[unit] as Pair;
@@ -72,7 +73,8 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
         const answer = (name: keyof PairSums): AnswerLogprobs => ({ policy: policy[name], reference: frozen[name], tokens: answerTokens(pair[name]) });
         const [chosen, rejected] = [answer("chosen"), answer("rejected")];
         const { loss, chosenSlope, rejectedSlope } = preferenceLoss(chosen, rejected, options, divergence);
-        outcomes[unit] = { loss, chosen, rejected };
+        const isCut = { chosen: isUnfinished(pair.chosen, stopTokenIds), rejected: isUnfinished(pair.rejected, stopTokenIds) };
+        outcomes[unit] = { loss, chosen, rejected, entropy: meanOf(outputs.entropy ?? []), isCut };
         return { logprob: new Float32Array(chosen.tokens + rejected.tokens).fill(chosenSlope, 0, chosen.tokens).fill(rejectedSlope, chosen.tokens) };
       },
       signal: context.signal,

@@ -22,6 +22,12 @@ export function answerTokens(sequences: readonly EngineSequence[]): number {
   return sequences.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0);
 }
 
+/** Whether an answer was cut: its last token ends no turn. */
+export function isUnfinished(sequences: readonly EngineSequence[], stopTokenIds: readonly number[]): boolean {
+  const last = sequences.at(-1);
+  return last === undefined || !stopTokenIds.includes(last.tokens[last.mask.lastIndexOf(1)] as number);
+}
+
 /** The sums of a pair's two answers in the outputs of its unit. */
 export function pairSums(pair: Pair, { logprob = new Float32Array() }: UnitOutputs): PairSums {
   const boundary = answerTokens(pair.chosen);

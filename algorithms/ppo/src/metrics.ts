@@ -1,11 +1,11 @@
-import { meanOf } from "@mrlm/kit";
+import { meanOf, ratioOf } from "@mrlm/kit";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { Estimate } from "./estimate.ts";
 import { explainedVariance } from "./explained-variance.ts";
 
 /** Sums over the tokens of all updates of an iteration, so that metrics are the same however a batch was split. */
 export class PpoMetrics {
-  readonly #sums = { tokens: 0, loss: 0, ratio: 0, clipped: 0, moved: 0, mismatch: 0, klLoss: 0, klTokens: 0, entropy: 0, entropyTokens: 0, values: 0, valueLoss: 0, valuesHeld: 0 };
+  readonly #sums = { tokens: 0, loss: 0, ratio: 0, clipped: 0, moved: 0, mismatch: 0, mismatchKl: 0, klLoss: 0, klTokens: 0, entropy: 0, entropyTokens: 0, values: 0, valueLoss: 0, valuesHeld: 0 };
 
   addToken(token: { readonly loss: number; readonly ratio: number; readonly isClipped: boolean; readonly moved: number; readonly mismatch: number }): void {
     const sums = this.#sums;
@@ -15,6 +15,7 @@ export class PpoMetrics {
     sums.clipped += Number(token.isClipped);
     sums.moved += token.moved;
     sums.mismatch = Math.max(sums.mismatch, Math.abs(token.mismatch));
+    sums.mismatchKl += ratioOf(token.mismatch, 0) - 1 - token.mismatch;
   }
 
   addKlLoss(loss: number): void {
@@ -49,6 +50,7 @@ export class PpoMetrics {
             "ratio/mean": mean(sums.ratio, sums.tokens),
             "clip/fraction": mean(sums.clipped, sums.tokens),
             "kl/old": mean(sums.moved, sums.tokens),
+            "mismatch/kl": mean(sums.mismatchKl, sums.tokens),
             "mismatch/max": sums.mismatch,
           }),
       ...(sums.klTokens === 0 ? {} : { "loss/kl": mean(sums.klLoss, sums.klTokens) }),

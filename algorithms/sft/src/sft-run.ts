@@ -1,8 +1,9 @@
 import { optimStepOptions } from "@mrlm/kit";
-import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Metrics, type UnitOutputs } from "@mrlm/spec";
+import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
 import { openConversations } from "./conversations.ts";
 import { sftBatch } from "./loss.ts";
 import type { SftOptions } from "./options.ts";
+import { targetMetrics } from "./target-metrics.ts";
 
 /** Supervised fine-tuning: behavioural cloning of demonstrations or of the conversations in a file. */
 export async function startSft(context: AlgorithmContext, options: SftOptions): Promise<AlgorithmRun> {
@@ -17,7 +18,7 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
     const pass = await context.engine.forwardBackward({
       model: context.policy,
       units: batch.units,
-      outputs: { logprob: true },
+      outputs: { logprob: true, entropy: true },
       normalizer: batch.normalizer,
       loss: batch.gradients,
       returnOutputs: true,
@@ -29,7 +30,7 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
     return {
       iteration: step,
       metrics: {
-        ...negativeLogLikelihoods(pass.outputs, batch.observed),
+        ...targetMetrics(batch, pass.outputs, context.renderer.stopTokenIds),
         ...(applied.applied ? { "optim/grad_norm": applied.gradNorm } : {}),
         "optim/skipped": Number(!applied.applied),
         "optim/learning_rate": update.learningRate,
@@ -52,19 +53,4 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
       conversations.restore(state["conversations"] as JsonObject);
     },
   };
-}
-
-/** In nats a token, of actions and of observations, whatever their weights and the aggregation. */
-function negativeLogLikelihoods(outputs: readonly UnitOutputs[], observed: readonly Uint8Array[]): Metrics {
-  const sums = [0, 0];
-  const counts = [0, 0];
-  for (const [unit, { logprob = new Float32Array() }] of outputs.entries()) {
-    for (const [t, value] of logprob.entries()) {
-      const kind = observed[unit]?.[t] as 0 | 1;
-      sums[kind] = (sums[kind] as number) - value;
-      counts[kind] = (counts[kind] as number) + 1;
-    }
-  }
-  const [actions, observations] = [0, 1].map((kind) => ({ sum: sums[kind] as number, count: counts[kind] as number }));
-  return { ...(actions?.count ? { "loss/nll": actions } : {}), ...(observations?.count ? { "loss/nll_observed": observations } : {}) };
 }

@@ -16,7 +16,17 @@ function run(change: Change = () => ({}), more: Partial<RunRecord> = {}, algorit
       "optim/grad_norm": 0.5 + 0.1 * (i % 4), "optim/skipped": 0, "value/explained_variance": 0.3, ...change(i),
     },
   }));
-  return { directory: "/runs/a", status: "finished", stages: [{ name: "grpo", algorithm, iterations }], evaluations: [], failures: [], ...more };
+  return { directory: "/runs/a", status: "finished", stages: [{ name: "grpo", algorithm, iterations }], evaluations: [], failures: [], unscored: [], ...more };
+}
+
+/** Forty steps of a stage without episodes that learns. */
+function supervised(algorithm: "sft" | "dpo", change: Change = () => ({})): RunRecord {
+  const metrics: Change =
+    algorithm === "sft"
+      ? (i) => ({ "loss/nll": 2 - 0.04 * i, entropy: 2 - 0.049 * i, "length/cut_targets": 0, "length/mean": 9 })
+      : (i) => ({ "loss/preference": 0.69 - 0.005 * i, "preference/accuracy": 0.5 + 0.01 * i, "preference/margin": 0.01 * i, "logprob/chosen": -0.5 - 0.002 * i, "length/chosen_cut": 0, entropy: 1 });
+  const iterations = Array.from({ length: 40 }, (_, i) => ({ step: i + 1, seconds: { training: 1, total: 1, engine: 0.9 }, metrics: { ...metrics(i), "optim/grad_norm": 1, "optim/skipped": 0, ...change(i) } }));
+  return { ...run(), stages: [{ name: algorithm, algorithm: `${algorithm}@1`, iterations }] };
 }
 
 const found = (record: RunRecord): string[] => diagnose(record).map(({ rule }) => rule);
@@ -26,6 +36,10 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ["groups-without-signal", run(() => ({ "groups/without_signal": 0.8 }))],
   ["flat-reward", run((i) => ({ "reward/mean": 0.4 + 0.01 * (i % 3) }))],
   ["falling-reward", run((i) => ({ "reward/mean": 0.8 - 0.01 * i }))],
+  ["rising-loss", supervised("sft", (i) => ({ "loss/nll": i === 0 ? 0.5 : 2 }))],
+  ["pairs-not-learnt", supervised("dpo", () => ({ "preference/accuracy": 0.5 }))],
+  ["likelihood-displacement", supervised("dpo", (i) => ({ "logprob/chosen": -0.5 - 0.03 * i }))],
+  ["cut-targets", supervised("sft", () => ({ "length/cut_targets": 0.3 }))],
   ["clip-fraction", run(() => ({ "clip/fraction": 0.5 }))],
   ["entropy-collapse", run((i) => ({ "entropy/sampled": i < 20 ? 1 : 0.01 }))],
   ["kl-blow-up", run(() => ({ "kl/reference": 2 }))],
@@ -64,9 +78,31 @@ describe("a diagnosis", () => {
   });
 
   test("says why episodes failed, and puts problems before hints", () => {
+    const unscored = diagnose(run(() => ({ "episodes/unscored": 30 }), { unscored: [{ code: "JUDGE_FAILED", message: "503", episodes: 1200 }, { code: "SANDBOX_DIED", message: "", episodes: 1 }] }));
+    expect(unscored[0]?.what).toContain("Most often: JUDGE_FAILED: 503 (1200 episodes)");
     const findings = diagnose(run(() => ({ "versions/lag": 9, "episodes/failed": 30 }), { failures: [{ code: "ENVIRONMENT_FAILED", message: "gone", episodes: 1200 }] }));
     expect(findings.map(({ severity }) => severity)).toEqual(["problem", "hint"]);
     expect(findings[0]?.what).toContain("ENVIRONMENT_FAILED: gone (1200 episodes)");
+  });
+
+  test("what follows from something worse is not told beside it: a policy that collapsed at once needs no higher learning rate", () => {
+    const collapsed = run((i) => ({ "reward/mean": i === 0 ? 0.53 : 0.1, "reward/std": 0.3, "episodes/played": 128, "groups/without_signal": i === 0 ? 0 : 0.9, "optim/grad_norm": i === 0 ? 0.4 : 0, "reward/correct": 0.1 }));
+    const findings = diagnose(collapsed);
+    expect(findings.map(({ rule }) => rule)).toEqual(["falling-reward"]);
+    expect(findings[0]).toMatchObject({ what: "The mean reward fell from 0.53 to 0.1, most of it by iteration 2.", advice: expect.stringContaining("ten- to a hundredfold") });
+    const equal = run(() => ({ "reward/mean": 0.5, "reward/std": 0, "groups/without_signal": 1, "optim/grad_norm": 0, "reward/correct": 0.5 }));
+    expect(diagnose(equal).map(({ rule, what }) => [rule, what])).toEqual([["groups-without-signal", "Every episode of the stage earned exactly 0.5: whatever the policy says, it makes no difference."]]);
+  });
+
+  test("a first iteration that was lucky, imitation that becomes certain, a small model's fixed costs and a critic that says 0 are no findings", () => {
+    expect(found(run((i) => ({ "reward/mean": i === 0 ? 0.6 : 0.5 + 0.01 * (i % 3) + 0.0005 * i, "reward/std": 0.3, "episodes/played": 128 })))).toEqual(["flat-reward"]);
+    expect(found(supervised("sft"))).toEqual([]);
+    expect(found(supervised("dpo"))).toEqual([]);
+    expect(found(supervised("sft", (i) => ({ "loss/nll": i < 5 ? 0.5 : 0.52 })))).toEqual([]);
+    expect(found(run(undefined, {}, "grpo@1", { sampling: 0.1, environment: 0, training: 0.1, total: 0.2, engine: 0.1 }))).toEqual([]);
+    expect(found(run((i) => ({ "value/explained_variance": -0.004 + 0.0001 * i })))).toEqual([]);
+    // Norms that shrink as a task is solved have no spikes at their beginning.
+    expect(found(run((i) => ({ "optim/grad_norm": i < 8 ? 1 : 0.02 })))).toEqual([]);
   });
 
   test("a divergence of ppo is that of an episode; a run without iterations has no findings; a solved task may be certain", () => {

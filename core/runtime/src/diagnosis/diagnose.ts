@@ -1,27 +1,35 @@
 import type { Finding, StageRule } from "./finding.ts";
-import { failedEpisodes, truncation, unscoredEpisodes, versionLag } from "./rules/episodes.ts";
+import { cutTargets, failedEpisodes, truncation, unscoredEpisodes, versionLag } from "./rules/episodes.ts";
 import { evaluationDrop } from "./rules/evaluation.ts";
 import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimiser.ts";
 import { clipFraction, entropyCollapse, klBlowUp, samplerMismatch } from "./rules/policy.ts";
 import { componentDivergence } from "./rules/reward-hacking.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
+import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
 import { environmentBound, wireBound } from "./rules/time.ts";
 import type { RunRecord } from "./run-record.ts";
 
 /** In the order in which their findings are worth looking at. */
 export const STAGE_RULES: readonly StageRule[] = [
-  failedEpisodes, unscoredEpisodes, groupsWithoutSignal, learningStopped, truncation, samplerMismatch, skippedSteps, gradientSpikes,
-  clipFraction, klBlowUp, entropyCollapse, explainedVariance, fallingReward, flatReward, componentDivergence, versionLag, environmentBound, wireBound,
+  failedEpisodes, unscoredEpisodes, fallingReward, risingLoss, pairsNotLearnt, entropyCollapse, groupsWithoutSignal, learningStopped, truncation, cutTargets, samplerMismatch,
+  skippedSteps, gradientSpikes, clipFraction, klBlowUp, explainedVariance, flatReward, likelihoodDisplacement, componentDivergence, versionLag, environmentBound, wireBound,
 ];
+
+/** What follows from something else that was found, and whose advice would then lead astray: raising the rate of a policy that has collapsed, say. */
+const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
+  "groups-without-signal": ["falling-reward", "entropy-collapse"],
+  "no-gradient": ["groups-without-signal", "falling-reward", "entropy-collapse"],
+  "flat-reward": ["episodes-failed", "episodes-unscored", "entropy-collapse", "groups-without-signal", "no-gradient", "truncation", "sampler-mismatch", "skipped-steps", "clip-fraction", "kl-blow-up"],
+  "likelihood-displacement": ["pairs-not-learnt"],
+};
 
 /** Everything that looks wrong with a run, problems first. */
 export function diagnose(run: RunRecord): Finding[] {
-  const found = run.stages.flatMap((stage) =>
-    STAGE_RULES.flatMap((rule): Finding[] => {
-      const finding = rule(stage, run);
-      return finding === undefined ? [] : [{ ...finding, stage: stage.name }];
-    }),
-  );
+  const found = run.stages.flatMap((stage) => {
+    const findings = STAGE_RULES.flatMap((rule) => rule(stage, run) ?? []);
+    const problems = new Set(findings.filter(({ severity }) => severity === "problem").map(({ rule }) => rule));
+    return findings.filter(({ rule }) => !FOLLOWS_FROM[rule]?.some((cause) => problems.has(cause))).map((finding): Finding => ({ ...finding, stage: stage.name }));
+  });
   const all = [...found, ...evaluationDrop(run)];
   return [...all.filter(({ severity }) => severity === "problem"), ...all.filter(({ severity }) => severity === "hint")];
 }

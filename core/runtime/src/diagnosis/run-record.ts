@@ -4,6 +4,7 @@ import type { JsonObject } from "@mrlm/spec";
 import { loadConfig } from "../config/load-config.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import { RunDirectory } from "../run/run-directory.ts";
+import type { CauseCount } from "../run/trajectory-store.ts";
 
 /** One iteration as metrics.jsonl has it. */
 export interface IterationRecord {
@@ -20,13 +21,6 @@ export interface StageRecord {
   readonly iterations: readonly IterationRecord[];
 }
 
-/** Why episodes have no reward, the most frequent first. */
-export interface FailureCount {
-  readonly code: string;
-  readonly message: string;
-  readonly episodes: number;
-}
-
 /** What a run directory says of a run. */
 export interface RunRecord {
   readonly directory: string;
@@ -34,7 +28,9 @@ export interface RunRecord {
   readonly stages: readonly StageRecord[];
   /** Greedy accuracies, or sampled rewards where nothing was played greedily, by environment in the order of the run. */
   readonly evaluations: readonly { readonly step: number; readonly environment: string; readonly accuracy: number | null; readonly interval: readonly [number, number] | null }[];
-  readonly failures: readonly FailureCount[];
+  /** Why episodes failed and why rewards could not be computed, the most frequent first; empty where episodes are not stored. */
+  readonly failures: readonly CauseCount[];
+  readonly unscored: readonly CauseCount[];
 }
 
 /** Reads a run's directory. Throws CHECKPOINT_INCOMPLETE for one that is none. */
@@ -45,9 +41,9 @@ export function readRun(path: string): RunRecord {
   const file = join(run.path, "run.json");
   const record = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { readonly status?: string }) : {};
   const store = existsSync(join(run.path, "trajectories.sqlite")) ? run.openTrajectories() : undefined;
-  const failures = store?.failures() ?? [];
+  const [failures, unscored] = [store?.failures() ?? [], store?.unscored() ?? []];
   store?.close();
-  return { directory: run.path, status: record.status ?? "unknown", stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures };
+  return { directory: run.path, status: record.status ?? "unknown", stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures, unscored };
 }
 
 /** A stage may share its name with another: a row whose iteration does not go on from the last one begins the next. */

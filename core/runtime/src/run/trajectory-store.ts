@@ -23,6 +23,14 @@ export interface StoredTrajectory {
   readonly trajectory: Trajectory;
 }
 
+/** Why episodes have no reward. */
+export interface CauseCount {
+  readonly code: string;
+  /** The most frequent one of this code. */
+  readonly message: string;
+  readonly episodes: number;
+}
+
 /**
  * Every episode of a run in one SQLite file: what can be searched for as columns, conversations as JSON, and tokens, log-probabilities, masks and
  * versions as little-endian blobs, exactly as they were sampled.
@@ -75,14 +83,28 @@ export class TrajectoryStore {
     for (const row of rows) yield toStored(row, segments.all(row["id"] as string));
   }
 
-  /** Why episodes failed, the most frequent first. */
-  failures(): { readonly code: string; readonly message: string; readonly episodes: number }[] {
-    const rows = this.#database.prepare("SELECT error_code, error_message, COUNT(*) AS episodes FROM trajectories WHERE error_code IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 5").all();
-    return rows.map((row) => ({ code: String(row["error_code"]), message: String(row["error_message"]), episodes: Number(row["episodes"]) }));
+  /** Why episodes failed, the most frequent code first. */
+  failures(): CauseCount[] {
+    return this.#causes("SELECT error_code AS code, error_message AS message, COUNT(*) AS episodes FROM trajectories WHERE error_code IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC");
+  }
+
+  /** Why agents' parts of episodes that did not fail have no reward, the most frequent code first. */
+  unscored(): CauseCount[] {
+    return this.#causes(
+      `SELECT part.value ->> '$.total.code' AS code, part.value ->> '$.total.message' AS message, COUNT(*) AS episodes
+       FROM trajectories, json_each(trajectories.agents) AS part WHERE error_code IS NULL AND NOT part.value ->> '$.total.scored' GROUP BY 1, 2 ORDER BY 3 DESC`,
+    );
   }
 
   close(): void {
     this.#database.close();
+  }
+
+  /** Messages may name an episode or a time, so that it is codes that are counted, each with its most frequent message. */
+  #causes(sql: string): CauseCount[] {
+    const byCode = Map.groupBy(this.#database.prepare(sql).all(), (row) => String(row["code"]));
+    const counts = Array.from(byCode, ([code, rows]) => ({ code, message: String(rows[0]?.["message"]), episodes: rows.reduce((sum, { episodes }) => sum + Number(episodes), 0) }));
+    return counts.toSorted((one, other) => other.episodes - one.episodes);
   }
 
   #insert(step: number, stage: string, trajectory: Trajectory): void {

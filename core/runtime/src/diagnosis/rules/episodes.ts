@@ -1,21 +1,40 @@
 import { mean, percent, recent, series, short, type StageRule } from "../finding.ts";
-import type { RunRecord } from "../run-record.ts";
+import type { CauseCount } from "../../run/trajectory-store.ts";
 
 /** Share of turns that the token limit ended. */
 export const CUT = 0.2;
 /** Of the episodes of an iteration. */
 export const LOST = { hint: 0.001, problem: 0.05 } as const;
+/** Of conversations or chosen answers that are learnt. */
+export const CUT_TARGETS = 0.05;
 export const VERSION_LAG = 4;
 
 export const truncation: StageRule = ({ iterations }) => {
-  const share = mean(recent(series(iterations, "length/cut")));
+  const shares = series(iterations, "length/cut");
+  const [before = 0] = shares;
+  const share = mean(recent(shares));
   if (!(share > CUT)) return undefined;
   const length = mean(recent(series(iterations, "length/mean")));
   return {
     rule: "truncation",
     severity: "problem",
-    what: `The token limit cut ${percent(share)} of the turns (mean length ${short(length)} tokens): what they would have earned is unknown.`,
+    what: `The token limit cut ${percent(share)} of the turns${before < CUT ? `, ${percent(before)} at the beginning` : ""} (mean length ${short(length)} tokens): what they would have earned is unknown.`,
     advice: "Raise sampling.max_tokens (and max_sequence_tokens), leave cut episodes out (on_length: mask), or charge for length (overlong_buffer). A policy that never stops has not learnt its stop token: warm up with sft.",
+  };
+};
+
+export const cutTargets: StageRule = ({ iterations }) => {
+  const cut = (["length/cut_targets", "length/chosen_cut"] as const).map((name) => [name, mean(recent(series(iterations, name)))] as const).find(([, share]) => share > CUT_TARGETS);
+  if (cut === undefined) return undefined;
+  const [name, share] = cut;
+  return {
+    rule: "cut-targets",
+    severity: "problem",
+    what: `${percent(share)} of the ${name === "length/chosen_cut" ? "chosen answers" : "conversations"} that are learnt have no stop token at their end: the policy learns to go on.`,
+    advice:
+      name === "length/chosen_cut"
+        ? "Raise sampling.max_tokens where the episodes are played, or leave cut ones out of the file."
+        : "Raise max_length, or choose on_overlong: skip, so that what is too long is left out rather than cut. Of collected episodes keep those that ended by themselves.",
   };
 };
 
@@ -24,11 +43,11 @@ const lost = (name: "failed" | "unscored", advice: string): StageRule => ({ iter
   const played = counted.reduce((sum, { metrics }) => sum + (metrics["episodes/played"] as number), 0);
   const share = counted.reduce((sum, { metrics }) => sum + (metrics[`episodes/${name}`] as number), 0) / played;
   if (!(share > LOST.hint)) return undefined;
-  return { rule: `episodes-${name}`, severity: share > LOST.problem ? "problem" : "hint", what: `${percent(share)} of the episodes ${name === "failed" ? "failed" : "could not be scored"}; nothing is learnt from them.${mostFrequent(run)}`, advice };
+  return { rule: `episodes-${name}`, severity: share > LOST.problem ? "problem" : "hint", what: `${percent(share)} of the episodes ${name === "failed" ? "failed" : "could not be scored"}; nothing is learnt from them.${mostFrequent(run[name === "failed" ? "failures" : "unscored"])}`, advice };
 };
 
 export const failedEpisodes = lost("failed", "Read the error above; `select error_code, error_message from trajectories` lists all. Environments that are slow need longer deadlines.");
-export const unscoredEpisodes = lost("unscored", "The scorer, judge or sandbox behind the reward was not there, or broke. What it says is with the episodes in trajectories.sqlite.");
+export const unscoredEpisodes = lost("unscored", "The scorer, judge or sandbox behind the reward was not there, or broke: what it says stands above, and with each episode in trajectories.sqlite (agents, total). Mend it first; `mrlm score` tries a scorer without a run.");
 
 export const versionLag: StageRule = ({ iterations }) => {
   const lag = mean(recent(series(iterations, "versions/lag")));
@@ -41,7 +60,6 @@ export const versionLag: StageRule = ({ iterations }) => {
   };
 };
 
-function mostFrequent({ failures }: RunRecord): string {
-  const [first] = failures;
-  return first === undefined ? "" : ` Most often: ${first.code}: ${first.message.slice(0, 200)} (${first.episodes} episodes).`;
+function mostFrequent([first]: readonly CauseCount[]): string {
+  return first === undefined ? "" : ` Most often: ${first.code}: ${first.message.slice(0, 200).replace(/\.$/, "")} (${first.episodes} episodes).`;
 }

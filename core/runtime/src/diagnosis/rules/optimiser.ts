@@ -1,18 +1,22 @@
 import { mean, median, percent, recent, series, short, type StageRule } from "../finding.ts";
 
-/** A norm of so many times the median is a spike. */
+/** A norm of so many times the median of the iterations before it is a spike. */
 export const SPIKE = 10;
+/** Iterations that the median is taken of. */
+const WINDOW = 20;
+/** Below 0 by more than the noise of a critic that says 0 (measured: 0.005). */
+export const EXPLAINED_VARIANCE = -0.05;
 export const SKIPPED = 0.02;
 
 export const gradientSpikes: StageRule = ({ iterations }) => {
   const norms = series(iterations, "optim/grad_norm");
-  const middle = median(norms);
-  const spikes = norms.filter((norm) => norm > SPIKE * middle);
+  const before = (i: number): number => median(norms.slice(Math.max(0, i - WINDOW), i));
+  const spikes = norms.filter((norm, i) => i >= 5 && norm > SPIKE * before(i) && before(i) > 0);
   if (norms.length < 10 || spikes.length === 0) return undefined;
   return {
     rule: "gradient-spikes",
     severity: spikes.length > 0.05 * norms.length ? "problem" : "hint",
-    what: `The gradient norm was above ${SPIKE} times its median (${short(middle)}) in ${spikes.length} of ${norms.length} iterations, ${short(Math.max(...spikes))} at most.`,
+    what: `The gradient norm was above ${SPIKE} times its recent median in ${spikes.length} of ${norms.length} iterations, ${short(Math.max(...spikes))} at most.`,
     advice: "Keep max_grad_norm at 1 or lower, add warmup_steps, lower learning_rate, and look at the episodes of those iterations for rewards of another size.",
   };
 };
@@ -32,7 +36,7 @@ export const skippedSteps: StageRule = ({ iterations }) => {
 export const explainedVariance: StageRule = ({ iterations }) => {
   const values = series(iterations, "value/explained_variance");
   const value = mean(recent(values));
-  if (values.length < 20 || !(value < 0)) return undefined;
+  if (values.length < 20 || !(value < EXPLAINED_VARIANCE)) return undefined;
   return {
     rule: "explained-variance",
     severity: "problem",

@@ -1,20 +1,28 @@
 import { ends, mean, percent, recent, series, short, type StageRule } from "../finding.ts";
+import type { IterationRecord } from "../run-record.ts";
 
 /** More groups than this without two different rewards: most of what is sampled teaches nothing. */
 export const WITHOUT_SIGNAL = 0.6;
 /** A reward that moved by less than this many of its standard errors over the stage did not move. */
 const FLAT = 2;
+/** Standard errors of the first iteration's mean, as if its episodes were independent; those of a group are not. */
+const COLLAPSE = 6;
 
 export const groupsWithoutSignal: StageRule = ({ iterations }) => {
   const values = recent(series(iterations, "groups/without_signal"));
   const share = mean(values);
   if (!(share > WITHOUT_SIGNAL)) return undefined;
   const reward = mean(recent(series(iterations, "reward/mean")));
+  const never = series(iterations, "reward/std").every((deviation) => deviation === 0);
   return {
     rule: "groups-without-signal",
     severity: "problem",
-    what: `In ${percent(share)} of the groups all episodes earned the same (mean reward ${short(reward)}): they teach nothing.`,
-    advice: "If the tasks are too hard, warm up with sft, take easier ones, or give a reward for part of the way. If they are too easy, take harder ones. Larger groups or dynamic_sampling find more differences.",
+    what: never
+      ? `Every episode of the stage earned exactly ${short(reward)}: whatever the policy says, it makes no difference.`
+      : `In ${percent(share)} of the groups all episodes earned the same (mean reward ${short(reward)}): they teach nothing.`,
+    advice: never
+      ? "See whether the scorer can tell a good answer from a bad one (`mrlm score`, the environment's gold fixture), and read some answers in trajectories.sqlite: a task beyond reach gives 0 to all. Then warm up with sft, take easier tasks, or give a reward for part of the way."
+      : "If the tasks are too hard, warm up with sft, take easier ones, or give a reward for part of the way. If they are too easy, take harder ones. Larger groups or dynamic_sampling find more differences.",
   };
 };
 
@@ -29,23 +37,38 @@ export const flatReward: StageRule = ({ iterations }) => {
     rule: "flat-reward",
     severity: "problem",
     what: `The mean reward went from ${short(before)} to ${short(after)} in ${iterations.length} iterations, which is within its noise.`,
-    advice: "Look at the other findings first. If there are none, raise learning_rate three- to tenfold, or sample more prompts in each step; then see in the trajectories whether the rewarded answers are what you want.",
+    advice: "Raise learning_rate three- to tenfold, or sample more prompts in each step; then see in the trajectories whether the rewarded answers are what you want.",
   };
 };
 
 export const fallingReward: StageRule = ({ iterations }) => {
-  const parts = ends(series(iterations, "reward/mean"));
+  const rewards = series(iterations, "reward/mean");
+  const parts = ends(rewards);
   if (parts === undefined) return undefined;
-  const [before, after] = [mean(parts.first), mean(parts.last)];
-  const error = Math.sqrt(variance(parts.first) / parts.first.length + variance(parts.last) / parts.last.length);
-  if (before - after <= Math.max(3 * error, 0.02)) return undefined;
+  const after = mean(parts.last);
+  const lost = collapse(iterations, after) ?? decline(parts);
+  if (lost === undefined) return undefined;
+  const isGone = after < lost.before / 2;
   return {
     rule: "falling-reward",
     severity: "problem",
-    what: `The mean reward fell from ${short(before)} to ${short(after)}.`,
-    advice: "Lower learning_rate, do not divide advantages by the group's standard deviation (scale: none), or hold the policy near its start with kl_coefficient.",
+    what: `The mean reward fell from ${short(lost.before)} to ${short(after)}${lost.within === undefined ? "" : `, most of it by iteration ${lost.within + 1}`}.`,
+    advice: `${isGone ? "Lower learning_rate ten- to a hundredfold: the policy was destroyed, not taught" : "Lower learning_rate"}. Do not divide advantages by the group's standard deviation (scale: none), or hold the policy near its start with kl_coefficient; keep max_grad_norm at 1.`,
   };
 };
+
+/** What the first iteration earned is gone: told by the noise of its own episodes, because there may be no second iteration like it. */
+function collapse(iterations: readonly IterationRecord[], after: number): { readonly before: number; readonly within: number } | undefined {
+  const played = iterations.filter(({ metrics }) => metrics["reward/mean"] !== undefined);
+  const { "reward/mean": before = Number.NaN, "reward/std": deviation = 0, "episodes/played": episodes = 1 } = played[0]?.metrics ?? {};
+  if (!(before - after > Math.max((COLLAPSE * deviation) / Math.sqrt(episodes), 0.02))) return undefined;
+  return { before, within: played.findIndex(({ metrics }) => (metrics["reward/mean"] as number) < (before + after) / 2) };
+}
+
+function decline({ first, last }: { readonly first: readonly number[]; readonly last: readonly number[] }): { readonly before: number; readonly within?: undefined } | undefined {
+  const error = Math.sqrt(variance(first) / first.length + variance(last) / last.length);
+  return mean(first) - mean(last) > Math.max(3 * error, 0.02) ? { before: mean(first) } : undefined;
+}
 
 function variance(values: readonly number[]): number {
   const centre = mean(values);

@@ -4,6 +4,8 @@ import type { IterationRecord } from "../run-record.ts";
 export const ENVIRONMENT_SHARE = 0.5;
 /** What is neither the engine's nor the environments'. */
 export const WIRE_SHARE = 0.25;
+/** Seconds an iteration of the same: below, a small model's fixed costs are all there is. */
+export const WIRE_SECONDS = 0.5;
 
 export const environmentBound: StageRule = ({ iterations }) => {
   const share = sum(iterations, "environment") / sum(iterations, "total");
@@ -19,7 +21,7 @@ export const environmentBound: StageRule = ({ iterations }) => {
 export const wireBound: StageRule = ({ iterations }) => {
   const total = sum(iterations, "total");
   const share = 1 - (sum(iterations, "engine") + sum(iterations, "environment")) / total;
-  if (total < 5 || !(share > WIRE_SHARE)) return undefined;
+  if (!(share > WIRE_SHARE && (share * total) / iterations.length > WIRE_SECONDS)) return undefined;
   return {
     rule: "wire-bound",
     severity: "hint",
