@@ -6,6 +6,7 @@ export * from "./data/divide.ts";
 export * from "./data/invalid-row.ts";
 export * from "./data/listed-tasks.ts";
 export * from "./data/read-jsonl.ts";
+export * from "./data/read-lines.ts";
 export * from "./define-plugin.ts";
 export * from "./generated-tasks.ts";
 export * from "./hash.ts";

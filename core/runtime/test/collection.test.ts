@@ -41,7 +41,7 @@ const request = async (changes: Partial<CollectionRequest> = {}): Promise<Collec
   ...changes,
 });
 const collect = async (changes: Partial<CollectionRequest> = {}, path = newFile()) => {
-  const journal = Journal.open(`${path}.partial`, { seed: changes.seed ?? 3 });
+  const journal = await Journal.open(`${path}.partial`, { seed: changes.seed ?? 3 });
   await collectEpisodes(await request(changes), journal);
   const rows = await writeCollection(path, journal, {});
   return { path, rows, counts: journal.counts(), text: path.endsWith(".jsonl") ? readFileSync(path, "utf8") : "" };
@@ -72,12 +72,12 @@ describe("a collection", () => {
     const whole = await collect();
     const path = newFile();
     const stop = new AbortController();
-    const interrupted = Journal.open(`${path}.partial`, { seed: 3 });
+    const interrupted = await Journal.open(`${path}.partial`, { seed: 3 });
     await expect(collectEpisodes(await request({ signal: stop.signal, onProgress: (done) => done >= 10 && stop.abort() }), interrupted)).rejects.toMatchObject({ code: "CANCELLED" });
     expect([interrupted.has(0), interrupted.has(1), existsSync(path)]).toEqual([true, false, false]);
     writeFileSync(`${path}.partial`, '{"batch": 1, "rows": [{"id"', { flag: "a" });
     expect((await collect({}, path)).text).toBe(whole.text);
-    expect(() => Journal.open(`${path}.partial`, { seed: 4 })).toThrow(/begun with other arguments: seed was 3 and is 4/);
+    await expect(Journal.open(`${path}.partial`, { seed: 4 })).rejects.toThrow(/begun with other arguments: seed was 3 and is 4/);
   });
 
   test("past the end of the split tasks come again, with other episodes", async () => {

@@ -40,7 +40,7 @@ export async function runCollect(context: CommandContext, args: CollectArguments
     player = await openPlayer(context, args, interrupts.drain);
     const identity = identityOf(player, args, wanted);
     if (args.overwrite === true) rmSync(wanted.partial, { force: true });
-    const journal = Journal.open(wanted.partial, identity);
+    const journal = await Journal.open(wanted.partial, identity);
     await play(context, player, args.split, wanted, journal, interrupts.drain);
     const rows = await writeCollection(wanted.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) });
     const counts = journal.counts();

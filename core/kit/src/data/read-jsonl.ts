@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type JsonValue, MrlmError } from "@mrlm/spec";
 import { invalidRow, type Place } from "./invalid-row.ts";
+import { readLines } from "./read-lines.ts";
 
 /** A line of a JSONL file. */
 export interface JsonlRow {
@@ -14,24 +14,23 @@ export interface JsonlRow {
  * @param option name of the option that the path comes from, for messages
  */
 export async function readJsonl(path: string, option: string): Promise<JsonlRow[]> {
-  const rows = (await textOf(path, option))
-    .split("\n")
-    .map((line, i) => ({ line: line.trim(), place: `${path}:${i + 1}` as const }))
-    .filter(({ line }) => line !== "")
-    .map(({ line, place }) => ({ value: parse(line, place), place }));
-  if (rows.length === 0) throw new MrlmError("DATA_INVALID", `${path} has no rows.`, { hint: "It needs one JSON object on each line." });
-  return rows;
-}
-
-async function textOf(path: string, option: string): Promise<string> {
-  try {
-    const text = await readFile(path, "utf8");
-    return text.startsWith("\uFEFF") ? text.slice(1) : text;
-  } catch (cause) {
+  const rows = await Array.fromAsync(jsonlRows(path)).catch((cause: unknown) => {
+    if (MrlmError.isInstance(cause)) throw cause;
     throw new MrlmError("DATA_INVALID", `${resolve(path)} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
       hint: `\`${option}\` is relative to the working directory of the environment's server.`,
       cause,
     });
+  });
+  if (rows.length === 0) throw new MrlmError("DATA_INVALID", `${path} has no rows.`, { hint: "It needs one JSON object on each line." });
+  return rows;
+}
+
+/** The rows of a JSONL file, one after the other; empty lines are skipped. DATA_INVALID where a line is no JSON; rejects as the file system does. */
+export async function* jsonlRows(path: string): AsyncGenerator<JsonlRow, void, undefined> {
+  let number = 0;
+  for await (const line of readLines(path)) {
+    const place: Place = `${path}:${++number}`;
+    if (line.trim() !== "") yield { value: parse(line, place), place };
   }
 }
 

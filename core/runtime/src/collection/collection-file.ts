@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { extname } from "node:path";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import type { CollectedRow } from "@mrlm/kit";
 import { renameDurably, synchronise } from "../run/durable.ts";
 import { collectedColumns } from "./columns.ts";
@@ -21,16 +20,13 @@ export async function writeCollection(path: string, journal: Journal, metadata: 
 }
 
 async function writeLines(path: string, journal: Journal): Promise<number> {
-  const stream = createWriteStream(path);
   let count = 0;
-  for await (const { rows } of journal.entries()) {
-    for (const row of rows) {
-      count++;
-      if (!stream.write(`${JSON.stringify(row)}\n`)) await once(stream, "drain");
+  await pipeline(async function* () {
+    for await (const { rows } of journal.entries()) {
+      count += rows.length;
+      for (const row of rows) yield `${JSON.stringify(row)}\n`;
     }
-  }
-  stream.end();
-  await finished(stream);
+  }, createWriteStream(path));
   return count;
 }
 

@@ -1,6 +1,5 @@
-import { appendFileSync, createReadStream, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { type CollectedRow } from "@mrlm/kit";
+import { appendFileSync, closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { type CollectedRow, readLines } from "@mrlm/kit";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
 
@@ -20,62 +19,51 @@ export interface JournalEntry {
  */
 export class Journal {
   readonly path: string;
-  readonly #entries = new Map<number, JournalEntry["counts"]>();
+  readonly #played = new Set<number>();
+  readonly #counts: Record<string, number> = {};
 
   private constructor(path: string) {
     this.path = path;
   }
 
   /**
-   * Opens one that fits, or begins one. Throws USAGE when there is one of another collection.
+   * Opens one that fits, or begins one. Rejects with USAGE when there is one of another collection.
    * @param identity everything that decides what is collected
    */
-  static open(path: string, identity: JsonObject): Journal {
+  static async open(path: string, identity: JsonObject): Promise<Journal> {
     const journal = new Journal(path);
-    if (!existsSync(path)) {
+    if (!existsSync(path) || dropCutLine(path) === 0) {
       writeFileSync(path, `${JSON.stringify({ identity })}\n`);
       return journal;
     }
-    const text = readFileSync(path, "utf8");
-    // The last line may have been cut by a kill.
-    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-    if (whole.length < text.length) truncateSync(path, Buffer.byteLength(whole));
-    const [first = "{}", ...lines] = whole.split("\n");
-    const begun = (JSON.parse(first || "{}") as { identity?: JsonObject }).identity ?? {};
-    const other = Object.keys({ ...begun, ...identity }).filter((key) => canonicalJson(begun[key] ?? null) !== canonicalJson(identity[key] ?? null));
-    if (other.length > 0) {
-      throw new MrlmError("USAGE", `${path} was begun with other arguments: ${other.map((key) => `${key} was ${show(begun[key])} and is ${show(identity[key])}`).join(", ")}.`, {
-        hint: "Give the same arguments to go on with it, or say --overwrite to begin anew.",
-      });
-    }
-    for (const line of lines) {
-      if (line === "") continue;
-      const { batch, counts } = JSON.parse(line) as JournalEntry;
-      journal.#entries.set(batch, counts);
+    let begun: JsonObject | undefined;
+    for await (const line of readLines(path)) {
+      if (begun === undefined) {
+        begun = (JSON.parse(line) as { identity: JsonObject }).identity;
+        assertSame(path, begun, identity);
+      } else journal.#count(JSON.parse(line) as JournalEntry);
     }
     return journal;
   }
 
   has(batch: number): boolean {
-    return this.#entries.has(batch);
+    return this.#played.has(batch);
   }
 
   add(entry: JournalEntry): void {
     appendFileSync(this.path, `${JSON.stringify(entry)}\n`);
-    this.#entries.set(entry.batch, entry.counts);
+    this.#count(entry);
   }
 
   /** Sums of all batches' counts. */
-  counts(): Record<string, number> {
-    const sums: Record<string, number> = {};
-    for (const counts of this.#entries.values()) for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
-    return sums;
+  counts(): Readonly<Record<string, number>> {
+    return { ...this.#counts };
   }
 
   /** As they were written. */
   async *entries(): AsyncGenerator<JournalEntry> {
     let isFirst = true;
-    for await (const line of createInterface({ input: createReadStream(this.path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of readLines(this.path)) {
       if (!isFirst) yield JSON.parse(line) as JournalEntry;
       isFirst = false;
     }
@@ -83,6 +71,45 @@ export class Journal {
 
   remove(): void {
     rmSync(this.path, { force: true });
+  }
+
+  #count({ batch, counts }: JournalEntry): void {
+    this.#played.add(batch);
+    for (const [name, count] of Object.entries(counts)) this.#counts[name] = (this.#counts[name] ?? 0) + count;
+  }
+}
+
+function assertSame(path: string, begun: JsonObject, identity: JsonObject): void {
+  const other = Object.keys({ ...begun, ...identity }).filter((key) => canonicalJson(begun[key] ?? null) !== canonicalJson(identity[key] ?? null));
+  if (other.length > 0) {
+    throw new MrlmError("USAGE", `${path} was begun with other arguments: ${other.map((key) => `${key} was ${show(begun[key])} and is ${show(identity[key])}`).join(", ")}.`, {
+      hint: "Give the same arguments to go on with it, or say --overwrite to begin anew.",
+    });
+  }
+}
+
+const BLOCK_BYTES = 64 << 10;
+const NEWLINE = 0x0a;
+
+/** Takes away a last line that a kill has cut. @returns the bytes that are left */
+function dropCutLine(path: string): number {
+  const file = openSync(path, "r+");
+  try {
+    const size = fstatSync(file).size;
+    const block = Buffer.alloc(BLOCK_BYTES);
+    let end = size;
+    let kept = 0;
+    while (end > 0 && kept === 0) {
+      const start = Math.max(0, end - BLOCK_BYTES);
+      const read = readSync(file, block, 0, end - start, start);
+      kept = start + block.subarray(0, read).lastIndexOf(NEWLINE) + 1;
+      if (kept === start) kept = 0;
+      end = start;
+    }
+    if (kept < size) ftruncateSync(file, kept);
+    return kept;
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
+import { jsonlRows } from "@mrlm/kit";
 import { type JsonValue, MrlmError } from "@mrlm/spec";
 import { readParquet } from "./parquet.ts";
 
@@ -7,7 +7,7 @@ import { readParquet } from "./parquet.ts";
 export async function readRows(path: string, directory: string): Promise<JsonValue[]> {
   const file = resolve(directory, path);
   try {
-    return extname(file) === ".parquet" ? await readParquet(file) : parseLines(await readFile(file, "utf8"), file);
+    return extname(file) === ".parquet" ? await readParquet(file) : await Array.fromAsync(jsonlRows(file), ({ value }) => value);
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
     throw new MrlmError("DATA_INVALID", `The data file ${file} cannot be read: ${(error as Error).message}`, {
@@ -15,15 +15,4 @@ export async function readRows(path: string, directory: string): Promise<JsonVal
       cause: error,
     });
   }
-}
-
-function parseLines(text: string, file: string): JsonValue[] {
-  return text.split("\n").flatMap((line, i) => {
-    if (line.trim() === "") return [];
-    try {
-      return [JSON.parse(line) as JsonValue];
-    } catch (error) {
-      throw new MrlmError("DATA_INVALID", `${file}:${i + 1} is not JSON: ${(error as Error).message}`, { cause: error });
-    }
-  });
 }

@@ -1,7 +1,10 @@
 import type { Message, Renderer, ToolDefinition } from "@mrlm/spec";
 import { encodeBytes } from "../run/message-json.ts";
 
-/** First prompts, rendered once for all members of a group. It lives as long as one request for episodes. */
+/** More than the tasks that are ever played at once. */
+const MAX_PROMPTS = 4096;
+
+/** First prompts, rendered once for all members of a group. It lives as long as one request for episodes, and forgets the oldest. */
 export class PromptCache {
   readonly #tokens = new Map<Renderer, Map<string, Int32Array>>();
 
@@ -9,8 +12,12 @@ export class PromptCache {
     const known = this.#tokens.get(renderer) ?? new Map<string, Int32Array>();
     this.#tokens.set(renderer, known);
     const key = encodeBytes([messages, tools]);
-    const tokens = known.get(key) ?? renderer.render(messages, tools).tokens;
+    const cached = known.get(key);
+    if (cached !== undefined) return cached;
+    const { tokens } = renderer.render(messages, tools);
     known.set(key, tokens);
+    const [oldest] = known.keys();
+    if (known.size > MAX_PROMPTS && oldest !== undefined) known.delete(oldest);
     return tokens;
   }
 }
