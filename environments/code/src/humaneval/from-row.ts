@@ -5,7 +5,7 @@ import { topStatements } from "../python/statements.ts";
 import { examplesOf } from "./examples.ts";
 import { harnessOf } from "./harness.ts";
 import { splitCheck } from "./split-check.ts";
-import { stubOf } from "./stub.ts";
+import { promptAlone, stubOf } from "./stub.ts";
 
 /** A row in the fields of HumanEval (Chen et al., 2021). */
 export const humanEvalSchema = z.object({
@@ -37,7 +37,7 @@ export function fromHumanEval(row: z.output<typeof humanEvalSchema>, place: Plac
       entryPoint,
       stub,
       reference: hasReference ? stub.head + body : null,
-      harness: harnessOf({ entryPoint, parameter: split.parameter, program: hasReference ? prompt + body : prompt, hasReference, setUp: split.setUp }),
+      harness: harnessOf({ entryPoint, parameter: split.parameter, program: hasReference ? prompt + body : promptAlone(prompt, entryPoint), hasReference, setUp: split.setUp }),
       tests: [...examples, ...counted],
     },
   };
