@@ -1,6 +1,7 @@
 import { textMessage } from "@mrlm/kit";
 import type { Message, Task } from "@mrlm/spec";
 import type { CodeOptions } from "./options.ts";
+import { holdsCalls } from "./problem/calls.ts";
 import { type Problem, problemOf } from "./problem/problem.ts";
 
 const LANGUAGE_NAMES = { python: "Python", typescript: "TypeScript" } as const;
@@ -23,15 +24,10 @@ function request(question: string, { kind, language }: Problem): string {
 /** Visible tests that the question does not hold itself. */
 function shownTests(question: string, problem: Problem): string[] {
   if (problem.kind === "function") {
-    const isAsked = problem.tests.filter(({ visible, counted, shown }) => visible && counted && !holdsExample(question, shown));
+    const isAsked = problem.tests.filter(({ visible, counted, shown }) => visible && counted && !holdsCalls(question, shown, problem.entryPoint));
     return isAsked.map(({ shown }) => shown);
   }
   return problem.tests.filter(({ visible, input }) => visible && (input.trim() === "" || !question.includes(input.trim()))).map(({ input, output }) => `Input:\n${input.trimEnd()}\nOutput:\n${output.trimEnd()}`);
-}
-
-/** The call of an example stands in the documentation. */
-function holdsExample(question: string, shown: string): boolean {
-  return question.includes(shown.split(" should be ")[0] as string);
 }
 
 /** An answer as it is asked for. */

@@ -49,10 +49,28 @@ describe("rows in the fields of HumanEval", () => {
     ]);
   });
 
+  test("a test whose calls the prompt shows is visible and not paid for; one that stands on others stays where it is", async () => {
+    const test = "def check(candidate):\n    limit = 6\n    assert candidate( 3 ) == limit\n    assert candidate(5) == 10\n    assert abs(candidate(2) - 4) < 1e-6\n    assert candidate(3) == limit\n";
+    const { tasks } = await prepareFile(file({ ...DOUBLE, test }));
+    expect(problemOf(await tasks.get("train", 0)).tests).toMatchObject([
+      { shown: "double(3) should be 6", visible: true, counted: false },
+      { shown: "assert abs(double(2) - 4) < 1e-6", visible: true, counted: true },
+      { shown: "limit = 6\nassert double( 3 ) == limit", visible: false, counted: true },
+      { shown: "assert double(5) == 10", visible: false, counted: true },
+      { shown: "assert double(3) == limit", visible: false, counted: true },
+    ]);
+    expect(await asked(await prepareFile(file({ ...DOUBLE, test })))).not.toContain("Tests that");
+  });
+
   test("a share of the tests is visible instead, and stands in the prompt", async () => {
     const prepared = await prepareFile(file(DOUBLE), { visible_tests: 0.5 });
     expect(problemOf(await prepared.tasks.get("train", 0)).tests.map(({ visible }) => visible)).toEqual([true, false]);
     expect(await asked(prepared)).toMatch(/Tests that it must pass:\n\nassert double\(5\) == 10$/);
+  });
+
+  test("a prompt may end at the head of the function", async () => {
+    const problem = problemOf(await (await prepareFile(file({ ...DOUBLE, canonical_solution: null, prompt: "def double(n):" }))).tasks.get("train", 0));
+    expect(problem).toMatchObject({ harness: expect.stringContaining(JSON.stringify("def double(n):\n    pass\n")) });
   });
 
   test("examples are run for feedback only", async () => {

@@ -1,3 +1,5 @@
+import { closing } from "../problem/calls.ts";
+
 /** An example of a docstring: a call, or an expression around one, and its value. */
 export interface Example {
   readonly call: string;
@@ -41,22 +43,6 @@ function inline(line: string, entryPoint: string): Example | undefined {
   // `1 + 9 = 10` ends in the value.
   const expected = withoutComment(rest.slice(arrow.length)).replace(/(?<=\S)[.;]$/, "").replace(/^[\d\s()+*/-]+ = /, "").trim();
   return expected === "" ? undefined : { call: line.slice(at, end), expected };
-}
-
-/** Offset behind the bracket that closes the one at an offset; quotes are respected. */
-function closing(text: string, open: number): number | undefined {
-  let depth = 0;
-  let quote = "";
-  for (let i = open; i < text.length; i++) {
-    const character = text[i] as string;
-    if (quote !== "") {
-      if (character === "\\") i++;
-      else if (character === quote) quote = "";
-    } else if (character === "'" || character === '"') quote = character;
-    else if ("([{".includes(character)) depth++;
-    else if (")]}".includes(character) && --depth === 0) return i + 1;
-  }
-  return undefined;
 }
 
 function withoutComment(text: string): string {

@@ -2,8 +2,9 @@ import { invalidRow, type Place } from "@mrlm/kit";
 import { z } from "zod";
 import type { FunctionTest, ProblemTask } from "../problem/problem.ts";
 import { topStatements } from "../python/statements.ts";
-import { examplesOf } from "./examples.ts";
+import { type Example, examplesOf } from "./examples.ts";
 import { harnessOf } from "./harness.ts";
+import { isShown } from "./shown-tests.ts";
 import { splitCheck } from "./split-check.ts";
 import { promptAlone, stubOf } from "./stub.ts";
 
@@ -27,8 +28,12 @@ export function fromHumanEval(row: z.output<typeof humanEvalSchema>, place: Plac
   const body = row.canonical_solution?.replaceAll("\r\n", "\n");
   if (typeof body === "string" && topStatements(prompt + body) === undefined) throw invalidRow(place, "the canonical solution does not continue the prompt");
   const hasReference = typeof body === "string";
-  const examples = examplesOf(stub.head, entryPoint).map(({ call, expected }): FunctionTest => ({ shown: `${call} should be ${expected}`, code: `_example(${JSON.stringify(call)}, ${JSON.stringify(expected)})`, visible: true, counted: false }));
-  const counted = split.tests.map((code): FunctionTest => ({ shown: code.replaceAll(new RegExp(`\\b${split.parameter}\\b`, "g"), entryPoint), code, visible: false, counted: true }));
+  const counted = split.tests.map((code): FunctionTest => {
+    const shown = code.replaceAll(new RegExp(`\\b${split.parameter}\\b`, "g"), entryPoint);
+    return { shown, code, visible: isShown(shown, entryPoint, prompt), counted: true };
+  });
+  const isTested = ({ call }: Example): boolean => counted.some(({ visible, shown }) => visible && shown.includes(call));
+  const examples = examplesOf(stub.head, entryPoint).filter((example) => !isTested(example)).map(({ call, expected }): FunctionTest => ({ shown: `${call} should be ${expected}`, code: `_example(${JSON.stringify(call)}, ${JSON.stringify(expected)})`, visible: true, counted: false }));
   return {
     public: { question: prompt, entry_point: entryPoint, ...(task_id === undefined ? {} : { task_id }) },
     problem: {
