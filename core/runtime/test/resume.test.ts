@@ -69,6 +69,16 @@ describe("a run that is gone on with under another configuration", () => {
     expect((await resume(behind, config)).summary.status).toBe("finished");
   });
 
+  test("may take other memory", async () => {
+    const directory = await stoppedAfter(3);
+    const loads: unknown[] = [];
+    const engine = new Proxy(new BigramEngine() as Engine, {
+      get: (target, property: keyof Engine) => (property === "load" ? (...given: Parameters<Engine["load"]>) => (loads.push(given[1]), target.load(...given)) : target[property].bind(target)),
+    });
+    const { notices } = await resume(directory, { ...QUICK, model: { ...CONFIG.model, micro_batch_tokens: 64 } }, { engine });
+    expect([loads, notices]).toEqual([[{ microBatchTokens: 64 }], [expect.stringContaining("model.micro_batch_tokens: nothing -> 64")]]);
+  });
+
   test("is told of versions and devices that are others now, by name", async () => {
     const directory = await stoppedAfter(3);
     const record = JSON.parse(readFileSync(join(directory, "run.json"), "utf8"));

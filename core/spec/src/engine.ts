@@ -234,6 +234,9 @@ export interface PublishResult {
   readonly seconds: number;
 }
 
+/** What decides how much memory a pass takes, and nothing of its result but last bits. */
+export type LoadOptions = Pick<CreateModelOptions, "gradientCheckpointing" | "microBatchTokens">;
+
 /** Holds weights, samples and learns. It knows models and no algorithm. */
 export interface Engine {
   describe(): Promise<EngineInfo>;
@@ -253,7 +256,8 @@ export interface Engine {
   publish(model: ModelId): Promise<PublishResult>;
   /** Everything for a bit-identical continuation, in a directory that exists only when complete. */
   save(directory: string): Promise<{ readonly bytes: number; readonly checksum: string }>;
-  load(directory: string): Promise<readonly ModelInfo[]>;
+  /** @param options instead of what each model was saved with */
+  load(directory: string, options?: LoadOptions): Promise<readonly ModelInfo[]>;
   /** An ordinary Hugging Face directory. */
   export(model: ModelId, directory: string, options?: { readonly mergeAdapter?: boolean }): Promise<readonly string[]>;
   close(): Promise<void>;

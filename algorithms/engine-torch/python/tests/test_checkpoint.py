@@ -147,6 +147,16 @@ def test_a_full_disk_is_said_and_costs_neither_the_engine_nor_what_was_written_b
     engine.client.numbered(call, request, directory=str(path), **model)
 
 
+def test_a_loaded_model_may_take_other_memory(engine: RunningEngine, tmp_path: Path) -> None:
+    engine.create()
+    engine.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"))
+    changes: tuple[dict[str, Any], ...] = ({}, {"micro_batch_tokens": 64, "gradient_checkpointing": True})
+    for fields in changes:
+        engine.client.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "c"), **fields)
+        held = engine.state.registry.get("policy")
+        assert (held.micro_batch_tokens, held.gradient_checkpointing) == ((64, True) if fields else (0, False))
+
+
 def test_value_head_and_low_precision_survive_a_checkpoint(
     engine: RunningEngine, second: RunningEngine, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-import type { CreateModelOptions, CreatedModel, Engine, EngineInfo, EngineUnit, ForwardBackwardOptions, ForwardBackwardResult, ModelId, ModelInfo, OptimStepOptions, OptimStepResult, OutputSelection, PublishResult, Sampler, UnitOutputs } from "@mrlm/spec";
+import type { CreateModelOptions, CreatedModel, Engine, EngineInfo, EngineUnit, ForwardBackwardOptions, ForwardBackwardResult, LoadOptions, ModelId, ModelInfo, OptimStepOptions, OptimStepResult, OutputSelection, PublishResult, Sampler, UnitOutputs } from "@mrlm/spec";
 import { decodeCreatedModel, decodeEngineInfo, decodeModelInfo, decodeOptimStepResult, encodeCreateModel, encodeOptimStep, ENGINE_SERVICE, fromInt64 } from "@mrlm/wire";
 import type { EngineConnection } from "./connection.ts";
 import { remoteForwardBackward } from "./forward-backward.ts";
@@ -62,9 +62,9 @@ export class RemoteEngine implements Engine {
     });
   }
 
-  load(directory: string): Promise<readonly ModelInfo[]> {
+  load(directory: string, { microBatchTokens, gradientCheckpointing }: LoadOptions = {}): Promise<readonly ModelInfo[]> {
     return this.#numbered(async (call) => {
-      const { models, lastCall } = await this.#connection.call(ENGINE_SERVICE.load, { call, directory });
+      const { models, lastCall } = await this.#connection.call(ENGINE_SERVICE.load, { call, directory, microBatchTokens, gradientCheckpointing });
       if (lastCall > this.#lastCall) this.#lastCall = lastCall;
       return models.map(decodeModelInfo);
     });

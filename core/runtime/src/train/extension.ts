@@ -1,13 +1,14 @@
 import type { ResolvedConfig } from "../config/resolved-config.ts";
-import type { Extension } from "./learning.ts";
+import { describeChange, type Extension } from "./learning.ts";
 
 /** What a run that has become longer or shorter should be told: most of all what becomes of schedules. */
-export function describeExtension({ changed, added }: Extension, { stages }: ResolvedConfig): string[] {
+export function describeExtension({ changed, added, memory }: Extension, { stages }: ResolvedConfig): string[] {
   const lengths = changed.map(({ stage, before, after }) => {
     const { name, options } = stages[stage] as ResolvedConfig["stages"][number];
     return `Stage ${name} now has ${after} steps instead of ${before}. ${scheduleOf(options["lr_schedule"], before, after)}`;
   });
-  return added === 0 ? lengths : [...lengths, `${added} ${added === 1 ? "stage has" : "stages have"} come at the end: ${stages.slice(-added).map(({ name }) => name).join(", ")}.`];
+  const told = [...lengths, ...memory.map((change) => `${describeChange(change)}: passes take other memory, and nothing but last bits of the result may change.`)];
+  return added === 0 ? told : [...told, `${added} ${added === 1 ? "stage has" : "stages have"} come at the end: ${stages.slice(-added).map(({ name }) => name).join(", ")}.`];
 }
 
 function scheduleOf(schedule: unknown, before: number, after: number): string {

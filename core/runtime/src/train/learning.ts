@@ -31,12 +31,17 @@ export function describeChange({ field, before, after }: Change): string {
   return `${field}: ${shown(before)} -> ${shown(after)}`;
 }
 
-/** Which stages of a run have another length than they had when its checkpoint was written. */
+/** What a run may change: which stages have another length than they had when its checkpoint was written, and how memory is used. */
 export interface Extension {
   readonly changed: readonly { readonly stage: number; readonly before: number; readonly after: number }[];
   /** Stages that have come at the end. */
   readonly added: number;
+  /** What decides how much memory a pass takes. */
+  readonly memory: readonly Change[];
 }
+
+/** Fields of `model` that change nothing but last bits. */
+const MEMORY_FIELDS = ["model.micro_batch_tokens", "model.gradient_checkpointing"];
 
 /**
  * How a run is longer or shorter than it was: `steps` of a stage that is not over, or more stages. Throws CHECKPOINT_MISMATCH, with each field, when anything else
@@ -46,8 +51,10 @@ export interface Extension {
 export function extensionOf(path: string, before: JsonObject, after: JsonObject, firstOpen: { readonly stage: number; readonly iteration: number }): Extension {
   const stagesBefore = (before["stages"] as JsonValue[]).length;
   const changed: Extension["changed"][number][] = [];
+  const memory: Change[] = [];
   let added = 0;
   const refused = changesOf(before, after).filter((change) => {
+    if (MEMORY_FIELDS.includes(change.field)) return memory.push(change) < 0;
     const [, stage, place] = /^stages\[(\d+)\](.*)$/.exec(change.field) ?? [];
     const index = Number(stage);
     if (stage === undefined || index < firstOpen.stage) return true;
@@ -57,9 +64,9 @@ export function extensionOf(path: string, before: JsonObject, after: JsonObject,
     changed.push({ stage: index, before: change.before, after: change.after });
     return false;
   });
-  if (refused.length === 0) return { changed, added };
+  if (refused.length === 0) return { changed, added, memory };
   throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} was written under another configuration. ${refused.map(describeChange).join("; ")}.`, {
-    hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, and stages after its last.",
+    hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, stages after its last, and what a pass takes of memory.",
   });
 }
 

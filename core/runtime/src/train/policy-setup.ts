@@ -1,5 +1,5 @@
 import { chatRenderer } from "@mrlm/kit";
-import { type Engine, type ModelId, type ModelInfo, MrlmError, type Renderer } from "@mrlm/spec";
+import { type Engine, type LoadOptions, type ModelId, type ModelInfo, MrlmError, type Renderer } from "@mrlm/spec";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import { policyOptions } from "./model-source.ts";
@@ -13,13 +13,16 @@ export interface Policy {
   readonly restored: ReadonlySet<ModelId>;
 }
 
-/** Makes the policy as the configuration says, or brings it back with everything else that a checkpoint holds. */
-export async function setUpPolicy(engine: Engine, { config, stages }: PreparedRun, run: RunDirectory, checkpoint: Checkpoint | undefined): Promise<Policy> {
+/**
+ * Makes the policy as the configuration says, or brings it back with everything else that a checkpoint holds.
+ * @param memory what the configuration says otherwise than the one that the checkpoint was written under
+ */
+export async function setUpPolicy(engine: Engine, { config, stages }: PreparedRun, run: RunDirectory, checkpoint: Checkpoint | undefined, memory: LoadOptions): Promise<Policy> {
   // An engine that was not started for this run may still hold what a killed one left.
   const { models: leftBehind } = await engine.describe();
   for (const { model } of leftBehind.toReversed()) await engine.releaseModel(model);
   if (checkpoint !== undefined) {
-    const models = await engine.load(checkpoint.engineDirectory);
+    const models = await engine.load(checkpoint.engineDirectory, memory);
     const info = models.find(({ model }) => model === "policy");
     if (info === undefined) throw new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${checkpoint.path} holds no policy.`);
     return { info, renderer: rendererOf(run.readTokenizer(), info), restored: new Set(models.map(({ model }) => model)) };

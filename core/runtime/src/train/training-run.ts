@@ -1,4 +1,5 @@
-import { type AlgorithmRun, type Engine, type EnvironmentHost, type EnvironmentRef, type IterationReport, type Logger, MrlmError } from "@mrlm/spec";
+import { type AlgorithmRun, type Engine, type EnvironmentHost, type EnvironmentRef, type IterationReport, type LoadOptions, type Logger, MrlmError } from "@mrlm/spec";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { canonicalJson } from "../names/canonical-json.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
@@ -12,6 +13,7 @@ import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
 import { RandomStreams } from "./random-streams.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { describeExtension } from "./extension.ts";
+import type { Extension } from "./learning.ts";
 import { type Identities, initialState, loadState, type RunState, saveState } from "./run-state.ts";
 import { goalAccuracy } from "./stage-goal.ts";
 import { MemoryWatch } from "./memory-watch.ts";
@@ -76,7 +78,7 @@ export class TrainingRun {
       checkpoint === undefined
         ? { state: initialState(), extension: undefined }
         : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
-    const policy = await setUpPolicy(engine, prepared, run, checkpoint);
+    const policy = await setUpPolicy(engine, prepared, run, checkpoint, memoryOf(extension, prepared.config));
     // Only now: what cannot be gone on with must not cost the run its later steps.
     if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
     for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config)) onEvent({ kind: "notice", text });
@@ -345,6 +347,15 @@ export class TrainingRun {
 
 function identitiesOf({ environments, stages }: PreparedRun): Identities {
   return { environments: environments.map(({ ref }) => ref.id), algorithms: stages.map(({ definition }) => definition.id) };
+}
+
+/** What the engine is to use otherwise than it was saved; a budget that had to be lowered stays so unless the configuration has changed. */
+function memoryOf(extension: Extension | undefined, { model }: ResolvedConfig): LoadOptions {
+  const fields = extension?.memory.map(({ field }) => field) ?? [];
+  return {
+    ...(fields.includes("model.micro_batch_tokens") ? { microBatchTokens: model.micro_batch_tokens ?? 0 } : {}),
+    ...(fields.includes("model.gradient_checkpointing") ? { gradientCheckpointing: model.gradient_checkpointing ?? false } : {}),
+  };
 }
 
 /** Rows of metrics.jsonl that a continuation does not write again. */

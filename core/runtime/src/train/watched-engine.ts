@@ -42,7 +42,7 @@ export function watchEngine(engine: Engine, watched: ModelId, watch: PublishingW
     },
     publish,
     save: (directory) => engine.save(directory),
-    load: (directory) => engine.load(directory),
+    load: (directory, options) => engine.load(directory, options),
     export: (model, directory, options) => engine.export(model, directory, options),
     close: () => engine.close(),
   };

@@ -30,7 +30,10 @@ export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
       const { bytes, checksum } = await engine.save(directory);
       return { bytes: toInt64(bytes, "a checkpoint's size"), checksum };
     }),
-    load: numbered<wire.LoadRequest, wire.LoadResponse>(async ({ directory }) => ({ models: (await engine.load(directory)).map(encodeModelInfo), lastCall: calls.last })),
+    load: numbered<wire.LoadRequest, wire.LoadResponse>(async ({ directory, microBatchTokens, gradientCheckpointing }) => {
+      const options = { ...(microBatchTokens === undefined ? {} : { microBatchTokens }), ...(gradientCheckpointing === undefined ? {} : { gradientCheckpointing }) };
+      return { models: (await engine.load(directory, options)).map(encodeModelInfo), lastCall: calls.last };
+    }),
     export: numbered<wire.ExportRequest, wire.ExportResponse>(async ({ modelId, directory, mergeAdapter }) => ({
       files: [...(await engine.export(modelId, directory, { mergeAdapter }))],
     })),

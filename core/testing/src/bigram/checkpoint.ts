@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CreateModelOptions, MrlmError } from "@mrlm/spec";
+import { type CreateModelOptions, type LoadOptions, MrlmError } from "@mrlm/spec";
 import { BigramModel } from "./model.ts";
 import { randomParameters } from "./parameters.ts";
 import { packArrays, readText, sha256, unpackArrays, writeDirectory } from "./storage.ts";
@@ -35,14 +35,14 @@ export async function saveModels(models: readonly BigramModel[], directory: stri
 }
 
 /** Reads what `saveModels` wrote. */
-export async function loadModels(directory: string): Promise<BigramModel[]> {
+export async function loadModels(directory: string, changes: LoadOptions = {}): Promise<BigramModel[]> {
   const manifest = JSON.parse(await readText(directory, "manifest.json")) as Manifest;
   return Promise.all(
     manifest.models.map(async ({ options, config, tokenizerFiles, step, version, sha256: expected }, i) => {
       const weights = await readFile(join(directory, `${i}.bin`));
       if (sha256(weights) !== expected) throw new MrlmError("CHECKPOINT_INCOMPLETE", `${directory}/${i}.bin is not what was saved.`);
       const files = Object.fromEntries(Object.entries(tokenizerFiles).map(([name, content]) => [name, new Uint8Array(Buffer.from(content, "base64"))]));
-      const full: CreateModelOptions = { ...options, source: { kind: "directory", path: directory } };
+      const full: CreateModelOptions = { ...options, ...changes, source: { kind: "directory", path: directory } };
       const model = new BigramModel(full, randomParameters(config, 0), config, files);
       unpackArrays(weights, model.arrays);
       model.optimiser.step = step;

@@ -7,6 +7,7 @@ import {
   type EngineUnit,
   type ForwardBackwardOptions,
   type ForwardBackwardResult,
+  type LoadOptions,
   type ModelId,
   type ModelInfo,
   MrlmError,
@@ -122,8 +123,8 @@ export class BigramEngine implements Engine {
     return saveModels([...this.#models.values()], directory);
   }
 
-  async load(directory: string): Promise<readonly ModelInfo[]> {
-    const models = await loadModels(directory);
+  async load(directory: string, options: LoadOptions = {}): Promise<readonly ModelInfo[]> {
+    const models = await loadModels(directory, options);
     this.#models.clear();
     for (const model of models) this.#models.set(model.options.model, model);
     return models.map((model) => model.info);

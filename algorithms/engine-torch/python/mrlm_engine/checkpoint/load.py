@@ -59,11 +59,12 @@ class Checkpoint:
             torch.cuda.set_rng_state(self.random["cuda"])
 
 
-def load_checkpoint(directory: Path, placement: Placement) -> Checkpoint:
-    """Reads a checkpoint after checking that it is complete."""
+def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, Any]) -> Checkpoint:
+    """Reads a checkpoint after checking that it is complete; `changes` count before a model's entry in its manifest."""
     manifest = read_manifest(directory)
     models: list[LoadedModel] = []
-    for entry in manifest["models"]:
+    for saved in manifest["models"]:
+        entry = {**saved, **changes}
         models.append(_load_model(directory / entry["folder"], entry, [m.held for m in models], placement))
     return Checkpoint(models, int(manifest["last_call"]), load_file(directory / RANDOM))
 

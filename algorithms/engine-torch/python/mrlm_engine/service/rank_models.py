@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from mrlm_engine.checkpoint.export import export_model
 from mrlm_engine.checkpoint.load import load_checkpoint
@@ -49,9 +50,9 @@ def save(state: EngineState, directory: Path, model_ids: list[str], last_call: i
     return save_checkpoint(directory, [state.learner(model_id) for model_id in model_ids], last_call)
 
 
-def load(state: EngineState, directory: Path) -> tuple[list[pb.ModelInfo], int]:
-    """Restores a checkpoint; its models and the last call that it counts."""
-    checkpoint = load_checkpoint(directory, state.placement)
+def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[list[pb.ModelInfo], int]:
+    """Restores a checkpoint, with `changes` to what each model was saved with; its models and its last call."""
+    checkpoint = load_checkpoint(directory, state.placement, changes)
     state.replace([model.held for model in checkpoint.models])
     for model in checkpoint.models:
         model.restore(state.learner(model.held.model_id))

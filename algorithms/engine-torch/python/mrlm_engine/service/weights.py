@@ -79,7 +79,9 @@ def save(state: EngineState, request: pb.SaveRequest) -> pb.SaveResponse:
 
 def load(state: EngineState, request: pb.LoadRequest) -> pb.LoadResponse:
     """Restores a checkpoint; models that it does not hold stay as they are."""
-    infos, last_call = state.ranks.everywhere(rank_models.load, directory_of(request.directory))[0]
+    names = ("micro_batch_tokens", "gradient_checkpointing")
+    changes = {name: getattr(request, name) for name in names if request.HasField(name)}
+    infos, last_call = state.ranks.everywhere(rank_models.load, directory_of(request.directory), changes)[0]
     for info in infos:
         state.passes.forget(info.model_id)
     state.calls.restart(last_call)

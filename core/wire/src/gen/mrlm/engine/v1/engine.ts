@@ -536,6 +536,9 @@ export interface SaveResponse {
 export interface LoadRequest {
   call: bigint;
   directory: string;
+  /** Instead of what each model was saved with: what decides how much memory a pass takes, and nothing of its result but last bits. */
+  microBatchTokens?: number | undefined;
+  gradientCheckpointing?: boolean | undefined;
 }
 
 export interface LoadResponse {
@@ -4396,7 +4399,7 @@ export const SaveResponse: MessageFns<SaveResponse> = {
 };
 
 function createBaseLoadRequest(): LoadRequest {
-  return { call: 0n, directory: "" };
+  return { call: 0n, directory: "", microBatchTokens: undefined, gradientCheckpointing: undefined };
 }
 
 export const LoadRequest: MessageFns<LoadRequest> = {
@@ -4409,6 +4412,12 @@ export const LoadRequest: MessageFns<LoadRequest> = {
     }
     if (message.directory !== "") {
       writer.uint32(18).string(message.directory);
+    }
+    if (message.microBatchTokens !== undefined) {
+      writer.uint32(24).uint32(message.microBatchTokens);
+    }
+    if (message.gradientCheckpointing !== undefined) {
+      writer.uint32(32).bool(message.gradientCheckpointing);
     }
     return writer;
   },
@@ -4440,6 +4449,22 @@ export const LoadRequest: MessageFns<LoadRequest> = {
             }
 
             message.directory = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.microBatchTokens = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.gradientCheckpointing = reader.bool();
             continue;
           }
         }

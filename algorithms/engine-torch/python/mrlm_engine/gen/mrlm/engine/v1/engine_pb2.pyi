@@ -591,12 +591,16 @@ class SaveResponse(_message.Message):
     def __init__(self, bytes: _Optional[int] = ..., checksum: _Optional[str] = ...) -> None: ...
 
 class LoadRequest(_message.Message):
-    __slots__ = ("call", "directory")
+    __slots__ = ("call", "directory", "micro_batch_tokens", "gradient_checkpointing")
     CALL_FIELD_NUMBER: _ClassVar[int]
     DIRECTORY_FIELD_NUMBER: _ClassVar[int]
+    MICRO_BATCH_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    GRADIENT_CHECKPOINTING_FIELD_NUMBER: _ClassVar[int]
     call: int
     directory: str
-    def __init__(self, call: _Optional[int] = ..., directory: _Optional[str] = ...) -> None: ...
+    micro_batch_tokens: int
+    gradient_checkpointing: bool
+    def __init__(self, call: _Optional[int] = ..., directory: _Optional[str] = ..., micro_batch_tokens: _Optional[int] = ..., gradient_checkpointing: _Optional[bool] = ...) -> None: ...
 
 class LoadResponse(_message.Message):
     __slots__ = ("models", "last_call")
