@@ -13,6 +13,8 @@ export const isolatedVmBackend: SandboxBackend = {
       entry,
       packages: ["@mrlm/sandbox", "isolated-vm", "node-gyp-build", "node-inspect-extracted"],
       allowAddons: true,
+      // An isolate lives for milliseconds: threads that compile and collect for it cost more than they save, and the pool has a process for each core.
+      nodeOptions: ["--single-threaded"],
       // How node-gyp-build tells musl from glibc, and where the child reads how much it has mapped.
       readable: ["/etc/alpine-release", "/proc/self/status"],
       isJailed,
