@@ -55,7 +55,12 @@ describe("connecting", () => {
     await Promise.all(sessions.map((session) => session.reset({ signal: never })));
     expect(servers.map((server) => server.stats().sessions)).toEqual([3, 3]);
     await servers[0].close();
+    const resets = await Promise.allSettled(sessions.map((session) => session.reset({ signal: never })));
+    expect(resets.filter(({ status }) => status === "rejected")).toHaveLength(3);
     await Promise.all(sessions.map((session) => session.close()));
+    const next = await remote.open({ id: "counting" });
+    await next.reset({ signal: never });
+    await next.close();
     const again = await remote.open({ id: "counting@1", options: {} });
     await again.reset({ signal: never });
     expect(servers[1].stats().sessions).toBe(1);

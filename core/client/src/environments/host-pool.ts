@@ -2,7 +2,7 @@ import { type Demonstration, type EnvironmentDescription, type EnvironmentHost, 
 import type { RemoteEnvironment } from "./remote-environment.ts";
 import type { RemoteHost } from "./remote-host.ts";
 
-/** Several servers as one host: a session goes to the server with the fewest of those that offer its environment. */
+/** Several servers as one host: a session goes to the server with the fewest of those that offer its environment and can be reached. */
 export class HostPool implements EnvironmentHost {
   readonly #hosts: readonly RemoteHost[];
 
@@ -35,7 +35,7 @@ export class HostPool implements EnvironmentHost {
   /** Asks the servers in turn, the least loaded first, until one offers the environment. */
   async #first<T>(ask: (host: RemoteHost) => Promise<T>): Promise<T> {
     let refusal: unknown;
-    for (const host of this.#hosts.toSorted((a, b) => a.sessions - b.sessions)) {
+    for (const host of this.#hosts.toSorted((a, b) => Number(a.isAvoided) - Number(b.isAvoided) || a.sessions - b.sessions)) {
       try {
         return await ask(host);
       } catch (error) {

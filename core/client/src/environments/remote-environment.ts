@@ -6,6 +6,15 @@ import type { SessionTransport } from "./session-transport.ts";
 /** How long closing waits for a server that does not answer; the lease ends the session anyway. */
 const CLOSE_MS = 5_000;
 
+/** Is told what becomes of a session. */
+export interface SessionListener {
+  /** The server has it, for a lease of so many milliseconds. */
+  onLease(leaseMs: number): void;
+  /** The server could not be reached. */
+  onUnreachable(): void;
+  onClose(): void;
+}
+
 /** An environment on a server: to its user the same as one in this process. */
 export class RemoteEnvironment implements SimulatedEnvironment {
   readonly id: Uint8Array = randomBytes(16);
@@ -18,21 +27,19 @@ export class RemoteEnvironment implements SimulatedEnvironment {
   readonly #ref: EnvironmentRef;
   readonly #wireRef: wire.EnvironmentRef;
   readonly #transport: SessionTransport;
-  readonly #onLease: (leaseMs: number) => void;
-  readonly #onClose: () => void;
+  readonly #listener: SessionListener;
   readonly #closing = new AbortController();
   #epoch = 0;
   #index = 0;
   #isActive = false;
   #isBusy = false;
 
-  constructor(ref: EnvironmentRef, transport: SessionTransport, options: { readonly leaseMs: number; readonly onLease: (leaseMs: number) => void; readonly onClose: () => void }) {
+  constructor(ref: EnvironmentRef, transport: SessionTransport, leaseMs: number, listener: SessionListener) {
     this.#ref = ref;
     this.#wireRef = encodeEnvironmentRef(ref);
     this.#transport = transport;
-    this.leaseMs = options.leaseMs;
-    this.#onLease = options.onLease;
-    this.#onClose = options.onClose;
+    this.leaseMs = leaseMs;
+    this.#listener = listener;
   }
 
   async reset({ seed, task, signal }: ResetOptions): Promise<Observation> {
@@ -53,7 +60,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
       };
       const { observation, leaseMs } = await this.#transport.reset(request, [signal, this.#closing.signal]);
       this.leaseMs = leaseMs;
-      this.#onLease(leaseMs);
+      this.#listener.onLease(leaseMs);
       this.isOpen = true;
       this.#isActive = true;
       return decodeObservation(observation);
@@ -81,7 +88,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(this.#closedError());
-    this.#onClose();
+    this.#listener.onClose();
     if (this.#epoch === 0) return;
     try {
       await this.#transport.close({ sessionId: this.id }, [AbortSignal.timeout(CLOSE_MS)]);
@@ -103,6 +110,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
       return await work();
     } catch (error) {
       if (MrlmError.hasCode(error, "SESSION_NOT_FOUND")) this.lost();
+      if (MrlmError.hasCode(error, "SERVER_UNAVAILABLE")) this.#listener.onUnreachable();
       throw error;
     } finally {
       this.#isBusy = false;

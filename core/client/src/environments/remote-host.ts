@@ -36,6 +36,8 @@ export interface ConnectEnvironmentsOptions {
 
 /** Demonstrations asked for in one call. */
 const DEMONSTRATION_BATCH = 256;
+/** How long other servers come first after this one could not be reached. */
+const AVOIDED_MS = 30_000;
 /** Descriptions of environments under different options that are kept. */
 const MAX_DESCRIPTIONS = 256;
 
@@ -50,6 +52,7 @@ export class RemoteHost implements EnvironmentHost {
   readonly #offered = new Map<string, Promise<EnvironmentDescription>>();
   /** Sessions that are being opened. */
   #opening = 0;
+  #avoidUntil = 0;
 
   constructor(address: string, options: ConnectEnvironmentsOptions = {}) {
     const { reconnectMs = 60_000, leaseMs = 60_000, maxMessageBytes = 256 << 20 } = options;
@@ -65,6 +68,11 @@ export class RemoteHost implements EnvironmentHost {
   /** Sessions that are open or being opened. */
   get sessions(): number {
     return this.#leases.sessions.size + this.#opening;
+  }
+
+  /** A session could not reach the server, lately enough to try others first. */
+  get isAvoided(): boolean {
+    return performance.now() < this.#avoidUntil;
   }
 
   /** Reaches the server for the first time. Rejects with SERVER_UNAVAILABLE or PROTOCOL_VERSION. */
@@ -89,9 +97,12 @@ export class RemoteHost implements EnvironmentHost {
     } finally {
       this.#opening--;
     }
-    const session: RemoteEnvironment = new RemoteEnvironment(environment, this.#transport, {
-      leaseMs: this.#leaseMs,
-      onLease: (leaseMs) => this.#leases.granted(leaseMs),
+    const session: RemoteEnvironment = new RemoteEnvironment(environment, this.#transport, this.#leaseMs, {
+      onLease: (leaseMs) => {
+        this.#leases.granted(leaseMs);
+        this.#avoidUntil = 0;
+      },
+      onUnreachable: () => (this.#avoidUntil = performance.now() + AVOIDED_MS),
       onClose: () => this.#leases.sessions.delete(session),
     });
     this.#leases.sessions.add(session);
