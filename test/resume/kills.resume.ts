@@ -1,10 +1,11 @@
-import { afterAll, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { randomStream } from "@mrlm/kit";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
 import { type Kill, killOften, leaveAlone } from "./support/kill-often.ts";
-import { scenarios } from "./support/scenarios.ts";
+import { scenarios, WARM } from "./support/scenarios.ts";
 
 /** Of each kind of run. */
 const KILLS = Number(process.env["RESUME_KILLS"] ?? 12);
@@ -12,6 +13,7 @@ const SEED = Number(process.env["RESUME_SEED"] ?? 0);
 
 const directory = temporaryDirectory();
 const random = randomStream("kills", SEED);
+const model = join(directory, "model");
 const survived: Kill[] = [];
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const tell = (kills: readonly Kill[]): string => {
@@ -22,7 +24,12 @@ const tell = (kills: readonly Kill[]): string => {
 afterAll(() => say(`In all: ${tell(survived)} (RESUME_SEED=${SEED})`));
 
 describeWithEngine("numerics 52, 53: killed at random instants and resumed each time, a run ends with the same bits (skipped where `npm run setup` has not run)", () => {
-  test.each(scenarios(directory).map(({ name, config }, i) => [name, config, i] as const))("%s", async (name, config, i) => {
+  beforeAll(async () => {
+    const warm = await leaveAlone(writeConfig(directory, WARM, "warm.yaml"), join(directory, "warm"));
+    renameSync(join(warm.directory, "model"), model);
+  }, 600_000);
+
+  test.each(scenarios(model, directory).map(({ name, config }, i) => [name, config, i] as const))("%s", async (name, config, i) => {
     const path = writeConfig(directory, config, `${i}.yaml`);
     const undisturbed = await leaveAlone(path, join(directory, `${i}-alone`));
     const kills: Kill[] = [];

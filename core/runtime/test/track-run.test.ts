@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "@jest/globals";
+import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
 import { BigramEngine } from "@mrlm/testing";
-import { LocalHost, parseConfig, PluginHost, prepareRun, trainRun } from "@mrlm/runtime";
+import { LocalHost, openCheckpoint, parseConfig, PluginHost, prepareRun, RunDirectory, trainRun } from "@mrlm/runtime";
 import type { TrackedRow, TrackedRun, TrackerDefinition } from "@mrlm/spec";
 import { z } from "zod";
 import { reinforce } from "./support/reinforce.ts";
@@ -41,6 +42,31 @@ test("trackers get every iteration and evaluation in order; one that fails is to
   expect(rows.map(({ kind, step }) => `${kind} ${step}`)).toEqual(["evaluation 0", "iteration 1", "iteration 2", "evaluation 2", "iteration 3", "evaluation 3", "iteration 4", "iteration 5", "evaluation 5", "iteration 6", "iteration 7", "evaluation 7"]);
   expect(Object.keys(rows[1]?.metrics ?? {})).toEqual(expect.arrayContaining(["reward/mean", "seconds/total"]));
   expect(rows[0]?.metrics).toMatchObject({ "eval/letters@1/greedy_accuracy": expect.any(Number) });
+});
+
+test("a run that goes on hands on no step twice that it has not told trackers to forget, and leaves none out", async () => {
+  const before = rows.length;
+  const drain = new AbortController();
+  const { host, prepared } = await prepare(["good"]);
+  const begun = await trainRun({ prepared, host, engine: new BigramEngine(), drain: drain.signal, onEvent: (event) => event.kind === "iteration" && event.step === 5 && drain.abort() });
+  const checkpoint = await openCheckpoint(join(begun.directory, "checkpoints", "00000002-0"));
+  await trainRun({ prepared, host, engine: new BigramEngine(), run: RunDirectory.open(begun.directory), checkpoint });
+  expect(runs.slice(-2).map(({ resumedAt }) => resumedAt)).toEqual([undefined, 2]);
+  const told = rows.slice(before);
+  const again = told.findIndex(({ kind, step }, i) => kind === "iteration" && step === 2 && told.slice(0, i).some((row) => row.step === 5));
+  const valid = [...told.slice(0, again).filter(({ step }) => step < 2), ...told.slice(again)];
+  expect(valid.map(({ kind, step }) => `${kind} ${step}`)).toEqual(rows.slice(0, before).map(({ kind, step }) => `${kind} ${step}`));
+  const withoutSeconds = ({ metrics, ...row }: TrackedRow) => ({ ...row, metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !name.startsWith("seconds/"))) });
+  expect(valid.map(withoutSeconds)).toEqual(rows.slice(0, before).map(withoutSeconds));
+});
+
+test("one that begins anew tells trackers to forget everything", async () => {
+  const { host, prepared } = await prepare(["good"]);
+  const run = RunDirectory.create(prepared.config, prepared.sourceText);
+  for (const resumedAt of [undefined, 0]) {
+    await trainRun({ prepared, host, engine: new BigramEngine(), run });
+    expect(runs.at(-1)?.resumedAt).toBe(resumedAt);
+  }
 });
 
 test("a tracker that is not there, and options that it does not have, are said before the run", async () => {

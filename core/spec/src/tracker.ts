@@ -17,7 +17,10 @@ export interface TrackedRun {
   readonly name: string;
   /** As it was resolved. */
   readonly config: JsonObject;
-  /** The step after which a continuation begins; later steps were tracked by a run that was lost, and come again. */
+  /**
+   * The step after which a continuation begins, 0 where it begins anew; `undefined` for a new run. Whatever was tracked of this step and of later ones is void:
+   * what holds of it comes again, this step's rows first.
+   */
   readonly resumedAt: number | undefined;
 }
 

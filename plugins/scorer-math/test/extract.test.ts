@@ -32,6 +32,10 @@ describe("extraction by schema", () => {
     expect(result?.replace(/\.$/, "")).toBe(answer?.replace(/\.$/, ""));
   });
 
+  test("letters that change their length with their case do not move what a tag holds", () => {
+    expect(extract("İİİİ <ANSWER>5</ANSWER>", { schema: "answer" })).toMatchObject({ found: true, answer: "5" });
+  });
+
   test("a name that no tag can have finds nothing", () => {
     expect(extract("<a b>5</a b>", { schema: "a b", mode: "strict" })).toMatchObject({ found: false });
   });

@@ -78,6 +78,9 @@ describe("any input", () => {
     ["an integral over empty groups", `$\\int ${repeat("{}", 180)}$`],
     ["a derivative of nested sines", `$\\frac{d}{dx}${repeat("\\sin(", 40)}x${repeat(")", 40)}$`],
     ["many absolute values", `$${repeat("|x|<1,", 400)}$`],
+    ["words without end in a tag", `<answer>${repeat("answer is ", 2000)}</answer>`],
+    ["full stops within an answer", `1${repeat(".", 3900)}x`],
+    ["white space within an answer", `<answer>1$${repeat("\n", 3900)}x</answer>`],
     ["a lone surrogate", "$\\frac{\ud800}{2}$"],
     ["a long list", `$${Array.from({ length: 900 }, (_, i) => i).join(",")}$`],
   ])("%s stays within the budget", (_name, text) => {

@@ -23,7 +23,7 @@ export const tensorboard: TrackerDefinition<Options> = {
     const file = join(folder, `events.out.tfevents.${String(Math.floor(now())).padStart(10, "0")}.${hostname()}.${process.pid}.mrlm`);
     const write = (event: Uint8Array): void => appendFileSync(file, record(event));
     write(versionEvent(now()));
-    if (resumedAt !== undefined) write(sessionStartEvent(now(), resumedAt + 1));
+    if (resumedAt !== undefined) write(sessionStartEvent(now(), resumedAt));
     return {
       log: async ({ step, metrics }) => write(scalarsEvent(now(), step, metrics)),
       close: async () => undefined,

@@ -52,7 +52,7 @@ describe("event files", () => {
 
   (hasTensorboard ? test : test.skip)("TensorBoard reads them; after a resume it forgets what the run does again (skipped where no Python has tensorboard)", async () => {
     await new Promise((resolve) => setTimeout(resolve, 1100)); // Files are read in the order of their seconds.
-    await log(2, [3, 4]);
+    await log(2, [2, 3, 4]);
     const read = JSON.parse(execFileSync(python, ["-c", READ, join(run, "tensorboard")], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })) as Record<string, number[][]>;
     expect(read["reward/mean"]).toEqual([[1, 0.25], [2, 0.5], [3, 0.75], [4, 1]]);
     expect(read["länge"]).toHaveLength(4);

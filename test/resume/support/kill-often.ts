@@ -7,6 +7,7 @@ import { gone, killAll, processTree } from "../../e2e/support/process-tree.ts";
 
 /** A run that was left alone, and how long it took to begin and to end. */
 export interface Undisturbed {
+  readonly directory: string;
   readonly outcome: Outcome;
   readonly startMs: number;
   readonly runMs: number;
@@ -31,7 +32,8 @@ export async function leaveAlone(config: string, output: string): Promise<Undist
   await mrlm.event(({ event }) => event === "start");
   const startMs = performance.now() - began;
   assertFinished(await mrlm.finished);
-  return { outcome: outcomeOf(directoryIn(output) as string), startMs, runMs: performance.now() - began - startMs };
+  const directory = directoryIn(output) as string;
+  return { directory, outcome: outcomeOf(directory), startMs, runMs: performance.now() - began - startMs };
 }
 
 /**

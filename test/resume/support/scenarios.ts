@@ -8,18 +8,26 @@ export interface Scenario {
   readonly config: object;
 }
 
-const sft = { algorithm: "sft@1", steps: 18, batch_size: 32, learning_rate: 1e-2 };
+const sft = { algorithm: "sft@1", batch_size: 32, learning_rate: 2e-3 };
+const ppo = { algorithm: "ppo@1", prompts_per_step: 4, group_size: 4, updates_per_step: 2, learning_rate: 1e-3 };
+const dpo = { algorithm: "dpo@1", prompts: 8, group_size: 4, pairs_per_group: 2, batch_size: 8, learning_rate: 1e-3 };
+const grpo = { algorithm: "grpo@1", prompts_per_step: 4, group_size: 4, kl_coefficient: 0.01, learning_rate: 1e-3 };
 const lora = { rank: 4, alpha: 8 };
-const pairs = { prompts: 8, group_size: 4, pairs_per_group: 2, batch_size: 8, learning_rate: 1e-3 };
-const base = { ...TINY, eval: { tasks: 4 }, checkpoint: { every: 1, keep: 2 } };
 
-/** All four algorithms, with everything that a continuation could forget. */
-export function scenarios(directory: string): Scenario[] {
+/** Makes the model that the scenarios begin with: one that has learnt the form of an answer, so that episodes differ in what they earn. */
+export const WARM = { ...TINY, stages: [{ ...sft, steps: 24, learning_rate: 1e-2 }], eval: { tasks: 0 }, checkpoint: { every: 0 } };
+
+/**
+ * All four algorithms, with everything that a continuation could forget.
+ * @param path of the model
+ * @param directory of their data
+ */
+export function scenarios(path: string, directory: string): Scenario[] {
+  const base = { ...TINY, model: { path }, eval: { tasks: 4 }, checkpoint: { every: 1, keep: 2 } };
   const preferences = join(directory, "pairs.jsonl");
   const rows = Array.from({ length: 24 }, (_, i) => ({ prompt: `sort ${i} and ${24 - i}`, chosen: `<answer>${i}</answer>`, rejected: `${24 - i}` }));
   writeFileSync(preferences, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  const fromFile = { ...base, model: { random: { ...TINY.model.random, tokenizer: "characters" } } };
-  const file = { batch_size: 6, data: preferences, learning_rate: 1e-3 };
+  const file = { algorithm: "dpo@1", steps: 8, batch_size: 6, data: preferences, learning_rate: 1e-3 };
   return [
     {
       name: "SFT until a goal, then GRPO with minibatches, a reference and dynamic sampling over two environments",
@@ -27,8 +35,8 @@ export function scenarios(directory: string): Scenario[] {
         ...base,
         environments: [...TINY.environments, { id: "math@1", options: { families: ["ordering"], difficulty_range: [2, 3], style: "terse", rewards: { format: 0.5 } }, weight: 2 }],
         stages: [
-          { ...sft, lr_schedule: "cosine", until: { accuracy: 0.05, every: 6, tasks: 8 } },
-          { algorithm: "grpo@1", steps: 6, prompts_per_step: 4, group_size: 4, updates_per_step: 2, minibatches: 2, kl_coefficient: 0.01, dynamic_sampling: 2, max_staleness: 0, learning_rate: 1e-3, lr_schedule: "linear", warmup_steps: 3 },
+          { ...sft, steps: 9, lr_schedule: "cosine", until: { accuracy: 0.05, every: 3, tasks: 8 } },
+          { ...grpo, steps: 6, updates_per_step: 2, minibatches: 2, dynamic_sampling: 2, max_staleness: 0, lr_schedule: "linear", warmup_steps: 3 },
         ],
         eval: { tasks: 4, every: 5 },
       },
@@ -38,30 +46,30 @@ export function scenarios(directory: string): Scenario[] {
       config: {
         ...base,
         stages: [
-          { ...sft, steps: 10 },
-          { algorithm: "ppo@1", steps: 8, prompts_per_step: 4, group_size: 4, updates_per_step: 2, minibatches: 2, kl_coefficient: 0.05, kl_target: 0.01, kl_horizon: 50, critic_warmup_steps: 1, whiten_advantages: true, learning_rate: 1e-3, critic_learning_rate: 1e-2 },
+          { ...sft, steps: 4 },
+          { ...ppo, steps: 8, minibatches: 2, kl_coefficient: 0.05, kl_target: 0.01, kl_horizon: 50, critic_warmup_steps: 1, whiten_advantages: true, critic_learning_rate: 1e-2 },
         ],
       },
     },
     {
-      name: "PPO on a shared trunk in float16 with loss scaling",
-      config: { ...base, model: { ...TINY.model, dtype: "float16" }, stages: [{ ...sft, steps: 6 }, { algorithm: "ppo@1", steps: 5, critic: "shared", prompts_per_step: 4, group_size: 4, updates_per_step: 2, entropy_coefficient: 0.01, learning_rate: 1e-3 }] },
+      name: "SFT, then PPO on a shared trunk, in float16 with loss scaling",
+      config: { ...base, model: { path, dtype: "float16" }, stages: [{ ...sft, steps: 3 }, { ...ppo, steps: 6, critic: "shared", entropy_coefficient: 0.01 }] },
     },
     {
-      name: "SFT, then DPO, of adapters, from collected pairs that are played anew, with a precomputed reference",
-      config: { ...base, model: { ...TINY.model, lora }, stages: [{ ...sft, steps: 24, learning_rate: 3e-2 }, { algorithm: "dpo@1", steps: 9, ...pairs, collect_every: 3, reference: "precomputed" }] },
+      name: "DPO of adapters from collected pairs that are played anew, against the adapter switched off",
+      config: { ...base, model: { path, lora }, stages: [{ ...dpo, steps: 9, collect_every: 3 }] },
     },
     {
-      name: "DPO of adapters from a file (IPO), against the adapter switched off",
-      config: { ...fromFile, model: { ...fromFile.model, lora }, stages: [{ algorithm: "dpo@1", steps: 10, ...file, loss: "ipo" }] },
+      name: "SFT, then DPO from collected pairs, with a precomputed reference",
+      config: { ...base, stages: [{ ...sft, steps: 3 }, { ...dpo, steps: 8, reference: "precomputed" }] },
     },
     {
-      name: "DPO from a file: KTO, with a precomputed reference",
-      config: { ...fromFile, stages: [{ algorithm: "dpo@1", steps: 10, ...file, loss: "kto", reference: "precomputed" }] },
+      name: "DPO from a file: KTO with a precomputed reference, then IPO against a copy",
+      config: { ...base, stages: [{ ...file, loss: "kto", reference: "precomputed" }, { ...file, name: "ipo", loss: "ipo" }] },
     },
     ...["ddp", "fsdp"].map((strategy) => ({
       name: `SFT, then GRPO in two ranks (${strategy})`,
-      config: { ...base, server: {}, distributed: { strategy, nproc_per_node: 2 }, stages: [{ ...sft, steps: 4 }, { algorithm: "grpo@1", steps: 3, prompts_per_step: 4, group_size: 4, kl_coefficient: 0.01, learning_rate: 1e-3 }] },
+      config: { ...base, server: {}, distributed: { strategy, nproc_per_node: 2 }, stages: [{ ...sft, steps: 3 }, { ...grpo, steps: 3 }] },
     })),
   ];
 }

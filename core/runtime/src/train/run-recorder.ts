@@ -17,10 +17,14 @@ export class RunRecorder {
     const now = new Date().toISOString();
     this.#run = run;
     this.#before = run.readRecord();
-    const isContinued = this.#before["started"] !== undefined;
-    const resumed = [...((this.#before["resumed"] as JsonValue[] | undefined) ?? []), ...(isContinued ? [{ at: now, from: from ?? null }] : [])];
+    const resumed = [...((this.#before["resumed"] as JsonValue[] | undefined) ?? []), ...(this.hasBegunBefore ? [{ at: now, from: from ?? null }] : [])];
     this.#record = { ...about, started: this.#before["started"] ?? now, resumed, versions };
     run.writeRecord({ ...this.#record, status: "running" });
+  }
+
+  /** Another process has worked on the run, however far. */
+  get hasBegunBefore(): boolean {
+    return this.#before["started"] !== undefined;
   }
 
   /** What a run was made with until now and is not made with any more: last bits may differ. */

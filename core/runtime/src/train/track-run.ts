@@ -1,7 +1,7 @@
 import type { JsonObject, Tracker, TrackedRow } from "@mrlm/spec";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
-import { plainMetrics } from "../run/metrics-file.ts";
+import { type MetricsRow, plainMetrics } from "../run/metrics-file.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
 
@@ -9,6 +9,8 @@ import type { RunEvent } from "./run-events.ts";
 export interface RunTracking {
   /** Hands on what an event has in numbers; returns at once. */
   follow(event: RunEvent): void;
+  /** Hands on again what metrics.jsonl has of the step that a continuation begins after. */
+  repeat(rows: readonly MetricsRow[]): void;
   /** Waits until everything has been handed on. */
   close(status: "finished" | "stopped" | "failed"): Promise<void>;
 }
@@ -28,10 +30,17 @@ export async function trackRun({ config, trackers }: PreparedRun, run: RunDirect
   const each = (work: (tracker: Tracker) => Promise<void>): void => {
     for (const name of [...live.keys()]) queue = queue.then(() => attempt(name, async () => live.get(name) && work(live.get(name) as Tracker)));
   };
+  const log = (row: TrackedRow): void => each((tracker) => tracker.log(row));
   return {
     follow(event) {
       const row = rowOf(event);
-      if (row !== undefined) each((tracker) => tracker.log(row));
+      if (row !== undefined) log(row);
+    },
+    repeat(rows) {
+      for (const row of rows) {
+        const metrics = row.kind === "iteration" ? withSeconds(row["metrics"] as JsonObject, row["seconds"] as JsonObject) : row.kind === "evaluation" ? evaluationMetrics(row as unknown as EvaluationResult) : undefined;
+        if (metrics !== undefined) log({ kind: row.kind as TrackedRow["kind"], step: row.step, stage: row.stage, metrics: finite(metrics) });
+      }
     },
     async close(status) {
       each((tracker) => tracker.close(status));
@@ -43,11 +52,15 @@ export async function trackRun({ config, trackers }: PreparedRun, run: RunDirect
 function rowOf(event: RunEvent): TrackedRow | undefined {
   if (event.kind === "iteration") {
     const { metrics } = plainMetrics(event.report.metrics);
-    const seconds = Object.entries({ ...event.report.seconds, total: event.seconds, engine: event.engineSeconds }).map(([phase, spent]) => [`seconds/${phase}`, spent]);
-    return { kind: "iteration", step: event.step, stage: event.name, metrics: finite({ ...metrics, ...Object.fromEntries(seconds) }) };
+    const seconds = { ...event.report.seconds, total: event.seconds, engine: event.engineSeconds };
+    return { kind: "iteration", step: event.step, stage: event.name, metrics: finite(withSeconds(metrics, seconds)) };
   }
   if (event.kind !== "evaluation") return undefined;
   return { kind: "evaluation", step: event.step, stage: event.label, metrics: finite(Object.assign({}, ...event.results.map(evaluationMetrics))) };
+}
+
+function withSeconds(metrics: Readonly<Record<string, unknown>>, seconds: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return { ...metrics, ...Object.fromEntries(Object.entries(seconds).map(([phase, spent]) => [`seconds/${phase}`, spent])) };
 }
 
 function evaluationMetrics({ environment, greedy, sampled }: EvaluationResult): Record<string, unknown> {

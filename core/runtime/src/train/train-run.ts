@@ -52,7 +52,8 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
   const record = new RunRecorder(run, { name: config.name, seed: config.seed }, versions, checkpoint?.path);
   const store = config.output.trajectories ? run.openTrajectories() : undefined;
   const never = new AbortController().signal;
-  const tracking = await trackRun(prepared, run, options.run === undefined ? undefined : Number(checkpoint?.state["step"] ?? 0), (text) => told({ kind: "notice", text }));
+  const resumedAt = record.hasBegunBefore ? Number(checkpoint?.state["step"] ?? 0) : undefined;
+  const tracking = await trackRun(prepared, run, resumedAt, (text) => told({ kind: "notice", text }));
   const onEvent = (event: RunEvent): void => {
     tracking.follow(event);
     told(event);
@@ -73,6 +74,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       drain: options.drain ?? never,
       stop: options.stop ?? never,
     });
+    tracking.repeat(run.metrics.rows().filter(({ step }) => step === resumedAt));
     const summary = await training.finish();
     record.ended(summary);
     status = summary.status;

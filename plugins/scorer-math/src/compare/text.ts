@@ -33,7 +33,7 @@ export function normaliseText(value: string): string {
     .replace(/[{}$*"“”]/g, "")
     .toLowerCase()
     .replace(/[-_]/g, " ")
-    .replace(/[.,;:!?]+(?=\s|$)/g, " ")
+    .replace(/(?<![.,;:!?])[.,;:!?]+(?=\s|$)/g, " ")
     .replace(/\s+/g, " ")
     .trim();
   const plain = bare.replace(ARTICLES, " ").replace(/\s+/g, " ").trim() || bare;

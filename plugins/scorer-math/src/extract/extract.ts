@@ -70,7 +70,8 @@ function bySchema(source: string, schema: string, isStrict: boolean, isReference
 
 function fromTag(source: string, tag: string, isStrict: boolean, isReference: boolean): Extraction {
   if (!/^[\w-]{1,40}$/.test(tag)) return missing(`no tag can be named ${JSON.stringify(tag.slice(0, 40))}`);
-  const lower = source.toLowerCase();
+  // ASCII alone: other letters may change their length, and with it every index behind them.
+  const lower = source.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const open = `<${tag.toLowerCase()}>`;
   const close = `</${tag.toLowerCase()}>`;
   const end = lower.lastIndexOf(close);
@@ -79,10 +80,25 @@ function fromTag(source: string, tag: string, isStrict: boolean, isReference: bo
   const content = source.slice(start + open.length, end < start ? undefined : end);
   if (content.trim() === "") return missing("the answer is empty");
   const inner =
-    /\\(?:boxed|fbox)|\$|\\[([]/.test(content) || /[a-z]{3}.*\s.*\d/i.test(content)
+    /\\(?:boxed|fbox)|\$|\\[([]/.test(content) || hasSentence(content)
       ? extract(content, { isReference })
       : found(content, false, "tag");
   return inner.found ? { ...inner, source: "tag" } : inner;
+}
+
+/**
+ * A word and, behind white space, a digit in the same line or the next. By one search after another: a pattern with two gaps takes the cube of the length,
+ * which policies that repeat themselves make long.
+ */
+function hasSentence(content: string): boolean {
+  const lines = content.split("\n");
+  return lines.some((line, i) => {
+    const word = line.search(/[a-z]{3}/i);
+    if (word < 0) return false;
+    const rest = line.slice(word + 3);
+    const gap = rest.search(/\s/);
+    return (gap >= 0 && /\d/.test(rest.slice(gap + 1))) || /\d/.test(lines[i + 1] ?? "");
+  });
 }
 
 function fromBoxes(source: string, isReference: boolean): Extraction {

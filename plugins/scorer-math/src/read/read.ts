@@ -104,7 +104,17 @@ function closed(source: string): string {
 /** Without the punctuation that ends a sentence; a factorial and an ellipsis of digits stay. */
 function withoutEnding(source: string): string {
   if (/\d\.\.\.$/.test(source)) return source;
-  return source.replace(/[\s.,;:!?]*(?:\\\\)?[\s.,;:?]*$/, (tail) => /^!*/.exec(tail)?.[0] ?? "");
+  // Not by one pattern: two gaps that may hold the same characters take the cube of their length.
+  const last = backOver(/[\s.,;:?]/, source, source.length);
+  const begin = backOver(/[\s.,;:!?]/, source, source.endsWith("\\\\", last) ? last - 2 : source.length);
+  return source.slice(0, begin) + (/^!*/.exec(source.slice(begin))?.[0] ?? "");
+}
+
+/** Where the characters of a kind begin that stand before `end`. */
+function backOver(kind: RegExp, source: string, end: number): number {
+  let begin = end;
+  while (begin > 0 && kind.test(source[begin - 1] as string)) begin--;
+  return begin;
 }
 
 /** `1) 5; 2) 7`: the items of a numbered list. */
