@@ -24,7 +24,7 @@ async function chosen(kind: PythonOptions["kind"], python: string | undefined): 
   const missing = await nativeMissing(python);
   if (missing === undefined) return nativeBackend({ python });
   if (kind === "auto") return { ...pyodideBackend, missing: [{ layer: "native", reason: missing }] };
-  throw new MrlmError("SANDBOX_FAILED", `The kind \`native\` cannot be had here: ${missing}.`, { hint: "Install bubblewrap and Python 3.10 or newer, or use the kind `pyodide`." });
+  throw new MrlmError("SANDBOX_FAILED", `The kind \`native\` cannot be had here: ${missing}.`, { hint: "Use the kind `pyodide`, which needs nothing of the machine; or install bubblewrap and Python 3.10 or newer, and allow namespaces as the sandboxes guide says." });
 }
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };

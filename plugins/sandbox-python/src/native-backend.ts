@@ -1,4 +1,4 @@
-import { detectJail, type SandboxBackend, seccompFilter } from "@mrlm/sandbox";
+import { detectJail, PooledSandbox, type SandboxBackend, seccompFilter } from "@mrlm/sandbox";
 import { MrlmError } from "@mrlm/spec";
 import { findPython, type NativePython } from "./native/find-python.ts";
 import { pythonFolder } from "./pyodide/python-folder.ts";
@@ -10,13 +10,31 @@ const JAIL = { forks: true, namespaces: true };
 /** What is mounted in every jail anyway. */
 const SYSTEM = /^\/(usr\/)?(local\/)?lib(32|64)?(\/|$)/;
 
-/** Why the kind `native` cannot be had on this machine; `undefined` when it can. */
-export async function nativeMissing(chosen?: string): Promise<string | undefined> {
-  const jail = await detectJail();
-  if (!jail.isJailed) return jail.missing.map(({ reason }) => reason)[0] ?? "there is no jail";
+const tried = new Map<string | undefined, Promise<string | undefined>>();
+
+/** Why the kind `native` cannot be had on this machine; `undefined` when it can. Tried out once for each Python in a process. */
+export function nativeMissing(chosen?: string): Promise<string | undefined> {
+  const known = tried.get(chosen) ?? whyMissing(chosen);
+  tried.set(chosen, known);
+  return known;
+}
+
+async function whyMissing(chosen: string | undefined): Promise<string | undefined> {
+  const { isJailed } = await detectJail();
+  if (!isJailed) return "CPython runs in a jail only, and bubblewrap, which makes it, is missing or does not work here";
   if (seccompFilter({ forks: false, namespaces: false }) === undefined) return `there is no filter of system calls for ${process.arch}`;
   const python = await findPython(chosen);
-  return typeof python === "string" ? python : undefined;
+  if (typeof python === "string") return python;
+  // Some machines let bubblewrap make namespaces, and refuse them to what runs in it.
+  const trial = new PooledSandbox({ backend: nativeBackend({ python: chosen }), pool: { children: 1 } });
+  try {
+    await trial.warm();
+    return undefined;
+  } catch (error) {
+    return `CPython does not start in its jail, where it must be able to make namespaces: ${(error as Error).message}`;
+  } finally {
+    await trial.close();
+  }
 }
 
 /** Children of the kind `native`: the CPython of this machine, in a jail. */

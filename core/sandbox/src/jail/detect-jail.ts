@@ -1,10 +1,15 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { promisify } from "node:util";
 import { bubblewrapLaunch, type BubblewrapOptions } from "./bubblewrap.ts";
 import { findCommand } from "./find-command.ts";
 import type { Jail } from "./launch.ts";
 import { spawnLaunch } from "./spawn-launch.ts";
 
 const TRIAL_MS = 20_000;
+/** What a container or a hardened kernel refuses; the words are the C library's. */
+const DENIED = /Operation not permitted|Permission denied|No space left on device|No permissions/i;
+const ADVICE = "this user may not make namespaces here: the sandboxes guide says how a machine or a container allows it";
 
 /** From the most walls to the fewest. */
 const VARIANTS: readonly BubblewrapOptions[] = [
@@ -31,7 +36,8 @@ async function detect(): Promise<Jail> {
     if (complaint === undefined) return jail(bubblewrap, variant, complaints[0]);
     complaints.push(complaint);
   }
-  return noJail(`bubblewrap does not work here: ${complaints[0]}`);
+  const complaint = complaints[0] ?? "";
+  return noJail(`bubblewrap does not work here: ${complaint}${DENIED.test(complaint) ? ` (${ADVICE})` : ""}`);
 }
 
 /** Starts bubblewrap itself in the jail. Returns what it complained of, `undefined` if it works. */
@@ -60,12 +66,25 @@ function jail(bubblewrap: string, variant: BubblewrapOptions, complaint = ""): J
   };
 }
 
-/** A plain child process: the parent's limits hold it, the operating system does not. */
-function noJail(reason: string): Jail {
+/** A plain child process: the parent's limits hold it, the operating system does not, but for ending it with its parent where it can. */
+async function noJail(reason: string): Promise<Jail> {
+  const prefix = await dieWithParent();
   return {
     layers: [],
-    missing: ["bubblewrap", "seccomp"].map((layer) => ({ layer, reason })),
+    missing: [{ layer: "bubblewrap", reason }, { layer: "seccomp", reason: "bubblewrap loads it" }],
     isJailed: false,
-    launch: ({ command, args, env = {} }) => ({ command, args, env, descriptors: [] }),
+    launch: ({ command, args, env = {} }) => {
+      const [first, ...rest] = [...prefix, command, ...args] as [string, ...string[]];
+      return { command: first, args: rest, env, descriptors: [] };
+    },
   };
+}
+
+/** A command before which another one gets SIGKILL when this process ends; empty where there is none. */
+async function dieWithParent(): Promise<string[]> {
+  const setpriv = process.platform === "linux" ? findCommand("setpriv") : undefined;
+  if (setpriv === undefined) return [];
+  const prefix = [setpriv, "--pdeathsig", "KILL", "--"];
+  // Not every setpriv has that option.
+  return promisify(execFile)(setpriv, [...prefix.slice(1), setpriv, "--version"], { env: {}, timeout: TRIAL_MS }).then(() => prefix, () => []);
 }

@@ -3,6 +3,7 @@
 What can be made once for all players, the zygote makes (`build`): whatever a player does, and each page of memory that it touches, is paid for again in the next one.
 """
 
+import mmap
 import os
 import resource
 import time
@@ -54,8 +55,28 @@ def enter(walls):
 
 def address_space():
     """Bytes of address space that this process has."""
-    with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[0]) * _PAGE
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * _PAGE
+    except OSError:
+        # A container that allows the jail no /proc.
+        return _smallest_limit()
+
+
+def _smallest_limit():
+    """The same, found by trying: below which limit the kernel gives no more."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    low, high = 0, 1 << 46
+    while high - low > 1 << 20:
+        middle = (low + high) // 2
+        resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
+        try:
+            mmap.mmap(-1, _PAGE).close()
+            high = middle
+        except OSError:
+            low = middle
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    return high
 
 
 def limit(memory_bytes, cpu_ms, base, is_only):

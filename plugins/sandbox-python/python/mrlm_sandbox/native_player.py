@@ -9,6 +9,14 @@ from .player import Player
 
 READY = "ready"
 
+# Address space that is given back when a submission has used up all of its own: to say that takes some. No page of it is ever written to.
+_reserve = bytearray(4 << 20)
+_NO_MEMORY = {
+    "call": 'raised\n{"kinds":["MemoryError","Exception"],"arguments":"[]","fault":{"name":"MemoryError","message":"","trace":"MemoryError"}}',
+    "load": '{"verdict":"memory-limit"}',
+}
+_NO_MEMORY.update(attribute=_NO_MEMORY["call"], run=_NO_MEMORY["load"], open=_NO_MEMORY["load"], evaluate=_NO_MEMORY["load"])
+
 
 def play(channel, base):
     """Answers the supervisor's messages until it closes the channel, or kills this process. `base`: bytes of address space that were there before."""
@@ -25,7 +33,12 @@ def play(channel, base):
                 _set_input(start["stdin"])
             cage.limit(start["memoryBytes"], start["cpuMs"], base, start["isOnly"])
             has_begun = True
-        frames.write(channel, player.handle(message))
+        try:
+            answer = player.handle(message)
+        except MemoryError:
+            _reserve.clear()
+            answer = _NO_MEMORY[message[: message.index("\n")]]
+        frames.write(channel, answer)
     return 0
 
 

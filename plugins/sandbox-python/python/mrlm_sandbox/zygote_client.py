@@ -14,7 +14,8 @@ class ZygoteClient:
         self._owed = collections.deque()
         said = connection.recv(64)
         if not said:
-            raise RuntimeError("the zygote did not start")
+            # It has said why.
+            sys.exit(1)
         # Of the zygote, and about that of a player that has just been forked.
         self.resident_bytes = int.from_bytes(said, "little")
 
@@ -55,7 +56,7 @@ def start(walls, inherited):
                 os.close(fd)
             zygote.serve(theirs, walls)
         except BaseException as error:  # noqa: BLE001 - the parent quotes it.
-            print(f"the zygote failed: {error!r}", file=sys.stderr, flush=True)
+            print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         finally:
             os._exit(code)
     theirs.close()
