@@ -7,4 +7,4 @@ export { lettersEnvironment, type LettersReward } from "./training/letters-envir
 export { recordingEngine, type RecordedLearning } from "./training/recording-engine.ts";
 export { type BigramOutcome, type BigramTraining, trainBigram, trainBigramInterrupted } from "./training/train-bigram.ts";
 export { type SandboxContractOptions, sandboxContract } from "./sandbox-contract/sandbox-contract.ts";
-export { type HostileOutcome, type HostileProgram, readCorpus, runHostile } from "./sandbox-contract/hostile-corpus.ts";
+export { type HostileCorpus, type HostileOutcome, type HostileProgram, hostileComplaints, readCorpora, readCorpus, runHostile } from "./sandbox-contract/hostile-corpus.ts";

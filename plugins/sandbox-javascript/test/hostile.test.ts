@@ -1,10 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { readCorpus, runHostile } from "@mrlm/testing";
+import { hostileComplaints, readCorpora } from "@mrlm/testing";
 import { makeSandbox } from "./support/make-sandbox.ts";
 
-const folder = new URL("hostile/", import.meta.url);
-const corpora = readdirSync(folder).map((file) => ({ file, programs: readCorpus(readFileSync(new URL(file, folder), "utf8")) }));
+const corpora = readCorpora(new URL("hostile/", import.meta.url));
 
 const sandbox = makeSandbox();
 afterAll(() => sandbox.close());
@@ -15,15 +13,6 @@ describe("hostile programs", () => {
   });
 
   test.each(corpora)("$file: each ends as documented, and the next submission is as ever", async ({ programs }) => {
-    const waiting = [...programs];
-    const complaints: string[] = [];
-    const work = async (): Promise<void> => {
-      for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
-        const { complaint } = await runHostile(sandbox, program);
-        if (complaint !== undefined) complaints.push(`${program.name}: ${complaint}`);
-      }
-    };
-    await Promise.all([work(), work()]);
-    expect(complaints).toEqual([]);
+    expect(await hostileComplaints(sandbox, programs)).toEqual([]);
   }, 600_000);
 });

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { PooledSandbox } from "@mrlm/sandbox";
-import { kinds, makeSandbox } from "./support/kinds.ts";
+import { expect, test } from "@jest/globals";
+import { describeKinds } from "./support/kinds.ts";
 
 const ASYNCIO = `
 import asyncio
@@ -21,46 +20,36 @@ async def main():
 print(asyncio.run(main()), asyncio.run(square(5)))
 `;
 
-describe.each(kinds)("what programs use, in the kind $kind", ({ kind, missing }) => {
-  if (missing !== undefined) {
-    test.skip(`not here: ${missing}`, () => {});
-    return;
-  }
-  let sandbox: PooledSandbox;
-  beforeAll(async () => {
-    sandbox = await makeSandbox(kind);
-  });
-  afterAll(() => sandbox.close());
-
+describeKinds("what programs use in Python", (sandbox) => {
   test("asyncio, without sockets or threads", async () => {
-    expect(await sandbox.run({ code: ASYNCIO })).toMatchObject({ verdict: "ok", stdout: "([0, 1, 4, 9], 'came') 25\n" });
+    expect(await sandbox().run({ code: ASYNCIO })).toMatchObject({ verdict: "ok", stdout: "([0, 1, 4, 9], 'came') 25\n" });
   });
 
   test("modules that are not imported beforehand", async () => {
     const code = "import base64, csv, hashlib, pathlib, uuid, zlib\nprint(hashlib.md5(b'a').hexdigest(), base64.b64encode(b'a').decode(), pathlib.Path('a/b').name)";
-    expect(await sandbox.run({ code })).toMatchObject({ verdict: "ok", stdout: "0cc175b9c0f1b6a831c399e269772661 YQ== b\n" });
+    expect(await sandbox().run({ code })).toMatchObject({ verdict: "ok", stdout: "0cc175b9c0f1b6a831c399e269772661 YQ== b\n" });
   });
 
   test("standard input, given or empty; and `random`, which draws the same in each submission", async () => {
     const code = "import random, sys\nprint(repr(sys.stdin.read()), random.random())";
-    const results = await Promise.all([{ code, stdin: "1 2\n" }, { code }, { code }].map((submission) => sandbox.run(submission)));
+    const results = await Promise.all([{ code, stdin: "1 2\n" }, { code }, { code }].map((submission) => sandbox().run(submission)));
     const [given, ...empty] = results.map(({ stdout }) => stdout.split(" ").slice(0, -1).join(" "));
     expect([given, ...empty]).toEqual(["'1 2\\n'", "''", "''"]);
     expect(new Set(results.map(({ stdout }) => stdout.split(" ").at(-1))).size).toBe(1);
   });
 
   test("more output than a pipe holds at first, all of it kept", async () => {
-    const { stdout, stdoutTruncated } = await sandbox.run({ code: "print('x' * 300_000)", limits: { outputBytes: 400_000 } });
+    const { stdout, stdoutTruncated } = await sandbox().run({ code: "print('x' * 300_000)", limits: { outputBytes: 400_000 } });
     expect([stdout.length, stdoutTruncated]).toEqual([300_001, false]);
   });
 
   test("a small limit on memory counts the submission's own, whatever the sandbox prepares meanwhile", async () => {
-    const results = await Promise.all(Array.from({ length: 30 }, () => sandbox.run({ code: "x = bytearray(4_000_000)", limits: { memoryBytes: 16_000_000 } })));
+    const results = await Promise.all(Array.from({ length: 30 }, () => sandbox().run({ code: "x = bytearray(4_000_000)", limits: { memoryBytes: 16_000_000 } })));
     expect(results.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
   });
 
   test("inputs of a session have limits of their own", async () => {
-    const session = await sandbox.session({ limits: { cpuMs: 1000, memoryBytes: 64_000_000 } });
+    const session = await sandbox().session({ limits: { cpuMs: 1000, memoryBytes: 64_000_000 } });
     const limits = { cpuMs: 5000, memoryBytes: 128_000_000 };
     const verdicts = [
       await session.evaluate({ code: "import sys\nx = 1\nsys.stdin.read()", stdin: "a" }),

@@ -1,14 +1,30 @@
+import { afterAll, beforeAll, describe, test } from "@jest/globals";
 import { PooledSandbox } from "@mrlm/sandbox";
 import { pythonBackend } from "../../src/backend.ts";
 import { nativeMissing } from "../../src/native-backend.ts";
 import { pythonOptions } from "../../src/options.ts";
 
-/** Both kinds, and why one cannot be tested on this machine. */
-export const kinds = [
+const KINDS = [
   { kind: "pyodide", missing: undefined },
   { kind: "native", missing: await nativeMissing() },
 ] as const;
 
-export async function makeSandbox(kind: "pyodide" | "native"): Promise<PooledSandbox> {
-  return new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind, sessions: 2 })));
+/**
+ * Describes something of both kinds, with a sandbox that the tests of a kind share. One that this machine cannot have is skipped, with the reason.
+ * @param absent why there is nothing to test at all
+ */
+export function describeKinds(what: string, body: (sandbox: () => PooledSandbox) => void, absent?: string): void {
+  describe.each(KINDS)(`${what}, kind $kind`, ({ kind, missing }) => {
+    const reason = absent ?? missing;
+    if (reason !== undefined) {
+      test.skip(`not here: ${reason}`, () => {});
+      return;
+    }
+    let sandbox: PooledSandbox | undefined;
+    beforeAll(async () => {
+      sandbox = new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind, sessions: 2 })));
+    });
+    afterAll(() => sandbox?.close());
+    body(() => sandbox as PooledSandbox);
+  });
 }
