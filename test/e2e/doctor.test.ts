@@ -54,7 +54,7 @@ const stages: Record<string, JsonObject> = {
   dpo: { algorithm: "dpo", steps: 24, batch_size: 8, learning_rate: 0.1, beta: 0.5 },
 };
 const pairs = Array.from({ length: 24 }, (_, i) => ({ prompt: String(i % 10), chosen: "ab".repeat(1 + (i % 3)), rejected: "dc".repeat(1 + (i % 2)) }));
-const contradicting = pairs.map(({ prompt, chosen, rejected }, i) => (i % 2 === 0 ? { prompt, chosen: "ab", rejected: "ba" } : { prompt, chosen: "ba", rejected: "ab" })) as JsonObject[];
+const contradicting = pairs.map(({ prompt }, i) => (i % 2 === 0 ? { prompt, chosen: "ab", rejected: "ba" } : { prompt, chosen: "ba", rejected: "ab" }));
 
 /** The rules that have a finding, and all that is said. */
 async function examine(kind: string, { options, config, reward, engine }: Run): Promise<{ readonly rules: string[]; readonly said: string }> {

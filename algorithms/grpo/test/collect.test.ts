@@ -20,7 +20,7 @@ function rollouts(versionOf: (task: number) => number): { readonly context: Algo
       yield { ...group(episode(1, {}, sampled), episode(0, {}, sampled)), task };
     }
   }
-  const context = { rollouts: { collect: play }, policy: "policy", sampling: { maxTokens: 8 }, signal: new AbortController().signal } as unknown as AlgorithmContext;
+  const context = { environments: [], rollouts: { collect: play }, policy: "policy", sampling: { maxTokens: 8 }, signal: new AbortController().signal } as unknown as AlgorithmContext;
   return { context, order, labels };
 }
 

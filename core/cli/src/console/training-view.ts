@@ -8,6 +8,9 @@ import { type ProgressBar, progressBar } from "./progress-bar.ts";
 /** Metrics worth a place on the progress line, in this order, with their short names. */
 const SHOWN = [
   ["loss/nll", "loss"],
+  ["loss/nll_observed", "loss (observed)"],
+  ["loss/preference", "loss"],
+  ["preference/accuracy", "accuracy"],
   ["reward/mean", "reward"],
   ["groups/without_signal", "no signal"],
   ["clip/fraction", "clipped"],

@@ -9,13 +9,15 @@ import type { TaskBatch } from "./task-order.ts";
 export async function playGroups(context: AlgorithmContext, batches: readonly TaskBatch[], groupSize: number, label: string): Promise<TrajectoryGroup[]> {
   const groups: TrajectoryGroup[] = [];
   for (const { environment, tasks } of batches) {
+    // One environment may stand in a configuration twice, with other options: its tasks have the same names.
+    const twin = context.environments.filter(({ ref }) => ref.id === environment.ref.id).indexOf(environment);
     const episodes = context.rollouts.collect({
       environment: environment.ref,
       tasks,
       groupSize,
       model: context.policy,
       sampling: context.sampling,
-      label: `${label}/${environment.ref.id}`,
+      label: `${label}/${environment.ref.id}${twin > 0 ? `#${twin + 1}` : ""}`,
       signal: context.signal,
     });
     for await (const group of episodes) groups.push(group);

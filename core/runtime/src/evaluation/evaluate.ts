@@ -10,6 +10,7 @@ export interface MeasuredEnvironment {
 
 /** One environment, measured. */
 export interface EvaluationResult {
+  /** Its id; `math@1#2` for the second entry of the same id. */
   readonly environment: string;
   readonly tasks: number;
   /** At temperature 0, one episode for each task. */
@@ -49,7 +50,9 @@ export async function evaluate(options: {
     };
     const greedy = await play("evaluation/greedy", 1, 0);
     const sampled = samples > 0 ? await play("evaluation/sampled", samples, sampling.temperature) : undefined;
-    results.push({ environment: ref.id, tasks: tasks.length, greedy, ...(sampled === undefined ? {} : { sampled }) });
+    // The second entry of an environment that is configured twice, with other options, is another measurement.
+    const twins = options.environments.slice(0, results.length).filter((other) => other.ref.id === ref.id).length;
+    results.push({ environment: twins === 0 ? ref.id : `${ref.id}#${twins + 1}`, tasks: tasks.length, greedy, ...(sampled === undefined ? {} : { sampled }) });
   }
   return results;
 }

@@ -21,7 +21,7 @@ export const environmentBound: StageRule = ({ iterations }) => {
 export const wireBound: StageRule = ({ iterations }) => {
   const total = sum(iterations, "total");
   const share = 1 - (sum(iterations, "engine") + sum(iterations, "environment")) / total;
-  if (!(share > WIRE_SHARE && (share * total) / iterations.length > WIRE_SECONDS)) return undefined;
+  if (iterations.length < 5 || !(share > WIRE_SHARE && (share * total) / iterations.length > WIRE_SECONDS)) return undefined;
   return {
     rule: "wire-bound",
     severity: "hint",
