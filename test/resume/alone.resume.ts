@@ -5,9 +5,9 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { launchEngine } from "@mrlm/engine-torch";
-import { MetricsFile, TrajectoryStore } from "@mrlm/runtime";
+import { loadConfig, MetricsFile, TrajectoryStore } from "@mrlm/runtime";
 import { describeWithEngine } from "../e2e/support/engine.ts";
-import { type Finished, Mrlm, run } from "../e2e/support/mrlm.ts";
+import { type Finished, Mrlm, ROOT, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
 import { gone, killAll, type ProcessId, processTree } from "../e2e/support/process-tree.ts";
 import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
@@ -66,6 +66,15 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
       await engine.stop();
     }
   }, 1_800_000);
+
+  test("the trainer killed while sandboxes are at work for its environments' server: nothing lives on", async () => {
+    const mrlm = begin("code", { ...loadConfig(join(ROOT, "examples/code/code.yaml")).config, eval: { tasks: 0 }, server: { spawn: true } });
+    await afterStep(mrlm, 21);
+    const tree = processTree(mrlm.child.pid as number);
+    mrlm.child.kill("SIGKILL");
+    await mrlm.finished;
+    await gone(tree);
+  }, 600_000);
 
   test("in throughput mode bits may differ, but no step is lost or there twice, and no token names weights that are later than its step's", async () => {
     const mrlm = begin("throughput", { ...ppo.config, engine: { mode: "throughput", threads: 2 } });

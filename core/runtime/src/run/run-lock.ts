@@ -2,6 +2,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
 
+/** SQLite's result code of a lock that somebody holds. */
+const BUSY = 5;
+
 /** A run that nobody else may write to until it is given free. */
 export interface RunLock {
   release(): void;
@@ -17,7 +20,8 @@ export function lockRun(directory: string): RunLock {
     database.exec("PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (cause) {
     database.close();
-    if (!/locked|busy/i.test((cause as Error).message)) throw cause;
+    // A file system without locks is no reason not to train.
+    if ((cause as { readonly errcode?: number }).errcode !== BUSY) return { release: () => undefined };
     throw new MrlmError("RUN_IN_USE", `Another process trains the run ${directory}: two would spoil its records.`, { cause });
   }
   return { release: () => database.close() };
