@@ -41,7 +41,10 @@ def test_the_gradient_does_not_depend_on_the_pieces(engine: RunningEngine, confi
 def test_known_gradients_are_divided_with_the_unit(engine: RunningEngine) -> None:
     draw = np.random.default_rng(1)
     rows = [[3, 4, 5, 6, 7], [3, 4, 8], [3, 4, 5, 9, 10, 11]]
-    made = [sequence(row, [0] + [1] * (len(row) - 1), grad_logprob=draw.standard_normal(len(row) - 1).tolist()) for row in rows]
+    made = [
+        sequence(row, [0] + [1] * (len(row) - 1), grad_logprob=draw.standard_normal(len(row) - 1).tolist())
+        for row in rows
+    ]
     for model_id, budget in (("whole", 0), ("pieces", 4)):
         engine.create(model_id, micro_batch_tokens=budget)
         result = engine.client.forward_backward([pb.Unit(sequences=made)], model_id=model_id, return_outputs=True)

@@ -28,6 +28,11 @@ CHUNK_ROWS = 256
 KEPT_NUMBERS = 1 << 24
 
 
+def chunk_rows(device_type: str, vocabulary: int) -> int:
+    """Rows whose logits are computed at once."""
+    return max(CHUNK_ROWS, CHUNK_NUMBERS.get(device_type, CHUNK_NUMBERS["cuda"]) // vocabulary)
+
+
 class HeadRun:
     """Heads applied to `hidden` [R, h]; `rows` says which outputs read which row."""
 
@@ -77,8 +82,7 @@ class HeadRun:
     def _chunks(self) -> Iterator[tuple[int, int, torch.Tensor | slice]]:
         """(first row, end row, outputs that read those rows)."""
         rows = self._rows
-        numbers = CHUNK_NUMBERS.get(self._hidden.device.type, CHUNK_NUMBERS["cuda"])
-        size = max(CHUNK_ROWS, numbers // self._vocabulary)
+        size = chunk_rows(self._hidden.device.type, self._vocabulary)
         if rows.count <= size:
             yield 0, rows.count, slice(None)
             return

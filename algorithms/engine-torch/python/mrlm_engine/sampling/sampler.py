@@ -15,16 +15,12 @@ from mrlm_engine.models import HeldModel
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder
+from mrlm_engine.sampling.limits import limits_beside
 from mrlm_engine.sampling.remote import Peer, RemoteTaker
 from mrlm_engine.sampling.runner import Runner, RunnerLimits
 from mrlm_engine.sampling.split import SplitTaker
 from mrlm_engine.sampling.stream import SampleStream, SequenceTaker
 from mrlm_engine.sampling.worker import Worker
-
-_CPU_LIMITS = RunnerLimits(rows=256, state_bytes=2 << 30)
-_GPU_ROWS = 1024
-# Part of the free memory of a GPU that running sequences may take; the trainer needs the rest.
-_GPU_STATE = 0.4
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Sampler:
         self._deterministic = deterministic
         with held.lock:
             self._decoder = choose_decoder(held, inference_weights(held))
-        runner = Runner(self._decoder, held.device, held.max_positions, limits or _default_limits(held.device))
+        runner = Runner(self._decoder, held.device, held.max_positions, limits or limits_beside(held))
         self._worker = Worker(runner, waves=deterministic, version=held.version)
         self._remote = [RemoteTaker(peer, held.model_id) for peer in peers]
         self._taker: SequenceTaker = self._worker
@@ -103,10 +99,3 @@ class Sampler:
         for remote in self._remote:
             remote.close()
         self._worker.close()
-
-
-def _default_limits(device: torch.device) -> RunnerLimits:
-    if device.type != "cuda":
-        return _CPU_LIMITS
-    free, _ = torch.cuda.mem_get_info(device)
-    return RunnerLimits(rows=_GPU_ROWS, state_bytes=int(free * _GPU_STATE))

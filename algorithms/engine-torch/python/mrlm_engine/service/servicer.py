@@ -12,6 +12,7 @@ from mrlm_engine.service import models, weights
 from mrlm_engine.service.failures import streaming, unary
 from mrlm_engine.service.forward import forward
 from mrlm_engine.service.forward_backward import forward_backward
+from mrlm_engine.service.memory import estimate_memory
 from mrlm_engine.service.receive import require_open
 from mrlm_engine.service.state import EngineState
 
@@ -28,6 +29,10 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     @unary
     def Describe(self, request: pb.DescribeRequest, context: Any) -> pb.DescribeResponse:
         return models.describe(self._state)
+
+    @unary
+    def EstimateMemory(self, request: pb.EstimateMemoryRequest, context: Any) -> pb.EstimateMemoryResponse:
+        return estimate_memory(self._state, request)
 
     @unary
     def CreateModel(self, request: pb.CreateModelRequest, context: Any) -> pb.CreateModelResponse:

@@ -117,6 +117,8 @@ export interface EstimateMemoryRequest {
   concurrency: number;
   /** Longest sequence in tokens, prompt included; 0: what the models accept. */
   sequenceTokens: number;
+  /** Sequences of the largest unit; 0: one. The engine's own budget divides no unit. */
+  unitSequences: number;
 }
 
 export interface EstimateMemoryResponse {
@@ -832,7 +834,7 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
 };
 
 function createBaseEstimateMemoryRequest(): EstimateMemoryRequest {
-  return { models: [], sampledModel: "", concurrency: 0, sequenceTokens: 0 };
+  return { models: [], sampledModel: "", concurrency: 0, sequenceTokens: 0, unitSequences: 0 };
 }
 
 export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
@@ -848,6 +850,9 @@ export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
     }
     if (message.sequenceTokens !== 0) {
       writer.uint32(32).uint32(message.sequenceTokens);
+    }
+    if (message.unitSequences !== 0) {
+      writer.uint32(40).uint32(message.unitSequences);
     }
     return writer;
   },
@@ -895,6 +900,14 @@ export const EstimateMemoryRequest: MessageFns<EstimateMemoryRequest> = {
             }
 
             message.sequenceTokens = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.unitSequences = reader.uint32();
             continue;
           }
         }

@@ -1,0 +1,67 @@
+"""The largest token budget that fits."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mrlm_engine.memory.estimate import estimate, total
+from mrlm_engine.memory.plan import Line, ModelPlan, Setting
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run takes with the budget that it should have, and what it would take with others."""
+
+    lines: list[Line]
+    # The largest budget that fits, at most the wanted one; 0: not even the longest sequence fits by itself.
+    tokens: int
+    wanted_tokens: int
+    wanted_bytes: int
+    # The longest sequence by itself.
+    least_tokens: int
+    least_bytes: int
+    # The longest sequence that would fit.
+    fitting_sequence: int
+
+
+def judge(models: Sequence[ModelPlan], setting: Setting, wanted: int, available: int) -> Verdict:
+    """Chooses the budget; `available` 0 means that it is not known, and everything fits.
+
+    A sequence is never divided, so no budget makes a pass smaller than the longest one.
+    """
+    least = setting.sequence_tokens
+    needs = _needs(models, setting)
+    fits = (lambda tokens: needs(max(tokens, least)) <= available) if available else (lambda tokens: True)
+    tokens = wanted if fits(wanted) else largest(fits, least, wanted)
+    return Verdict(
+        lines=estimate(models, setting, max(tokens, least)),
+        tokens=tokens,
+        wanted_tokens=wanted,
+        wanted_bytes=needs(max(wanted, least)),
+        least_tokens=least,
+        least_bytes=needs(least),
+        fitting_sequence=least if tokens else largest(lambda n: _alone(models, setting, n) <= available, 1, least),
+    )
+
+
+def largest(fits: Callable[[int], bool], least: int, most: int) -> int:
+    """The largest number from `least` to `most` that fits, where all below one that fits do; 0 where none does."""
+    if least > most or not fits(least):
+        return 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        if fits(middle):
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _needs(models: Sequence[ModelPlan], setting: Setting) -> Callable[[int], int]:
+    return lambda tokens: total(estimate(models, setting, tokens))
+
+
+def _alone(models: Sequence[ModelPlan], setting: Setting, tokens: int) -> int:
+    return _needs(models, dataclasses.replace(setting, sequence_tokens=tokens))(tokens)

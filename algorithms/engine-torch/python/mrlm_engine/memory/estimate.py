@@ -1,0 +1,96 @@
+"""How many bytes a run takes on each rank's device: a pure function of models, workload and ranks.
+
+The formula of each line is told with it, and docs/guides/memory.md lists them. Measured against torch's own account of
+allocations in tests/memory/test_estimate.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mrlm_engine.memory.passes import pass_lines
+from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
+
+
+def estimate(models: Sequence[ModelPlan], setting: Setting, pass_tokens: int) -> list[Line]:
+    """Lines for everything that exists at the run's peak, when at most `pass_tokens` are computed at once.
+
+    Weights, gradients and optimiser state stay from step to step, and so do the sampler's weights and its cache. To them
+    comes the largest of what exists for a while only: one model's pass, one model's optimiser step, or a publication.
+    """
+    lines = [line for model in models for line in (*state_lines(model, setting), *sampler_lines(model, setting))]
+    for_a_while = [pass_lines(model, setting, pass_tokens) for model in models]
+    for_a_while += [step_lines(model, setting) for model in models]
+    for_a_while += [publish_lines(model, setting) for model in models]
+    return [line for line in [*lines, *max(for_a_while, key=total, default=[])] if line.bytes]
+
+
+def total(lines: Sequence[Line]) -> int:
+    """Bytes of all lines."""
+    return sum(line.bytes for line in lines)
+
+
+def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
+    """What a model is from step to step."""
+    if model.shares_weights:
+        return []
+    shape, b, ranks = model.shape, model.dtype_bytes, setting.ranks_of_weights
+    count, learns = shape.parameters, model.trainable_parameters
+    divided = ranks > 1
+    of_rank = f" / {ranks} ranks" if divided else ""
+    # Divided weights that learn are their own master copies.
+    weights = (count - learns) * b + learns * (4 if divided else b)
+    lines = [
+        Line(model.id, "weights", weights // ranks, f"{size(count)} parameters x {b} bytes{of_rank}"),
+    ]
+    if divided:
+        gathered = max(count // max(1, shape.layers), shape.vocabulary * shape.hidden)
+        lines.append(Line(model.id, "gathered layer", gathered * b, f"{size(gathered)} parameters x {b} bytes"))
+    if model.is_dense:
+        lines.append(
+            Line(model.id, "hot path's weights", 4 * shape.folded_weights, f"{size(shape.folded_weights)} x 4 bytes")
+        )
+    if learns:
+        lines.append(Line(model.id, "gradients", 4 * learns // ranks, f"{size(learns)} trainable x 4 bytes{of_rank}"))
+        lines.append(
+            Line(model.id, "optimizer", 8 * learns // ranks, f"{size(learns)} trainable x 2 moments x 4 bytes{of_rank}")
+        )
+        if b < 4 and not divided:
+            lines.append(Line(model.id, "master copies", 4 * learns, f"{size(learns)} trainable x 4 bytes"))
+    return lines
+
+
+def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
+    """What sampling from a model keeps: weights of its own, whole on every rank, and keys and values."""
+    if model.id != setting.sampled_model:
+        return []
+    shape, b = model.shape, model.dtype_bytes
+    lines = [
+        Line(model.id, "sampler's weights", shape.parameters * b, f"{size(shape.parameters)} parameters x {b} bytes")
+    ]
+    if model.float32_head and b < 4:
+        head = shape.vocabulary * shape.hidden
+        lines.append(Line(model.id, "sampler's head", 4 * head, f"{shape.vocabulary} x {shape.hidden} x 4 bytes"))
+    rows = -(-min(setting.concurrency, setting.sampler_rows) // setting.ranks)
+    per_token = 2 * shape.layers * shape.key_width * b
+    wanted = rows * setting.sequence_tokens * per_token
+    formula = f"{rows} sequences x {setting.sequence_tokens} tokens x {per_token} bytes"
+    if wanted > setting.sampler_bytes:
+        formula += ", at most the sampler's limit: the rest waits"
+    lines.append(Line(model.id, "sampler's cache", min(wanted, setting.sampler_bytes), formula))
+    return lines
+
+
+def step_lines(model: ModelPlan, setting: Setting) -> list[Line]:
+    """An optimiser step: torch's AdamW over many tensors at once makes one number more for each."""
+    learns = model.trainable_parameters
+    temporary = 4 * learns // setting.ranks_of_weights
+    return [Line(model.id, "optimizer step", temporary, f"{size(learns)} trainable x 4 bytes")]
+
+
+def publish_lines(model: ModelPlan, setting: Setting) -> list[Line]:
+    """A publication of merged or gathered weights, which are copies."""
+    if model.id != setting.sampled_model or not (model.has_adapter or setting.ranks_of_weights > 1):
+        return []
+    count, b = model.shape.parameters, model.dtype_bytes
+    return [Line(model.id, "publication", count * b, f"{size(count)} parameters x {b} bytes")]

@@ -1,0 +1,67 @@
+"""What one forward and backward pass takes."""
+
+from __future__ import annotations
+
+from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
+from mrlm_engine.outputs.head_run import KEPT_NUMBERS, chunk_rows
+from mrlm_engine.trunk.dense.attention import MAX_KEPT_KEYS
+
+
+def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
+    """A pass over `tokens`: with a graph for a model that learns, else without."""
+    lines = [_logits(model, setting, tokens)]
+    if not model.trainable_parameters:
+        working = 2 * tokens * layer_numbers(model, setting) * model.dtype_bytes
+        return [Line(model.id, "activations", working, f"{tokens} tokens, two layers at a time"), *lines]
+    if not model.is_dense and model.dtype_bytes < 4:
+        # What autograd leaves before it is added in float32.
+        passing = model.trainable_parameters * model.dtype_bytes // setting.ranks_of_weights
+        lines.append(Line(model.id, "gradients of a pass", passing, f"{size(model.trainable_parameters)} trainable"))
+    if model.is_dense:
+        weights = model.shape.layer_weights
+        lines.append(Line(model.id, "hot path's gradients", 4 * weights, f"{size(weights)} x 4 bytes"))
+    graph, formula = graph_bytes(model, setting, tokens)
+    waiting = max(1, min(setting.waiting_graphs, setting.graph_bytes // max(1, graph)))
+    layer = tokens * layer_numbers(model, setting) * model.dtype_bytes
+    activations = waiting * graph + (2 if model.gradient_checkpointing else 1) * layer
+    formula += f", x {waiting} micro-batches" if waiting > 1 else ""
+    return [Line(model.id, "activations", activations, f"{formula}, and a layer's working memory"), *lines]
+
+
+def graph_bytes(model: ModelPlan, setting: Setting, tokens: int) -> tuple[int, str]:
+    """What is kept between the passes over `tokens`, and how that comes."""
+    shape, b = model.shape, model.dtype_bytes
+    per_token = shape.hidden if model.gradient_checkpointing else layer_numbers(model, setting)
+    # The hidden states that the head reads, and log-probabilities where they are few.
+    head = tokens * shape.hidden * b
+    kept = 4 * tokens * shape.vocabulary if tokens * shape.vocabulary <= KEPT_NUMBERS else 0
+    formula = f"{tokens} tokens x {shape.layers} layers x {per_token} numbers x {b} bytes"
+    return tokens * shape.layers * per_token * b + head + kept, formula
+
+
+def layer_numbers(model: ModelPlan, setting: Setting) -> int:
+    """Numbers that one layer keeps of a token for its backward pass, in the model's format.
+
+    Counted on the modules of transformers (saved tensors of Llama and Qwen2, padded batches) and on the states of the
+    hot path. With RMS norms and a gated feed-forward; other architectures keep less. In low formats norms keep float32.
+    """
+    shape = model.shape
+    if model.is_dense:
+        keys = setting.sequence_tokens
+        # Explicit probabilities for short sequences; keys and values repeated for each query head for long ones.
+        attention = shape.heads * keys if keys <= MAX_KEPT_KEYS else 2 * shape.query_width
+        return 2 * shape.hidden + 4 * shape.intermediate + 2 * shape.query_width + 2 * shape.key_width + attention
+    norms = 6 if model.dtype_bytes == 4 else 8
+    return norms * shape.hidden + 4 * shape.intermediate + 4 * shape.query_width + 2 * shape.key_width
+
+
+def _logits(model: ModelPlan, setting: Setting, tokens: int) -> Line:
+    """Logits of a chunk of rows in float32, as often as they exist at once: themselves, logarithms, and two gradients."""
+    shape = model.shape
+    rows = min(tokens, chunk_rows(setting.device, shape.vocabulary))
+    formula = f"{rows} rows x {shape.vocabulary} tokens x 4 x 4 bytes"
+    weight = 0
+    if model.float32_head and model.dtype_bytes < 4:
+        weight = 4 * shape.vocabulary * shape.hidden
+        formula += ", and the head in float32"
+    return Line(model.id, "logits", 16 * rows * shape.vocabulary + weight, formula)

@@ -1,0 +1,87 @@
+"""The numbers of a model that its memory follows from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM
+from transformers.pytorch_utils import Conv1D
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.models.lora import linear_layers_but_head
+from mrlm_engine.trunk.dense.shape import dense_shape
+
+
+@dataclass(frozen=True)
+class ModelShape:
+    """Sizes of a causal language model. Widths are in numbers for each token; tied weights count once."""
+
+    parameters: int
+    layers: int
+    hidden: int
+    intermediate: int
+    heads: int
+    query_width: int
+    # Of the keys, and of the values.
+    key_width: int
+    vocabulary: int
+    # Longest sequence in tokens; 0 where the configuration names no limit.
+    positions: int
+    # Weights of the linear layers in front of a norm's output (query, key, value, gate, up) and of all of the layers'
+    # linear layers, where the hot path computes the model; else 0.
+    folded_weights: int = 0
+    layer_weights: int = 0
+
+
+def empty_model(config: Any, dtype: torch.dtype) -> Any:
+    """The module of a configuration without memory for its weights."""
+    with torch.device("meta"):
+        try:
+            return AutoModelForCausalLM.from_config(config, dtype=dtype, trust_remote_code=False)
+        except Exception as cause:  # Whatever a model class makes of numbers that do not fit together.
+            raise EngineError(
+                "OPTIONS_INVALID", f"No causal language model can be made from the configuration: {cause}.", ""
+            ) from cause
+
+
+def model_shape(module: Any) -> ModelShape:
+    """The shape of a module, which may be an empty one."""
+    config = module.config.get_text_config()
+    hidden, heads = int(config.hidden_size), int(config.num_attention_heads)
+    head_size = int(getattr(config, "head_dim", None) or hidden // heads)
+    key_heads = int(getattr(config, "num_key_value_heads", None) or heads)
+    intermediate = getattr(config, "intermediate_size", None) or getattr(config, "n_inner", None) or 4 * hidden
+    dense = dense_shape(module)
+    layers = int(config.num_hidden_layers)
+    folded = (
+        0 if dense is None else layers * hidden * (dense.query_width + 2 * dense.key_width + 2 * dense.intermediate)
+    )
+    rest = 0 if dense is None else layers * hidden * (dense.query_width + dense.intermediate)
+    return ModelShape(
+        parameters=sum(parameter.numel() for parameter in module.parameters()),
+        layers=layers,
+        hidden=hidden,
+        intermediate=int(intermediate),
+        heads=heads,
+        query_width=heads * head_size,
+        key_width=key_heads * head_size,
+        vocabulary=int(module.get_input_embeddings().weight.shape[0]),
+        positions=int(getattr(config, "max_position_embeddings", 0) or 0),
+        folded_weights=folded,
+        layer_weights=folded + rest,
+    )
+
+
+def adapter_parameters(module: Any, rank: int, target_modules: Sequence[str]) -> int:
+    """Weights of a low-rank adapter: rank x (inputs + outputs) for each layer whose name ends with a target."""
+    targets = list(target_modules) or linear_layers_but_head(module)
+    sizes = (
+        math.prod(layer.weight.shape) and sum(layer.weight.shape)
+        for name, layer in module.named_modules()
+        if isinstance(layer, (torch.nn.Linear, Conv1D)) and any(name == t or name.endswith(f".{t}") for t in targets)
+    )
+    return rank * sum(sizes)

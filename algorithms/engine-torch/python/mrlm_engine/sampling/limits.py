@@ -1,0 +1,34 @@
+"""How large a running batch may become on a device."""
+
+from __future__ import annotations
+
+import torch
+
+from mrlm_engine.models import HeldModel
+from mrlm_engine.sampling.runner import RunnerLimits
+
+_CPU_LIMITS = RunnerLimits(rows=256, state_bytes=2 << 30)
+_GPU_ROWS = 1024
+# Part of a GPU's free memory that running sequences may take; the passes of training need the rest.
+_GPU_STATE = 0.4
+# Gradients in float32 and two moments; master copies of weights in a lower format.
+_TRAINING_BYTES = 12
+_MASTER_BYTES = 4
+
+
+def sampler_limits(device_type: str, free: int) -> RunnerLimits:
+    """The limits where `free` bytes are left for sequences and passes."""
+    if device_type != "cuda":
+        return _CPU_LIMITS
+    return RunnerLimits(rows=_GPU_ROWS, state_bytes=int(max(0, free) * _GPU_STATE))
+
+
+def limits_beside(held: HeldModel) -> RunnerLimits:
+    """The limits of a model's sampler beside what the model still needs to learn, which is made with its first step."""
+    if held.device.type != "cuda":
+        return _CPU_LIMITS
+    free, _ = torch.cuda.mem_get_info(held.device)
+    learns = sum(parameter.numel() for _, parameter in held.named_parameters() if parameter.requires_grad)
+    each = _TRAINING_BYTES + (_MASTER_BYTES if held.dtype != torch.float32 and held.mesh is None else 0)
+    ranks = 1 if held.mesh is None else held.mesh.size()
+    return sampler_limits("cuda", free - learns * each // ranks)

@@ -1,0 +1,139 @@
+"""EstimateMemory."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import torch
+
+from mrlm_engine.device import choose_dtype
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.memory.available import Available, available_memory
+from mrlm_engine.memory.budget import judge
+from mrlm_engine.memory.estimate import sampler_lines, state_lines, total
+from mrlm_engine.memory.plan import ModelPlan, Setting
+from mrlm_engine.memory.shape import adapter_parameters, empty_model, model_shape
+from mrlm_engine.models.from_config import parse_config
+from mrlm_engine.models.from_directory import check_directory
+from mrlm_engine.models.held import HeldModel
+from mrlm_engine.sampling.limits import sampler_limits
+from mrlm_engine.service.state import EngineState
+from mrlm_engine.training.learner import MAX_WAITING, default_tokens
+
+# Where neither the call nor the configuration limits sequences.
+UNLIMITED_TOKENS = 4096
+
+
+def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb.EstimateMemoryResponse:
+    """What the models of the request would take, and the token budget that they should have."""
+    if not request.models:
+        raise EngineError("MESSAGE_INVALID", "EstimateMemory names no model.", "Send what CreateModel would be sent.")
+    plans: dict[str, ModelPlan] = {}
+    for wanted in request.models:
+        plans[wanted.model_id] = plan_model(state, wanted, plans)
+    models = list(plans.values())
+    positions = min((plan.shape.positions for plan in models if plan.shape.positions), default=0)
+    sequence = min(n for n in (request.sequence_tokens or positions or UNLIMITED_TOKENS, positions) if n)
+    least = min(state.ranks.everywhere(_available), key=lambda found: found.bytes)
+    setting = Setting(
+        device=state.device.device.type,
+        sequence_tokens=sequence,
+        concurrency=request.concurrency,
+        sampled_model=request.sampled_model,
+        ranks=state.ranks.size,
+        ranks_of_weights=state.ranks.size if state.placement.mesh is not None else 1,
+        sampler_bytes=0,
+        graph_bytes=state.limits.total_bytes,
+        waiting_graphs=MAX_WAITING,
+    )
+    # On a GPU the sampler's cache takes a part of what weights and optimiser state leave.
+    state_bytes = sum(total([*state_lines(model, setting), *sampler_lines(model, setting)]) for model in models)
+    limits = sampler_limits(setting.device, least.bytes - state_bytes)
+    setting = dataclasses.replace(setting, sampler_rows=limits.rows, sampler_bytes=limits.state_bytes)
+    given = [model.micro_batch_tokens for model in request.models if model.micro_batch_tokens]
+    wanted = max(given, default=max(default_tokens(setting.device), request.unit_sequences * sequence))
+    verdict = judge(models, setting, wanted, least.bytes)
+    return pb.EstimateMemoryResponse(
+        lines=[
+            pb.MemoryLine(model_id=line.model, part=line.part, bytes=line.bytes, formula=line.formula)
+            for line in verdict.lines
+        ],
+        total_bytes=sum(line.bytes for line in verdict.lines),
+        available_bytes=least.bytes,
+        available_from=least.source,
+        micro_batch_tokens=verdict.tokens,
+        wanted_tokens=verdict.wanted_tokens,
+        wanted_bytes=verdict.wanted_bytes,
+        least_tokens=verdict.least_tokens,
+        least_bytes=verdict.least_bytes,
+        fitting_sequence_tokens=verdict.fitting_sequence,
+    )
+
+
+def plan_model(state: EngineState, request: pb.CreateModelRequest, planned: dict[str, ModelPlan]) -> ModelPlan:
+    """What CreateModel would make of `request`, without making it."""
+    source = request.WhichOneof("source")
+    if source in ("copy_of", "adapter_off"):
+        name = request.copy_of or request.adapter_off
+        original = planned.get(name) or plan_of_held(state.registry.get(name))
+        return _copy(original, request)
+    if source == "directory":
+        config = parse_config((check_directory(request.directory) / "config.json").read_text("utf-8"))
+    elif source == "random":
+        config = parse_config(request.random.config_json)
+    else:
+        raise EngineError("MESSAGE_INVALID", f"'{request.model_id}' names no source.", "Set `directory` or `random`.")
+    dtype = choose_dtype(request.dtype, state.device.device)
+    module = empty_model(config, dtype)
+    return _plan(state, request, module, dtype)
+
+
+def plan_of_held(held: HeldModel) -> ModelPlan:
+    """A model that is there already: a copy of it would be made."""
+    return ModelPlan(
+        id=held.model_id,
+        shape=model_shape(held.module),
+        dtype_bytes=held.dtype.itemsize,
+        trainable_parameters=sum(p.numel() for _, p in held.named_parameters() if p.requires_grad),
+        has_adapter=held.lora is not None,
+        gradient_checkpointing=held.gradient_checkpointing,
+        float32_head=held.float32_head,
+    )
+
+
+def _plan(state: EngineState, request: pb.CreateModelRequest, module: Any, dtype: torch.dtype) -> ModelPlan:
+    shape = model_shape(module)
+    has_adapter = request.HasField("lora")
+    adapter = adapter_parameters(module, request.lora.rank, request.lora.target_modules) if has_adapter else 0
+    learns = adapter if has_adapter else shape.parameters
+    computes_alone = state.device.device.type == "cpu" and state.placement.mesh is None
+    return ModelPlan(
+        id=request.model_id,
+        shape=shape,
+        dtype_bytes=dtype.itemsize,
+        trainable_parameters=learns if request.trainable else 0,
+        has_adapter=has_adapter,
+        is_dense=computes_alone and not has_adapter and shape.folded_weights > 0,
+        gradient_checkpointing=request.gradient_checkpointing,
+        float32_head=request.float32_head,
+    )
+
+
+def _copy(original: ModelPlan, request: pb.CreateModelRequest) -> ModelPlan:
+    return ModelPlan(
+        id=request.model_id,
+        shape=original.shape,
+        dtype_bytes=original.dtype_bytes,
+        trainable_parameters=original.trainable_parameters if request.trainable else 0,
+        has_adapter=original.has_adapter,
+        shares_weights=request.WhichOneof("source") == "adapter_off",
+        is_dense=original.is_dense,
+        gradient_checkpointing=request.gradient_checkpointing or original.gradient_checkpointing,
+        float32_head=request.float32_head or original.float32_head,
+    )
+
+
+def _available(state: EngineState) -> Available:
+    return available_memory(state.device.device)

@@ -1,0 +1,164 @@
+"""The estimate against numbers worked out by hand, and against torch's own account of what was allocated."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from client import sequence
+from tiny import GPT2, QWEN2, create_request
+from torch.profiler import ProfilerActivity, profile
+
+from mrlm_engine.device import choose_device
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.memory.budget import judge
+from mrlm_engine.memory.estimate import estimate, state_lines, total
+from mrlm_engine.memory.plan import ModelPlan, Setting
+from mrlm_engine.memory.shape import ModelShape, adapter_parameters, empty_model, model_shape
+from mrlm_engine.models.from_config import parse_config
+from mrlm_engine.service import models
+from mrlm_engine.service.forward_backward import forward_backward
+from mrlm_engine.service.memory import plan_model
+from mrlm_engine.service.state import EngineState
+from mrlm_engine.settings import EngineSettings
+from mrlm_engine.training.optimizer import AdamWParameters
+
+# Qwen2.5-0.5B's shape: 151,936 x 896 (tied) + 24 x (896 x (896 + 2 x 128) + 1,152 + 896 x 896 + 3 x 896 x 4,864 + 2 x 896) + 896.
+HALF_BILLION: dict[str, Any] = {
+    "model_type": "qwen2",
+    "vocab_size": 151_936,
+    "hidden_size": 896,
+    "intermediate_size": 4864,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 14,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 32_768,
+    "tie_word_embeddings": True,
+}
+PARAMETERS = 494_032_768
+
+
+def shape(config: dict[str, Any]) -> ModelShape:
+    return model_shape(empty_model(parse_config(json.dumps(config)), torch.bfloat16))
+
+
+def test_the_shape_of_a_known_model() -> None:
+    module = empty_model(parse_config(json.dumps(HALF_BILLION)), torch.bfloat16)
+    found = model_shape(module)
+    assert (found.parameters, found.layers, found.hidden, found.intermediate) == (PARAMETERS, 24, 896, 4864)
+    assert (found.query_width, found.key_width, found.vocabulary, found.positions) == (896, 128, 151_936, 32_768)
+    # Rank 16: query and output 896 + 896, key and value 896 + 128, gate, up and down 896 + 4,864, in each of 24 layers.
+    assert adapter_parameters(module, 16, []) == 16 * 24 * (2 * 1792 + 2 * 1024 + 3 * 5760)
+    assert adapter_parameters(module, 8, ["q_proj"]) == 8 * 24 * 1792
+
+
+def test_golden_numbers_of_a_gpu_run() -> None:
+    plan = ModelPlan("policy", shape(HALF_BILLION), dtype_bytes=2, trainable_parameters=PARAMETERS)
+    setting = Setting("cuda", 2048, concurrency=64, sampled_model="policy", sampler_rows=1024, sampler_bytes=40 << 30)
+    lines = {line.part: line.bytes for line in estimate([plan], setting, 16_384)}
+    assert lines["weights"] == 988_065_536
+    assert lines["gradients"] == lines["master copies"] == 1_976_131_072
+    assert lines["optimizer"] == 3_952_262_144
+    assert lines["sampler's weights"] == 988_065_536
+    # 64 sequences x 2,048 tokens x 24 layers x 128 wide x keys and values x 2 bytes.
+    assert lines["sampler's cache"] == 64 * 2048 * 24 * 128 * 2 * 2 == 1_610_612_736
+    assert lines["gradients of a pass"] == 988_065_536
+    # 8 x 896 + 4 x 4,864 + 4 x 896 + 2 x 128 = 30,464 numbers a layer; 35.7 GiB wait alone, above the limit of 2 GiB.
+    per_layer = 30_464 * 2
+    assert lines["activations"] == 16_384 * (24 * per_layer + 896 * 2) + 16_384 * per_layer
+    # 2^27 / 151,936 = 883 rows.
+    assert lines["logits"] == 883 * 151_936 * 16
+    kept = dataclasses.replace(plan, gradient_checkpointing=True)
+    light = {line.part: line.bytes for line in estimate([kept], setting, 16_384)}
+    # Half a billion numbers of layers' inputs, two micro-batches of them, and two layers computed again.
+    graph = 16_384 * (24 * 896 * 2 + 896 * 2)
+    assert light["activations"] == (2 << 30) // graph * graph + 2 * 16_384 * per_layer
+
+
+def test_what_divided_and_frozen_models_and_adapters_take() -> None:
+    small = shape(HALF_BILLION)
+    full = ModelPlan("policy", small, 2, trainable_parameters=PARAMETERS)
+    divided = {line.part: line.bytes for line in state_lines(full, Setting("cuda", 128, ranks=4, ranks_of_weights=4))}
+    # Divided weights are kept in float32: no master copies. The embedding is gathered whole.
+    assert divided == {
+        "weights": PARAMETERS * 4 // 4,
+        "gathered layer": 151_936 * 896 * 2,
+        "gradients": PARAMETERS * 4 // 4,
+        "optimizer": PARAMETERS * 8 // 4,
+    }
+    frozen = ModelPlan("reference", small, 2)
+    assert {line.part: line.bytes for line in state_lines(frozen, Setting("cuda", 128))} == {"weights": PARAMETERS * 2}
+    assert state_lines(dataclasses.replace(frozen, shares_weights=True), Setting("cuda", 128)) == []
+    adapted = dataclasses.replace(full, trainable_parameters=1_000_000, has_adapter=True)
+    parts = {line.part: line.bytes for line in state_lines(adapted, Setting("cuda", 128))}
+    assert parts["gradients"] == parts["master copies"] == 4_000_000
+    assert parts["optimizer"] == 8_000_000
+
+
+def test_the_budget_is_the_largest_that_fits() -> None:
+    plan = ModelPlan("policy", shape(HALF_BILLION), 2, trainable_parameters=PARAMETERS)
+    setting = Setting("cuda", 2048, concurrency=64, sampled_model="policy")
+    everything = judge([plan], setting, 16_384, 0)
+    assert everything.tokens == 16_384
+    enough = judge([plan], setting, 16_384, everything.wanted_bytes)
+    assert (enough.tokens, enough.wanted_bytes) == (16_384, total(enough.lines))
+    lowered = judge([plan], setting, 16_384, everything.wanted_bytes - (8 << 30))
+    assert 2048 <= lowered.tokens < 16_384
+    assert total(lowered.lines) <= everything.wanted_bytes - (8 << 30)
+    assert total(estimate([plan], setting, lowered.tokens + 1)) > everything.wanted_bytes - (8 << 30)
+    # Not one sequence: told with the longest that would.
+    short = judge([plan], setting, 16_384, everything.least_bytes - 1)
+    assert (short.tokens, short.least_tokens) == (0, 2048)
+    assert 1024 < short.fitting_sequence < 2048
+    assert judge([plan], setting, 16_384, 1 << 30).fitting_sequence == 0
+
+
+@pytest.mark.parametrize(
+    ("config", "fields"),
+    [
+        (QWEN2, {}),
+        (QWEN2, {"gradient_checkpointing": True}),
+        (QWEN2, {"dtype": "bfloat16", "float32_head": True}),
+        (QWEN2, {"dtype": "bfloat16", "gradient_checkpointing": True}),
+        ({**GPT2, "n_embd": 128, "n_positions": 512, "vocab_size": 2000}, {}),
+    ],
+    ids=["hot path", "hot path, checkpointed", "bfloat16", "bfloat16, checkpointed", "gpt2"],
+)
+def test_torch_allocates_about_what_is_estimated(config: dict[str, Any], fields: dict[str, Any]) -> None:
+    if config is QWEN2:
+        sizes = {"hidden_size": 128, "intermediate_size": 512, "num_hidden_layers": 4, "max_position_embeddings": 512}
+        config = {**QWEN2, **sizes, "vocab_size": 2000}
+    length, rows = 257, 8
+    tokens = (length - 1) * rows
+    draw = np.random.default_rng(0)
+    mask, gradients = [0] + [1] * (length - 1), [1.0] * (length - 1)
+    made = [sequence(draw.integers(2, 2000, length).tolist(), mask, grad_logprob=gradients) for _ in range(rows)]
+    units = [pb.Unit(sequences=[one]) for one in made]
+    state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 2))
+    create = create_request("policy", json.dumps(config), micro_batch_tokens=tokens, **fields)
+    # Gradients that are known beforehand: one graph at a time.
+    setting = Setting("cpu", length, waiting_graphs=1)
+    lines = estimate([plan_model(state, create, {})], setting, tokens)
+    opening = pb.ForwardBackwardOpen(model_id="policy", outputs=pb.OutputSelection(logprob=True), normalizer=1.0)
+    opening.loss = pb.LOSS_KIND_LINEAR
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as account:
+        models.create(state, create)
+        for _ in range(2):
+            list(forward_backward(state, iter([pb.ForwardBackwardRequest(open=opening, units=units, end=True)])))
+            state.learner("policy").step(AdamWParameters(1e-4, 0.9, 0.99, 1e-8, 0.0), 1.0)
+    found = peak_bytes(account)
+    assert 0.4 * total(lines) < found < 1.1 * total(lines), (found, total(lines), lines)
+
+
+def peak_bytes(account: Any) -> int:
+    """The highest sum of what was allocated and not freed, from the profiler's events in order."""
+    events = [e for e in account.profiler.kineto_results.events() if e.name() == "[memory]"]
+    held = peak = 0
+    for event in sorted(events, key=lambda e: e.start_ns()):
+        held += event.nbytes()
+        peak = max(peak, held)
+    return peak
