@@ -1,6 +1,7 @@
 import { definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { startDpo } from "./dpo-run.ts";
+import { holdsReference } from "./reference.ts";
 import { type DpoOptions, dpoOptions } from "./options.ts";
 
 export { type DpoOptions, dpoOptions } from "./options.ts";
@@ -12,6 +13,7 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
   description: "Direct preference optimisation (arXiv 2305.18290) and its family, on pairs from a file or from episodes.",
   options: dpoOptions,
   iterations: (options) => options.steps,
+  memory: (options) => ({ reference: holdsReference(options), unitSequences: 2 }),
   validate(options, environments) {
     if (options.data === undefined && environments.length === 0) {
       throw new MrlmError("CONFIG_INVALID", "dpo has neither `data` nor an environment to make pairs in.");

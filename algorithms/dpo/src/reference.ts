@@ -16,15 +16,19 @@ export function needsReference({ loss, reference_free }: DpoOptions): boolean {
   return loss !== "simpo" && !reference_free;
 }
 
+/** Whether the reference is a model of its own: not where all of its log-probabilities are known before the first step. */
+export function holdsReference(options: DpoOptions): boolean {
+  const isKnownAtOnce = options.reference === "precomputed" && (options.data !== undefined || options.collect_every === 0) && options.loss !== "kto";
+  return needsReference(options) && !isKnownAtOnce;
+}
+
 /**
  * A frozen copy of the policy (with adapters: the policy without them), evaluated for each batch or once for all pairs. With the
  * latter the copy need not exist, unless pairs are made anew or the loss estimates a divergence.
  */
 export async function reference(context: AlgorithmContext, options: DpoOptions): Promise<Reference> {
   const isOnce = options.reference === "precomputed";
-  const isKnownAtOnce = isOnce && (options.data !== undefined || options.collect_every === 0) && options.loss !== "kto";
-  const isCopied = needsReference(options) && !isKnownAtOnce;
-  const model: ModelId = isCopied ? await context.reference() : context.policy;
+  const model: ModelId = holdsReference(options) ? await context.reference() : context.policy;
   let known: readonly PairSums[] = [];
   const evaluate = (pairs: readonly Pair[]): Promise<PairSums[]> => logprobSums(context, model, pairs);
   return {

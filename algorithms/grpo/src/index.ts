@@ -13,6 +13,7 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
   description: "Group relative policy optimisation (arXiv 2402.03300) with the named options of its family.",
   options: grpoOptions,
   iterations: (options) => options.steps,
+  memory: ({ kl_coefficient, group_size }) => ({ reference: kl_coefficient > 0, unitSequences: group_size }),
   validate,
   create: startGrpo,
 };

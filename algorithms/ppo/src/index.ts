@@ -15,6 +15,11 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
   options: ppoOptions,
   iterations: (options) => options.steps,
   needsValueHead: ({ critic }) => critic === "shared",
+  memory: ({ critic, critic_path: path, kl_coefficient, group_size }) => ({
+    reference: kl_coefficient > 0,
+    unitSequences: group_size,
+    ...(critic === "shared" ? {} : { critic: path === undefined ? ("copy" as const) : { path } }),
+  }),
   validate(_options, environments) {
     if (environments.length === 0) throw new MrlmError("CONFIG_INVALID", "ppo has no environment to play in.", { hint: "Name one under `environments`." });
   },

@@ -22,6 +22,8 @@ export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.t
 export { type PreparedRun, type PreparedStage, prepareRun } from "./train/prepare-run.ts";
 export type { EvaluationPoint, RunEvent, RunSummary } from "./train/run-events.ts";
 export { type OpenedRun, openRun, type TrainOptions, trainRun } from "./train/train-run.ts";
+export { checkMemory, shownBytes } from "./train/memory-check.ts";
+export { estimateRun, type RunMemory } from "./train/run-memory.ts";
 export { policyOptions } from "./train/model-source.ts";
 export { rolloutSampling } from "./train/stage-context.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";

@@ -5,6 +5,7 @@ import type { EnvironmentRef } from "./environment-host.ts";
 import type { TaskId, VersionedId } from "./id.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { Logger } from "./logger.ts";
+import type { AlgorithmMemory } from "./memory.ts";
 import type { IterationReport } from "./metrics.ts";
 import type { RandomStream } from "./random.ts";
 import type { Renderer } from "./renderer.ts";
@@ -62,6 +63,8 @@ export interface AlgorithmDefinition<Options = unknown> {
   iterations(options: Options): number;
   /** Whether the policy is to be made with a value head; it has no effect on other stages. */
   needsValueHead?(options: Options): boolean;
+  /** What it makes beside the policy, for the estimate of a run's memory; without it the policy alone is counted. */
+  memory?(options: Options): AlgorithmMemory;
   /** Checks what a schema cannot (a group size that cannot give an advantage); throws CONFIG_INVALID before work begins. */
   validate?(options: Options, environments: readonly TrainingEnvironment[]): void;
   create(context: AlgorithmContext, options: Options): AlgorithmRun | Promise<AlgorithmRun>;

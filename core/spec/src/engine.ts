@@ -1,3 +1,4 @@
+import type { MemoryEstimate, MemoryWorkload } from "./memory.ts";
 import type { StopReason } from "./trajectory.ts";
 
 /** Names a model that an engine holds: `policy`, `critic`, `reference`, ... */
@@ -240,6 +241,8 @@ export type LoadOptions = Pick<CreateModelOptions, "gradientCheckpointing" | "mi
 /** Holds weights, samples and learns. It knows models and no algorithm. */
 export interface Engine {
   describe(): Promise<EngineInfo>;
+  /** What models would take of the device's memory, before any of them is made. */
+  estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate>;
   createModel(options: CreateModelOptions): Promise<CreatedModel>;
   releaseModel(model: ModelId): Promise<void>;
   sampler(model: ModelId): Promise<Sampler>;

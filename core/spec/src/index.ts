@@ -25,6 +25,7 @@ export * from "./metrics.ts";
 export * from "./tracker.ts";
 export * from "./algorithm.ts";
 export * from "./engine.ts";
+export * from "./memory.ts";
 export * from "./engine-provider.ts";
 export * from "./plugin.ts";
 export * from "./random.ts";

@@ -3,6 +3,7 @@ export * from "./errors.ts";
 export * from "./integers.ts";
 export * from "./invalid.ts";
 export * from "./protocol.ts";
+export * from "./engine/memory.ts";
 export * from "./engine/models.ts";
 export * from "./engine/optimiser.ts";
 export * from "./engine/sampling.ts";

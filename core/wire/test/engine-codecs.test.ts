@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { CreateModelOptions, EngineInfo, ModelInfo, SampleResult } from "@mrlm/spec";
+import type { CreateModelOptions, EngineInfo, MemoryEstimate, ModelInfo, SampleResult } from "@mrlm/spec";
 import fc from "fast-check";
 import {
   bytesOf,
@@ -7,6 +7,8 @@ import {
   decodeCreatedModel,
   decodeEngineInfo,
   decodeGradients,
+  decodeMemoryEstimate,
+  decodeMemoryWorkload,
   decodeOptimStep,
   decodeOptimStepResult,
   decodeOutputs,
@@ -18,6 +20,8 @@ import {
   encodeCreatedModel,
   encodeEngineInfo,
   encodeGradients,
+  encodeMemoryEstimate,
+  encodeMemoryWorkload,
   encodeOptimStep,
   encodeOptimStepResult,
   encodeOutputs,
@@ -83,6 +87,26 @@ describe("what is encoded and decoded is what it was", () => {
     fc.assert(
       fc.property(options, (value) => expectSame(decodeCreateModel(throughBytes(wire.CreateModelRequest, encodeCreateModel(value, 7n))), value)),
     );
+  });
+
+  test("what a run would take of memory", () => {
+    const bytes = fc.maxSafeNat();
+    const estimate: fc.Arbitrary<MemoryEstimate> = fc.record({
+      lines: fc.array(fc.record({ model: text, part: text, bytes, formula: text }), { maxLength: 3 }),
+      totalBytes: bytes,
+      availableBytes: bytes,
+      availableFrom: text,
+      microBatchTokens: fc.nat(),
+      wantedTokens: fc.nat(),
+      wantedBytes: bytes,
+      leastTokens: fc.nat(),
+      leastBytes: bytes,
+      fittingSequenceTokens: fc.nat(),
+    });
+    fc.assert(fc.property(estimate, (value) => expectSame(decodeMemoryEstimate(throughBytes(wire.EstimateMemoryResponse, encodeMemoryEstimate(value))), value)));
+    const model = { model: "policy", role: "policy", source: { kind: "copy", of: "x" }, trainable: true, dtype: "auto", float32Head: false, valueHead: false, gradientCheckpointing: false, microBatchTokens: 0 } as const;
+    for (const workload of [{ models: [model], concurrency: 2 }, { models: [], sampledModel: "policy", concurrency: 0, sequenceTokens: 9, unitSequences: 8 }])
+      expectSame(decodeMemoryWorkload(throughBytes(wire.EstimateMemoryRequest, encodeMemoryWorkload(workload))), workload);
   });
 
   test("what an engine says of itself", () => {

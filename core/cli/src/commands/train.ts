@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Checkpoint, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, type ResolvedConfig, RunDirectory, type RunSummary, trainRun } from "@mrlm/runtime";
+import { checkMemory, type Checkpoint, estimateRun, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, type ResolvedConfig, RunDirectory, type RunSummary, trainRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
@@ -20,6 +20,7 @@ export interface TrainArguments {
   readonly seed?: string;
   readonly resume?: string;
   readonly steps?: string;
+  readonly dryRun?: boolean;
 }
 
 /** Trains as a configuration says, or goes on with a run; the exit code. */
@@ -45,6 +46,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     const environments = await openEnvironments({ config, configPath, directory, plugins, notice, onStarted: started("server") });
     cleanUp.unshift(() => environments.stop());
     const prepared = await prepareRun(loaded, { host: environments.host, algorithms: plugins });
+    if (args.dryRun === true) return await tryOut();
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
@@ -64,6 +66,19 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       ...(checkpoint === undefined ? {} : { checkpoint }),
     });
     return end(context, summary, config);
+
+    /** Everything that comes before the first step, without a run directory. */
+    async function tryOut(): Promise<number> {
+      if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
+      const { engine, stop } = await openEngine({ config, plugins, logDirectory: undefined, signal: interrupts.drain, onStarted: started("engine") });
+      cleanUp.unshift(stop);
+      const memory = await estimateRun(engine, prepared);
+      onEvent({ kind: "memory", memory });
+      const lowered = checkMemory(memory, config);
+      if (lowered !== undefined) notice(lowered.notice);
+      console.note("nothing was trained (--dry-run)");
+      return EXIT.ok;
+    }
   } finally {
     interrupts.dispose();
     for (const close of cleanUp) await close().catch((error: Error) => console.note(`note: ${error.message}`));

@@ -1,6 +1,7 @@
 import type { EvaluationResult, RunEvent } from "@mrlm/runtime";
 import type { JsonObject, Metrics } from "@mrlm/spec";
 import type { Console } from "./console.ts";
+import { memoryTable } from "./memory-table.ts";
 import { decimal, duration } from "./numbers.ts";
 import { shownPath } from "./shown-path.ts";
 import { type ProgressBar, progressBar } from "./progress-bar.ts";
@@ -33,6 +34,9 @@ export function trainingView(console: Console): (event: RunEvent) => void {
     switch (event.kind) {
       case "start":
         say(`run directory ${shownPath(event.directory)}${event.resumedAt === undefined ? "" : `, resumed after step ${event.resumedAt}`}`);
+        break;
+      case "memory":
+        say(memoryTable(event.memory));
         break;
       case "stage":
         bar?.clear();

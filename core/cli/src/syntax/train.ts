@@ -10,6 +10,7 @@ export const trainCommand: CommandModule = (program, start, finish) => {
     .option("--output <directory>", "where the run directory is made")
     .option("--seed <number>", "instead of the configuration's")
     .option("--resume <path>", "run directory, or one of its checkpoints, to go on with")
+    .option("--dry-run", "check everything, print what the run would take of memory, and train nothing")
     .option("--steps <n>", "with --resume: of the last stage, instead of the configuration's, to make a run longer")
     .action(async (args: TrainArguments) => finish(await (await import("../commands/train.ts")).train(start(), args)));
 };

@@ -1,5 +1,5 @@
-import type { CreateModelOptions, CreatedModel, Engine, EngineInfo, EngineUnit, ForwardBackwardOptions, ForwardBackwardResult, LoadOptions, ModelId, ModelInfo, OptimStepOptions, OptimStepResult, OutputSelection, PublishResult, Sampler, UnitOutputs } from "@mrlm/spec";
-import { decodeCreatedModel, decodeEngineInfo, decodeModelInfo, decodeOptimStepResult, encodeCreateModel, encodeOptimStep, ENGINE_SERVICE, fromInt64 } from "@mrlm/wire";
+import type { CreateModelOptions, CreatedModel, Engine, EngineInfo, EngineUnit, ForwardBackwardOptions, ForwardBackwardResult, LoadOptions, MemoryEstimate, MemoryWorkload, ModelId, ModelInfo, OptimStepOptions, OptimStepResult, OutputSelection, PublishResult, Sampler, UnitOutputs } from "@mrlm/spec";
+import { decodeCreatedModel, decodeEngineInfo, decodeMemoryEstimate, decodeModelInfo, decodeOptimStepResult, encodeCreateModel, encodeMemoryWorkload, encodeOptimStep, ENGINE_SERVICE, fromInt64 } from "@mrlm/wire";
 import type { EngineConnection } from "./connection.ts";
 import { remoteForwardBackward } from "./forward-backward.ts";
 import { remoteForward } from "./forward.ts";
@@ -20,6 +20,10 @@ export class RemoteEngine implements Engine {
 
   async describe(): Promise<EngineInfo> {
     return decodeEngineInfo(await this.#connection.call(ENGINE_SERVICE.describe, {}));
+  }
+
+  async estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate> {
+    return decodeMemoryEstimate(await this.#connection.call(ENGINE_SERVICE.estimateMemory, encodeMemoryWorkload(workload)));
   }
 
   createModel(options: CreateModelOptions): Promise<CreatedModel> {

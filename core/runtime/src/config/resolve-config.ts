@@ -58,6 +58,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       provider: input.engine?.provider ?? "torch",
       device: input.engine?.device ?? "auto",
       mode: input.engine?.mode ?? "auto",
+      check_memory: input.engine?.check_memory ?? true,
     },
     server: { ...input.server, ...tokenFile(input.server), spawn: input.server?.spawn ?? false, reconnect_seconds: input.server?.reconnect_seconds ?? 60 },
     checkpoint: { every: input.checkpoint?.every ?? 50, keep: input.checkpoint?.keep ?? 2 },

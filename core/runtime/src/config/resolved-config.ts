@@ -69,6 +69,7 @@ export interface ResolvedConfig {
     readonly provider: string;
     readonly device: "auto" | "cpu" | "cuda";
     readonly mode: "auto" | "deterministic" | "throughput";
+    readonly check_memory: boolean;
     readonly threads?: number;
   };
   readonly server: { readonly address?: string; readonly token_file?: string; readonly spawn: boolean; readonly reconnect_seconds: number };

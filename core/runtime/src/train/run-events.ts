@@ -1,4 +1,5 @@
 import type { IterationReport } from "@mrlm/spec";
+import type { RunMemory } from "./run-memory.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
 
 /** What a run tells while it goes on. */
@@ -9,6 +10,8 @@ export type RunEvent =
       readonly stages: readonly { readonly name: string; readonly iterations: number }[];
       readonly resumedAt: number | undefined;
     }
+  /** What the run is estimated to take, before anything is made. */
+  | { readonly kind: "memory"; readonly memory: RunMemory }
   | { readonly kind: "stage"; readonly index: number; readonly name: string; readonly iterations: number; readonly iteration: number }
   | {
       readonly kind: "iteration";

@@ -35,6 +35,12 @@ export class RunRecorder {
     return changesOf(before, now).map((change) => `The run goes on with other means than before, so that it may not be bit-identical: ${describeChange(change)}.`);
   }
 
+  /** Adds what has become known since the beginning. */
+  add(fields: JsonObject): void {
+    Object.assign(this.#record, fields);
+    this.#run.writeRecord({ ...this.#record, status: "running" });
+  }
+
   ended(summary: RunSummary): void {
     const { status, steps, seconds, trainingSeconds, evaluations } = summary;
     this.#run.writeRecord({ ...this.#record, status, ended: new Date().toISOString(), ...(JSON.parse(JSON.stringify({ steps, seconds, trainingSeconds, evaluations })) as JsonObject) });

@@ -1,4 +1,4 @@
-import { type Engine, type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { type Engine, type EnvironmentHost, type JsonObject, type Logger, MrlmError } from "@mrlm/spec";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { silentLogger } from "../logging/silent-logger.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
@@ -56,6 +56,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
   const tracking = await trackRun(prepared, run, resumedAt, (text) => told({ kind: "notice", text }));
   const onEvent = (event: RunEvent): void => {
     tracking.follow(event);
+    if (event.kind === "memory") record.add({ memory: JSON.parse(JSON.stringify(event.memory)) as JsonObject });
     told(event);
   };
   let status: RunSummary["status"] | "failed" = "failed";

@@ -57,7 +57,10 @@ export class TrainingRun {
     this.#parts = parts;
     this.#state = state;
     this.#policy = policy;
-    this.#engine = watchEngine(parts.engine, policy.info.model, state, (model, result) => this.#memory.note(model, result));
+    this.#engine = watchEngine(parts.engine, policy.info.model, state, {
+      onPass: (model, result) => this.#memory.note(model, result),
+      microBatchTokens: policy.microBatchTokens,
+    });
     this.#rollouts = new RolloutRunner({
       host,
       engine: this.#engine,
@@ -78,7 +81,7 @@ export class TrainingRun {
       checkpoint === undefined
         ? { state: initialState(), extension: undefined }
         : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
-    const policy = await setUpPolicy(engine, prepared, run, checkpoint, memoryOf(extension, prepared.config));
+    const policy = await setUpPolicy(engine, prepared, run, checkpoint, { changed: memoryOf(extension, prepared.config), onEvent: parts.onEvent });
     // Only now: what cannot be gone on with must not cost the run its later steps.
     if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
     for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config)) onEvent({ kind: "notice", text });

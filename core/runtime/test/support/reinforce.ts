@@ -17,6 +17,7 @@ export const reinforce: AlgorithmDefinition<Options> = {
   description: "REINFORCE, for tests.",
   options,
   iterations: ({ steps }) => steps,
+  memory: ({ with_reference, group_size }) => ({ reference: with_reference, unitSequences: group_size }),
   create: start,
 };
 

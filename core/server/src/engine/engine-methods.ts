@@ -1,8 +1,10 @@
 import {
   decodeCreateModel,
+  decodeMemoryWorkload,
   decodeOptimStep,
   encodeCreatedModel,
   encodeEngineInfo,
+  encodeMemoryEstimate,
   encodeModelInfo,
   encodeOptimStepResult,
   toInt64,
@@ -16,6 +18,7 @@ import type { ServedEngine } from "./served-engine.ts";
 export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () => encodeEngineInfo(await engine.describe(), calls.last)),
+    estimateMemory: unary<wire.EstimateMemoryRequest, wire.EstimateMemoryResponse>(async ({ request }) => encodeMemoryEstimate(await engine.estimateMemory(decodeMemoryWorkload(request)))),
     createModel: numbered<wire.CreateModelRequest, wire.CreateModelResponse>(async (request) => encodeCreatedModel(await engine.createModel(decodeCreateModel(request)))),
     releaseModel: numbered<wire.ReleaseModelRequest, wire.ReleaseModelResponse>(async ({ modelId }) => {
       await engine.releaseModel(modelId);

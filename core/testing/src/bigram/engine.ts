@@ -8,6 +8,8 @@ import {
   type ForwardBackwardOptions,
   type ForwardBackwardResult,
   type LoadOptions,
+  type MemoryEstimate,
+  type MemoryWorkload,
   type ModelId,
   type ModelInfo,
   MrlmError,
@@ -51,6 +53,18 @@ export class BigramEngine implements Engine {
       computeSeconds: 0,
       models: Array.from(this.#models.values(), (model) => model.info),
     };
+  }
+
+  /** Tables of a few thousand numbers fit anywhere: the memory of this process is not looked up. */
+  async estimateMemory({ models, sequenceTokens = 0 }: MemoryWorkload): Promise<MemoryEstimate> {
+    const lines = models.map(({ model, source }) => {
+      const size = source.kind === "random" ? Number(source.config["vocab_size"] ?? 0) : 0;
+      return { model, part: "weights", bytes: 4 * size * size, formula: `${size} x ${size} x 4 bytes` };
+    });
+    const totalBytes = lines.reduce((sum, { bytes }) => sum + bytes, 0);
+    const wantedTokens = Math.max(1, ...models.map(({ microBatchTokens }) => microBatchTokens ?? 0), sequenceTokens);
+    const same = { microBatchTokens: wantedTokens, wantedTokens, leastTokens: sequenceTokens, fittingSequenceTokens: sequenceTokens };
+    return { lines, totalBytes, wantedBytes: totalBytes, leastBytes: totalBytes, availableBytes: 0, availableFrom: "", ...same };
   }
 
   async createModel(options: CreateModelOptions): Promise<CreatedModel> {

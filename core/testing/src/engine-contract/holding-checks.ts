@@ -19,6 +19,18 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
+    name: "estimates the memory of models that it does not hold yet",
+    run: async ({ engine, model }) => {
+      const before = (await engine.describe()).models.length;
+      const copy = { model: "reference", role: "reference", source: { kind: "copy", of: "planned" }, trainable: false } as const;
+      const estimate = await engine.estimateMemory({ models: [{ ...model, model: "planned" }, copy], sampledModel: "planned", concurrency: 4, sequenceTokens: 8 });
+      assert.equal((await engine.describe()).models.length, before);
+      assert.equal(estimate.totalBytes, estimate.lines.reduce((sum, { bytes }) => sum + bytes, 0));
+      assert(estimate.lines.some((line) => line.model === "planned" && line.part === "weights" && line.bytes > 0));
+      assert(estimate.microBatchTokens <= estimate.wantedTokens && estimate.leastBytes <= estimate.wantedBytes);
+    },
+  },
+  {
     name: "a frozen copy keeps the weights that it was made from, and does not learn",
     run: async ({ engine, model: { model } }) => {
       await engine.createModel({ model: "reference", role: "reference", source: { kind: "copy", of: model }, trainable: false });

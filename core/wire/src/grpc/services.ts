@@ -22,6 +22,7 @@ const ENGINE = "/mrlm.engine.v1.EngineService" as const;
 /** `mrlm.engine.v1.EngineService` for @grpc/grpc-js. */
 export const ENGINE_SERVICE = {
   describe: method(`${ENGINE}/Describe`, "unary", engine.DescribeRequest, engine.DescribeResponse),
+  estimateMemory: method(`${ENGINE}/EstimateMemory`, "unary", engine.EstimateMemoryRequest, engine.EstimateMemoryResponse),
   createModel: method(`${ENGINE}/CreateModel`, "unary", engine.CreateModelRequest, engine.CreateModelResponse),
   releaseModel: method(`${ENGINE}/ReleaseModel`, "unary", engine.ReleaseModelRequest, engine.ReleaseModelResponse),
   sample: method(`${ENGINE}/Sample`, "duplex", engine.SampleRequest, engine.SampleResponse),

@@ -33,7 +33,10 @@ def judge(models: Sequence[ModelPlan], setting: Setting, wanted: int, available:
     """
     least = setting.sequence_tokens
     needs = _needs(models, setting)
-    fits = (lambda tokens: needs(max(tokens, least)) <= available) if available else (lambda tokens: True)
+
+    def fits(tokens: int) -> bool:
+        return not available or needs(max(tokens, least)) <= available
+
     tokens = wanted if fits(wanted) else largest(fits, least, wanted)
     return Verdict(
         lines=estimate(models, setting, max(tokens, least)),

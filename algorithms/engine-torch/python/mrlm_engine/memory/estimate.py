@@ -15,8 +15,8 @@ from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
 def estimate(models: Sequence[ModelPlan], setting: Setting, pass_tokens: int) -> list[Line]:
     """Lines for everything that exists at the run's peak, when at most `pass_tokens` are computed at once.
 
-    Weights, gradients and optimiser state stay from step to step, and so do the sampler's weights and its cache. To them
-    comes the largest of what exists for a while only: one model's pass, one model's optimiser step, or a publication.
+    Weights, gradients and optimiser state stay from step to step, and so do the sampler's weights and its cache. The
+    largest of what exists for a while only is added: one model's pass, one model's optimiser step, or a publication.
     """
     lines = [line for model in models for line in (*state_lines(model, setting), *sampler_lines(model, setting))]
     for_a_while = [pass_lines(model, setting, pass_tokens) for model in models]

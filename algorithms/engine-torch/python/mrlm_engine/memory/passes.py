@@ -56,7 +56,7 @@ def layer_numbers(model: ModelPlan, setting: Setting) -> int:
 
 
 def _logits(model: ModelPlan, setting: Setting, tokens: int) -> Line:
-    """Logits of a chunk of rows in float32, as often as they exist at once: themselves, logarithms, and two gradients."""
+    """Logits of a chunk of rows in float32, four times: themselves, their logarithms, and what makes gradients."""
     shape = model.shape
     rows = min(tokens, chunk_rows(setting.device, shape.vocabulary))
     formula = f"{rows} rows x {shape.vocabulary} tokens x 4 x 4 bytes"

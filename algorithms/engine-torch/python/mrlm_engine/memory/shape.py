@@ -51,12 +51,12 @@ def empty_model(config: Any, dtype: torch.dtype) -> Any:
 def model_shape(module: Any) -> ModelShape:
     """The shape of a module, which may be an empty one."""
     config = module.config.get_text_config()
-    hidden, heads = int(config.hidden_size), int(config.num_attention_heads)
+    hidden, heads = int(config.hidden_size), int(getattr(config, "num_attention_heads", None) or 1)
     head_size = int(getattr(config, "head_dim", None) or hidden // heads)
     key_heads = int(getattr(config, "num_key_value_heads", None) or heads)
     intermediate = getattr(config, "intermediate_size", None) or getattr(config, "n_inner", None) or 4 * hidden
     dense = dense_shape(module)
-    layers = int(config.num_hidden_layers)
+    layers = int(getattr(config, "num_hidden_layers", None) or 1)
     folded = (
         0 if dense is None else layers * hidden * (dense.query_width + 2 * dense.key_width + 2 * dense.intermediate)
     )

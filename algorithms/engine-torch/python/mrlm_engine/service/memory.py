@@ -31,8 +31,8 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
     if not request.models:
         raise EngineError("MESSAGE_INVALID", "EstimateMemory names no model.", "Send what CreateModel would be sent.")
     plans: dict[str, ModelPlan] = {}
-    for wanted in request.models:
-        plans[wanted.model_id] = plan_model(state, wanted, plans)
+    for model in request.models:
+        plans[model.model_id] = plan_model(state, model, plans)
     models = list(plans.values())
     positions = min((plan.shape.positions for plan in models if plan.shape.positions), default=0)
     sequence = min(n for n in (request.sequence_tokens or positions or UNLIMITED_TOKENS, positions) if n)

@@ -27,7 +27,8 @@ from mrlm_engine.service.state import EngineState
 from mrlm_engine.settings import EngineSettings
 from mrlm_engine.training.optimizer import AdamWParameters
 
-# Qwen2.5-0.5B's shape: 151,936 x 896 (tied) + 24 x (896 x (896 + 2 x 128) + 1,152 + 896 x 896 + 3 x 896 x 4,864 + 2 x 896) + 896.
+# Qwen2.5-0.5B's shape. Its parameters: 151,936 x 896 (tied) + 24 layers of 896 x (896 + 2 x 128) + 1,152 + 896 x 896
+# + 3 x 896 x 4,864 + 2 x 896, and 896.
 HALF_BILLION: dict[str, Any] = {
     "model_type": "qwen2",
     "vocab_size": 151_936,

@@ -1,0 +1,20 @@
+import { type RunMemory, shownBytes } from "@mrlm/runtime";
+import { table } from "./table.ts";
+
+/** Lines below this share of the whole are one line together. */
+const SMALL = 0.02;
+
+/** What a run is estimated to take, as a short table with its sum and what there is. */
+export function memoryTable(memory: RunMemory): string {
+  const { lines, totalBytes, availableBytes, availableFrom } = memory;
+  const large = lines.filter(({ bytes }) => bytes >= SMALL * totalBytes);
+  const rest = totalBytes - large.reduce((sum, { bytes }) => sum + bytes, 0);
+  const free = availableBytes === 0 ? "how much there is, the system does not say" : `${shownBytes(availableBytes)} free (${availableFrom}, a tenth left alone)`;
+  const rows = [
+    ...large.map(({ model, part, bytes, formula }) => [`${model}: ${part}`, shownBytes(bytes), formula]),
+    ...(rest > 0 ? [["the rest", shownBytes(rest), ""]] : []),
+    ["all", shownBytes(totalBytes), free],
+  ];
+  const heading = `memory of ${memory.stage}, estimated`;
+  return table([[heading, "bytes", "from"], ...rows]);
+}

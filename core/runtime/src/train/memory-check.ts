@@ -1,0 +1,49 @@
+import { MrlmError } from "@mrlm/spec";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
+import type { RunMemory } from "./run-memory.ts";
+
+const GIB = 2 ** 30;
+const MIB = 2 ** 20;
+
+/** Bytes for people: `3.2 GiB`, `14 MiB`. */
+export function shownBytes(bytes: number): string {
+  return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${(bytes / MIB).toFixed(bytes < 10 * MIB ? 1 : 0)} MiB`;
+}
+
+/**
+ * The token budget that a run is to have where it is not the one that it would have by itself, with words about it. Throws MEMORY_INSUFFICIENT where
+ * not even one sequence fits.
+ */
+export function checkMemory(memory: RunMemory, config: ResolvedConfig): { readonly microBatchTokens: number; readonly notice: string } | undefined {
+  const { stage, availableBytes, availableFrom, microBatchTokens, wantedBytes, wantedTokens, leastTokens, leastBytes } = memory;
+  const free = `${shownBytes(availableBytes)} free (${availableFrom})`;
+  if (microBatchTokens === 0) {
+    throw new MrlmError(
+      "MEMORY_INSUFFICIENT",
+      `${stage} needs about ${shownBytes(leastBytes)} with one sequence of ${leastTokens} tokens at a time, and there are ${free}: ${shownBytes(leastBytes - availableBytes)} too few.`,
+      { hint: advice(memory, config) },
+    );
+  }
+  if (!memory.isLowered) return undefined;
+  return {
+    microBatchTokens,
+    notice: `model.micro_batch_tokens is lowered from ${wantedTokens} to ${microBatchTokens}: ${stage} would need about ${shownBytes(wantedBytes)}, and there are ${free}. It changes speed and memory, never the gradient.`,
+  };
+}
+
+/** What would help, the cheapest first. */
+function advice({ fittingSequenceTokens, isLengthStated, availableFrom }: RunMemory, { model, distributed, sampling }: ResolvedConfig): string {
+  const ways: string[] = [];
+  if (fittingSequenceTokens > 0) ways.push(`lower sampling.max_sequence_tokens to ${fittingSequenceTokens}${isLengthStated ? "" : " (it is not set: the length was assumed)"}`);
+  if (model.gradient_checkpointing !== true) ways.push("set model.gradient_checkpointing: true");
+  if (model.lora === undefined) ways.push("train an adapter (model.lora)");
+  // "auto" is float32 everywhere but on a GPU.
+  if (model.dtype === "float32" || (model.dtype === "auto" && availableFrom !== "CUDA")) ways.push("use model.dtype: bfloat16");
+  if (sampling.concurrency > 16) ways.push("sample fewer episodes at once (sampling.concurrency)");
+  if (distributed.strategy !== "fsdp") ways.push("divide the model over several devices (distributed: { strategy: fsdp })");
+  return `${capitalised(ways.join("; "))}. To try it all the same: engine.check_memory: false.`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,79 @@
+import { afterAll, expect, test } from "@jest/globals";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CreateModelOptions, MemoryEstimate, MemoryWorkload } from "@mrlm/spec";
+import { BigramEngine } from "@mrlm/testing";
+import { MetricsFile, RunDirectory, type RunEvent, trainRun } from "@mrlm/runtime";
+import { CONFIG, prepare, removeTemporaryDirectories } from "./support/training.ts";
+
+afterAll(removeTemporaryDirectories);
+
+/** A machine with so many bytes, on which a token of a pass takes 1 MiB and every model 10 MiB. */
+class SmallMachine extends BigramEngine {
+  readonly workloads: MemoryWorkload[] = [];
+  readonly created: CreateModelOptions[] = [];
+  readonly #free: number;
+
+  constructor(mebibytes: number) {
+    super();
+    this.#free = mebibytes * 2 ** 20;
+  }
+
+  override async estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate> {
+    this.workloads.push(workload);
+    const least = workload.sequenceTokens ?? 0;
+    const fixed = 10 * 2 ** 20 * workload.models.length;
+    const bytes = (tokens: number): number => fixed + tokens * 2 ** 20;
+    const fitting = Math.floor((this.#free - fixed) / 2 ** 20);
+    const wantedTokens = Math.max(4096, least);
+    const microBatchTokens = fitting < least ? 0 : Math.min(wantedTokens, fitting);
+    const lines = [{ model: "policy", part: "weights", bytes: bytes(Math.max(least, microBatchTokens)), formula: "" }];
+    const totalBytes = lines[0]?.bytes ?? 0;
+    return { lines, totalBytes, availableBytes: this.#free, availableFrom: "test", microBatchTokens, wantedTokens, wantedBytes: bytes(wantedTokens), leastTokens: least, leastBytes: bytes(least), fittingSequenceTokens: Math.max(0, Math.min(least, fitting)) };
+  }
+
+  override async createModel(options: CreateModelOptions) {
+    this.created.push(options);
+    return super.createModel(options);
+  }
+}
+
+async function train(engine: SmallMachine, changes: Readonly<Record<string, unknown>> = {}): Promise<{ events: RunEvent[]; run: RunDirectory }> {
+  const events: RunEvent[] = [];
+  const { prepared, host } = await prepare({ ...CONFIG, eval: { tasks: 0 }, sampling: { max_tokens: 8, concurrency: 3 }, ...changes });
+  const run = RunDirectory.create(prepared.config, prepared.sourceText);
+  await trainRun({ prepared, host, engine, run, onEvent: (event) => events.push(event) });
+  return { events, run };
+}
+
+const record = (run: RunDirectory): { readonly memory?: MemoryEstimate } => JSON.parse(readFileSync(join(run.path, "run.json"), "utf8"));
+
+test("a run that fits is told of and recorded, and left as it is", async () => {
+  const engine = new SmallMachine(8000);
+  const { events, run } = await train(engine);
+  // One for each stage; the second has a reference, and the assumed length is at least 1,024 tokens.
+  expect(engine.workloads).toMatchObject([{ models: [{ model: "policy" }], sampledModel: "policy", concurrency: 3, sequenceTokens: 1024 }, { models: [{ model: "policy" }, { role: "reference" }] }]);
+  expect(events.find(({ kind }) => kind === "memory")).toMatchObject({ memory: { stage: "second", isLowered: false, isLengthStated: false } });
+  expect(record(run).memory).toMatchObject({ stage: "second", availableBytes: 8000 * 2 ** 20 });
+  expect(engine.created[0]?.microBatchTokens).toBeUndefined();
+});
+
+test("the token budget is lowered to what fits, and said", async () => {
+  const engine = new SmallMachine(2020);
+  const { events } = await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: 500 } });
+  expect(engine.created[0]?.microBatchTokens).toBe(2000);
+  expect(events).toContainEqual({ kind: "notice", text: expect.stringMatching(/^model\.micro_batch_tokens is lowered from 4096 to 2000: second would need about 4\.0 GiB, and there are 2\.0 GiB free \(test\)\./) });
+});
+
+test("what cannot fit is refused with what is missing and what to do, unless the configuration says not to check", async () => {
+  const sampling = { max_tokens: 8, max_sequence_tokens: 500 };
+  await expect(train(new SmallMachine(320), { sampling })).rejects.toMatchObject({
+    code: "MEMORY_INSUFFICIENT",
+    message: expect.stringMatching(/^second needs about 520 MiB with one sequence of 500 tokens at a time, and there are 320 MiB free \(test\): 200 MiB too few\.$/),
+    hint: expect.stringMatching(/^Lower sampling\.max_sequence_tokens to 300; set model\.gradient_checkpointing: true; .*engine\.check_memory: false/),
+  });
+  const { run, events } = await train(new SmallMachine(320), { sampling, engine: { check_memory: false } });
+  expect(existsSync(run.modelPath)).toBe(true);
+  expect(events.some(({ kind }) => kind === "memory")).toBe(false);
+  expect(new MetricsFile(join(run.path, "metrics.jsonl")).rows().length).toBeGreaterThan(0);
+});

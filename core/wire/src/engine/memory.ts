@@ -1,0 +1,55 @@
+import type { MemoryEstimate, MemoryWorkload } from "@mrlm/spec";
+import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
+import { fromInt64, toInt64 } from "../integers.ts";
+import { decodeCreateModel, encodeCreateModel } from "./models.ts";
+
+export function encodeMemoryWorkload({ models, sampledModel, concurrency, sequenceTokens, unitSequences }: MemoryWorkload): wire.EstimateMemoryRequest {
+  return {
+    models: models.map((model) => encodeCreateModel(model, 0n)),
+    sampledModel: sampledModel ?? "",
+    concurrency,
+    sequenceTokens: sequenceTokens ?? 0,
+    unitSequences: unitSequences ?? 0,
+  };
+}
+
+/** Omitted numbers read as left out. */
+export function decodeMemoryWorkload({ models, sampledModel, concurrency, sequenceTokens, unitSequences }: wire.EstimateMemoryRequest): MemoryWorkload {
+  return {
+    models: models.map(decodeCreateModel),
+    concurrency,
+    ...(sampledModel !== "" && { sampledModel }),
+    ...(sequenceTokens > 0 && { sequenceTokens }),
+    ...(unitSequences > 0 && { unitSequences }),
+  };
+}
+
+export function encodeMemoryEstimate(estimate: MemoryEstimate): wire.EstimateMemoryResponse {
+  return {
+    lines: estimate.lines.map(({ model, part, bytes, formula }) => ({ modelId: model, part, bytes: toInt64(bytes, "memory"), formula })),
+    totalBytes: toInt64(estimate.totalBytes, "memory"),
+    availableBytes: toInt64(estimate.availableBytes, "memory"),
+    availableFrom: estimate.availableFrom,
+    microBatchTokens: estimate.microBatchTokens,
+    wantedTokens: estimate.wantedTokens,
+    wantedBytes: toInt64(estimate.wantedBytes, "memory"),
+    leastTokens: estimate.leastTokens,
+    leastBytes: toInt64(estimate.leastBytes, "memory"),
+    fittingSequenceTokens: estimate.fittingSequenceTokens,
+  };
+}
+
+export function decodeMemoryEstimate(estimate: wire.EstimateMemoryResponse): MemoryEstimate {
+  return {
+    lines: estimate.lines.map(({ modelId, part, bytes, formula }) => ({ model: modelId, part, bytes: fromInt64(bytes, "memory"), formula })),
+    totalBytes: fromInt64(estimate.totalBytes, "memory"),
+    availableBytes: fromInt64(estimate.availableBytes, "memory"),
+    availableFrom: estimate.availableFrom,
+    microBatchTokens: estimate.microBatchTokens,
+    wantedTokens: estimate.wantedTokens,
+    wantedBytes: fromInt64(estimate.wantedBytes, "memory"),
+    leastTokens: estimate.leastTokens,
+    leastBytes: fromInt64(estimate.leastBytes, "memory"),
+    fittingSequenceTokens: estimate.fittingSequenceTokens,
+  };
+}
