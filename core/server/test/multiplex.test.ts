@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { environmentProto as wire } from "@mrlm/wire";
 import { type EnvironmentServer, serveEnvironments } from "../src/index.ts";
 import { RawClient, type RawStream, resetRequest, shown, stepRequest } from "./support/raw-client.ts";
 import { type ScriptedHost, scriptedHost } from "./support/scripted-host.ts";
@@ -147,11 +148,12 @@ describe("the multiplexed stream", () => {
   test("what is wrong with one request is that request's error", async () => {
     const [id] = (await open(1)) as [Buffer];
     stream.send(10n, undefined);
+    stream.call.write(Buffer.from(wire.MultiplexRequest.encode({ requests: [{ requestId: 14n, request: undefined, cancel: false, chunk: { data: Buffer.from("garbage"), last: true } }] }).finish()));
     stream.send(11n, step(randomBytes(16), 0));
     stream.send(12n, { $case: "renew", renew: { sessionIds: [id, randomBytes(16)] } });
     stream.send(13n, { $case: "close", close: { sessionId: id } });
-    const answers = new Map((await stream.received(4)).map(({ requestId, response }) => [requestId, response]));
-    expect(answers.get(10n)).toMatchObject({ error: { code: "MESSAGE_INVALID" } });
+    const answers = new Map((await stream.received(5)).map(({ requestId, response }) => [requestId, response]));
+    for (const malformed of [10n, 14n]) expect(answers.get(malformed)).toMatchObject({ error: { code: "MESSAGE_INVALID" } });
     expect(answers.get(11n)).toMatchObject({ error: { code: "SESSION_NOT_FOUND", hint: expect.any(String) } });
     expect(answers.get(12n)).toMatchObject({ renew: { gone: [expect.anything()] } });
     expect(answers.get(13n)).toMatchObject({ $case: "close" });

@@ -1,8 +1,9 @@
 import type { Message } from "./message.ts";
 import type { ToolDefinition } from "./tool.ts";
 
-/** Token ids that a policy is given, with the text that they stand for. */
+/** A prompt as a policy is given it. */
 export interface Rendered {
+  /** Ids of the vocabulary, one after the other. */
   readonly tokens: Int32Array;
 }
 

@@ -68,7 +68,7 @@ export class MultiplexedClient {
   #receivePiece(requestId: bigint, chunk: wire.Chunk): void {
     const whole = this.#assembler.add(requestId, chunk);
     if (whole === undefined) return;
-    const { chunk: inner, ...envelope } = wire.SessionRequest.decode(whole);
+    const { chunk: inner, ...envelope } = decodeRequest(whole);
     if (inner !== undefined) throw invalid("a chunk holds a chunk");
     this.#dispatch(requestId, envelope.request);
   }
@@ -138,5 +138,13 @@ export class MultiplexedClient {
     this.#isGone = true;
     for (const operation of this.#running.values()) operation?.leave();
     this.#running.clear();
+  }
+}
+
+function decodeRequest(bytes: Uint8Array): wire.SessionRequest {
+  try {
+    return wire.SessionRequest.decode(bytes);
+  } catch (error) {
+    throw invalid(`its pieces are no request (${(error as Error).message})`);
   }
 }

@@ -21,7 +21,8 @@ export function watch(definition: EnvironmentDefinition): Watched {
     ...(definition.tasks && {
       tasks: async (context, options) => {
         const source = (await definition.tasks?.(context, options)) as TaskSource;
-        tasks = { splits: source.splits, get: async (split, index) => withCanary(await source.get(split, index)) };
+        const { splits, orderedSplits } = source;
+        tasks = { splits, ...(orderedSplits && { orderedSplits }), get: async (split, index) => withCanary(await source.get(split, index)) };
         return tasks;
       },
     }),
