@@ -23,6 +23,28 @@ describe("frames", () => {
     );
   });
 
+  test("one that is cut short says nothing until the rest has come", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(), (value, at) => {
+        const frame = encodeFrame(value);
+        const reader = new FrameReader(1 << 20);
+        const cut = at % frame.length;
+        expect([...reader.push(frame.subarray(0, cut))]).toEqual([]);
+        expect(JSON.stringify([...reader.push(frame.subarray(cut))])).toBe(JSON.stringify([value]));
+      }),
+    );
+  });
+
+  test("one that is too long is refused by its length alone, after those before it were heard", () => {
+    const reader = new FrameReader(8);
+    const heard: unknown[] = [];
+    const hear = (chunk: Buffer): void => {
+      for (const frame of reader.push(chunk)) heard.push(frame);
+    };
+    expect(() => hear(Buffer.concat([encodeFrame("first"), Buffer.from([9, 0, 0, 0])]))).toThrow(FrameError);
+    expect(heard).toEqual(["first"]);
+  });
+
   test("one that is too long, or no JSON, is refused", () => {
     expect(() => [...new FrameReader(8).push(encodeFrame("longer than that"))]).toThrow(FrameError);
     expect(() => [...new FrameReader(8).push(Buffer.from([1, 0, 0, 0, 0x7b]))]).toThrow(FrameError);

@@ -281,11 +281,17 @@ export function installProgram(
   require.main = module;
   const define = (name: string, value: unknown): unknown => Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
   for (const [name, make] of Object.entries({ process, performance })) {
-    const get = (): unknown => {
-      define(name, make());
-      return make();
-    };
-    Object.defineProperty(globalThis, name, { get, set: (value: unknown) => void define(name, value), configurable: true, enumerable: false });
+    Object.defineProperty(globalThis, name, {
+      get() {
+        define(name, make());
+        return make();
+      },
+      set(value: unknown) {
+        define(name, value);
+      },
+      configurable: true,
+      enumerable: false,
+    });
   }
   define("require", require);
   define("global", globalThis);
