@@ -46,7 +46,8 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
     await pool.warm();
     const judge = async ({ submission, suite, id }: Problem): Promise<void> => {
       const report = await pool.test(submission, suite);
-      if (report.tests.some(({ verdict }) => verdict !== "passed")) console.error(`${name}: ${id}: ${report.verdict} ${JSON.stringify(report.tests.filter(({ verdict }) => verdict !== "passed"))}`);
+      const failed = report.tests.filter(({ verdict }) => verdict !== "passed");
+      if (failed.length > 0) throw new Error(`${name}: the reference of ${id} did not pass: ${report.verdict} ${JSON.stringify(failed)}`);
     };
     for (const problem of problems) await judge(problem);
     report(name, await measure(problems, { parallel: PARALLEL, seconds }, judge));

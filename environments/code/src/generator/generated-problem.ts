@@ -54,7 +54,7 @@ function written(sketch: Sketch, cases: readonly Case[], { family, difficulty, l
 /** A test's code: it says what was returned, where the test may be shown. */
 const TESTS: Readonly<Record<Language, (call: string, result: string) => string>> = {
   python: (call, result) => `_returned = ${call}\nassert _returned == ${result}, "it returned " + repr(_returned)`,
-  typescript: (call, result) => `check(${call}, ${result});`,
+  typescript: (call, result) => `check(await ${call}, ${result});`,
 };
 
 const HARNESSES: Readonly<Record<Language, string>> = {

@@ -55,7 +55,9 @@ export function preparePlayer(parts: Parts): StartPlayer {
   const timers = parts.installTimers((error) => void (uncaught[uncaught.length] = stringify(describe(error))));
   parts.installConsole(inspector, put);
   const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, () => parts.makeAssert(inspector, deepEqual));
-  const link = parts.makeLink(parts.makeCodec(), (target, argsText) => there().callHost(target, argsText), describe, () => {});
+  const codec = parts.makeCodec();
+  Object.defineProperty(globalThis, "structuredClone", { value: (value: unknown) => codec.decode(codec.encode(value)), configurable: true, enumerable: false, writable: true });
+  const link = parts.makeLink(codec, (target, argsText) => there().callHost(target, argsText), describe, () => {});
   const player = parts.makePlayer({ describe, inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
   return (inputJson, maxText, write, exit, callHost) => {
     host = { maxText, write, exit, callHost };

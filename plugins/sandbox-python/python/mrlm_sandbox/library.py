@@ -1,6 +1,7 @@
 """Modules that programs use most. They are imported once, before there is a submission; every other one is imported when it is asked for."""
 
 import importlib
+import site
 import sys
 
 _COMMON = """
@@ -17,6 +18,9 @@ _CLOSED = ("_ctypes", "_pyodide", "_pyodide_core", "js", "micropip", "pyodide", 
 def load(bulky):
     for name in (*_COMMON, *_BULKY) if bulky else _COMMON:
         importlib.import_module(name)
+    # Without the module's own start (-S) there is no exit(), with which many programs end.
+    site.setquit()
+    site.sethelper()
 
 
 def close_bridges():
