@@ -1,6 +1,8 @@
 import plugin from "@mrlm/sandbox-javascript";
 import { silentLogger } from "@mrlm/runtime";
 import type { Sandbox, SandboxTestSuite } from "@mrlm/spec";
+import { round } from "./measure.ts";
+import type { Figures } from "./python.ts";
 
 interface Workload {
   readonly code: string;
@@ -32,7 +34,7 @@ const WORKLOADS: readonly Workload[] = [
 const WARM_UP = 40;
 
 /** Submissions a second of two processes, each submission in an isolate of its own. */
-export async function javascriptPerSecond(count: number): Promise<{ readonly perSecond: number; readonly p50: number; readonly p99: number }> {
+export async function javascriptFigures(count: number): Promise<Figures> {
   const sandbox = (await plugin.sandboxes?.["javascript"]?.({ logger: silentLogger }, { children: 2, queue: 1024, sessions: 1 })) as Sandbox;
   try {
     await sandbox.warm();
@@ -40,7 +42,8 @@ export async function javascriptPerSecond(count: number): Promise<{ readonly per
     const start = performance.now();
     const walls = (await runAll(sandbox, count)).sort((a, b) => a - b);
     const perSecond = (count / (performance.now() - start)) * 1000;
-    return { perSecond, p50: walls[Math.floor(count * 0.5)] as number, p99: walls[Math.floor(count * 0.99)] as number };
+    const wallAt = (share: number): number => round(walls[Math.floor(count * share)] as number);
+    return { javascript_per_s: Math.round(perSecond), javascript_p50_ms: wallAt(0.5), javascript_p99_ms: wallAt(0.99) };
   } finally {
     await sandbox.close();
   }
