@@ -43,6 +43,11 @@ describeKinds("what programs use in Python", (sandbox) => {
     expect([stdout.length, stdoutTruncated]).toEqual([300_001, false]);
   });
 
+  test("a value that is too long to be told is still shown", async () => {
+    const result = await sandbox().run({ code: "def f(): return ['x' * 100] * 100_000", call: { name: "f", arguments: [] } });
+    expect([result.verdict, result.value, result.shown?.slice(0, 4)]).toEqual(["ok", undefined, "['xx"]);
+  });
+
   test("a small limit on memory counts the submission's own, whatever the sandbox prepares meanwhile", async () => {
     const results = await Promise.all(Array.from({ length: 30 }, () => sandbox().run({ code: "x = bytearray(4_000_000)", limits: { memoryBytes: 16_000_000 } })));
     expect(results.filter(({ verdict }) => verdict !== "ok")).toEqual([]);

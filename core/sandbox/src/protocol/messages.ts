@@ -36,7 +36,7 @@ export interface ChildResult {
 export interface ChildReady {
   /** Writable memory that a run maps without using it (V8 does), in bytes: the kernel's limit on such memory leaves room for it. Unknown: no such limit. */
   readonly reservedBytes?: number;
-  /** Resident memory by which it may grow for its own sake while it carries out a request: a process that it prepares for the next one. It counts toward no limit. Default 0. */
+  /** Resident memory by which it may grow for its own sake while it carries out a request: processes that it prepares for the next ones. It counts toward no limit. Default 0. */
   readonly ownBytes?: number;
 }
 

@@ -9,7 +9,7 @@ abc array ast bisect builtins codecs collections collections.abc contextlib copy
 itertools json keyword linecache locale math numbers operator os random re statistics string struct sys textwrap threading time traceback types typing warnings weakref
 """.split()
 # Also used, but too seldom to copy them into every fork: shared libraries, and megabytes of objects. In Pyodide an import compiles, and a copy costs next to nothing.
-_BULKY = "asyncio base64 binascii calendar cmath csv hashlib pathlib pprint queue secrets timeit unicodedata uuid zlib".split()
+_BULKY = "asyncio base64 binascii calendar cmath csv hashlib pathlib pickle pprint queue secrets tempfile timeit unicodedata uuid zlib".split()
 
 # Pyodide's own: they are for its bridge to JavaScript, which is closed here.
 _CLOSED = ("_ctypes", "_pyodide", "_pyodide_core", "js", "micropip", "pyodide", "pyodide_js")

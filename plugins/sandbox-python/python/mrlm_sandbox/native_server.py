@@ -3,7 +3,7 @@ zygote forks."""
 
 import json
 
-from . import frames
+from . import codec, frames
 from .judge import Judge, SuiteBroken
 from .proxies import PlayerEnded
 from .supervised_player import SupervisedPlayer
@@ -23,8 +23,8 @@ class Server:
         for player in (self._player, self._spare):
             if player is not None:
                 player.get_ready()
-        # The parent measures memory when a request begins: the next player may be forked before that, or after.
-        self._send({"type": "ready", "ownBytes": self._zygote.resident_bytes})
+        # The parent measures memory when a request begins: its player and the next one may be forked before that, or after.
+        self._send({"type": "ready", "ownBytes": 2 * self._zygote.resident_bytes})
         while (text := self._requests.wait()) is not None:
             self._request = json.loads(text)
             try:
@@ -82,7 +82,11 @@ class Server:
         return self._ended()
 
     def _ended(self):
-        answer = json.loads(self._player.answer())
+        text = self._player.answer()
+        # An honest player says no more; to read this would outlast the deadline.
+        if len(text) > codec.LONGEST:
+            return {"verdict": "killed"}
+        answer = json.loads(text)
         if type(answer) is not dict or answer.get("verdict") not in ("ok", "error", "memory-limit"):
             return {"verdict": "killed"}
         return answer

@@ -36,7 +36,7 @@ class Player:
             outcome = script.call(request)
         end = script.guard(atexit._run_exitfuncs)
         script.flush()
-        return _dumps(end if outcome["verdict"] == "ok" and end["verdict"] != "ok" else outcome)
+        return _told(end if outcome["verdict"] == "ok" and end["verdict"] != "ok" else outcome)
 
     def _load(self, request):
         """The code of a submission that tests are going to call. What it does as a main program is not for them."""
@@ -52,7 +52,7 @@ class Player:
         """One input of a session."""
         outcome = self._script.evaluate(_loads(request))
         self._script.flush()
-        return _dumps(outcome)
+        return _told(outcome)
 
     def _call(self, target, arguments):
         """A call by the tests of a function of the submission, or of an object that they hold (`@number`)."""
@@ -103,6 +103,14 @@ class Player:
         except Exception:  # noqa: BLE001
             arguments = codec.encode([faults.message_of(error)])
         return "raised\n" + _dumps({"kinds": kinds, "arguments": arguments, "fault": faults.describe(error, self._script.source)})
+
+
+def _told(outcome):
+    """The text of an outcome. A value that makes it too long is only shown."""
+    text = _dumps(outcome)
+    if len(text) > codec.LONGEST:
+        text = _dumps({name: value for name, value in outcome.items() if name != "value"})
+    return text
 
 
 _MISSING = object()

@@ -7,11 +7,11 @@ import signal
 import socket
 import time
 
-from . import frames, native_player
+from . import codec, frames, native_player
 from .proxies import PlayerEnded
 
 # An answer holds one value, and the arguments that a call has changed.
-_LONGEST_ANSWER = 64 << 20
+_LONGEST_ANSWER = 2 * codec.LONGEST + (1 << 16)
 # How often processor time is looked at.
 _TICK_MS = 50
 _CHUNK = 1 << 16

@@ -10,6 +10,9 @@ const entry = new URL(import.meta.url.endsWith(".ts") ? "./player.ts" : "./playe
 
 const [image, role] = process.argv.slice(2) as [string, ChildRole];
 
+/** Characters of an outcome; an honest player says no more (`LONGEST` of codec.py). */
+const LONGEST = 8 * 1024 * 1024;
+
 // Both start at the same time.
 let player = new PlayerProcess(entry, image);
 const judge = role === "session" ? undefined : await JudgeInterpreter.start(readBootImage(image));
@@ -75,6 +78,8 @@ function begin({ limits }: ChildRequest, kind: string, submission: object): void
 /** How it ended, by its own account. */
 function end(): ChildResult {
   const answer = player.answer();
+  // To read this would outlast the deadline.
+  if (answer.length > LONGEST) return { verdict: "killed" };
   try {
     return (JSON.parse(answer) ?? {}) as ChildResult;
   } catch {
