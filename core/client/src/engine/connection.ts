@@ -1,6 +1,7 @@
 import { Client, type ClientDuplexStream, credentials, Metadata, type MethodDefinition } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
 import { ENGINE_SERVICE, errorOfStatus, isConnectionLoss, isServiceError } from "@mrlm/wire";
+import { onAbort, pause } from "../connection/aborts.ts";
 import { authorize } from "../connection/authorization.ts";
 
 /** How often, and with what pauses in milliseconds, a call is made again after its connection was lost. */
@@ -16,6 +17,8 @@ export class EngineConnection {
   readonly address: string;
   readonly #client: Client;
   readonly #lost: AbortSignal | undefined;
+  /** What ends every call: the same signal, where there is one. */
+  readonly #ends: readonly AbortSignal[];
   readonly #metadata: Metadata;
   #instanceId: string | undefined;
 
@@ -26,6 +29,7 @@ export class EngineConnection {
   constructor(address: string, lost: AbortSignal | undefined, token: string | undefined) {
     this.address = address;
     this.#lost = lost;
+    this.#ends = lost === undefined ? [] : [lost];
     this.#metadata = authorize(new Metadata(), token);
     this.#client = new Client(address, credentials.createInsecure(), {
       "grpc.max_receive_message_length": -1,
@@ -46,17 +50,17 @@ export class EngineConnection {
 
   /** Makes an attempt again when the connection was lost under it and the same engine can be reached. */
   async retrying<T>(attempt: () => Promise<T>): Promise<T> {
-    for (const pause of [...RETRY_PAUSES, undefined]) {
+    for (const milliseconds of [...RETRY_PAUSES, undefined]) {
       try {
         return await attempt();
       } catch (error) {
         if (this.#lost?.aborted) throw this.#lost.reason;
         if (!isConnectionLoss(error)) throw this.toError(error);
-        if (pause === undefined) {
+        if (milliseconds === undefined) {
           if (this.#lost !== undefined) await this.#pause(ENDING_MS);
           throw this.toError(error);
         }
-        await this.#pause(pause);
+        await this.#pause(milliseconds);
         await this.#assertSameEngine();
       }
     }
@@ -66,9 +70,7 @@ export class EngineConnection {
   open<Request, Response>(method: MethodDefinition<Request, Response>): ClientDuplexStream<Request, Response> {
     if (this.#lost?.aborted) throw this.#lost.reason;
     const stream = this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, this.#metadata);
-    const cancel = (): void => stream.cancel();
-    this.#lost?.addEventListener("abort", cancel, { once: true });
-    stream.on("close", () => this.#lost?.removeEventListener("abort", cancel));
+    stream.on("close", onAbort(this.#ends, () => stream.cancel()));
     return stream;
   }
 
@@ -89,23 +91,17 @@ export class EngineConnection {
   }
 
   #once<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
-    return new Promise((resolve, reject) => {
-      if (this.#lost?.aborted) return reject(this.#lost.reason);
-      const call = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
-        this.#lost?.removeEventListener("abort", cancel);
-        if (error) reject(error);
-        else resolve(response as Response);
-      });
-      const cancel = (): void => call.cancel();
-      this.#lost?.addEventListener("abort", cancel, { once: true });
+    if (this.#lost?.aborted) return Promise.reject(this.#lost.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const call = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
+      if (error) reject(error);
+      else resolve(response as Response);
     });
+    return promise.finally(onAbort(this.#ends, () => call.cancel()));
   }
 
   #pause(milliseconds: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.#lost?.addEventListener("abort", () => (clearTimeout(timer), reject(this.#lost?.reason)), { once: true });
-    });
+    return pause(milliseconds, this.#ends, `A call to the engine at ${this.address}`);
   }
 
   async #assertSameEngine(): Promise<void> {
