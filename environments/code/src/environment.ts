@@ -41,7 +41,7 @@ export class CodeEnvironment implements SimulatedEnvironment {
   }
 
   async #run(said: string, problem: Problem, examples: boolean, signal: AbortSignal): Promise<Outcome> {
-    const code = extractCode(said, problem.language, (block) => problem.kind === "program" || definesFunction(block, problem));
+    const code = extractCode(said, problem.language, problem.kind === "program" ? undefined : (block) => definesFunction(block, problem));
     if (code.trim() === "") return { ending: { kind: "nothing" }, tests: problem.tests.map(({ visible }) => ({ shown: "", visible, counted: true, passed: false, raised: true })) };
     const run = { sandbox: this.#sandbox(), limits: limitsOf(this.#options.limits), signal };
     return problem.kind === "function" ? runFunction(code, problem, examples, run) : runProgram(code, problem, run);

@@ -3,30 +3,57 @@ export interface Fence {
   /** First word of its info string, in lower case: `python`; empty where there is none. */
   readonly language: string;
   readonly content: string;
+  /** Columns by which it is indented: 4 and more is a block in a list, or one in a string of code that stands in no block. */
+  readonly indent: number;
 }
 
-const OPENING = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/;
-
-/** The fenced blocks of a text, in order (CommonMark 4.5). One that is never closed goes to the end of the text. */
+/**
+ * The fenced blocks of a text, in order (CommonMark 4.5), at any indentation, which their content loses. One that is never closed goes to the end of
+ * the text.
+ */
 export function fences(text: string): Fence[] {
   const found: Fence[] = [];
-  let open: { readonly mark: string; readonly language: string; readonly lines: string[] } | undefined;
+  let open: { readonly mark: string; readonly language: string; readonly indent: number; readonly lines: string[] } | undefined;
   for (const line of text.split("\n")) {
     const bare = line.replace(/\r$/, "");
-    if (open === undefined) {
-      const [, mark, language] = OPENING.exec(bare) ?? [];
-      if (mark !== undefined) open = { mark, language: (language as string).toLowerCase(), lines: [] };
-    } else if (closes(bare, open.mark)) {
-      found.push({ language: open.language, content: open.lines.join("\n") });
+    if (open === undefined) open = opening(bare);
+    else if (closes(bare, open)) {
+      found.push({ language: open.language, content: open.lines.join("\n"), indent: open.indent });
       open = undefined;
-    } else open.lines.push(bare);
+    } else open.lines.push(outdented(bare, open.indent));
   }
-  if (open !== undefined) found.push({ language: open.language, content: open.lines.join("\n") });
-  return found;
+  // A closing mark behind the last line of code closes nothing, and is no code.
+  if (open === undefined) return found;
+  const { mark, language, indent } = open;
+  const content = open.lines.join("\n").trimEnd();
+  return [...found, { language, content: content.endsWith(mark) ? content.slice(0, -mark.length) : content, indent }];
+}
+
+function opening(line: string): { mark: string; language: string; indent: number; lines: string[] } | undefined {
+  const [all, space, mark] = /^([ \t]*)(`{3,}|~{3,})/.exec(line) ?? [];
+  if (all === undefined || mark === undefined || space === undefined) return undefined;
+  const info = line.slice(all.length);
+  // Code between marks on one line is a span, not a block.
+  if (info.includes("`")) return undefined;
+  // `{.python}`, `python:file.py` and `python, linenos` are seen too.
+  const language = /^[\s{.]*([^\s{}:,]*)/.exec(info)?.[1] ?? "";
+  return { mark, language: language.toLowerCase(), indent: columns(space), lines: [] };
 }
 
 /** A closing fence has the same character, is as long at least, and has nothing behind it. */
-function closes(line: string, mark: string): boolean {
+function closes(line: string, { mark, indent }: { readonly mark: string; readonly indent: number }): boolean {
   const bare = line.trim();
-  return bare.length >= mark.length && /^ {0,3}\S/.test(line) && [...bare].every((character) => character === mark[0]);
+  const space = /^[ \t]*/.exec(line)?.[0] ?? "";
+  return bare.length >= mark.length && columns(space) <= indent + 3 && [...bare].every((character) => character === mark[0]);
+}
+
+/** Without as much of its indentation as the fence has. */
+function outdented(line: string, indent: number): string {
+  let at = 0;
+  for (let left = indent; left > 0 && (line[at] === " " || line[at] === "\t"); at++) left -= columns(line[at] as string);
+  return line.slice(at);
+}
+
+function columns(space: string): number {
+  return [...space].reduce((sum, character) => sum + (character === "\t" ? 4 : 1), 0);
 }

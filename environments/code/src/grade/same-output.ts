@@ -17,10 +17,10 @@ function sameNumbers(line: string, expected: string, tolerance: number): boolean
   return words.length === wanted.length && words.every((word, i) => word === wanted[i] || isNear(word, wanted[i] as string, tolerance));
 }
 
-const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 
 function isNear(word: string, wanted: string, tolerance: number): boolean {
   if (!NUMBER.test(word) || !NUMBER.test(wanted)) return false;
   const [value, target] = [Number(word), Number(wanted)];
-  return Math.abs(value - target) <= tolerance * Math.max(1, Math.abs(target));
+  return Number.isFinite(target) && Math.abs(value - target) <= tolerance * Math.max(1, Math.abs(target));
 }
