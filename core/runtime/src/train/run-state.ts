@@ -82,8 +82,9 @@ export function saveState(state: RunState, config: ResolvedConfig, identities: I
 /**
  * Reads what `saveState` wrote. Throws CHECKPOINT_MISMATCH, with each field, when the configuration or what is installed would learn something else.
  * A run that has finished is opened again where its last stage is to be longer.
+ * @param identities left out where they are not known yet
  */
-export function loadState(path: string, saved: JsonObject, config: ResolvedConfig, identities: Identities): { readonly state: RunState; readonly extension: Extension } {
+export function loadState(path: string, saved: JsonObject, config: ResolvedConfig, identities?: Identities): { readonly state: RunState; readonly extension: Extension } {
   if (saved["formatVersion"] !== FORMAT_VERSION)
     throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} is of format ${String(saved["formatVersion"])}, and this mrlm reads ${FORMAT_VERSION}.`, {
       hint: "Go on with the version of mrlm that wrote it, which run.json names.",
@@ -98,7 +99,7 @@ export function loadState(path: string, saved: JsonObject, config: ResolvedConfi
   const { ended } = state;
   const firstOpen = ended === null ? { stage: state.stage, iteration: state.iteration } : { stage: state.stage - 1, iteration: ended.iteration };
   const extension = extensionOf(path, learning, learningOf(config), firstOpen);
-  const others = changesOf(before as unknown as JsonObject, commonPart(identities, before) as unknown as JsonObject);
+  const others = identities === undefined ? [] : changesOf(before as unknown as JsonObject, commonPart(identities, before) as unknown as JsonObject);
   if (others.length > 0)
     throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} was written with other plugins. ${others.map(describeChange).join("; ")}.`, {
       hint: "A name without a version means the newest that is installed. Install those that the run was begun with, or name them with their versions in config.yaml of the run.",

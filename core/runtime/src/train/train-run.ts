@@ -7,6 +7,7 @@ import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
+import { loadState } from "./run-state.ts";
 import { finishedSummary, RunRecorder } from "./run-recorder.ts";
 import { trackRun } from "./track-run.ts";
 import { TrainingRun } from "./training-run.ts";
@@ -99,7 +100,8 @@ export interface OpenedRun {
 }
 
 /**
- * What `--resume` needs: the run, the configuration that it holds, and the newest complete checkpoint or the one that was named.
+ * What `--resume` needs: the run, the configuration that it holds, and the newest complete checkpoint or the one that was named. Rejects, before anything is
+ * started, with RUN_IN_USE, CHECKPOINT_INCOMPLETE or CHECKPOINT_MISMATCH.
  * @param steps of the last stage, instead of the configuration's
  */
 export async function openRun(path: string, onNotice: (text: string) => void, steps?: number): Promise<OpenedRun> {
@@ -109,6 +111,7 @@ export async function openRun(path: string, onNotice: (text: string) => void, st
   const loaded = withSteps(loadConfig(run.configPath), steps);
   const isRun = run.names(path);
   const checkpoint = isRun ? await run.checkpoints.newest(onNotice) : await openCheckpoint(path);
+  if (checkpoint !== undefined) loadState(checkpoint.path, checkpoint.state, loaded.config);
   const finished = isRun && checkpoint !== undefined ? finishedSummary(run, checkpoint, loaded.config) : undefined;
   if (checkpoint === undefined) onNotice(`${run.path} has no checkpoint yet: the run starts at its beginning.`);
   return { run, loaded, checkpoint, finished };
