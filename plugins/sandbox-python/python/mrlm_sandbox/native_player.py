@@ -1,6 +1,7 @@
 """The process of one submission, from behind its walls."""
 
 import json
+import mmap
 import os
 import sys
 
@@ -10,7 +11,7 @@ from .player import Player
 READY = "ready"
 
 # Address space that is given back when a submission has used up all of its own: to say that takes some. No page of it is ever written to.
-_reserve = bytearray(4 << 20)
+_reserve = mmap.mmap(-1, 4 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 _NO_MEMORY = {
     "call": 'raised\n{"kinds":["MemoryError","Exception"],"arguments":"[]","fault":{"name":"MemoryError","message":"","trace":"MemoryError"}}',
     "load": '{"verdict":"memory-limit"}',
@@ -36,7 +37,7 @@ def play(channel, base):
         try:
             answer = player.handle(message)
         except MemoryError:
-            _reserve.clear()
+            _reserve.close()
             answer = _NO_MEMORY[message[: message.index("\n")]]
         frames.write(channel, answer)
     return 0

@@ -15,6 +15,7 @@ _LONGEST_ANSWER = 2 * codec.LONGEST + (1 << 16)
 # How often processor time is looked at.
 _TICK_MS = 50
 _CHUNK = 1 << 16
+_PEAK = b"VmHWM:"
 # That a process without privileges can make; see pipe(7).
 _LARGEST_PIPE = 1 << 20
 
@@ -78,7 +79,6 @@ class SupervisedPlayer:
         self._deadline = time.monotonic() + 60
         self._cpu_limit = None
         self._cpu_base = self._cpu_used = 0.0
-        self._memory_base = None
         self._is_ready = False
         self.ending = None
 
@@ -86,7 +86,6 @@ class SupervisedPlayer:
         """A submission, or an input of a session, begins with `message`."""
         self.get_ready()
         self._deadline = time.monotonic() + limits["wallMs"] / 1000
-        self._memory_base = _memory(self.pid, b"VmRSS:")
         self._cpu_base = self._cpu_seconds()
         self._cpu_limit = self._cpu_base + limits["cpuMs"] / 1000
         for output in self.outputs.values():
@@ -134,8 +133,8 @@ class SupervisedPlayer:
 
     def peak_memory(self):
         """`peakMemoryBytes`: by how much it was larger at most than when it was new; nothing if that cannot be known, because it has ended or there is no /proc."""
-        peak = None if self.ending is not None else _memory(self.pid, b"VmHWM:")
-        return {} if peak is None or self._memory_base is None else {"peakMemoryBytes": max(0, peak - self._memory_base)}
+        peak = None if self.ending is not None else _peak_memory(self.pid)
+        return {} if peak is None or self._zygote.player_bytes is None else {"peakMemoryBytes": max(0, peak - self._zygote.player_bytes)}
 
     def kill(self):
         """Ends it with all that it has started."""
@@ -154,8 +153,12 @@ class SupervisedPlayer:
             return
         self._is_ready = True
         self.pid = self._spawned()
-        if not quietly and self.answer() != native_player.READY:
+        if quietly:
+            return
+        if self.answer() != native_player.READY:
             raise RuntimeError("the player did not start")
+        if self._zygote.player_bytes is None:
+            self._zygote.player_bytes = _peak_memory(self.pid)
 
     def _wait(self, channel_events):
         """Waits until something has happened, and takes in what the player said and printed."""
@@ -201,12 +204,15 @@ class SupervisedPlayer:
             return self._cpu_base
 
 
-def _memory(pid, field):
-    """Bytes, from a line of /proc/PID/status."""
+def _peak_memory(pid):
+    """The most resident memory that a process has had, in bytes; None if that cannot be known."""
     try:
-        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
-            status = file.read(4096)
-        return int(status[status.index(field) + len(field) :].split(None, 1)[0]) * 1024
+        fd = os.open(f"/proc/{pid}/status", os.O_RDONLY)
+        try:
+            status = os.read(fd, 4096)
+        finally:
+            os.close(fd)
+        return int(status[status.index(_PEAK) + len(_PEAK) :].split(None, 1)[0]) * 1024
     except (OSError, ValueError):
         return None
 

@@ -18,6 +18,8 @@ class ZygoteClient:
             sys.exit(1)
         # Of the zygote, and about that of a player that has just been forked.
         self.resident_bytes = int.from_bytes(said, "little")
+        # Of a player that is ready and has begun nothing; known once there is one.
+        self.player_bytes = None
 
     def spawn(self, channel, output, error):
         """Starts a player. Returns a function that waits for its process id."""
