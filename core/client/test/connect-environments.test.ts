@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { ENVIRONMENT_SERVICE, HEALTH_SERVICE, type environmentProto as wire } from "@mrlm/wire";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
-import { connectEnvironments } from "../src/index.ts";
+import { connectEngine, connectEnvironments } from "../src/index.ts";
 import { countingPlugin } from "./support/counting-plugin.ts";
 
 const never = new AbortController().signal;
@@ -34,7 +34,8 @@ describe("connecting", () => {
       message: expect.stringContaining("127.0.0.1:1"),
       isRetryable: false,
     });
-    await expect(connectEnvironments([])).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    for (const none of [[], "127.0.0.1", "localhost:", "[::1]"]) await expect(connectEnvironments(none)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect(connectEngine("localhost")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
   test("to a server of another protocol, or of none of ours, is PROTOCOL_VERSION", async () => {

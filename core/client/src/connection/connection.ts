@@ -3,6 +3,7 @@ import { MrlmError } from "@mrlm/spec";
 import { type StatusCodes, errorOfStatus, isConnectionLoss } from "@mrlm/wire";
 import { abortError, onAbort, pause } from "./aborts.ts";
 import { Backoff } from "./backoff.ts";
+import { checkAddress } from "./check-address.ts";
 
 /** A call of one method. */
 export interface CallOptions {
@@ -22,7 +23,7 @@ export class Connection {
   readonly #metadata: Metadata;
 
   constructor(address: string, codes: Omit<StatusCodes, "peer">, peer: string, metadata: Metadata) {
-    this.address = address;
+    this.address = checkAddress(address);
     this.codes = { ...codes, peer: `${peer} at ${address}` };
     this.#metadata = metadata;
     this.#client = new Client(address, credentials.createInsecure(), {

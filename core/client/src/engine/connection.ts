@@ -3,6 +3,7 @@ import { MrlmError } from "@mrlm/spec";
 import { ENGINE_SERVICE, errorOfStatus, isConnectionLoss, isServiceError } from "@mrlm/wire";
 import { onAbort, pause } from "../connection/aborts.ts";
 import { authorize } from "../connection/authorization.ts";
+import { checkAddress } from "../connection/check-address.ts";
 
 /** How often, and with what pauses in milliseconds, a call is made again after its connection was lost. */
 const RETRY_PAUSES = [50, 200, 500, 1_000, 2_000];
@@ -27,7 +28,7 @@ export class EngineConnection {
    * @param token that the engine was started with
    */
   constructor(address: string, lost: AbortSignal | undefined, token: string | undefined) {
-    this.address = address;
+    this.address = checkAddress(address);
     this.#lost = lost;
     this.#ends = lost === undefined ? [] : [lost];
     this.#metadata = authorize(new Metadata(), token);

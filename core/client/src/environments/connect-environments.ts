@@ -8,7 +8,7 @@ import { type ConnectEnvironmentsOptions, RemoteHost } from "./remote-host.ts";
  * Sessions behave as those of this process do. When a server is lost, calls wait until it is back; a step whose session did not
  * survive rejects with SESSION_NOT_FOUND, and a new reset starts a new episode.
  * @param addresses `host:port`
- * @throws MrlmError SERVER_UNAVAILABLE when one does not answer within `connectMs`; UNAUTHENTICATED; PROTOCOL_VERSION
+ * @throws MrlmError SERVER_UNAVAILABLE when one does not answer within `connectMs`; UNAUTHENTICATED; PROTOCOL_VERSION; CONFIG_INVALID for an address without a port
  */
 export async function connectEnvironments(addresses: string | readonly string[], options: ConnectEnvironmentsOptions = {}): Promise<EnvironmentHost> {
   const list = typeof addresses === "string" ? [addresses] : addresses;
