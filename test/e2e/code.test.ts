@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { connectEnvironments } from "@mrlm/client";
 import { MetricsFile } from "@mrlm/runtime";
-import type { Message } from "@mrlm/spec";
+import type { EnvironmentHost, Message } from "@mrlm/spec";
+import { textMessage } from "@mrlm/kit";
+import { readCorpus } from "@mrlm/testing";
 import { describeWithEngine } from "./support/engine.ts";
 import { Mrlm, run } from "./support/mrlm.ts";
 import { temporaryDirectory } from "./support/tiny-run.ts";
@@ -21,7 +24,7 @@ describeWithEngine("examples/code (skipped where `npm run setup` has not run)", 
   }, 600_000);
 });
 
-test("mrlm serve: a client earns the full reward with a reference", async () => {
+test("mrlm serve: a client earns the full reward with a reference, and nothing by cheating", async () => {
   const server = new Mrlm(["serve", "--environments", "code", "--port", "0", "--json"]);
   const { address, environments } = await server.event(({ event }) => event === "listening");
   expect(environments).toEqual(["code@1"]);
@@ -35,7 +38,26 @@ test("mrlm serve: a client earns the full reward with a reference", async () => 
     expect(rewards[agent]).toMatchObject({ scored: true, value: 1 });
     await session.close();
   }
+  expect(await earnedByCheats(host, "python", "python-process")).toEqual([]);
+  expect(await earnedByCheats(host, "typescript", "typescript")).toEqual([]);
   await host.close();
   server.child.kill("SIGINT");
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
 }, 300_000);
+
+/** What cheats of the environment's own tests earn that earn anything, or are not scored. */
+async function earnedByCheats(host: EnvironmentHost, language: string, corpus: string): Promise<string[]> {
+  const cheats = readCorpus(readFileSync(new URL(`../../environments/code/test/cheats/${corpus}.txt`, import.meta.url), "utf8"));
+  const options = { language, style: "terse", families: ["counting"], difficulty_range: 3, attempts: 1, limits: { wall_ms: 1_500, cpu_ms: 1_500 } };
+  const found = await Promise.all(
+    cheats.map(async ({ name, code }) => {
+      const session = await host.open({ id: "code", options });
+      const { agent } = await session.reset({ task: "train/0", signal });
+      const { rewards } = await session.step({ agent, message: textMessage("assistant", `\`\`\`${language}\n${code}\n\`\`\``), finishReason: "stop" }, { signal });
+      await session.close();
+      const reward = rewards[agent];
+      return reward?.scored === true && reward.value === 0 ? [] : [`${name}: ${JSON.stringify(reward)}`];
+    }),
+  );
+  return found.flat();
+}
