@@ -1,7 +1,7 @@
 import { logicalLines } from "./logical-lines.ts";
 import type { LogicalLine, Token } from "./token.ts";
 
-/** One statement of a block, with everything indented below it. */
+/** One statement of a block, with everything indented below it; several with semicolons between them are one. */
 export interface Statement {
   readonly lines: readonly LogicalLine[];
   /** Its source, moved to the left margin. Continuation lines stay as they are: within strings their white space has a meaning. */
