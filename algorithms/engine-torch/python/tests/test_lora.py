@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from autograd import accumulated, largest_difference, reference_gradients
+from autograd import accumulated, largest_difference, reference_gradients, reference_outputs
 from client import Array, EngineCallError, Outputs, group
 from running import RunningEngine
 from test_numerics import PROMPTS, recomputed, sample
-from tiny import QWEN2
+from tiny import LLAMA, QWEN2
 from transformers import AutoModelForCausalLM
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.trunk.dense.trunk import DenseTrunk
 
 pytest.importorskip("peft", reason="peft is not installed (mrlm engine setup --extra lora)")
 
@@ -70,22 +72,62 @@ def test_a_trainable_copy_learns_its_own_adapter(adapted: RunningEngine) -> None
     assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)] == before
 
 
-def test_numerics_26_the_reference_is_the_policy_without_its_adapter(
-    adapted: RunningEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numerics_26_the_reference_is_the_policy_without_its_adapter(adapted: RunningEngine) -> None:
     before = [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)]
     assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS, "reference")] == before
     train(adapted)
     trained = [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)]
     assert trained != before
     assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS, "reference")] == before
-    # A pass of the reference that fails leaves the adapter on.
-    module = adapted.state.registry.get("policy").module
+
+
+def test_numerics_26_a_pass_of_the_reference_that_fails_leaves_the_adapter_on(
+    engine: RunningEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of what transformers computes: the hot path switches nothing.
+    module = engine.create(lora=LORA, dtype="bfloat16").module
+    request = pb.CreateModelRequest(model_id="reference", role=pb.ROLE_REFERENCE, adapter_off="policy")
+    engine.client.unary("CreateModel", request)
+    train(engine)
+    trained = [o["logprob"].tobytes() for o in engine.client.forward(UNITS)]
+    assert trained != [o["logprob"].tobytes() for o in engine.client.forward(UNITS, "reference")]
     monkeypatch.setattr(type(module.model), "forward", lambda *_, **__: (_ for _ in ()).throw(RuntimeError("broken")))
     with pytest.raises(EngineCallError, match="broken"):
-        adapted.client.forward(UNITS, "reference")
+        engine.client.forward(UNITS, "reference")
     monkeypatch.undo()
-    assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS)] == trained
+    assert [o["logprob"].tobytes() for o in engine.client.forward(UNITS)] == trained
+
+
+@pytest.mark.parametrize("targets", [[], ["q_proj", "down_proj"], ["o_proj", "up_proj"]])
+@pytest.mark.parametrize("config", [QWEN2, LLAMA], ids=["qwen2", "llama"])
+def test_the_hot_path_merges_the_adapter_exactly(
+    engine: RunningEngine, config: dict[str, Any], targets: list[str]
+) -> None:
+    lora = pb.Lora(rank=3, alpha=8.0, seed=5, target_modules=targets)
+    held = engine.create(config=config, lora=lora, value_head=True)
+    learner = engine.state.learner("policy")
+    assert isinstance(learner.trunk, DenseTrunk)
+
+    def both(_: int, outputs: Outputs) -> dict[str, Array]:
+        return {"logprob": -np.exp(0.5 * outputs["logprob"]), "value": outputs["value"] - 1}
+
+    # A value head on the trunk that the adapter adapts (PPO with a shared critic) learns with it.
+    for _ in range(3):
+        engine.client.forward_backward(UNITS, both, logprob=True, value=True)
+        engine.client.step(learning_rate=0.05)
+    engine.client.forward_backward(UNITS, both, logprob=True, value=True)
+    found = accumulated(learner)
+    expected = reference_gradients(
+        held, UNITS, lambda _, o: (-2 * (0.5 * o["logprob"]).exp()).sum() + 0.5 * (o["value"] - 1).square().sum()
+    )
+    assert largest_difference(found, expected) < 1e-4
+    assert all(".lora_" in name or name.startswith("value_head.") for name in found)
+    assert {name for name in found if ".lora_" in name} == {n for n, p in held.named_parameters() if ".lora_" in n}
+    ours = engine.client.forward(UNITS, logprob=True, value=True)
+    for unit, outputs in zip(UNITS, ours, strict=True):
+        theirs = reference_outputs(held, unit)
+        for name in ("logprob", "value"):
+            np.testing.assert_allclose(outputs[name], theirs[name].detach().numpy(), atol=1e-4)
 
 
 def test_numerics_49_the_adapter_reaches_the_sampler(adapted: RunningEngine) -> None:
@@ -95,6 +137,21 @@ def test_numerics_49_the_adapter_reaches_the_sampler(adapted: RunningEngine) -> 
     found = sample(adapted.client, PROMPTS, 1.0)
     sampled = np.concatenate([np.frombuffer(found[i].logprobs, "<f4") for i in range(len(PROMPTS))])
     assert np.abs(recomputed(adapted.client, PROMPTS, found, 1.0) - sampled).max() < 1e-4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_checkpointing_changes_no_gradient_of_an_adapter(engine: RunningEngine, dtype: str) -> None:
+    # Below the first adapter nothing requires a gradient: what is computed again must know that its results do.
+    found = []
+    for model_id, checkpointing in (("whole", False), ("checkpointed", True)):
+        engine.create(model_id, lora=LORA, dtype=dtype, gradient_checkpointing=checkpointing)
+        for _ in range(2):
+            engine.client.forward_backward(UNITS, loss, model_id=model_id)
+            engine.client.step(model_id, learning_rate=0.05)
+        engine.client.forward_backward(UNITS, loss, model_id=model_id)
+        found.append(accumulated(engine.state.learner(model_id)))
+    assert largest_difference(found[1], found[0]) < 1e-6
+    assert any(float(gradient.abs().max()) > 0 for name, gradient in found[1].items() if ".lora_A" in name)
 
 
 @pytest.mark.parametrize("merge", [True, False])

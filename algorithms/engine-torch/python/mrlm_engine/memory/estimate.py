@@ -32,24 +32,25 @@ def total(lines: Sequence[Line]) -> int:
 
 def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     """What a model is from step to step."""
+    # Merged weights are copies of all; plain ones only where a norm's weight is folded in.
+    fused = model.shape.layer_weights if model.has_adapter else model.shape.folded_weights
+    hot = [Line(model.id, "hot path's weights", 4 * fused, f"{size(fused)} x 4 bytes")] if model.is_dense else []
     if model.shares_weights:
-        return []
+        return hot
     shape, b, ranks = model.shape, model.dtype_bytes, setting.ranks_of_weights
     count, learns = shape.parameters, model.trainable_parameters
     divided = ranks > 1
     of_rank = f" / {ranks} ranks" if divided else ""
     # Divided weights that learn are their own master copies.
-    weights = (count - learns) * b + learns * (4 if divided else b)
+    frozen = count if model.has_adapter else count - learns
+    weights = frozen * b + learns * (4 if divided else b)
     lines = [
         Line(model.id, "weights", weights // ranks, f"{size(count)} parameters x {b} bytes{of_rank}"),
     ]
     if divided:
         gathered = max(count // max(1, shape.layers), shape.vocabulary * shape.hidden)
         lines.append(Line(model.id, "gathered layer", gathered * b, f"{size(gathered)} parameters x {b} bytes"))
-    if model.is_dense:
-        lines.append(
-            Line(model.id, "hot path's weights", 4 * shape.folded_weights, f"{size(shape.folded_weights)} x 4 bytes")
-        )
+    lines += hot
     if learns:
         lines.append(Line(model.id, "gradients", 4 * learns // ranks, f"{size(learns)} trainable x 4 bytes{of_rank}"))
         lines.append(

@@ -115,7 +115,7 @@ def _plan(state: EngineState, request: pb.CreateModelRequest, module: Any, dtype
         dtype_bytes=dtype.itemsize,
         trainable_parameters=learns if request.trainable else 0,
         has_adapter=has_adapter,
-        is_dense=computes_alone and not has_adapter and shape.folded_weights > 0,
+        is_dense=computes_alone and shape.folded_weights > 0,
         gradient_checkpointing=request.gradient_checkpointing,
         float32_head=request.float32_head,
     )

@@ -11,7 +11,6 @@ from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.distributed.shard import is_divided
 from mrlm_engine.errors import EngineError
 from mrlm_engine.models.held import HeldModel
-from mrlm_engine.models.lora import adapter_layers
 from mrlm_engine.outputs.logits import logits_head
 from mrlm_engine.trunk.dense.shape import dense_shape
 from mrlm_engine.trunk.dense.trunk import DenseTrunk
@@ -29,7 +28,7 @@ def choose_trunk(held: HeldModel) -> Trunk:
     if is_divided(held):
         # Proven before it was, or with the model that this one computes with.
         return TransformersTrunk(held)
-    needs_module = held.device.type != "cpu" or held.mesh is not None or adapter_layers(held.module)
+    needs_module = held.device.type != "cpu" or held.mesh is not None
     shape = None if needs_module else dense_shape(held.module)
     if shape is not None:
         dense = DenseTrunk(held, shape)

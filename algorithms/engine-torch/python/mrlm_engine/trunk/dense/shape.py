@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from mrlm_engine.trunk.dense.projection import is_known
+
 # Pre-norm decoders with rotary positions, grouped-query attention and a gated SiLU feed-forward.
 FAMILY = frozenset({"llama", "qwen2", "mistral"})
 
@@ -43,8 +45,7 @@ def dense_shape(module: Any) -> DenseShape | None:
     head_size = int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
     rotary = module.model.rotary_emb
     plain = (
-        all(type(layer.self_attn.q_proj) is torch.nn.Linear for layer in layers)
-        and all(type(layer.mlp.down_proj) is torch.nn.Linear for layer in layers)
+        all(is_known(projection) for layer in layers for projection in _linear_layers(layer))
         and all(layer.self_attn.o_proj.bias is None and layer.mlp.up_proj.bias is None for layer in layers)
         and all(parameter.dtype == torch.float32 for parameter in module.parameters())
         and rotary.inv_freq.shape[0] * 2 == head_size
@@ -61,6 +62,14 @@ def dense_shape(module: Any) -> DenseShape | None:
         head_size=head_size,
         intermediate=int(config.intermediate_size),
         epsilon=float(config.rms_norm_eps),
+    )
+
+
+def _linear_layers(layer: Any) -> tuple[Any, ...]:
+    attention, mlp = layer.self_attn, layer.mlp
+    return (
+        *(attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj),
+        *(mlp.gate_proj, mlp.up_proj, mlp.down_proj),
     )
 
 

@@ -10,9 +10,10 @@ import torch
 from mrlm_engine.batching.prefix_layout import PrefixLayout, computed_tokens, prefix_layout
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.models.held import HeldModel
-from mrlm_engine.training.gradients import accumulator, add_gradient
+from mrlm_engine.training.gradients import accumulator
 from mrlm_engine.trunk.dense.layer import LayerState, backward_layer, forward_layer
 from mrlm_engine.trunk.dense.norm import add_normalise_gradient, normalise
+from mrlm_engine.trunk.dense.projection import add_learnt
 from mrlm_engine.trunk.dense.rotary import RotaryTable
 from mrlm_engine.trunk.dense.shape import DenseShape
 from mrlm_engine.trunk.dense.weights import (
@@ -30,6 +31,7 @@ class DenseTrunk:
         self.held = held
         self.shape = shape
         self._module: Any = held.module.model
+        self._with_adapter = held.adapter_off is None
         self._rotary = RotaryTable(held.module)
         self._weights: list[LayerWeights] = []
         self._fused_generation = -1
@@ -48,7 +50,7 @@ class DenseTrunk:
     def weights(self) -> list[LayerWeights]:
         """The fused weights of every layer for the module's present weights."""
         if self._fused_generation != self.held.generation:
-            self._weights = [fuse_layer(layer, self.shape) for layer in self._module.layers]
+            self._weights = [fuse_layer(layer, self.shape, self._with_adapter) for layer in self._module.layers]
             self._fused_generation = self.held.generation
         return self._weights
 
@@ -129,7 +131,7 @@ class DenseRun:
     def backward(self, grad_hidden: torch.Tensor) -> None:
         """Adds the gradient of every trunk weight; `grad_hidden` [R, hidden]."""
         trunk, layout, shape = self._trunk, self._layout, self._trunk.shape
-        add_gradient(trunk.final_norm, (grad_hidden * self._normalised).sum(0))
+        add_learnt(trunk.final_norm, (grad_hidden * self._normalised).sum(0))
         grad = torch.zeros_like(grad_hidden)
         add_normalise_gradient(grad, grad_hidden * trunk.final_norm, self._normalised, self._factor)
         for i in reversed(range(shape.layers)):
@@ -137,6 +139,8 @@ class DenseRun:
             if isinstance(state, torch.Tensor):
                 _, state = forward_layer(state, weights, layout, self._angles, shape, self._rows_behind(i))
             grad = backward_layer(grad, state, weights, trunk.gradients()[i], layout, self._angles, shape)
+        if not trunk.embedding.requires_grad:
+            return
         if trunk.padding_token is not None:
             grad.masked_fill_((layout.tokens == trunk.padding_token)[:, None], 0.0)
         accumulator(trunk.embedding).index_add_(0, layout.tokens, grad)

@@ -18,6 +18,7 @@ import torch
 
 from mrlm_engine.products import accumulator_for
 from mrlm_engine.training.gradients import add_gradient
+from mrlm_engine.trunk.dense.projection import add_learnt, add_weight_gradient, merged_weight
 from mrlm_engine.trunk.dense.shape import DenseShape
 
 
@@ -44,21 +45,20 @@ def split_heads(rows: torch.Tensor, head_size: int) -> torch.Tensor:
     return rows.reshape(-1, head_size // 2, 2, *tail).transpose(1, 2).reshape(-1, *tail)
 
 
-def fuse_layer(layer: Any, shape: DenseShape) -> LayerWeights:
-    """The fused matrices of a transformers decoder layer, detached from it."""
+def fuse_layer(layer: Any, shape: DenseShape, with_adapter: bool) -> LayerWeights:
+    """The fused matrices of a transformers decoder layer, detached from it; adapters are merged, or left out."""
     attention, mlp = layer.self_attn, layer.mlp
     scale = 1.0 / math.sqrt(shape.head_size)
     with torch.no_grad():
-        query = interleave_heads(attention.q_proj.weight, shape.head_size) * scale
-        key = interleave_heads(attention.k_proj.weight, shape.head_size)
-        qkv = torch.cat([query, key, attention.v_proj.weight]).mul_(layer.input_layernorm.weight)
+        qkv = _plain_qkv(attention, shape, with_adapter).mul_(layer.input_layernorm.weight)
         bias = None
         if attention.q_proj.bias is not None:
             query_bias = interleave_heads(attention.q_proj.bias, shape.head_size) * scale
             key_bias = interleave_heads(attention.k_proj.bias, shape.head_size)
             bias = torch.cat([query_bias, key_bias, attention.v_proj.bias])
-        gate_up = torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight]).mul_(layer.post_attention_layernorm.weight)
-        return LayerWeights(qkv, bias, attention.o_proj.weight.detach(), gate_up, mlp.down_proj.weight.detach())
+        gate_up = _plain_gate_up(mlp, with_adapter).mul_(layer.post_attention_layernorm.weight)
+        output, down = (merged_weight(each, with_adapter) for each in (attention.o_proj, mlp.down_proj))
+        return LayerWeights(qkv, bias, output, gate_up, down)
 
 
 def zero_gradients(weights: LayerWeights) -> LayerWeights:
@@ -74,36 +74,46 @@ def zero_gradients(weights: LayerWeights) -> LayerWeights:
 
 
 def unfuse_gradients(layer: Any, gradients: LayerWeights, shape: DenseShape) -> None:
-    """Adds accumulated gradients of the fused matrices to the `.grad` of the layer's parameters."""
+    """Adds accumulated gradients of the fused matrices to the `.grad` of the layer's parameters that learn."""
     attention, mlp = layer.self_attn, layer.mlp
-    scale = 1.0 / math.sqrt(shape.head_size)
-    q, k = shape.query_width, shape.key_width
     with torch.no_grad():
         # Fused = plain * norm weight (by column): both factors get their share.
-        plain = torch.cat(
-            [
-                interleave_heads(attention.q_proj.weight, shape.head_size) * scale,
-                interleave_heads(attention.k_proj.weight, shape.head_size),
-                attention.v_proj.weight,
-            ]
-        )
-        add_gradient(layer.input_layernorm.weight, (gradients.qkv * plain).sum(0))
-        qkv = gradients.qkv * layer.input_layernorm.weight
-        _add_projections(attention, "weight", qkv, scale, q, k, shape.head_size)
+        norm = layer.input_layernorm.weight
+        if norm.requires_grad:
+            add_gradient(norm, (gradients.qkv * _plain_qkv(attention, shape, True)).sum(0))
+        for projection, part in _projections(attention, gradients.qkv * norm, shape):
+            add_weight_gradient(projection, part)
         if gradients.qkv_bias is not None:
-            _add_projections(attention, "bias", gradients.qkv_bias, scale, q, k, shape.head_size)
-        add_gradient(attention.o_proj.weight, gradients.output)
-        plain = torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight])
-        add_gradient(layer.post_attention_layernorm.weight, (gradients.gate_up * plain).sum(0))
-        gate_up = gradients.gate_up * layer.post_attention_layernorm.weight
-        add_gradient(mlp.gate_proj.weight, gate_up[: shape.intermediate])
-        add_gradient(mlp.up_proj.weight, gate_up[shape.intermediate :])
-        add_gradient(mlp.down_proj.weight, gradients.down)
+            for projection, part in _projections(attention, gradients.qkv_bias, shape):
+                add_learnt(projection.bias, part)
+        add_weight_gradient(attention.o_proj, gradients.output)
+        norm = layer.post_attention_layernorm.weight
+        if norm.requires_grad:
+            add_gradient(norm, (gradients.gate_up * _plain_gate_up(mlp, True)).sum(0))
+        gate_up = gradients.gate_up * norm
+        add_weight_gradient(mlp.gate_proj, gate_up[: shape.intermediate])
+        add_weight_gradient(mlp.up_proj, gate_up[shape.intermediate :])
+        add_weight_gradient(mlp.down_proj, gradients.down)
 
 
-def _add_projections(
-    attention: Any, name: str, fused: torch.Tensor, scale: float, q: int, k: int, head_size: int
-) -> None:
-    add_gradient(getattr(attention.q_proj, name), split_heads(fused[:q], head_size) * scale)
-    add_gradient(getattr(attention.k_proj, name), split_heads(fused[q : q + k], head_size))
-    add_gradient(getattr(attention.v_proj, name), fused[q + k :])
+def _plain_qkv(attention: Any, shape: DenseShape, with_adapter: bool) -> torch.Tensor:
+    """Query, key and value as one matrix, without the norm in front of them."""
+    query, key, value = (
+        merged_weight(each, with_adapter) for each in (attention.q_proj, attention.k_proj, attention.v_proj)
+    )
+    scaled = interleave_heads(query, shape.head_size) * (1.0 / math.sqrt(shape.head_size))
+    return torch.cat([scaled, interleave_heads(key, shape.head_size), value])
+
+
+def _plain_gate_up(mlp: Any, with_adapter: bool) -> torch.Tensor:
+    return torch.cat([merged_weight(mlp.gate_proj, with_adapter), merged_weight(mlp.up_proj, with_adapter)])
+
+
+def _projections(attention: Any, fused: torch.Tensor, shape: DenseShape) -> list[tuple[Any, torch.Tensor]]:
+    """Query, key and value projection, each with its part of what belongs to the fused rows."""
+    q, k, scale = shape.query_width, shape.key_width, 1.0 / math.sqrt(shape.head_size)
+    return [
+        (attention.q_proj, split_heads(fused[:q], shape.head_size) * scale),
+        (attention.k_proj, split_heads(fused[q : q + k], shape.head_size)),
+        (attention.v_proj, fused[q + k :]),
+    ]
