@@ -40,7 +40,12 @@ function pairsOfCollected(values: readonly JsonValue[], path: string, renderer: 
 
 function toPair(renderer: Renderer, value: JsonValue, where: string): Pair {
   const parsed = row.safeParse(value);
-  if (!parsed.success) throw new MrlmError("DATA_INVALID", `${where} is not {prompt, chosen, rejected}: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) {
+    const keys = typeof value === "object" && value !== null ? Object.keys(value) : [];
+    const missing = ["prompt", "chosen", "rejected"].filter((key) => !keys.includes(key));
+    const fault = missing.length > 0 ? `it has no ${missing.join(" and no ")}${keys.length > 0 ? `, but ${keys.join(", ")}` : ""}` : `${[...new Set(parsed.error.issues.map(({ path }) => path[0]))].join(" and ")} must be text or messages of {role, content}`;
+    throw new MrlmError("DATA_INVALID", `${where} is not {prompt, chosen, rejected}: ${fault}.`);
+  }
   const { prompt, chosen, rejected } = parsed.data;
   const asked = typeof prompt === "string" ? [textMessage("user", prompt)] : prompt.map(fromChatMessage);
   const [one, other] = [answerTo(renderer, asked, chosen), answerTo(renderer, asked, rejected)];

@@ -14,6 +14,7 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
   options: dpoOptions,
   iterations: (options) => options.steps,
   memory: (options) => ({ reference: holdsReference(options), unitSequences: 2 }),
+  files: ({ data }) => (data === undefined ? [] : [data]),
   validate(options, environments) {
     if (options.data === undefined && environments.length === 0) {
       throw new MrlmError("CONFIG_INVALID", "dpo has neither `data` nor an environment to make pairs in.");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { JsonObject, Mean } from "@mrlm/spec";
 import { score } from "@mrlm/spec";
-import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { BigramEngine, type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { dpo } from "../src/index.ts";
 
 const data = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");
@@ -85,7 +85,21 @@ describe("dpo on a bigram model", () => {
     await expect(trainBigram({ ...training(COLLECTED), environments: [dull] })).rejects.toMatchObject({ code: "DATA_INVALID", hint: expect.stringMatching(/earned the same/) });
   });
 
+  test.each([
+    ["is missing", undefined, /run\.yaml:\d+:\d+: .*cannot be read/],
+    ["is no JSON", '{"prompt": "1", "chosen": ', /jsonl:1: the line is no JSON/],
+    ["is empty", "", /has no rows/],
+  ])("a file that %s is found before any model is made", async (_name, content, message) => {
+    const path = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");
+    if (content !== undefined) writeFileSync(path, content);
+    const engine = new BigramEngine();
+    await expect(trainBigram({ ...training({ data: path }), engine })).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(message) });
+    expect((await engine.describe()).models).toEqual([]);
+  });
+
   test.each<[JsonObject, RegExp]>([
+    [{ data, loss: "sigmod" }, /loss: must be one of .*\(did you mean sigmoid\?\), but it is "sigmod"/],
+    [{ data, beta: "high" }, /beta: must be a number, but it is "high"/],
     [{ data, label_smoothing: 0.1, loss: "ipo" }, /label_smoothing/],
     [{ data, loss: "kto", batch_size: 1 }, /batch_size/],
     [{ data, loss: "kto", reference_free: true }, /reference_free/],

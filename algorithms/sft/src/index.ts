@@ -13,6 +13,7 @@ export const sft: AlgorithmDefinition<SftOptions> = {
   description: "Supervised fine-tuning: imitation, world models, and mixtures of sources.",
   options: sftOptions,
   iterations: (options) => options.steps,
+  files: (options) => sourcesOf(options).flatMap(({ path }) => path ?? []),
   validate(options, environments) {
     const sources = sourcesOf(options);
     if (environments.length === 0 && sources.some(({ path }) => path === undefined)) {

@@ -67,5 +67,7 @@ export interface AlgorithmDefinition<Options = unknown> {
   memory?(options: Options): AlgorithmMemory;
   /** Checks what a schema cannot (a group size that cannot give an advantage); throws CONFIG_INVALID before work begins. */
   validate?(options: Options, environments: readonly TrainingEnvironment[]): void;
+  /** Data files that it will ask the context's `rows` for, as the options name them. They are read before work begins, so that none is missing later. */
+  files?(options: Options): readonly string[];
   create(context: AlgorithmContext, options: Options): AlgorithmRun | Promise<AlgorithmRun>;
 }

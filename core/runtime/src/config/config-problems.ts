@@ -1,6 +1,7 @@
 import { MrlmError } from "@mrlm/spec";
 import type { z } from "zod";
 import { nearestName } from "../names/nearest.ts";
+import { inOurWords, issueWords, meantIssues, valueAt } from "../plugins/issue-words.ts";
 import type { OptionIssue } from "../plugins/standard-options.ts";
 import { knownKeys } from "./schema-keys.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
@@ -56,54 +57,9 @@ export function showPath(path: ConfigPath): string {
 function describe(schema: z.ZodType, root: unknown, issue: z.core.$ZodIssue): ConfigProblem[] {
   const path = issue.path as ConfigPath;
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key, knownKeys(schema, path)));
+  const meant = meantIssues(issue);
+  if (meant[0] !== issue) return meant.flatMap((inner) => describe(schema, root, inner));
   const value = valueAt(root, path);
-  if (issue.code === "invalid_union") {
-    // The branch that got furthest is the one that was meant: it accepts the value's own type.
-    const meant = issue.errors.find((branch) => !branch.some((inner) => inner.path.length === 0 && inner.code === "invalid_type"));
-    if (meant !== undefined)
-      return meant.flatMap((inner) => describe(schema, root, { ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue));
-  }
-  if (issue.code === "invalid_key" || value === undefined) return [{ path, at: "key", text: `${showPath(path)}: is missing` }];
-  return [{ path, at: "value", text: `${showPath(path)}: ${expectation(issue, value)}, but it is ${show(value)}` }];
-}
-
-function expectation(issue: z.core.$ZodIssue, value: unknown): string {
-  if (issue.code === "invalid_value") {
-    const names = issue.values.map(String);
-    const nearest = typeof value === "string" ? nearestName(value, names) : undefined;
-    return `must be one of ${names.join(", ")}${nearest === undefined ? "" : ` (did you mean ${nearest}?)`}`;
-  }
-  if (issue.code === "invalid_type") return `must be ${TYPE_NAMES[issue.expected] ?? `of type ${issue.expected}`}`;
-  if (issue.code === "too_small" && typeof issue.minimum === "number")
-    return issue.origin === "number" || issue.origin === "int"
-      ? `must be ${issue.inclusive ? "at least" : "above"} ${issue.minimum}`
-      : `must have at least ${issue.minimum}`;
-  if (issue.code === "too_big" && typeof issue.maximum === "number") return `must be ${issue.inclusive ? "at most" : "below"} ${issue.maximum}`;
-  return inOurWords(issue.message);
-}
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  int: "a whole number",
-  number: "a number",
-  string: "text",
-  boolean: "true or false",
-  array: "a list",
-  object: "an object with keys",
-  record: "an object with keys",
-};
-
-function inOurWords(message: string): string {
-  return message.replace(/^Invalid (input|option): /, "").replace(/^Too (small|big): /, "");
-}
-
-function valueAt(root: unknown, path: ConfigPath): unknown {
-  return path.reduce<unknown>(
-    (value, segment) => (typeof value === "object" && value !== null ? (value as Record<string | number, unknown>)[segment] : undefined),
-    root,
-  );
-}
-
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  const isMissing = issue.code === "invalid_key" || value === undefined;
+  return [{ path, at: isMissing ? "key" : "value", text: `${showPath(path)}: ${isMissing ? "is missing" : issueWords(issue, value)}` }];
 }

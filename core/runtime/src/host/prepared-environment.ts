@@ -75,7 +75,7 @@ async function parseOptions(definition: EnvironmentDefinition, given: JsonObject
   }
   const outcome = await validateOptions(definition.options, given ?? {});
   if (outcome.ok) return outcome.value;
-  throw new MrlmError("OPTIONS_INVALID", `Options of environment ${definition.id}: ${describeIssues(outcome.issues)}.`, {
+  throw new MrlmError("OPTIONS_INVALID", `Options of environment ${definition.id}: ${describeIssues(outcome.issues, definition.options)}.`, {
     cause: { issues: outcome.issues },
   });
 }

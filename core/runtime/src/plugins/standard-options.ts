@@ -1,4 +1,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { z } from "zod";
+import { knownKeys } from "../config/schema-keys.ts";
+import { nearestName } from "../names/nearest.ts";
+import { issueWords, meantIssues, valueAt } from "./issue-words.ts";
 
 /** One thing that a schema objects to. */
 export interface OptionIssue {
@@ -14,21 +18,47 @@ export type OptionsOutcome = { readonly ok: true; readonly value: unknown } | { 
 export async function validateOptions(schema: StandardSchemaV1, value: unknown): Promise<OptionsOutcome> {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return { ok: true, value: result.value };
-  return { ok: false, issues: result.issues.map(toIssue) };
+  return { ok: false, issues: result.issues.flatMap((issue) => toIssues(issue, value)) };
 }
 
-/** Issues in one line: `difficulty: expected a number; seed: ...`. */
-export function describeIssues(issues: readonly OptionIssue[]): string {
-  return issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message)).join("; ");
+/**
+ * Issues in one line: `difficulty: must be a number, but it is "high"; unknown key "familys" (did you mean "families"?)`.
+ *
+ * @param schema whose keys an unknown one is compared with
+ */
+export function describeIssues(issues: readonly OptionIssue[], schema?: StandardSchemaV1): string {
+  const known = schema === undefined ? [] : keysOf(schema);
+  return issues
+    .map(({ path, message, unknownKeys }) => {
+      if (unknownKeys !== undefined && path.length === 0) return unknownKeys.map((key) => unknown(key, known)).join("; ");
+      return path.length > 0 ? `${path.join(".")}: ${message}` : message;
+    })
+    .join("; ");
 }
 
-function toIssue(issue: StandardSchemaV1.Issue): OptionIssue {
-  const path = (issue.path ?? []).map((segment) => {
+/** Keys of a schema of zod's; of another kind none are known. */
+export function keysOf(schema: StandardSchemaV1): string[] {
+  return "def" in schema ? knownKeys(schema as unknown as z.ZodType, []) : [];
+}
+
+function unknown(key: string, known: readonly string[]): string {
+  const nearest = nearestName(key, known);
+  return `unknown key "${key}"${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
+}
+
+/** Issues of zod's say more than the standard asks for: the unknown keys, what would be allowed, the branches of a union. */
+function toIssues(issue: StandardSchemaV1.Issue, root: unknown): OptionIssue[] {
+  if (!("code" in issue)) return [{ path: pathOf(issue.path), message: issue.message }];
+  return meantIssues(issue as z.core.$ZodIssue).map((each) => {
+    const path = pathOf(each.path);
+    if (each.code === "unrecognized_keys") return { path, message: each.message, unknownKeys: each.keys };
+    return { path, message: issueWords(each, valueAt(root, path)) };
+  });
+}
+
+function pathOf(path: StandardSchemaV1.Issue["path"] = []): (string | number)[] {
+  return path.map((segment) => {
     const key = typeof segment === "object" ? segment.key : segment;
     return typeof key === "number" ? key : String(key);
   });
-  // zod's issues carry the unknown keys beside what the standard asks for.
-  const { keys } = issue as { readonly keys?: unknown };
-  const unknownKeys = Array.isArray(keys) && keys.every((key) => typeof key === "string") ? { unknownKeys: keys } : {};
-  return { path, message: issue.message, ...unknownKeys };
 }

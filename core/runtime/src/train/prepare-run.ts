@@ -7,16 +7,15 @@ import {
   type TrackerDefinition,
   type TrainingEnvironment,
 } from "@mrlm/spec";
-import type { z } from "zod";
+import { readRows } from "../collection/rows.ts";
 import { configError, optionProblems } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
-import { knownKeys } from "../config/schema-keys.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { didYouMean } from "../names/nearest.ts";
 import type { AlgorithmSource } from "../plugins/provisions.ts";
 import { persist } from "../rollouts/persist.ts";
-import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
+import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { policyOptions } from "./model-source.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
@@ -82,7 +81,7 @@ async function prepareTracker(config: ResolvedConfig, index: number, plugins: Al
   const { name, options } = config.trackers[index] as ResolvedConfig["trackers"][number];
   const definition = await plugins.tracker(name);
   const outcome = await validateOptions(definition.options, options);
-  if (!outcome.ok) throw new MrlmError("CONFIG_INVALID", `Options of tracker ${definition.name}: ${describeIssues(outcome.issues)}.`);
+  if (!outcome.ok) throw new MrlmError("CONFIG_INVALID", `Options of tracker ${definition.name}: ${describeIssues(outcome.issues, definition.options)}.`);
   await definition.check?.(outcome.value);
   return { definition, options: outcome.value };
 }
@@ -100,7 +99,7 @@ async function prepareStage(
   const definition = await at([...place, "algorithm"], () => algorithms.algorithm(stage.algorithm));
   const outcome = await validateOptions(definition.options, stage.options);
   if (!outcome.ok) {
-    const problems = optionProblems([], keysOf(definition), outcome.issues);
+    const problems = optionProblems([], keysOf(definition.options), outcome.issues);
     throw configError(
       loaded.source,
       problems.map((problem) => ({
@@ -111,9 +110,15 @@ async function prepareStage(
     );
   }
   await at(place, async () => definition.validate?.(outcome.value, environments));
+  // What the algorithm will read is read once before anything is started: a file that is missing or broken is found in seconds.
+  for (const path of definition.files?.(outcome.value) ?? []) await at([...place, "data"], () => assertRows(path, config.base_directory));
   const { name, until } = stage;
   const goal = until === undefined ? {} : { goal: stageGoal(until, environments, config.environments) };
   return { name, definition, options: outcome.value, iterations: definition.iterations(outcome.value), ...goal };
+}
+
+async function assertRows(path: string, directory: string): Promise<void> {
+  if ((await readRows(path, directory)).length === 0) throw new MrlmError("DATA_INVALID", `The data file ${path} has no rows.`, { hint: "It must have one JSON object on each line, or rows if it is a Parquet file." });
 }
 
 async function trainingEnvironment(
@@ -211,11 +216,6 @@ function aboutDistribution({ config, source }: LoadedConfig): string[] {
 
 function environmentPath(loaded: LoadedConfig, index: number): ConfigPath {
   return [loaded.isTranslated.environments ? "eval_envs" : "environments", index];
-}
-
-function keysOf(definition: AlgorithmDefinition): string[] {
-  const schema = definition.options as unknown as z.ZodType;
-  return "def" in schema ? knownKeys(schema, []) : [];
 }
 
 function located(error: unknown, place: string): unknown {
