@@ -156,6 +156,8 @@ describe("what is wrong with a file is said before the first task", () => {
     ["a prompt that is no Python", [{ ...DOUBLE, prompt: "def double(n:\n" }], ":1: the prompt does not define double"],
     ["no check", [{ ...DOUBLE, test: "assert double(1) == 2" }], ":1: the test has no function check(candidate)"],
     ["a check of nothing", [{ ...DOUBLE, test: "def check(candidate):\n    assert True" }], ":1: the test has no function check(candidate)"],
+    ["a lambda for an argument", [{ ...DOUBLE, test: "def check(candidate):\n    assert candidate(lambda x: x, 1) == 2" }], ":1: a test hands a function to double"],
+    ["a function of the tests for an argument", [{ ...DOUBLE, test: "def key(x):\n    return x\n\ndef check(candidate):\n    assert candidate(key(1)) == 2\n    assert candidate(1, key=key) == 2" }], ":1: a test hands a function to double"],
     ["a solution that is no Python", [{ ...DOUBLE, canonical_solution: "    return (n" }], ":1: the canonical solution does not continue the prompt"],
     ["no tests", [{ ...ECHO, tests: [] }], ":1: tests:"],
     ["another language", [{ ...ECHO, language: "typescript" }], ":1: the row is for typescript, and solutions are asked in python"],

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { FunctionTest, ProblemTask } from "../problem/problem.ts";
 import { topStatements } from "../python/statements.ts";
 import { type Example, examplesOf } from "./examples.ts";
+import { passesFunction } from "./function-arguments.ts";
 import { harnessOf } from "./harness.ts";
 import { isShown } from "./shown-tests.ts";
 import { splitCheck } from "./split-check.ts";
@@ -25,6 +26,8 @@ export function fromHumanEval(row: z.output<typeof humanEvalSchema>, place: Plac
   if (stub === undefined) throw invalidRow(place, `the prompt does not define ${entryPoint}`, "It is Python up to where the body of the function begins.");
   const split = splitCheck(row.test.replaceAll("\r\n", "\n"));
   if (split === undefined) throw invalidRow(place, "the test has no function check(candidate) that asserts something about the candidate", "Its body begins on a line of its own.");
+  const passing = passesFunction(split);
+  if (passing !== undefined) throw invalidRow(place, `a test hands a function to ${entryPoint}, and only plain data reaches a submission: ${passing.slice(0, 200)}`, "Leave this row out.");
   const body = row.canonical_solution?.replaceAll("\r\n", "\n");
   if (typeof body === "string" && topStatements(prompt + body) === undefined) throw invalidRow(place, "the canonical solution does not continue the prompt");
   const hasReference = typeof body === "string";
