@@ -18,6 +18,7 @@ const RECORD = "run.json";
  *     config.yaml           the resolved configuration; it loads again
  *     config.source.yaml    the configuration as it was given
  *     run.json              when it was begun and gone on with, with what versions, and what came of it
+ *     lock                  held by the process that trains it
  *     metrics.jsonl         a row for each iteration and evaluation
  *     trajectories.sqlite   every episode, down to the tokens
  *     tokenizer/            the tokenizer's files
