@@ -12,6 +12,7 @@ const sft = { algorithm: "sft@1", batch_size: 32, learning_rate: 2e-3 };
 const ppo = { algorithm: "ppo@1", prompts_per_step: 4, group_size: 4, updates_per_step: 2, learning_rate: 1e-3 };
 const dpo = { algorithm: "dpo@1", prompts: 8, group_size: 4, pairs_per_group: 2, batch_size: 8, learning_rate: 1e-3 };
 const grpo = { algorithm: "grpo@1", prompts_per_step: 4, group_size: 4, kl_coefficient: 0.01, learning_rate: 1e-3 };
+const ordering = { families: ["ordering"], style: "terse", rewards: { format: 0.5 } };
 const lora = { rank: 4, alpha: 8 };
 
 /** Makes the model that the scenarios begin with: one that has learnt the form of an answer, so that episodes differ in what they earn. */
@@ -30,10 +31,10 @@ export function scenarios(path: string, directory: string): Scenario[] {
   const file = { algorithm: "dpo@1", steps: 8, batch_size: 6, data: preferences, learning_rate: 1e-3 };
   return [
     {
-      name: "SFT until a goal, then GRPO with minibatches, a reference and dynamic sampling over two environments",
+      name: "SFT until a goal, then GRPO with minibatches, a reference and dynamic sampling over two environments, one with a curriculum",
       config: {
         ...base,
-        environments: [...TINY.environments, { id: "math@1", options: { families: ["ordering"], difficulty_range: [2, 3], style: "terse", rewards: { format: 0.5 } }, weight: 2 }],
+        environments: [...TINY.environments, { id: "math@1", options: { ...ordering, difficulty_range: [2, 3], curriculum: [{ tasks: 12, difficulty_range: 1 }, { tasks: 16, difficulty_range: 2 }] }, weight: 2 }],
         stages: [
           { ...sft, steps: 9, lr_schedule: "cosine", until: { accuracy: 0.05, every: 3, tasks: 8 } },
           { ...grpo, steps: 6, updates_per_step: 2, minibatches: 2, dynamic_sampling: 2, max_staleness: 0, lr_schedule: "linear", warmup_steps: 3 },
