@@ -26,12 +26,16 @@ export type ModelSource =
 /** Low-rank adapters (arXiv 2106.09685). */
 export interface LoraOptions {
   readonly rank: number;
+  /** Adapters are scaled by alpha / rank. */
   readonly alpha: number;
+  /** Chance of an adapter's input to be dropped while it learns; 0 unless given. */
   readonly dropout?: number;
+  /** Names of modules or their ends; every linear layer but the head unless given. */
   readonly targetModules?: readonly string[];
   readonly seed?: number;
 }
 
+/** Of the weights; `auto`: float32 on a CPU, bfloat16 where the GPU has it. */
 export type DType = "auto" | "float32" | "bfloat16" | "float16";
 
 /** How to make a model. */
@@ -39,12 +43,18 @@ export interface CreateModelOptions {
   readonly model: ModelId;
   readonly role: ModelRole;
   readonly source: ModelSource;
+  /** A frozen model holds no optimiser state and cannot learn. */
   readonly trainable: boolean;
   readonly lora?: LoraOptions;
+  /** `auto` unless given. */
   readonly dtype?: DType;
+  /** Computes the language-model head in float32 whatever the dtype. */
   readonly float32Head?: boolean;
+  /** Adds a head for values, zero at first, on this model's trunk. */
   readonly valueHead?: boolean;
+  /** Computes activations a second time instead of keeping them: less memory, more time. */
   readonly gradientCheckpointing?: boolean;
+  /** Most tokens in one micro-batch; the engine's own choice unless given. */
   readonly microBatchTokens?: number;
 }
 
@@ -61,7 +71,9 @@ export interface ModelInfo {
   readonly eosTokenIds: readonly number[];
   readonly padTokenId: number | null;
   readonly dtype: string;
+  /** Optimiser steps that were applied. */
   readonly step: number;
+  /** Of the weights that the sampler holds now. */
   readonly version: number;
   readonly hasValueHead: boolean;
   readonly config: Readonly<Record<string, unknown>>;
@@ -198,8 +210,11 @@ export interface ForwardBackwardOptions {
 export interface ForwardBackwardResult {
   readonly outputs: readonly UnitOutputs[];
   readonly microBatches: number;
+  /** Given to the model. */
   readonly tokens: number;
+  /** Computed, once common prefixes are shared and padding is added. */
   readonly computedTokens: number;
+  /** Of wall time. */
   readonly seconds: { readonly forward: number; readonly backward: number };
   /** How often memory ran out, so that the pass began anew with at most half of the tokens in a micro-batch. */
   readonly memoryRetries: number;
@@ -219,19 +234,26 @@ export interface OptimStepOptions {
   readonly maxGradNorm?: number;
 }
 
+/** What came of an optimiser step. */
 export interface OptimStepResult {
   /** False when the gradient norm was not finite: the step was skipped. */
   readonly applied: boolean;
   /** Before clipping. */
   readonly gradNorm: number;
+  /** Steps that were applied to this model so far. */
   readonly step: number;
   readonly skippedReason?: string;
+  /** Of wall time. */
   readonly seconds: number;
 }
 
+/** Weights that the sampler has taken over. */
 export interface PublishResult {
+  /** That sequences are sampled with from now on; one more than before. */
   readonly version: number;
+  /** Of the sampler's weights, read back after the copy. */
   readonly checksum: string;
+  /** Of wall time. */
   readonly seconds: number;
 }
 
