@@ -74,6 +74,15 @@ describe("tasks and seeds", () => {
     expect(tasks).toHaveBeenCalledTimes(2);
   });
 
+  test.each([
+    ["nothing", undefined, "it has no get()"],
+    ["no splits", { get: async () => undefined }, "it has no splits"],
+    ["half a task", { get: async () => undefined, splits: { train: 0.5 } }, 'split "train" has 0.5 tasks, which is not a whole number of 0 or more'],
+  ])("a source of %s is the author's fault", async (_, source, problem) => {
+    const host = await hostOf(counterEnvironment({ tasks: () => source as never }));
+    expect(await failure(host.describe({ id: "counter" }))).toMatchObject({ code: "ENVIRONMENT_FAILED", message: `Environment counter@1 returned something malformed from tasks: ${problem}.` });
+  });
+
   test("without a task, the seed chooses one of the training split", async () => {
     const session = await (await hostOf(counterEnvironment())).open({ id: "counter" });
     const first = await session.reset({ seed: 3, signal: never });

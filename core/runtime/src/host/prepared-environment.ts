@@ -83,13 +83,22 @@ async function parseOptions(definition: EnvironmentDefinition, given: JsonObject
 async function makeTasks(definition: EnvironmentDefinition, make: () => Promise<TaskSource | undefined>): Promise<TaskSource> {
   try {
     const tasks = await make();
-    if (tasks === undefined) throw new Error("tasks() returned nothing");
-    return tasks;
+    const problem = problemOf(tasks);
+    if (tasks !== undefined && problem === undefined) return tasks;
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} returned something malformed from tasks: ${problem}.`);
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
     const said = error instanceof Error ? error.message : String(error);
     throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in tasks: ${said}`, { cause: error });
   }
+}
+
+/** What is wrong with a task source, if anything is. */
+function problemOf(source: Partial<TaskSource> | undefined): string | undefined {
+  if (typeof source?.get !== "function") return "it has no get()";
+  if (typeof source.splits !== "object") return "it has no splits";
+  const [name, size] = Object.entries(source.splits).find(([, count]) => !Number.isSafeInteger(count) || count < 0) ?? [];
+  return name === undefined ? undefined : `split "${name}" has ${size} tasks, which is not a whole number of 0 or more`;
 }
 
 /** What is said of an environment whose tasks are these. */
