@@ -33,7 +33,7 @@ export const job = {
 export async function train(config: object = job): Promise<RunSummary> {
   const plugins = await PluginHost.of([mathPlugin, scorerMathPlugin, sftPlugin, grpoPlugin]);
   const host = new LocalHost({ source: plugins });
-  const prepared = await prepareRun(parseConfig(JSON.stringify(config), { path: "train.ts" }), { host, algorithms: plugins });
+  const prepared = await prepareRun(parseConfig(JSON.stringify(config, undefined, 2), { path: "job, as JSON" }), { host, algorithms: plugins });
   const process = await launchEngine({ device: "auto", threads: 1 });
   const engine = await connectEngine(process.address);
   try {
@@ -42,8 +42,14 @@ export async function train(config: object = job): Promise<RunSummary> {
       host,
       engine,
       onEvent: (event) => {
-        if (event.kind === "iteration") console.log(event.name, event.report.iteration, event.report.metrics["reward/mean"] ?? event.report.metrics["loss/nll"]);
-        if (event.kind === "evaluation") console.log("evaluation", event.label, event.results[0]?.greedy.accuracy);
+        if (event.kind === "iteration") {
+          const { iteration, metrics } = event.report;
+          const name = "reward/mean" in metrics ? "reward/mean" : "loss/nll";
+          // A mean is kept as a sum and a count, so that it does not depend on how a batch was split.
+          const metric = metrics[name];
+          console.log(event.name, iteration, name, (typeof metric === "object" ? metric.sum / metric.count : metric)?.toFixed(3));
+        }
+        if (event.kind === "evaluation") console.log("evaluation", event.label, "greedy accuracy", event.results[0]?.greedy.accuracy, "sampled reward", event.results[0]?.sampled?.reward);
       },
     });
   } finally {
