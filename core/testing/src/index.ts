@@ -1,3 +1,4 @@
+export { type BareEnvironment, type BareServices, bareEnvironment } from "./bare-environment.ts";
 export * from "./bigram/engine.ts";
 export { type EnvironmentContractOptions, type TestRegistry, environmentContract } from "./contract/environment-contract.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";

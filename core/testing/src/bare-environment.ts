@@ -1,0 +1,59 @@
+import { randomStream, textMessage } from "@mrlm/kit";
+import { silentLogger } from "@mrlm/runtime";
+import { type EnvironmentContext, type EnvironmentDefinition, type JsonObject, type Judge, MrlmError, type Sandbox, type Scorer, type StepResult, type TaskSource, type Tool } from "@mrlm/spec";
+
+/** What stands in for a host's services, by the names that the environment asks for. */
+export interface BareServices {
+  readonly scorers?: Readonly<Record<string, Scorer>>;
+  readonly judges?: Readonly<Record<string, Judge>>;
+  readonly sandboxes?: Readonly<Record<string, Sandbox>>;
+  readonly tools?: Readonly<Record<string, Tool>>;
+}
+
+/** An environment under some options, without a host around it. */
+export interface BareEnvironment<Options> {
+  readonly options: Options;
+  readonly tasks: TaskSource;
+  readonly context: EnvironmentContext;
+  /** Plays one reply after the other on a task and returns what came back. */
+  play(task: string, replies: readonly string[]): Promise<StepResult[]>;
+}
+
+/** Makes an environment for tests of its own parts; what it asks for beyond `services` is refused. Throws for options that its schema refuses. */
+export async function bareEnvironment<Options>(definition: EnvironmentDefinition<Options>, given: JsonObject, services: BareServices): Promise<BareEnvironment<Options>> {
+  const parsed = await definition.options?.["~standard"].validate(given);
+  if (parsed?.issues !== undefined) throw new Error(`The options are refused: ${JSON.stringify(parsed.issues)}`);
+  const options = parsed?.value as Options;
+  const none: TaskSource = { splits: {}, get: () => Promise.reject(new Error("there are no tasks yet")) };
+  const tasks = (await definition.tasks?.(contextWith(none, services), options)) ?? none;
+  const context = contextWith(tasks, services);
+  const { signal } = new AbortController();
+  return {
+    options,
+    tasks,
+    context,
+    async play(task, replies) {
+      const environment = await definition.create(context, options);
+      let { agent } = await environment.reset({ task, signal });
+      const steps: StepResult[] = [];
+      for (const text of replies) {
+        const step = await environment.step({ agent, message: textMessage("assistant", text), finishReason: "stop" }, { signal });
+        steps.push(step);
+        agent = step.observation.agent || agent;
+      }
+      await environment.close?.();
+      return steps;
+    },
+  };
+}
+
+function contextWith(tasks: TaskSource, { scorers, judges, sandboxes, tools }: BareServices): EnvironmentContext {
+  const among =
+    <T>(kind: string, known: Readonly<Record<string, T>> = {}) =>
+    (name: string): T => {
+      const found = known[name];
+      if (found === undefined) throw new MrlmError("REQUIREMENT_UNDECLARED", `${kind} ${name} is not among the services of this test.`);
+      return found;
+    };
+  return { logger: silentLogger, tasks, random: randomStream, scorer: among("scorer", scorers), judge: among("judge", judges), sandbox: among("sandbox", sandboxes), tool: among("tool", tools), dataPath: (path) => path };
+}
