@@ -40,6 +40,16 @@ class SlotCache:
         # By half at least, so that sequences which come one by one do not move the cache each time.
         slots = max(slots, self.slots + self.slots // 2) if slots > self.slots else self.slots
         columns = max(-(-columns // COLUMN_BLOCK) * COLUMN_BLOCK, self.columns)
+        try:
+            self._grow(slots, columns, used)
+        except BaseException:
+            # Memory ran out between two layers: what is there is not of one size any more.
+            self.data.clear()
+            self.slots = self.columns = 0
+            self.mask = self.mask.new_empty(0, 1, 0)
+            raise
+
+    def _grow(self, slots: int, columns: int, used: int) -> None:
         for index in range(self.layers):
             # Zeroed because a masked column still takes part with weight 0, and 0 * NaN is NaN.
             shape = (2, self.kv_heads, slots, columns, self.head_dim)

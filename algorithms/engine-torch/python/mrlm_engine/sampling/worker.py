@@ -12,6 +12,7 @@ import torch
 
 from mrlm_engine.compute_clock import COMPUTE_CLOCK
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.memory.exhausted import first_line, is_out_of_memory
 from mrlm_engine.sampling.runner import Runner
 from mrlm_engine.sampling.sequence import SampledSequence
 
@@ -115,5 +116,11 @@ class Worker:
 
     def _fail(self, sequences: list[SampledSequence], reason: pb.StopReason, error: Exception | None = None) -> None:
         for sequence in sequences:
-            described = ("ENGINE_FAILED", f"Sampling failed: {error}.") if error is not None else ("", "")
-            sequence.deliver(sequence.finish(reason, described))
+            sequence.deliver(sequence.finish(reason, ("", "") if error is None else _describe(error)))
+
+
+def _describe(error: Exception) -> tuple[str, str]:
+    if is_out_of_memory(error):
+        advice = "Lower sampling.concurrency or sampling.max_sequence_tokens."
+        return "OUT_OF_MEMORY", f"Memory ran out while sequences were sampled ({first_line(error)}). {advice}"
+    return "ENGINE_FAILED", f"Sampling failed: {error}."

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from sampling.architectures import FUSED, make
+from sampling.calls import add, sample_wave, tokens
 
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.memory.exhausted import is_out_of_memory
+from mrlm_engine.sampling import Sampler
 
 HERE = Path(__file__).resolve().parent
 ROOM_MIB = 48
@@ -46,3 +52,24 @@ def test_what_says_that_memory_ran_out() -> None:
     assert is_out_of_memory(RuntimeError("CUDA error: out of memory"))
     assert not is_out_of_memory(RuntimeError("The size of tensor a (3) must match the size of tensor b (4)"))
     assert not is_out_of_memory(ValueError("out of memory"))
+
+
+def test_sampling_that_runs_out_of_memory_is_told_and_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    sampler = Sampler(make({**FUSED["qwen2"], "max_position_embeddings": 2048}), True)
+    adds = [add(i, [5, 6, 7 + i]) for i in range(4)]
+    expected = {number: tokens(finish) for number, finish in sample_wave(sampler, adds).items()}
+    allocate, calls = torch.zeros, itertools.count()
+
+    def refuse(*arguments: Any, **fields: Any) -> torch.Tensor:
+        # The cache of the second layer, when that of the first has grown.
+        if next(calls) == 1:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return allocate(*arguments, **fields)
+
+    monkeypatch.setattr("mrlm_engine.sampling.slot_cache.torch.zeros", refuse)
+    found = sample_wave(sampler, [add(9, list(range(2, 40)) * 4)])[9]
+    monkeypatch.undo()
+    assert (found.reason, found.error_code) == (pb.STOP_REASON_ERROR, "OUT_OF_MEMORY")
+    assert "sampling.concurrency" in found.error_message
+    assert {number: tokens(finish) for number, finish in sample_wave(sampler, adds).items()} == expected
+    sampler.close()
