@@ -1,12 +1,13 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Demonstration } from "./demonstration.ts";
-import type { Engine, ModelId } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import type { EnvironmentRef } from "./environment-host.ts";
 import type { TaskId, VersionedId } from "./id.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { Logger } from "./logger.ts";
 import type { AlgorithmMemory } from "./memory.ts";
 import type { IterationReport } from "./metrics.ts";
+import type { ModelId } from "./model.ts";
 import type { RandomStream } from "./random.ts";
 import type { Renderer } from "./renderer.ts";
 import type { Rollouts, RolloutSampling } from "./rollouts.ts";

@@ -24,6 +24,7 @@ export * from "./rollouts.ts";
 export * from "./metrics.ts";
 export * from "./tracker.ts";
 export * from "./algorithm.ts";
+export * from "./model.ts";
 export * from "./engine.ts";
 export * from "./memory.ts";
 export * from "./engine-provider.ts";

@@ -1,4 +1,4 @@
-import type { CreateModelOptions, ModelId } from "./engine.ts";
+import type { CreateModelOptions, ModelId } from "./model.ts";
 
 /** What a run is going to do with an engine's memory. */
 export interface MemoryWorkload {

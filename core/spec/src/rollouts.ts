@@ -1,5 +1,5 @@
 import type { EnvironmentRef } from "./environment-host.ts";
-import type { ModelId } from "./engine.ts";
+import type { ModelId } from "./model.ts";
 import type { TaskId } from "./id.ts";
 import type { TrajectoryGroup } from "./trajectory.ts";
 
