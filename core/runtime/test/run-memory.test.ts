@@ -60,8 +60,10 @@ test("a run that fits is told of and recorded, and left as it is", async () => {
 
 test("the token budget is lowered to what fits, and said", async () => {
   const engine = new SmallMachine(2020);
-  const { events } = await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: 500 } });
+  const { events, run } = await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: 500 } });
   expect(engine.created[0]?.microBatchTokens).toBe(2000);
+  // Numerics 52: what a later stage makes from a directory has it too, however often the run was resumed before.
+  expect((await run.checkpoints.newest(() => undefined))?.state["microBatchTokens"]).toBe(2000);
   expect(events).toContainEqual({ kind: "notice", text: expect.stringMatching(/^model\.micro_batch_tokens is lowered from 4096 to 2000: second would need about 4\.0 GiB, and there are 2\.0 GiB free \(test\)\./) });
 });
 

@@ -22,6 +22,8 @@ export interface RunState {
   isEvaluationDue: boolean;
   /** The sampler has the policy's present weights. */
   isPublished: boolean;
+  /** Token budget of models that are made from directories later on, where memory asked for a lower one than they would have; else `null`. */
+  microBatchTokens: number | null;
   /** What the algorithm under way said of itself; `null` between stages. */
   algorithm: JsonObject | null;
   /** Positions of the stage's random streams. */
@@ -49,6 +51,7 @@ const savedState = z.object({
   step: z.int().nonnegative(),
   isEvaluationDue: z.boolean(),
   isPublished: z.boolean(),
+  microBatchTokens: z.int().positive().nullable(),
   algorithm: jsonObject.nullable(),
   random: jsonObject,
   data: z.record(z.string(), z.string()),
@@ -65,6 +68,7 @@ export function initialState(): RunState {
     step: 0,
     isEvaluationDue: true,
     isPublished: true,
+    microBatchTokens: null,
     algorithm: null,
     random: {},
     data: {},

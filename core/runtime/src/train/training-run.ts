@@ -59,7 +59,7 @@ export class TrainingRun {
     this.#policy = policy;
     this.#engine = watchEngine(parts.engine, policy.info.model, state, {
       onPass: (model, result) => this.#memory.note(model, result),
-      microBatchTokens: policy.microBatchTokens,
+      microBatchTokens: state.microBatchTokens ?? undefined,
     });
     this.#rollouts = new RolloutRunner({
       host,
@@ -81,7 +81,10 @@ export class TrainingRun {
       checkpoint === undefined
         ? { state: initialState(), extension: undefined }
         : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
-    const policy = await setUpPolicy(engine, prepared, run, checkpoint, { changed: memoryOf(extension, prepared.config), onEvent: parts.onEvent });
+    const changed = memoryOf(extension, prepared.config);
+    const policy = await setUpPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
+    const budget = changed.microBatchTokens ?? policy.microBatchTokens ?? state.microBatchTokens;
+    state.microBatchTokens = budget === 0 ? null : budget;
     // Only now: what cannot be gone on with must not cost the run its later steps.
     if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
     for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config)) onEvent({ kind: "notice", text });
