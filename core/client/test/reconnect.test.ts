@@ -108,7 +108,7 @@ describe("a connection that breaks", () => {
     cleanups.push(() => proxy.close());
     const remote = await connect(proxy.port, { transport });
     const sessions = await Promise.all(Array.from({ length: 4 }, () => remote.open({ id: "counting" })));
-    const cutting = setInterval(() => proxy.cut(), 60);
+    const stopCutting = proxy.keepCutting(30);
     const seen = await Promise.all(
       sessions.map(async (session) => {
         await session.reset({ signal: never });
@@ -117,7 +117,7 @@ describe("a connection that breaks", () => {
         return texts;
       }),
     );
-    clearInterval(cutting);
+    stopCutting();
     for (const texts of seen) expect(texts).toEqual(Array.from({ length: 8 }, (_, i) => `step ${i}`));
     expect(counts).toMatchObject({ steps: 32, aborted: 0 });
   });

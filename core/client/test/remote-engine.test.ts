@@ -88,8 +88,7 @@ describe("a remote engine", () => {
     const proxy = await fragileProxy(port);
     cleanups.push(() => proxy.close());
     const engine = await connected(proxy.port);
-    const cutting = setInterval(() => proxy.cut(), 250);
-    cleanups.push(() => clearInterval(cutting));
+    cleanups.push(proxy.keepCutting(100));
     const few = units.slice(0, 3);
     expect(await train(engine, few)).toEqual(await train(new BigramEngine(), few));
   });

@@ -7,6 +7,11 @@ export interface FragileProxy {
   readonly port: number;
   /** Breaks every connection; new ones are made as before. */
   cut(): void;
+  /**
+   * Cuts after so many milliseconds, and then again, each time after 1.4 times as long: on a busy machine too something comes through in the end.
+   * @returns makes it stop
+   */
+  keepCutting(milliseconds: number): () => void;
   close(): void;
 }
 
@@ -33,6 +38,17 @@ export async function fragileProxy(target: number): Promise<FragileProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     cut,
+    keepCutting(milliseconds) {
+      let timer: NodeJS.Timeout;
+      const cutAfter = (wait: number): void => {
+        timer = setTimeout(() => {
+          cut();
+          cutAfter(1.4 * wait);
+        }, wait);
+      };
+      cutAfter(milliseconds);
+      return () => clearTimeout(timer);
+    },
     close: () => {
       server.close();
       cut();
