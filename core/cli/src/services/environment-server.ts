@@ -21,6 +21,8 @@ interface LaunchOptions {
 /** Restarts within one run; a server that dies more often than that has a fault that restarting does not cure. */
 const MAX_RESTARTS = 5;
 const START_TIMEOUT_MS = 60_000;
+/** Longer than a server gives the sessions that live. */
+const STOP_TIMEOUT_MS = 15_000;
 /** Of its output that are quoted when it does not come up. */
 const MAX_LINES = 50;
 
@@ -60,7 +62,10 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.stdin?.end();
+      // An environment that never yields keeps its server from hearing anything.
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
       await ended;
+      clearTimeout(timer);
     },
   };
 }

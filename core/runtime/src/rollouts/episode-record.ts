@@ -57,6 +57,11 @@ export class EpisodeRecord {
     return transcript.observe(observation);
   }
 
+  /** Leaves out what the agent was shown last and has no room to answer. */
+  withdraw(agent: AgentId): void {
+    this.#transcripts.get(agent)?.withdraw();
+  }
+
   choose(agent: AgentId, sampled: SampleResult): { readonly message: Message; readonly span: TokenSpan } {
     const transcript = this.#transcripts.get(agent);
     if (transcript === undefined) throw new MrlmError("INTERNAL", `Agent ${agent} spoke before it was shown anything.`);

@@ -73,7 +73,10 @@ async function playTurn(
   const prompt = record.observe(observation);
   const room = plan.tokenLimit(model) - prompt.length;
   if (room < Math.max(1, plan.sampling.minTokens ?? 0)) {
-    if (record.turnCount > 0) return void record.truncate("tokens");
+    if (record.turnCount > 0) {
+      record.withdraw(agent);
+      return void record.truncate("tokens");
+    }
     throw new MrlmError("SEQUENCE_TOO_LONG", `The prompt of ${prompt.length} tokens leaves no room for an answer within ${plan.tokenLimit(model)}.`);
   }
   const request = sampleRequest(plan, ports.renderer(model), prompt, room, record.turnCount);

@@ -40,6 +40,11 @@ export class SegmentBuilder {
     this.#length += tokens.length;
   }
 
+  /** Gives up what was shown after the first `length` tokens. */
+  cut(length: number): void {
+    this.#length = length;
+  }
+
   build(): Segment {
     const end = this.#length;
     return {

@@ -16,6 +16,8 @@ export class Transcript {
   readonly #segments: SegmentBuilder[] = [];
   #history: readonly Message[] = [];
   #tools: readonly ToolDefinition[] | undefined;
+  /** What stood before the last observation. */
+  #before = { segments: 0, length: 0 };
 
   constructor(renderer: Renderer, prompts: PromptCache) {
     this.#renderer = renderer;
@@ -27,6 +29,7 @@ export class Transcript {
     const { messages, tools } = observation;
     this.#tools = tools ?? this.#tools;
     const current = this.#segments.at(-1);
+    this.#before = { segments: this.#segments.length, length: current?.length ?? 0 };
     if (current === undefined) this.#begin(this.#prompts.render(this.#renderer, [...this.#history, ...messages], this.#tools));
     else this.#continue(current, messages);
     this.#history = [...this.#history, ...messages];
@@ -41,6 +44,12 @@ export class Transcript {
     const message = this.#renderer.parse(sampled.tokens);
     this.#history = [...this.#history, message];
     return { message, span: { segment: this.#segments.length - 1, start, end: current.length } };
+  }
+
+  /** Gives up the last observation, which nothing was said to: with it the sequence would be longer than the model takes. */
+  withdraw(): void {
+    this.#segments.length = this.#before.segments;
+    this.#segments.at(-1)?.cut(this.#before.length);
   }
 
   segments(): Segment[] {

@@ -1,3 +1,4 @@
+import * as nodeTest from "node:test";
 import type { JsonObject } from "@mrlm/spec";
 import { type Transport, inProcess, overGrpc } from "../transports.ts";
 import type { AnyPlugin } from "./any-plugin.ts";
@@ -14,6 +15,11 @@ export interface TestRegistry {
   test(name: string, body: () => Promise<void>, timeoutMs?: number): void;
 }
 
+const nodeRegistry: TestRegistry = {
+  describe: (name, body) => void nodeTest.describe(name, body),
+  test: (name, body, timeout) => void nodeTest.test(name, timeout === undefined ? {} : { timeout }, body),
+};
+
 /** What to test, and how. */
 export interface EnvironmentContractOptions {
   /** The plugin that provides the environment, and those that provide what it requires. */
@@ -26,7 +32,7 @@ export interface EnvironmentContractOptions {
   readonly transports?: Readonly<Record<string, Transport>>;
   /** Of each test, in milliseconds; 30,000 unless given. */
   readonly timeoutMs?: number;
-  /** The global `describe` and `test` unless given. */
+  /** The global `describe` and `test` (jest) unless given; those of node:test where there are none. */
   readonly registry?: TestRegistry;
 }
 
@@ -37,7 +43,7 @@ export interface EnvironmentContractOptions {
  */
 export function environmentContract(options: EnvironmentContractOptions): void {
   const { plugins, environment, timeoutMs = 30_000 } = options;
-  const registry = options.registry ?? (globalThis as unknown as TestRegistry);
+  const registry = options.registry ?? ("describe" in globalThis ? (globalThis as unknown as TestRegistry) : nodeRegistry);
   const transports = options.transports ?? { "in process": inProcess, "over gRPC": overGrpc(), "over gRPC, unary": overGrpc({ transport: "unary" }) };
   registry.describe(`the contract of ${environment}`, () => {
     for (const [name, transport] of Object.entries(transports)) {
