@@ -11,6 +11,8 @@ export interface EpisodeSummary {
   readonly scored: number;
   readonly unscored: number;
   readonly failed: number;
+  /** Code and message of the first episode that failed. */
+  readonly firstError?: string;
   /** Ended by a limit. */
   readonly truncated: number;
   /** Mean total reward; `null` when nothing was scored. */
@@ -39,6 +41,7 @@ export interface Intervals {
 /** Counts, means and intervals over episodes. Each agent of an episode counts by itself. */
 export function summariseEpisodes(trajectories: readonly Trajectory[]): EpisodeSummary {
   const finished = trajectories.filter(({ error }) => error === undefined);
+  const error = trajectories.find((trajectory) => trajectory.error !== undefined)?.error;
   const parts = finished.flatMap(({ agents }) => Object.values(agents));
   const tasks = scoresByTask(finished);
   const scores = tasks.flat();
@@ -52,6 +55,7 @@ export function summariseEpisodes(trajectories: readonly Trajectory[]): EpisodeS
     scored: scores.length,
     unscored: parts.length - scores.length,
     failed: trajectories.length - finished.length,
+    ...(error === undefined ? {} : { firstError: `${error.code}: ${error.message}` }),
     truncated: parts.filter(({ end }) => end.truncated).length,
     reward: mean(scores.map(({ value }) => value)),
     accuracy: mean(scores.map(solves)),

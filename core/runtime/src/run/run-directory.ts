@@ -8,6 +8,7 @@ import { writeDurably } from "./durable.ts";
 import { MetricsFile } from "./metrics-file.ts";
 import { lockRun, type RunLock } from "./run-lock.ts";
 import { TrajectoryStore } from "./trajectory-store.ts";
+import { asWriteFailure } from "./write-failure.ts";
 
 const CONFIG = "config.yaml";
 const RECORD = "run.json";
@@ -39,11 +40,15 @@ export class RunDirectory {
   /** Makes `<output>/<name>-<timestamp>`. */
   static create(config: ResolvedConfig, sourceText: string, now = new Date()): RunDirectory {
     const stamp = now.toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
-    mkdirSync(config.output.directory, { recursive: true });
-    const run = new RunDirectory(unusedName(join(config.output.directory, `${config.name}-${stamp}`)));
-    run.writeConfig(config);
-    writeDurably(join(run.path, "config.source.yaml"), sourceText);
-    return run;
+    try {
+      mkdirSync(config.output.directory, { recursive: true });
+      const run = new RunDirectory(unusedName(join(config.output.directory, `${config.name}-${stamp}`)));
+      run.writeConfig(config);
+      writeDurably(join(run.path, "config.source.yaml"), sourceText);
+      return run;
+    } catch (error) {
+      throw asWriteFailure(error, config.output.directory);
+    }
   }
 
   /** Opens a run, given its directory or one of its checkpoints. */

@@ -1,7 +1,7 @@
 import { MrlmError } from "@mrlm/spec";
 
 /** Errors of the operating system that say a file could not be written. */
-const CODES = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM", "ENOENT"]);
+const CODES = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM", "ENOENT", "EEXIST", "ENOTDIR"]);
 /** SQLite's result codes FULL, IOERR and READONLY. */
 const SQLITE_CODES = new Set([13, 10, 8]);
 

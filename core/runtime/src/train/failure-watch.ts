@@ -1,23 +1,35 @@
-import { type IterationReport, isErrorCode, MrlmError } from "@mrlm/spec";
+import { type IterationReport, isErrorCode, MrlmError, type Trajectory } from "@mrlm/spec";
 
 /** Iterations in a row without a single episode that did not fail, after which a run is not worth going on with. */
 const MAX_FAILED_ITERATIONS = 3;
 
-/** Ends a run whose every episode fails: it would go on for hours and learn nothing. */
+/** Different errors of episodes that are told of in one run; all of them are in trajectories.sqlite. */
+const MAX_TOLD = 5;
+
+/** Tells why episodes fail, and ends a run whose every episode fails: it would go on for hours and learn nothing. */
 export class FailureWatch {
   #failed = 0;
+  readonly #told = new Set<string>();
 
-  /** Throws the first episode's error when it has been too many iterations. */
-  watch({ trajectories = [] }: IterationReport): void {
+  /** What to tell of an error that has not been told of yet. Throws the first episode's error when it has been too many iterations. */
+  watch({ trajectories = [] }: IterationReport): string | undefined {
     const all = trajectories.flatMap((group) => group.trajectories);
-    if (all.length === 0) return;
+    if (all.length === 0) return undefined;
     this.#failed = all.every(({ error }) => error !== undefined) ? this.#failed + 1 : 0;
     const error = all[0]?.error;
-    if (this.#failed < MAX_FAILED_ITERATIONS || error === undefined) return;
+    if (this.#failed < MAX_FAILED_ITERATIONS || error === undefined) return this.#tell(all);
     throw new MrlmError(
       isErrorCode(error.code) ? error.code : "INTERNAL",
       `Every episode of the last ${this.#failed} iterations failed, the first of them with: ${error.message}`,
       { isRetryable: false },
     );
+  }
+
+  #tell(all: readonly Trajectory[]): string | undefined {
+    const failed = all.flatMap(({ error }) => error ?? []);
+    const first = failed.find(({ code, message }) => !this.#told.has(`${code} ${message}`));
+    if (first === undefined || this.#told.size >= MAX_TOLD) return undefined;
+    this.#told.add(`${first.code} ${first.message}`);
+    return `${failed.length} of ${all.length} episodes failed and are left out. ${first.code}: ${first.message}`;
   }
 }

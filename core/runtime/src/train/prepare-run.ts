@@ -154,7 +154,7 @@ async function evaluationEnvironment(
     const splits = Object.keys(description.splits);
     throw new MrlmError(
       "CONFIG_INVALID",
-      `Environment ${description.id} has no tasks in split "${split}" to evaluate on.${didYouMean(split, splits)}`,
+      `Environment ${description.id} has no tasks in split "${split}" to evaluate on.${splits.includes(split) ? " The split is empty." : didYouMean(split, splits)}`,
       { hint: `Its splits: ${splits.join(", ") || "none"}. See \`eval.split\`; \`eval.tasks: 0\` evaluates nothing.` },
     );
   }

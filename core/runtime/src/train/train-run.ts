@@ -125,7 +125,8 @@ function withSteps(loaded: LoadedConfig, steps: number | undefined): LoadedConfi
 }
 
 function withResumeLine(error: unknown, run: RunDirectory): unknown {
-  if (!MrlmError.isInstance(error)) return error;
+  // What is wrong with the configuration stays wrong: the run goes on with it as it is.
+  if (!MrlmError.isInstance(error) || error.code === "CONFIG_INVALID" || error.code === "OPTIONS_INVALID") return error;
   const hint = `${error.hint} Continue with: npx mrlm train --resume ${run.path}`;
   return new MrlmError(error.code, error.message, { hint, isRetryable: error.isRetryable, cause: error });
 }

@@ -279,7 +279,8 @@ export class TrainingRun {
       engineSeconds: seconds.engine,
     });
     for (const text of report.notices ?? []) onEvent({ kind: "notice", text });
-    this.#failures.watch(report);
+    const failure = this.#failures.watch(report);
+    if (failure !== undefined) onEvent({ kind: "notice", text: failure });
   }
 
   /** Leaves the evaluation due when the run is asked to stop meanwhile. */
