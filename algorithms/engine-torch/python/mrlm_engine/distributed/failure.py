@@ -7,6 +7,7 @@ import os
 import threading
 from typing import NoReturn
 
+import torch.distributed as dist
 from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
 from mrlm_engine.memory.exhausted import is_out_of_memory
@@ -18,7 +19,13 @@ PATIENCE = 30.0
 
 
 def end_process(cause: BaseException) -> NoReturn:
-    """Ends this process at once: its work failed, and torchrun ends the other ranks and reports the cause."""
+    """Ends this process at once: its work failed, and torchrun ends the other ranks and reports the cause.
+
+    A collective that broke is no cause: another rank ended in it. What that one says comes first.
+    """
+    if is_broken_collective(cause):
+        log.error("another rank is gone: %s", (str(cause).splitlines() or [""])[0])
+        threading.Event().wait(PATIENCE)
     if is_out_of_memory(cause):
         log.critical("this rank's memory ran out: %s", cause)
     else:
@@ -28,6 +35,11 @@ def end_process(cause: BaseException) -> NoReturn:
     handler.record_exception(cause)
     logging.shutdown()
     os._exit(1)
+
+
+def is_broken_collective(cause: BaseException) -> bool:
+    """Whether a collective ended because of another rank. Gloo's errors have no type of their own."""
+    return isinstance(cause, dist.DistError) or (isinstance(cause, RuntimeError) and "/gloo/" in str(cause))
 
 
 def wait_for_the_end(lost: BaseException) -> NoReturn:
