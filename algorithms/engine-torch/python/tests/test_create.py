@@ -121,6 +121,12 @@ def test_errors_name_their_cause(policy: HeldModel, registry: ModelRegistry, tmp
     assert [held.model_id for held in registry.all()] == ["policy"]
 
 
+def test_an_unknown_model_type_is_answered_with_the_nearest_and_not_with_all(registry: ModelRegistry) -> None:
+    with pytest.raises(EngineError, match="Did you mean 'qwen2', ") as caught:
+        create_model(create_request("m", json.dumps({**QWEN2, "model_type": "qwen22"})), registry, CPU)
+    assert len(str(caught.value)) < 400
+
+
 def test_an_unknown_model_is_answered_with_the_nearest(policy: HeldModel, registry: ModelRegistry) -> None:
     with pytest.raises(EngineError, match="Did you mean 'policy'"):
         registry.get("polcy")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM
 
 from mrlm_engine.errors import EngineError
 
@@ -49,8 +50,18 @@ def parse_config(config_json: str) -> Any:
     if not isinstance(fields, dict) or not isinstance(fields.get("model_type"), str):
         raise EngineError("OPTIONS_INVALID", "The configuration names no model_type.", _HINT)
     model_type = fields.pop("model_type")
+    if model_type not in CONFIG_MAPPING:
+        nearest = get_close_matches(model_type, list(CONFIG_MAPPING.keys()))
+        suggestion = f" Did you mean {_alternatives(nearest)}?" if nearest else ""
+        message = f"transformers knows no model_type '{model_type}'.{suggestion}"
+        raise EngineError("OPTIONS_INVALID", message, _HINT)
     try:
         return AutoConfig.for_model(model_type, **fields)
     except Exception as cause:  # transformers validates with several libraries, each with its own exceptions.
         message = f"The configuration of '{model_type}' was refused: {cause}."
         raise EngineError("OPTIONS_INVALID", message, _HINT) from cause
+
+
+def _alternatives(names: list[str]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
