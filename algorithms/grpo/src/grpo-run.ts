@@ -1,12 +1,11 @@
 import { episodeMetrics, playSeconds, taskOrder } from "@mrlm/kit";
-import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, MrlmError } from "@mrlm/spec";
+import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject } from "@mrlm/spec";
 import { collect } from "./collect.ts";
 import type { GrpoOptions } from "./options.ts";
 import { update } from "./update.ts";
 
 /** Group relative policy optimisation: play groups, compare their members, learn, publish. */
 export function startGrpo(context: AlgorithmContext, options: GrpoOptions): AlgorithmRun {
-  assertTrainable(context, options);
   const order = taskOrder(context, "grpo/tasks");
   let iteration = 0;
   let optimizerSteps = 0;
@@ -55,17 +54,4 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
       order.restore(state["tasks"] as JsonObject);
     },
   };
-}
-
-/** What can only be told once the run's sampling is known. */
-function assertTrainable({ sampling }: AlgorithmContext, options: GrpoOptions): void {
-  if (sampling.temperature <= 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: all episodes of a group would be the same.");
-  if ((sampling.topP ?? 1) < 1 || (sampling.topK ?? 0) > 0) {
-    throw new MrlmError("CONFIG_INVALID", "sampling.top_p or top_k cuts the distribution: the trainer's log-probabilities would be those of another one.", {
-      hint: "Train with the full distribution and leave top_p and top_k to evaluation.",
-    });
-  }
-  if (options.overlong_buffer >= sampling.maxTokens) {
-    throw new MrlmError("CONFIG_INVALID", `overlong_buffer (${options.overlong_buffer}) is not below sampling.max_tokens (${sampling.maxTokens}): every answer would be punished.`);
-  }
 }

@@ -1,5 +1,5 @@
 import { definePlugin } from "@mrlm/kit";
-import { type AlgorithmDefinition, MrlmError, type TrainingEnvironment } from "@mrlm/spec";
+import { type AlgorithmDefinition, MrlmError, type RolloutSampling, type TrainingEnvironment } from "@mrlm/spec";
 import { startGrpo } from "./grpo-run.ts";
 import { type GrpoOptions, grpoOptions } from "./options.ts";
 
@@ -20,7 +20,7 @@ export const grpo: AlgorithmDefinition<GrpoOptions> = {
 
 export default definePlugin({ name: "@mrlm/grpo", algorithms: [grpo] });
 
-function validate(options: GrpoOptions, environments: readonly TrainingEnvironment[]): void {
+function validate(options: GrpoOptions, environments: readonly TrainingEnvironment[], sampling: RolloutSampling): void {
   if (options.group_size < 2) {
     throw new MrlmError("CONFIG_INVALID", `group_size is ${options.group_size}: every advantage would be 0, because an episode is compared with the others of its group.`, {
       hint: "Set group_size to 2 or more (8 is usual).",
@@ -31,5 +31,14 @@ function validate(options: GrpoOptions, environments: readonly TrainingEnvironme
     throw new MrlmError("CONFIG_INVALID", "mismatch corrects the trainer's old log-probabilities, which old_policy: sampler does not use.", {
       hint: "Set old_policy: trainer or mismatch: none.",
     });
+  }
+  if (sampling.temperature <= 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: all episodes of a group would be the same.");
+  if ((sampling.topP ?? 1) < 1 || (sampling.topK ?? 0) > 0) {
+    throw new MrlmError("CONFIG_INVALID", "sampling.top_p or top_k cuts the distribution: the trainer's log-probabilities would be those of another one.", {
+      hint: "Train with the full distribution and leave top_p and top_k to evaluation.",
+    });
+  }
+  if (options.overlong_buffer >= sampling.maxTokens) {
+    throw new MrlmError("CONFIG_INVALID", `overlong_buffer (${options.overlong_buffer}) is not below sampling.max_tokens (${sampling.maxTokens}): every answer would be punished.`);
   }
 }

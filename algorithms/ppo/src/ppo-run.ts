@@ -1,5 +1,5 @@
 import { episodeMetrics, meanOf, playGroups, playSeconds, taskOrder } from "@mrlm/kit";
-import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Metrics, MrlmError } from "@mrlm/spec";
+import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Metrics } from "@mrlm/spec";
 import { type PpoGroup, toEpisodes } from "./batch.ts";
 import { ensureCritic } from "./critic.ts";
 import { klController } from "./kl-controller.ts";
@@ -8,7 +8,6 @@ import type { PpoOptions } from "./options.ts";
 
 /** Proximal policy optimisation: play episodes, estimate advantages with a critic, improve both within bounds, publish. */
 export async function startPpo(context: AlgorithmContext, options: PpoOptions): Promise<AlgorithmRun> {
-  assertTrainable(context);
   const critic = await ensureCritic(context, options);
   if (options.kl_coefficient > 0) await context.reference();
   const order = taskOrder(context, "ppo/tasks");
@@ -61,14 +60,4 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
       order.restore(state["tasks"] as JsonObject);
     },
   };
-}
-
-/** What can only be told once the run's sampling is known. */
-function assertTrainable({ sampling }: AlgorithmContext): void {
-  if (sampling.temperature <= 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: a policy that never varies finds nothing better.");
-  if ((sampling.topP ?? 1) < 1 || (sampling.topK ?? 0) > 0) {
-    throw new MrlmError("CONFIG_INVALID", "sampling.top_p or top_k cuts the distribution: the trainer's log-probabilities would be those of another one.", {
-      hint: "Train with the full distribution and leave top_p and top_k to evaluation.",
-    });
-  }
 }

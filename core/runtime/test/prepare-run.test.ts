@@ -15,7 +15,8 @@ const grpo: AlgorithmDefinition<{ steps: number; group_size: number }> = {
   description: "",
   options: z.strictObject({ steps: z.int().positive(), group_size: z.int().positive().default(8), clip_low: z.number().default(0.2) }),
   iterations: ({ steps }) => steps,
-  validate({ group_size }) {
+  validate({ group_size }, _environments, { temperature }) {
+    if (temperature === 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: nothing varies.");
     if (group_size === 1) throw new MrlmError("CONFIG_INVALID", "group_size is 1: a group of one has no advantage.");
   },
   create: () => Promise.reject(new Error("not played here")),
@@ -73,6 +74,12 @@ describe("whatever is wrong is said before training begins, with its place", () 
       "environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1, group_size: 1}]",
       "CONFIG_INVALID",
       /^run\.yaml:3:10: .*no advantage/,
+    ],
+    [
+      "sampling that a later stage cannot train on",
+      "environments: [{id: counter}]\nstages:\n  - {algorithm: grpo, steps: 1}\n  - {algorithm: grpo, steps: 1, sampling: {temperature: 0}}",
+      "CONFIG_INVALID",
+      /^run\.yaml:5:5: .*temperature is 0/,
     ],
     [
       "a split that does not exist",

@@ -66,8 +66,12 @@ export interface AlgorithmDefinition<Options = unknown> {
   needsValueHead?(options: Options): boolean;
   /** What it makes beside the policy, for the estimate of a run's memory; without it the policy alone is counted. */
   memory?(options: Options): AlgorithmMemory;
-  /** Checks what a schema cannot (a group size that cannot give an advantage); throws CONFIG_INVALID before work begins. */
-  validate?(options: Options, environments: readonly TrainingEnvironment[]): void;
+  /**
+   * Checks what a schema cannot: a group size that cannot give an advantage, sampling that cannot be trained on. Throws CONFIG_INVALID. Called for every
+   * stage before work begins.
+   * @param sampling the context's, of the stage
+   */
+  validate?(options: Options, environments: readonly TrainingEnvironment[], sampling: RolloutSampling): void;
   /** Data files that it will ask the context's `rows` for, as the options name them. They are read before work begins, so that none is missing later. */
   files?(options: Options): readonly string[];
   create(context: AlgorithmContext, options: Options): AlgorithmRun | Promise<AlgorithmRun>;

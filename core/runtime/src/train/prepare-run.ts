@@ -18,6 +18,7 @@ import { persist } from "../rollouts/persist.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { policyOptions } from "./model-source.ts";
+import { rolloutSampling } from "./stage-context.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
 
 /** One stage, ready to start. */
@@ -109,7 +110,7 @@ async function prepareStage(
       })),
     );
   }
-  await at(place, async () => definition.validate?.(outcome.value, environments));
+  await at(place, async () => definition.validate?.(outcome.value, environments, rolloutSampling(stage.sampling)));
   // What the algorithm will read is read once before anything is started: a file that is missing or broken is found in seconds.
   for (const path of definition.files?.(outcome.value) ?? []) await at([...place, "data"], () => assertRows(path, config.base_directory));
   const { name, until } = stage;
