@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { fakePython } from "./support/fake-python.ts";
@@ -23,6 +24,12 @@ test.each([
   const { code, stderr } = await train(config, { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
   expect(stderr).toMatch(said);
   expect(code).toBe(2);
+});
+
+test.each([{}, { spawn: true }])("a file that an environment's options name is looked for beside the configuration, with server: %j", async (server) => {
+  writeFileSync(join(directory, "rows.jsonl"), '{"query": "1 + 1"}');
+  const { code, stderr } = await train({ ...REMOTE, server, environments: [{ id: "math@1", options: { data: { path: "rows.jsonl" } } }] }, { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^error DATA_INVALID: \S+tiny\.yaml:\d+:\d+: \S+mrlm-e2e-\S+rows\.jsonl:1/m)]);
 });
 
 test("an engine that is not set up is said before anything is started, with exit code 3 and the command that sets it up", async () => {

@@ -26,5 +26,7 @@ describe("files that options may name", () => {
   test("without a root every file is open", () => {
     expect(new DataFiles().pathOf("/etc/passwd")).toBe("/etc/passwd");
     expect(new DataFiles().pathOf("a.jsonl")).toBe(resolve("a.jsonl"));
+    expect(new DataFiles(undefined, directory).pathOf("a.jsonl")).toBe(join(directory, "a.jsonl"));
+    expect(new DataFiles(undefined, directory).pathOf("/etc/passwd")).toBe("/etc/passwd");
   });
 });

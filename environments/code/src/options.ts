@@ -40,7 +40,7 @@ export const codeOptions = z
       .prefault({}),
     data: z
       .strictObject({
-        path: z.string().min(1).describe("A JSONL file, relative to the working directory of the environment's server"),
+        path: z.string().min(1).describe("A JSONL file, relative to the configuration; on a server that the run did not start, to its --data-root"),
         format: z.enum(["auto", "humaneval", "stdio"]).default("auto").describe("auto: by the fields of the first row"),
         eval_share: z.number().min(0).max(1).default(0.1).describe("Share of the distinct questions that is never trained on"),
       })

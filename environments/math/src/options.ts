@@ -33,7 +33,7 @@ export const mathOptions = z.strictObject({
     .prefault({}),
   data: z
     .strictObject({
-      path: z.string().min(1).describe("A JSONL file, relative to the server's --data-root; its working directory by default"),
+      path: z.string().min(1).describe("A JSONL file, relative to the configuration; on a server that the run did not start, to its --data-root"),
       format: z.enum(["auto", "gsm8k", "math", "rows"]).default("auto").describe("auto: by the fields of the first row"),
       eval_share: z.number().min(0).max(1).default(0.1).describe("Share of the distinct questions that is never trained on"),
     })

@@ -34,7 +34,8 @@ export async function serve({ console, directory }: CommandContext, options: Ser
   const logger = lineLogger((line) => console.note(line));
   const plugins = await PluginHost.discover({ directory, logger, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
   const source = await selectedEnvironments(plugins, options.environments?.split(","));
-  const host = new LocalHost({ source, logger, ...(options.anyData === true ? {} : { dataRoot: options.dataRoot ?? directory }) });
+  const dataRoot = options.dataRoot ?? directory;
+  const host = new LocalHost({ source, logger, ...(options.anyData === true ? { dataDirectory: dataRoot } : { dataRoot }) });
   try {
     const offered = (await host.list()).map(({ id }) => id);
     if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);

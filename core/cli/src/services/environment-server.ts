@@ -12,6 +12,8 @@ interface LaunchOptions {
   readonly configPath: string;
   /** The project, where plugins are looked up. */
   readonly directory: string;
+  /** Where relative names of files start. */
+  readonly dataDirectory: string;
   /** Told of restarts, and of what the environments write. */
   readonly notice: (line: string) => void;
   /** Told of each process, also of those that take a dead one's place. */
@@ -70,9 +72,9 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
   };
 }
 
-async function launch({ configPath, directory, onStarted, notice }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
+async function launch({ configPath, directory, dataDirectory, onStarted, notice }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
   const main = process.argv[1] as string;
-  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--any-data", "--port", String(port), "--config", configPath], {
+  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath], {
     cwd: directory,
     stdio: ["pipe", "pipe", "pipe"],
     // Ctrl-C reaches the whole foreground group: the server must outlive it until its clients have drained.

@@ -17,21 +17,23 @@ export async function openEnvironments(options: {
   readonly configPath: string;
   readonly directory: string;
   readonly plugins: PluginHost;
+  /** Where files that options name are looked for; default: what the configuration's paths are relative to. */
+  readonly dataDirectory?: string;
   readonly notice: (line: string) => void;
   /** Told of a server that was started. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }): Promise<EnvironmentService> {
-  const { config, plugins } = options;
+  const { config, plugins, dataDirectory = config.base_directory } = options;
   const patience = { reconnectMs: config.server.reconnect_seconds * 1000 };
   if (config.server.address !== undefined) {
     const host = await connectEnvironments(config.server.address, { ...patience, ...tokenOption(config.server.token_file) });
     return { host, stop: () => host.close() };
   }
   if (!config.server.spawn) {
-    const host = new LocalHost({ source: plugins, logger: lineLogger(options.notice) });
+    const host = new LocalHost({ source: plugins, logger: lineLogger(options.notice), dataDirectory });
     return { host, stop: () => host.close() };
   }
-  const server = await startEnvironmentServer(options);
+  const server = await startEnvironmentServer({ ...options, dataDirectory });
   const host = await connectEnvironments(server.address, patience).catch(async (error: unknown) => {
     await server.stop();
     throw error;

@@ -43,7 +43,15 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
     closing.unshift(() => plugins.close());
     const policy = { ...policyOptions(config), trainable: false };
     await assertEngineInstalled(config, plugins);
-    const { host, stop: stopEnvironments } = await openEnvironments({ config, configPath, directory, plugins, notice: (line) => console.note(`note: ${line}`) });
+    const { host, stop: stopEnvironments } = await openEnvironments({
+      config,
+      configPath,
+      directory,
+      plugins,
+      // What is typed is relative to where it is typed.
+      ...(options === undefined ? {} : { dataDirectory: directory }),
+      notice: (line) => console.note(`note: ${line}`),
+    });
     closing.unshift(stopEnvironments);
     const environment = await playedEnvironment(host, config, args, options);
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");

@@ -12,7 +12,7 @@ export const serveCommand: CommandModule = (program, start) => {
     .option("--config <path>", "configuration whose plugins and their options are used")
     .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
     .option("--data-root <folder>", "options of clients may name files below it; default: the working directory")
-    .option("--any-data", "options may name any file of this machine (for a parent process of the same user)")
+    .option("--any-data", "options may name any file of this machine, --data-root or not (for a parent process of the same user)")
     .option("--unsafe-sandbox", "serve others even where no operating-system jail holds what a model wrote")
     .option("--until-stdin-ends", "end when standard input does (for a parent process)")
     .action(async (options: ServeOptions) => (await import("../commands/serve.ts")).serve(start(), options));

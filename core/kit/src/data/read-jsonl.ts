@@ -17,7 +17,7 @@ export async function readJsonl(path: string, option: string): Promise<JsonlRow[
   const rows = await Array.fromAsync(jsonlRows(path)).catch((cause: unknown) => {
     if (MrlmError.isInstance(cause)) throw cause;
     throw new MrlmError("DATA_INVALID", `${resolve(path)} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
-      hint: `\`${option}\` is relative to the working directory of the environment's server.`,
+      hint: `\`${option}\` is relative to the configuration; on a server that a run did not start itself, to its --data-root.`,
       cause,
     });
   });

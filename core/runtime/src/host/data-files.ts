@@ -5,15 +5,20 @@ import { MrlmError } from "@mrlm/spec";
 /** Which files the options of an environment may name. */
 export class DataFiles {
   readonly #root: string | undefined;
+  readonly #directory: string;
 
-  /** @param root the folder that holds them all; without one, any file that this process can read */
-  constructor(root?: string) {
+  /**
+   * @param root the folder that holds them all; without one, any file that this process can read
+   * @param directory where relative names start when there is no root
+   */
+  constructor(root?: string, directory = ".") {
     this.#root = root;
+    this.#directory = directory;
   }
 
   /** The absolute path; DATA_FORBIDDEN outside of the root, also by way of a link. */
   pathOf(path: string): string {
-    if (this.#root === undefined) return resolve(path);
+    if (this.#root === undefined) return resolve(this.#directory, path);
     const root = real(resolve(this.#root));
     const full = resolve(root, path);
     if (!isInside(root, full) || !isInside(root, real(full))) {

@@ -25,6 +25,8 @@ export interface LocalHostOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** The folder below which options may name files; any file without it. For hosts that serve others. */
   readonly dataRoot?: string;
+  /** Where relative names of files start when there is no root; the working directory by default. */
+  readonly dataDirectory?: string;
 }
 
 /** Offers the environments of plugins in this process. */
@@ -40,7 +42,7 @@ export class LocalHost implements EnvironmentHost {
   constructor(options: LocalHostOptions) {
     this.#source = options.source;
     this.#logger = options.logger ?? silentLogger;
-    this.#files = new DataFiles(options.dataRoot);
+    this.#files = new DataFiles(options.dataRoot, options.dataDirectory);
     this.#deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines };
   }
 
