@@ -113,7 +113,9 @@ describe("chatRenderer", () => {
 
   test("text without tokens is refused by name, not dropped", () => {
     const digits = loadTokenizer(characterTokenizerFiles({ alphabet: "0123456789" }));
-    expect(() => digits.encode("1x2")).toThrow('"x"');
+    expect(() => digits.encode("1x2")).toThrow('no token for "x" in');
+    expect(() => digits.encode("<|user|>2abc<|end|>")).toThrow('no token for "a", "b", "c" in');
+    expect(() => digits.encode("<|user|>us<|end|>")).toThrow('no token for "u", "s" in');
   });
 
   test("a tokenizer without a chat template is refused", () => {

@@ -40,7 +40,7 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
   return {
     encode(text) {
       const tokens = Int32Array.from(tokenizer.encode(text, { add_special_tokens: false }).ids);
-      if (losesText && decode(tokens, false) !== text) throw untokenisable(text, tokenizer);
+      if (losesText && decode(tokens, false) !== text) throw untokenisable(text, decode(tokens, false), tokenizer);
       return tokens;
     },
     decode: (tokens) => decode(tokens, false),
@@ -80,8 +80,8 @@ function mayLoseText(definition: Readonly<Record<string, unknown>>): boolean {
   return symbols.length < BYTE_SYMBOLS;
 }
 
-function untokenisable(text: string, tokenizer: HuggingFaceTokenizer): MrlmError {
-  const lost = [...new Set(text)].filter((character) => {
+function untokenisable(text: string, kept: string, tokenizer: HuggingFaceTokenizer): MrlmError {
+  const lost = [...missingFrom(text, kept)].filter((character) => {
     const ids = tokenizer.encode(character, { add_special_tokens: false }).ids;
     return ids.length === 0 || tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false }) !== character;
   });
@@ -89,4 +89,16 @@ function untokenisable(text: string, tokenizer: HuggingFaceTokenizer): MrlmError
   return new MrlmError("TOKENIZER_INVALID", `The tokenizer has no token for ${named || "part of the text"} in ${JSON.stringify(text.slice(0, 80))}.`, {
     hint: "Use a tokenizer whose alphabet covers what the environments say.",
   });
+}
+
+/** Characters of a text that what is kept of it passes over; those of the template's marks, which are one token each, are kept. */
+function missingFrom(text: string, kept: string): Set<string> {
+  const left = [...kept];
+  const missing = new Set<string>();
+  let next = 0;
+  for (const character of text) {
+    if (character === left[next]) next++;
+    else missing.add(character);
+  }
+  return missing;
 }
