@@ -137,8 +137,9 @@ describe("each failure has its own code, names the plugin and says what to do", 
     expect(await failure(discover({ exect: {} }))).toMatchObject({
       code: "PLUGIN_NOT_FOUND",
       message: expect.stringContaining('Did you mean "exact"?'),
-      hint: expect.stringContaining("npm install exect"),
+      hint: expect.not.stringContaining("npm install"),
     });
+    expect(await failure(discover({ "other-plugin": {} }))).toMatchObject({ code: "PLUGIN_NOT_FOUND", hint: expect.stringContaining("npm install other-plugin") });
   });
 
   test("options that the plugin's schema refuses: OPTIONS_INVALID before anything starts", async () => {
@@ -196,6 +197,7 @@ describe("services", () => {
     expect(await failure(PluginHost.of([incomplete, { ...plugin([]), environments: [] }]))).toMatchObject({
       code: "REQUIREMENT_MISSING",
       message: expect.stringContaining('Did you mean "ruler@1"?'),
+      hint: expect.not.stringContaining("npm install"),
     });
   });
 });

@@ -31,8 +31,11 @@ export function discoverPlugins(directory: string, configured: Readonly<Record<s
 function namedPlugin(name: string, starts: readonly string[], dependencies: readonly string[]): PluginPackage {
   const directory = starts.map((start) => packageDirectory(name, start)).find((place) => place !== undefined);
   if (directory === undefined) {
-    throw new MrlmError("PLUGIN_NOT_FOUND", `Plugin "${name}", which the config names, is not installed.${didYouMean(name, dependencies)}`, {
-      hint: /^\.{0,2}\//.test(name) ? "Check the path: it must be a directory with a package.json." : `Install it: \`npm install ${name}\`.`,
+    const suggestion = didYouMean(name, dependencies);
+    // To install a package of a misspelt name would be to run a stranger's code.
+    const missing = suggestion === "" ? `Install it: \`npm install ${name}\`.` : "Correct the name under `plugins`.";
+    throw new MrlmError("PLUGIN_NOT_FOUND", `Plugin "${name}", which the config names, is not installed.${suggestion}`, {
+      hint: /^\.{0,2}\//.test(name) ? "Check the path: it must be a directory with a package.json." : missing,
     });
   }
   const plugin = readPluginPackage(directory);

@@ -79,8 +79,9 @@ export class PluginRegistry {
 
 /** REQUIREMENT_MISSING, with the nearest name. */
 export function missingRequirement(asker: string, kind: string, name: string, offered: readonly string[]): MrlmError {
+  const suggestion = didYouMean(name, withBareNames(offered));
   const example = `@mrlm/${kind}-${name.split("@")[0]}`;
-  return new MrlmError("REQUIREMENT_MISSING", `${asker} requires ${kind} "${name}", which no plugin provides.${didYouMean(name, withBareNames(offered))}`, {
-    hint: `Install a plugin that provides it (for example \`npm install ${example}\`), or name one under \`plugins\` in the config.`,
-  });
+  // A name that is nearly known is a slip: a package of the misspelt name would be a stranger's.
+  const hint = suggestion === "" ? `Install a plugin that provides it (for example \`npm install ${example}\`), or name one under \`plugins\` in the config.` : "Correct the name, or name the plugin that provides it under `plugins` in the config.";
+  return new MrlmError("REQUIREMENT_MISSING", `${asker} requires ${kind} "${name}", which no plugin provides.${suggestion}`, { hint });
 }
