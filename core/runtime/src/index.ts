@@ -19,6 +19,7 @@ export { totalReward } from "./rollouts/episode-record.ts";
 export { evaluate, type EvaluationResult, type MeasuredEnvironment } from "./evaluation/evaluate.ts";
 export type { Interval } from "./evaluation/intervals.ts";
 export { type EpisodeSummary, summariseEpisodes } from "./evaluation/summarise.ts";
+export { splitSize } from "./evaluation/split-size.ts";
 export { type PreparedRun, type PreparedStage, prepareRun } from "./train/prepare-run.ts";
 export type { EvaluationPoint, RunEvent, RunSummary } from "./train/run-events.ts";
 export { type OpenedRun, openRun, type TrainOptions, trainRun } from "./train/train-run.ts";

@@ -108,6 +108,16 @@ describe("whatever is wrong is said before training begins, with its place", () 
   });
 });
 
+test("a split that is empty is called empty, and what fills it is named", async () => {
+  const empty = counterEnvironment({
+    options: z.object({ data: z.object({}).optional() }),
+    tasks: () => ({ splits: { train: 1, eval: 0 }, get: () => Promise.reject(new Error("not played here")) }),
+  });
+  const source = await PluginHost.of([definePlugin({ name: "test", environments: [empty], algorithms: [grpo] })]);
+  const refused = prepareRun(parseConfig(`${MODEL}environments: [{id: counter, options: {data: {}}}]\nstages: [{algorithm: grpo, steps: 1}]`, { path: "run.yaml" }), { host: new LocalHost({ source }), algorithms: source });
+  await expect(refused).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(/split "eval"\. The split is empty/), hint: expect.stringContaining("data.eval_share") });
+});
+
 describe("the seed system's form", () => {
   test("options that the installed plugins do not have are dropped, each with its place", async () => {
     const prepared = await prepare(

@@ -1,6 +1,6 @@
 import { chatRenderer } from "@mrlm/kit";
-import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner } from "@mrlm/runtime";
-import { type EngineInfo, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type ModelInfo, MrlmError, type Renderer, type Rollouts } from "@mrlm/spec";
+import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner, splitSize } from "@mrlm/runtime";
+import { type EngineInfo, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type ModelInfo, type Renderer, type Rollouts } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { lineLogger } from "../console/line-logger.ts";
@@ -84,7 +84,6 @@ async function playedEnvironment(host: EnvironmentHost, config: ResolvedConfig, 
   const known = [...config.eval.environments, ...config.environments].find((each) => each.id === id || id.startsWith(`${each.id}@`));
   const ref = { id, options: options ?? known?.options ?? {} };
   const description = await host.describe(ref);
-  const size = Object.hasOwn(description.splits, split) ? (description.splits[split] as number) : 0;
-  if (size === 0) throw new MrlmError("USAGE", `Environment ${id} has no tasks in split "${split}".`, { hint: `Its splits: ${Object.keys(description.splits).join(", ")}.` });
+  const size = splitSize(description, split, ref.options, { code: "USAGE" });
   return { ref, description, size, ...(known?.max_turns === undefined ? {} : { maxTurns: known.max_turns }) };
 }

@@ -12,11 +12,11 @@ import { configError, optionProblems } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
-import { didYouMean } from "../names/nearest.ts";
 import type { AlgorithmSource } from "../plugins/provisions.ts";
 import { persist } from "../rollouts/persist.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
+import { emptyHint, splitSize } from "../evaluation/split-size.ts";
 import { policyOptions } from "./model-source.ts";
 import { rolloutSampling } from "./stage-context.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
@@ -131,7 +131,7 @@ async function trainingEnvironment(
   const ref: EnvironmentRef = { id: described.id, options: environment.options };
   if (!described.splits["train"])
     throw new MrlmError("CONFIG_INVALID", `Environment ${described.id} has no tasks to train on under these options.`, {
-      hint: "Choose other options or another environment.",
+      hint: emptyHint(environment.options),
     });
   const reconnection = { patienceMs: patienceSeconds * 1000, firstDelayMs: 100 };
   return {
@@ -150,15 +150,7 @@ async function evaluationEnvironment(
 ): Promise<MeasuredEnvironment> {
   const description = await host.describe({ id: environment.id, options: environment.options });
   const { split, tasks } = config.eval;
-  const size = Object.hasOwn(description.splits, split) ? (description.splits[split] as number) : 0;
-  if (size === 0) {
-    const splits = Object.keys(description.splits);
-    throw new MrlmError(
-      "CONFIG_INVALID",
-      `Environment ${description.id} has no tasks in split "${split}" to evaluate on.${splits.includes(split) ? " The split is empty." : didYouMean(split, splits)}`,
-      { hint: `Its splits: ${splits.join(", ") || "none"}. See \`eval.split\`; \`eval.tasks: 0\` evaluates nothing.` },
-    );
-  }
+  const size = splitSize(description, split, environment.options, { code: "CONFIG_INVALID", advice: "See `eval.split`; `eval.tasks: 0` evaluates nothing." });
   const ref: EnvironmentRef = { id: description.id, options: environment.options };
   return {
     ref,

@@ -1,0 +1,23 @@
+import { type EnvironmentDescription, type ErrorCode, type JsonObject, MrlmError } from "@mrlm/spec";
+import { didYouMean } from "../names/nearest.ts";
+
+/**
+ * Tasks in a split. Throws an error where there are none, which says whether the split is empty or there is none of that name.
+ * @param fault its code, and what else can be done
+ */
+export function splitSize({ id, splits }: EnvironmentDescription, split: string, options: JsonObject, fault: { readonly code: ErrorCode; readonly advice?: string }): number {
+  const size = Object.hasOwn(splits, split) ? (splits[split] as number) : 0;
+  if (size > 0) return size;
+  const names = Object.keys(splits);
+  const isEmpty = names.includes(split);
+  const reason = isEmpty ? "The split is empty under these options." : `Its splits: ${names.join(", ") || "none"}.${didYouMean(split, names)}`;
+  const hint = [isEmpty ? emptyHint(options) : "Name one of its splits.", fault.advice].filter((text) => text !== undefined).join(" ");
+  throw new MrlmError(fault.code, `Environment ${id} has no tasks in split "${split}". ${reason}`, { hint });
+}
+
+/** What fills a split that is empty. */
+export function emptyHint(options: JsonObject): string {
+  return typeof options["data"] === "object"
+    ? "`data.eval_share` of its options is the share of the file's questions that are kept for `eval`; of a single question one side gets none."
+    : "Choose other options or another environment.";
+}
