@@ -27,7 +27,8 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .description("Reinforcement learning of language models in environments written in TypeScript")
     .version(VERSION, "-V, --version")
     .option(...JSON_FLAG)
-    .showHelpAfterError("(mrlm --help lists the commands)")
+    // What is wrong with the command line is reported as every other error is.
+    .configureOutput({ outputError: () => undefined })
     .exitOverride();
   const context = (): CommandContext => ({ console: createConsole({ json: command.opts<{ json?: boolean }>().json === true }), directory: process.cwd() });
   for (const add of COMMANDS) add(command, context, finish);

@@ -1,5 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import { CommanderError } from "commander";
+import { createConsole } from "./console/console.ts";
 import { reportError } from "./console/report-error.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { createProgram } from "./program.ts";
@@ -14,8 +15,20 @@ export async function runCli(args: readonly string[]): Promise<number> {
     await command.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.invalid;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.ok;
+      // Help that was not asked for has been printed; it says all.
+      if (error.code !== "commander.help") reportError(createConsole({ json: args.includes("--json") }), usageError(error));
+      return EXIT.invalid;
+    }
     reportError(context().console, error);
     return MrlmError.isInstance(error) && error.code === "CANCELLED" ? EXIT.interrupted : exitCodeOf(error);
   }
+}
+
+/** The parser's complaint in the form that every error has. */
+function usageError({ message }: CommanderError): MrlmError {
+  const [what = "", suggestion = ""] = message.replace(/^error: /, "").replace(/\.$/, "").split("\n");
+  const nearest = suggestion === "" ? "" : ` ${suggestion.replace(/^\(|\)$/g, "")}`;
+  return new MrlmError("USAGE", `${what.charAt(0).toUpperCase()}${what.slice(1)}.${nearest}`);
 }
