@@ -25,7 +25,8 @@ const SEED_KEYS = ["experiment_name", "training", "ppo", "grpo", "dpo", "sft", "
 const INTRODUCTION = `# Configuration
 
 What \`mrlm train --config FILE\` reads. Keys are snake_case. An unknown key is an error that names the key, its line and column and the nearest known
-one; so is a value of the wrong kind. Relative paths are relative to the file, \`output\` to the working directory. The resolved configuration,
+one; so is a value of the wrong kind. Relative paths are relative to the file, \`output\` to the working directory,
+and files that options of environments name, at a server that runs already (\`server.address\`), to its \`--data-root\`. The resolved configuration,
 every default filled in, is written into the run directory as \`config.yaml\` and loads again as itself.
 
 Editors complete and check the file with [config.schema.json](config.schema.json):
