@@ -1,4 +1,4 @@
-import type { EnvironmentSource, PluginHost } from "@mrlm/runtime";
+import { didYouMean, type EnvironmentSource, type PluginHost } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 
 /** The plugins' environments, or only those that were named. Rejects with ENVIRONMENT_NOT_FOUND, with the nearest name, for one that is not installed. */
@@ -6,12 +6,15 @@ export async function selectedEnvironments(plugins: PluginHost, names: readonly 
   if (names === undefined) return plugins;
   const definitions = await Promise.all(names.map((name) => plugins.environment(name.trim())));
   const ids = [...new Set(definitions.map(({ id }) => id))];
+  const notFound = (message: string): MrlmError => new MrlmError("ENVIRONMENT_NOT_FOUND", message, { hint: `On offer: ${ids.join(", ")}.` });
   return {
     environments: () => ids,
     async environment(name) {
-      const definition = await plugins.environment(name);
+      const definition = await plugins.environment(name).catch((error: unknown) => {
+        throw MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND") ? notFound(`There is no environment "${name}".${didYouMean(name, names)}`) : error;
+      });
       if (ids.includes(definition.id)) return definition;
-      throw new MrlmError("ENVIRONMENT_NOT_FOUND", `Environment ${definition.id} is installed but not served here.`, { hint: `On offer: ${ids.join(", ")}.` });
+      throw notFound(`Environment ${definition.id} is installed but not served here.`);
     },
     service: (kind, name, asker) => plugins.service(kind, name, asker),
     close: () => plugins.close(),
