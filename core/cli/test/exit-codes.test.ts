@@ -7,6 +7,7 @@ test.each([
   [new MrlmError("PORT_IN_USE", "x"), EXIT.invalid],
   [new MrlmError("SANDBOX_UNSAFE", "x"), EXIT.invalid],
   [new MrlmError("CHECKPOINT_INCOMPLETE", "x"), EXIT.invalid],
+  [new MrlmError("RUN_NOT_FOUND", "x"), EXIT.invalid],
   [new MrlmError("ENGINE_NOT_SET_UP", "x"), EXIT.engine],
   [new MrlmError("PYTHON_VERSION", "x"), EXIT.engine],
   [new MrlmError("ENGINE_EXITED", "x"), EXIT.failure],

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { Checkpoints, openCheckpoint } from "@mrlm/runtime";
+import { Checkpoints, openCheckpoint, RunDirectory } from "@mrlm/runtime";
 
 let directory = "";
 const made: string[] = [];
@@ -85,4 +85,8 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
     expect(await new Checkpoints(join(directory, "other")).newest(silently)).toBeUndefined();
     expect(existsSync(join(directory, "other"))).toBe(false);
   });
+});
+
+test("a directory that is no run is RUN_NOT_FOUND, with what to give instead", () => {
+  expect(() => RunDirectory.open(directory)).toThrow(expect.objectContaining({ code: "RUN_NOT_FOUND", hint: expect.stringContaining("mrlm train") }));
 });

@@ -33,7 +33,7 @@ export interface RunRecord {
   readonly unscored: readonly CauseCount[];
 }
 
-/** Reads a run's directory. Throws CHECKPOINT_INCOMPLETE for one that is none. */
+/** Reads a run's directory. Throws RUN_NOT_FOUND for one that is none. */
 export function readRun(path: string): RunRecord {
   const run = RunDirectory.open(path);
   const { stages } = loadConfig(run.configPath).config;

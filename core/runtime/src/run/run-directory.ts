@@ -51,15 +51,12 @@ export class RunDirectory {
     }
   }
 
-  /** Opens a run, given its directory or one of its checkpoints. */
+  /** Opens a run, given its directory or one of its checkpoints. Throws RUN_NOT_FOUND. */
   static open(path: string): RunDirectory {
     const given = resolve(path);
     const candidates = [given, dirname(dirname(given))];
     const found = candidates.find((candidate) => existsSync(join(candidate, CONFIG)));
-    if (found === undefined)
-      throw new MrlmError("CHECKPOINT_INCOMPLETE", `${given} is neither a run directory nor a checkpoint of one: there is no ${CONFIG}.`, {
-        hint: "Give the directory that `mrlm train` printed.",
-      });
+    if (found === undefined) throw new MrlmError("RUN_NOT_FOUND", `${given} is neither a run directory nor a checkpoint of one: there is no ${CONFIG}.`);
     return new RunDirectory(found);
   }
 

@@ -101,7 +101,7 @@ export interface OpenedRun {
 
 /**
  * What `--resume` needs: the run, the configuration that it holds, and the newest complete checkpoint or the one that was named. Rejects, before anything is
- * started, with RUN_IN_USE, CHECKPOINT_INCOMPLETE or CHECKPOINT_MISMATCH.
+ * started, with RUN_NOT_FOUND, RUN_IN_USE, CHECKPOINT_INCOMPLETE or CHECKPOINT_MISMATCH.
  * @param steps of the last stage, instead of the configuration's
  */
 export async function openRun(path: string, onNotice: (text: string) => void, steps?: number): Promise<OpenedRun> {

@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   REQUIREMENT_UNDECLARED: { meaning: "An environment asked its context for something that it does not declare.", hint: "Add it to `requires`.", retryable: false },
   RESOURCE_EXHAUSTED: { meaning: "A server is at its capacity.", hint: "Try again after the delay, or raise the limits.", retryable: true },
   RUN_IN_USE: { meaning: "Another process trains the run.", hint: "Wait for its end, or end it; a run that was killed is free at once.", retryable: false },
+  RUN_NOT_FOUND: { meaning: "A path names no run directory, and no checkpoint of one.", hint: "Give the directory that `mrlm train` printed.", retryable: false },
   SANDBOX_FAILED: { meaning: "A sandbox failed by itself; the submission has no verdict.", hint: "Try again; if it stays, see `mrlm info`.", retryable: true },
   SANDBOX_UNSAFE: { meaning: "Untrusted code would run without an operating-system jail on a server that others can reach.", hint: "Install bubblewrap, listen on loopback only, or pass --unsafe-sandbox.", retryable: false },
   SCORER_FAILED: { meaning: "A scorer or judge failed; the answer has no score.", hint: "The reward is unscored and counted.", retryable: false },
