@@ -29,11 +29,11 @@ describeWithEngine("mrlm train, from the configuration to the model (skipped whe
     directory = /^run directory: (\S+)$/m.exec(finished.stdout)?.[1] ?? "";
   }, 300_000);
 
-  test("it says what it starts, shows each stage, and ends with the table, the shares of time and three commands", () => {
+  test("it says what it starts, shows each stage, and ends with the table, the shares of time and four commands", () => {
     for (const line of [/^starting the environment server$/m, /^starting the engine/m, /^engine on cpu .* deterministic mode$/m, /^sft +3\/3 +loss/m, /^grpo 3\/3 +reward/m, /^evaluation \(start, .*greedy accuracy/m]) expect(finished.stderr).toMatch(line);
     for (const line of [/greedy accuracy +sampled reward$/m, /^before training +0 +math@1 +8 /m, /^after sft +3 /m, /^after grpo +6 /m, /^sampling .* %$/m, /^environment .* %$/m, /^training .* %$/m]) expect(finished.stdout).toMatch(line);
     const commands = finished.stdout.split("Next:\n")[1]?.trimEnd().split("\n") ?? [];
-    expect(commands.map((command) => command.replace(directory, "RUN"))).toEqual(["  npx mrlm eval --model RUN/model --environment math", "  npx mrlm train --config RUN/config.yaml --seed 1", "  npx mrlm serve --environments math"]);
+    expect(commands.map((command) => command.replace(directory, "RUN"))).toEqual(["  npx mrlm eval --model RUN/model --environment math", "  npx mrlm doctor RUN", "  npx mrlm train --config RUN/config.yaml --seed 1", "  npx mrlm serve --environments math"]);
   });
 
   test("the run directory holds what the reference names", () => {
@@ -54,7 +54,7 @@ describeWithEngine("mrlm train, from the configuration to the model (skipped whe
     expect(said.trim()).toMatch(/^Qwen2ForCausalLM True sort.21$/);
   });
 
-  test("the first of the three commands works: an evaluation takes what it needs from the run", async () => {
+  test("the first of the four commands works: an evaluation takes what it needs from the run", async () => {
     const { code, stdout, stderr } = await run(["eval", "--json", "--model", path("model"), "--environment", "math", "--num-episodes", "8"]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
     const last = new MetricsFile(path("metrics.jsonl")).rows().at(-1);

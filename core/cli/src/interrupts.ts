@@ -11,7 +11,7 @@ export interface Interrupts {
  * @param what is said at the first signal: what is being finished
  * @param lastWords said at the second one: how to go on
  */
-export function listenForInterrupts(console: Console, what: string, lastWords: () => string | undefined = () => undefined): Interrupts {
+export function listenForInterrupts(console: Console, what: string | (() => string), lastWords: () => string | undefined = () => undefined): Interrupts {
   const controller = new AbortController();
   const onSignal = (): void => {
     if (controller.signal.aborted) {
@@ -19,7 +19,7 @@ export function listenForInterrupts(console: Console, what: string, lastWords: (
       if (words !== undefined) console.note(words);
       process.exit(EXIT.interrupted);
     }
-    console.note(`\n${what} (again to stop at once)`);
+    console.note(`\n${typeof what === "string" ? what : what()} (again to stop at once)`);
     controller.abort();
   };
   process.on("SIGINT", onSignal);

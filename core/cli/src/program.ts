@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import type { CommandContext, CommandModule } from "./command.ts";
 import { collectCommand } from "./syntax/collect.ts";
 import { doctorCommand } from "./syntax/doctor.ts";
@@ -27,6 +27,7 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .description("Reinforcement learning of language models in environments written in TypeScript")
     .version(VERSION, "-V, --version")
     .option(...JSON_FLAG)
+    .configureHelp({ optionDescription: (option) => `${option.mandatory ? "(required) " : ""}${new Help().optionDescription(option)}` })
     // What is wrong with the command line is reported as every other error is.
     .configureOutput({ outputError: () => undefined })
     .exitOverride();

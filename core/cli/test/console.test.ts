@@ -48,6 +48,10 @@ describe("what goes where", () => {
     const { console, err } = kept();
     reportError(console, new MrlmError("PORT_IN_USE", "Port 1 is in use.", { hint: "Take 2.", cause: new Error("EADDRINUSE") }));
     expect(err()).toBe("error PORT_IN_USE: Port 1 is in use.\n  Take 2.\n  caused by: EADDRINUSE\n");
+    const remote = kept();
+    const status = Object.assign(new Error("14 UNAVAILABLE: refused"), { code: 14, details: "refused", metadata: {} });
+    reportError(remote.console, new MrlmError("SERVER_UNAVAILABLE", "It cannot be reached: refused", { hint: "", cause: status }));
+    expect(remote.err()).not.toContain("caused by");
     const json = kept({ json: true });
     reportError(json.console, new TypeError("oops"));
     expect([json.out(), json.err()]).toEqual(['{"event":"error","code":"INTERNAL","message":"oops"}\n', expect.stringContaining("console.test.ts")]);
@@ -82,6 +86,7 @@ describe("a run", () => {
   test("ends with what was learned, where time went, and what to try", () => {
     const { console, out } = kept();
     printSummary(console, summary, false);
+    expect(out()).toContain("  npx mrlm doctor runs/a\n");
     expect(out()).toMatch(/after grpo +9 +math@1 +8 +0\.500 +-\n/);
     expect(out()).toMatch(/sampling +3\.0 s +75 %\n/);
     expect(out()).toContain("Next:\n  npx mrlm eval --model runs/a/model --environment math\n");
@@ -91,6 +96,9 @@ describe("a run", () => {
     const { console, out } = kept();
     printSummary(console, { ...summary, status: "stopped" }, false);
     expect(out()).toContain("Stopped after step 9. Continue with:\n  npx mrlm train --resume runs/a\n");
+    const early = kept();
+    printSummary(early.console, { ...summary, status: "stopped", steps: 0, evaluations: [], seconds: {} }, false);
+    expect(early.out()).not.toContain("spent");
   });
 
   test("tells of episodes without a reward, and of every event with --json", () => {

@@ -55,7 +55,7 @@ judged by the plugin's own schema: see the README of each.
 
 const SEED_INTRODUCTION = `## The seed system's form
 
-The YAML of the system that this one grew from loads as it stands. \`training\` and the section of its algorithm are one stage, \`eval_envs\`
+The YAML of the system that this one grew from, the seed system, loads as it stands. \`training\` and the section of its algorithm are one stage, \`eval_envs\`
 are the environments, and the keys below stand for those of our own form. What has no effect here is accepted, and said when the
 configuration is loaded. So are options of an algorithm or an environment that the installed plugin does not have.
 `;

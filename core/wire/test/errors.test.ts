@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { ERROR_CODES, type ErrorCode, MrlmError } from "@mrlm/spec";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { decodeError, encodeError, errorOfStatus, isConnectionLoss, statusOfError } from "../src/index.ts";
+import { decodeError, encodeError, errorOfStatus, isConnectionLoss, reasonOf, statusOfError } from "../src/index.ts";
 
 const codes = { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL", peer: "The server at host:1" } as const;
 
@@ -44,6 +44,12 @@ describe("errors over the wire", () => {
     expect(errorOfStatus(thrown(status.CANCELLED, ""), codes).code).toBe("CANCELLED");
     expect(errorOfStatus(thrown(status.UNIMPLEMENTED, ""), codes).code).toBe("PROTOCOL_VERSION");
     expect(errorOfStatus(thrown(status.DATA_LOSS, "lost"), codes)).toMatchObject({ code: "INTERNAL", message: expect.stringContaining("DATA_LOSS") });
+  });
+
+  test("of a connection that did not come about the reason alone is told", () => {
+    expect(reasonOf("No connection established. Last error: connect ECONNREFUSED 127.0.0.1:9. Resolution note: ")).toBe("connect ECONNREFUSED 127.0.0.1:9");
+    expect(reasonOf("No connection established. Last error: null. Resolution note: ")).toBe("No connection established. Last error: null");
+    expect(reasonOf("Name resolution failed for target dns:host:1")).toBe("Name resolution failed for target dns:host:1");
   });
 
   test("only a lost connection counts as one", () => {

@@ -39,7 +39,7 @@ def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0) ->
         raise EngineError(
             "OPTIONS_INVALID",
             "CUDA was asked for, but torch finds no CUDA device.",
-            "Use --device auto or cpu, or install a CUDA build of torch and a driver.",
+            "Set engine.device (--device) to auto or cpu, or install a CUDA build of torch and a driver.",
         )
     use_cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
     chosen = torch.device("cuda", 0) if use_cuda else torch.device("cpu")

@@ -35,9 +35,10 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     return end(context, finished, config);
   }
   let directoryOfRun = existing?.path;
+  let isTraining = false;
   const logger = lineLogger(notice);
   const plugins = await PluginHost.discover({ directory, logger, plugins: config.plugins, relativeTo: config.base_directory });
-  const interrupts = listenForInterrupts(console, "finishing this iteration and writing a checkpoint", () => (directoryOfRun === undefined ? undefined : resumeLine(directoryOfRun)));
+  const interrupts = listenForInterrupts(console, () => (isTraining ? "finishing this iteration and writing a checkpoint" : "stopping: training has not begun yet"), () => (directoryOfRun === undefined ? undefined : resumeLine(directoryOfRun)));
   const cleanUp: (() => Promise<void>)[] = [() => plugins.close()];
   const started = (role: string) => ({ pid, address }: { readonly pid: number; readonly address: string }): void => console.emit({ event: "process", role, pid, address });
   try {
@@ -54,6 +55,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     cleanUp.unshift(stop);
     const { device, deviceName, deterministic } = await engine.describe();
     console.note(`engine on ${device} (${deviceName}), ${deterministic ? "deterministic" : "throughput"} mode`);
+    isTraining = true;
     const summary = await trainRun({
       prepared,
       host: environments.host,

@@ -19,7 +19,9 @@ function causesOf(error: MrlmError): string[] {
   const causes: string[] = [];
   let cause = error.cause;
   while (cause instanceof Error && causes.length < 4) {
-    if (!error.message.includes(cause.message)) causes.push(cause.message);
+    // What gRPC says of a call is in the message of the error that was made of it.
+    const isStatus = "details" in cause && "metadata" in cause;
+    if (!isStatus && !error.message.includes(cause.message) && !causes.includes(cause.message)) causes.push(cause.message);
     cause = cause.cause;
   }
   return causes;

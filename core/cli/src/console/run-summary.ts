@@ -22,13 +22,14 @@ export function printSummary(console: Console, summary: RunSummary, needsConfig:
   );
   console.print("");
   if (rows.length > 0) console.print(`${table([["", "step", "environment", "tasks", "greedy accuracy", "sampled reward"], ...rows])}\n`);
-  console.print(`${timeTable(summary)}\n`);
+  if (Object.keys(summary.seconds).length > 0) console.print(`${timeTable(summary)}\n`);
   const directory = shownPath(summary.directory);
   console.print(`run directory: ${directory}`);
   if (summary.status === "stopped") return console.print(`\nStopped after step ${summary.steps}. ${resumeLine(summary.directory)}`);
   const environment = summary.evaluations[0]?.results[0]?.environment.replace(/@.*/, "");
   console.print("\nNext:");
   if (environment !== undefined) console.print(`  npx mrlm eval --model ${shownPath(`${summary.directory}/model`)} --environment ${environment}`);
+  console.print(`  npx mrlm doctor ${directory}`);
   console.print(`  npx mrlm train --config ${shownPath(`${summary.directory}/config.yaml`)} --seed 1`);
   const where = needsConfig ? ` --config ${shownPath(`${summary.directory}/config.yaml`)}` : "";
   console.print(environment === undefined ? "  npx mrlm info" : `  npx mrlm serve --environments ${environment}${where}`);

@@ -1,6 +1,6 @@
 import { Client, type ClientDuplexStream, type Metadata, type MethodDefinition, type ServiceError, credentials } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
-import { type StatusCodes, errorOfStatus, isConnectionLoss } from "@mrlm/wire";
+import { type StatusCodes, errorOfStatus, isConnectionLoss, reasonOf } from "@mrlm/wire";
 import { abortError, onAbort, pause } from "./aborts.ts";
 import { Backoff } from "./backoff.ts";
 import { checkAddress } from "./check-address.ts";
@@ -76,7 +76,7 @@ export class Connection {
   /** A server that was waited for in vain: whoever asked need not wait as long again. */
   outOfPatience(cause: unknown, retryMs: number): MrlmError {
     const details = cause instanceof Error ? ((cause as Partial<ServiceError>).details ?? cause.message) : "it ended the stream";
-    return new MrlmError(this.codes.unavailable, `${this.codes.peer} could not be reached for ${retryMs} ms: ${details}`, { isRetryable: false, cause });
+    return new MrlmError(this.codes.unavailable, `${this.codes.peer} could not be reached for ${retryMs} ms: ${reasonOf(details)}`, { isRetryable: false, cause });
   }
 
   close(): void {

@@ -81,7 +81,7 @@ export function errorOfStatus(error: unknown, { unavailable, failed, peer }: Sta
     case status.CANCELLED:
       return new MrlmError("CANCELLED", `A call to ${lower(peer)} was cancelled.`, { cause: error });
     case status.UNAVAILABLE:
-      return new MrlmError(unavailable, `${peer} cannot be reached: ${error.details}`, { cause: error });
+      return new MrlmError(unavailable, `${peer} cannot be reached: ${reasonOf(error.details)}`, { cause: error });
     case status.DEADLINE_EXCEEDED:
       return new MrlmError("DEADLINE_EXCEEDED", `${peer} did not answer in time.`, { cause: error });
     case status.UNIMPLEMENTED:
@@ -89,6 +89,11 @@ export function errorOfStatus(error: unknown, { unavailable, failed, peer }: Sta
     default:
       return new MrlmError(failed, `${peer} failed a call with gRPC status ${status[error.code] ?? error.code}: ${error.details}`, { cause: error });
   }
+}
+
+/** The reason in gRPC's account of a connection that did not come about: `No connection established. Last error: E. Resolution note: ` is E. */
+export function reasonOf(details: string): string {
+  return details.replace(/\.? Resolution note:\s*$/, "").replace(/^No connection established\. Last error: (?!null$)/, "");
 }
 
 /** Whether the connection failed, so that the same call may be made again on a new one. */

@@ -66,7 +66,7 @@ def join_process_group(place: Place, device: torch.device) -> Channel:
         raise EngineError(
             "OPTIONS_INVALID",
             f"Rank {without} of {place.size} finds no GPU of its own, others do.",
-            "Start as many processes on each machine as it has GPUs, or use --device cpu.",
+            "Start as many processes on each machine as it has GPUs, or set engine.device (--device) to cpu.",
         )
     return Channel(control)
 
