@@ -1,3 +1,5 @@
+import { standardDeviation } from "@mrlm/kit";
+
 /** Added to standard deviations, in the units of the reward. */
 const STD_EPSILON = 1e-4;
 
@@ -42,10 +44,4 @@ function centre(rewards: readonly number[], baseline: Baseline): number[] {
   const sum = rewards.reduce((total, reward) => total + reward, 0);
   const n = rewards.length;
   return rewards.map((reward) => reward - (baseline === "group_mean" ? sum / n : (sum - reward) / (n - 1)));
-}
-
-function standardDeviation(values: readonly number[]): number {
-  if (values.length < 2) return 0;
-  const mean = values.reduce((total, value) => total + value, 0) / values.length;
-  return Math.sqrt(values.reduce((total, value) => total + (value - mean) ** 2, 0) / (values.length - 1));
 }

@@ -1,4 +1,4 @@
-import { definePlugin } from "@mrlm/kit";
+import { assertWholeDistribution, definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError, type RolloutSampling, type TrainingEnvironment } from "@mrlm/spec";
 import { startGrpo } from "./grpo-run.ts";
 import { type GrpoOptions, grpoOptions } from "./options.ts";
@@ -33,11 +33,7 @@ function validate(options: GrpoOptions, environments: readonly TrainingEnvironme
     });
   }
   if (sampling.temperature <= 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: all episodes of a group would be the same.");
-  if ((sampling.topP ?? 1) < 1 || (sampling.topK ?? 0) > 0) {
-    throw new MrlmError("CONFIG_INVALID", "sampling.top_p or top_k cuts the distribution: the trainer's log-probabilities would be those of another one.", {
-      hint: "Train with the full distribution and leave top_p and top_k to evaluation.",
-    });
-  }
+  assertWholeDistribution(sampling);
   if (options.overlong_buffer >= sampling.maxTokens) {
     throw new MrlmError("CONFIG_INVALID", `overlong_buffer (${options.overlong_buffer}) is not below sampling.max_tokens (${sampling.maxTokens}): every answer would be punished.`);
   }

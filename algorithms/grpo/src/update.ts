@@ -1,4 +1,4 @@
-import { meanOf, optimStepOptions } from "@mrlm/kit";
+import { meanOf, minibatches, optimStepOptions } from "@mrlm/kit";
 import type { AlgorithmContext, EngineUnit, Mean, UnitGradients } from "@mrlm/spec";
 import { normalizerOf } from "./aggregation.ts";
 import { LossMetrics } from "./loss-metrics.ts";
@@ -34,7 +34,7 @@ export async function update(context: AlgorithmContext, options: GrpoOptions, co
   let computedTokens = 0;
   let learningRate = 0;
   for (let pass = 0; pass < options.updates_per_step; pass++) {
-    for (const part of partition(samples.length, options.minibatches)) {
+    for (const part of minibatches(Array.from(samples.keys()), options.minibatches)) {
       const groups = part.map((i) => samples[i] as GroupSample);
       const normalizer = normalizerOf(groups, options.aggregation, context.sampling.maxTokens);
       if (normalizer === 0) continue;
@@ -95,10 +95,4 @@ function unitOf(group: GroupSample): EngineUnit {
 
 function sampledLogprobs(group: GroupSample): Float32Array {
   return Float32Array.from(group.episodes.flatMap(({ sampled }) => Array.from(sampled)));
-}
-
-/** 0..size-1 in `parts` runs of nearly equal length; empty ones are left out. */
-function partition(size: number, parts: number): number[][] {
-  const bound = (part: number): number => Math.round((size * part) / parts);
-  return Array.from({ length: parts }, (_, part) => Array.from({ length: bound(part + 1) - bound(part) }, (_, i) => bound(part) + i)).filter((part) => part.length > 0);
 }

@@ -1,3 +1,5 @@
+import { standardDeviation } from "@mrlm/kit";
+
 /** One episode as the estimator sees it: one step of time for each token that the policy chose, whatever it was shown in between. */
 export interface TokenSteps {
   /** Reward after each token. */
@@ -34,6 +36,6 @@ export function whiten(episodes: readonly Float64Array[]): Float64Array[] {
   const all = episodes.flatMap((advantages) => Array.from(advantages));
   if (all.length < 2) return [...episodes];
   const mean = all.reduce((sum, value) => sum + value, 0) / all.length;
-  const deviation = Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (all.length - 1));
+  const deviation = standardDeviation(all);
   return episodes.map((advantages) => advantages.map((value) => (value - mean) / (deviation + 1e-8)));
 }

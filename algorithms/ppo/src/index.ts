@@ -1,4 +1,4 @@
-import { definePlugin } from "@mrlm/kit";
+import { assertWholeDistribution, definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { type PpoOptions, ppoOptions } from "./options.ts";
 import { startPpo } from "./ppo-run.ts";
@@ -23,11 +23,7 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
   validate(_options, environments, sampling) {
     if (environments.length === 0) throw new MrlmError("CONFIG_INVALID", "ppo has no environment to play in.", { hint: "Name one under `environments`." });
     if (sampling.temperature <= 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: a policy that never varies finds nothing better.");
-    if ((sampling.topP ?? 1) < 1 || (sampling.topK ?? 0) > 0) {
-      throw new MrlmError("CONFIG_INVALID", "sampling.top_p or top_k cuts the distribution: the trainer's log-probabilities would be those of another one.", {
-        hint: "Train with the full distribution and leave top_p and top_k to evaluation.",
-      });
-    }
+    assertWholeDistribution(sampling);
   },
   create: startPpo,
 };

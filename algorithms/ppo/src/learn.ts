@@ -1,4 +1,4 @@
-import { meanOf } from "@mrlm/kit";
+import { meanOf, minibatches } from "@mrlm/kit";
 import type { AlgorithmContext, EngineUnit, Metrics, ModelId, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { FrozenBatch } from "./frozen-batch.ts";
 import { criticMetrics, PpoMetrics } from "./metrics.ts";
@@ -34,8 +34,8 @@ export async function learn(context: AlgorithmContext, options: PpoOptions, grou
   const { critic, klCoefficient, isPolicyLearning, stepsBefore } = parts;
   const batch = new FrozenBatch(groups, options, klCoefficient);
   const metrics = new PpoMetrics();
-  const minibatches = orders(context, options, groups.length);
-  const course = { batch, minibatches, stepsBefore, totalSteps: options.steps * options.updates_per_step * options.minibatches };
+  const updates = orders(context, options, groups.length);
+  const course = { batch, minibatches: updates, stepsBefore, totalSteps: options.steps * options.updates_per_step * options.minibatches };
   const entropy = options.entropy_coefficient > 0;
   const values: OutputSelection = { value: true, finalValue: groups.flat().some(({ isTruncated }) => isTruncated) };
   const onValues = (unit: number, outputs: UnitOutputs): UnitGradients => {
@@ -71,7 +71,7 @@ export async function learn(context: AlgorithmContext, options: PpoOptions, grou
       "optim/skipped": notices.length,
       "optim/stopped": lessons.policy?.leftOut ?? 0,
     },
-    updates: minibatches.length,
+    updates: updates.length,
     notices,
     divergences: batch.referenceDivergences(),
   };
@@ -105,9 +105,5 @@ async function evaluate(context: AlgorithmContext, options: PpoOptions, batch: F
 function orders(context: AlgorithmContext, options: PpoOptions, size: number): number[][] {
   const all = Array.from({ length: size }, (_, unit) => unit);
   const random = context.random("ppo/minibatches");
-  const bound = (part: number): number => Math.round((size * part) / options.minibatches);
-  return Array.from({ length: options.updates_per_step }, () => {
-    const order = options.minibatches === 1 ? all : random.shuffle(all);
-    return Array.from({ length: options.minibatches }, (_, part) => order.slice(bound(part), bound(part + 1))).filter((part) => part.length > 0);
-  }).flat();
+  return Array.from({ length: options.updates_per_step }, () => minibatches(options.minibatches === 1 ? all : random.shuffle(all), options.minibatches)).flat();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { epochOrder, learningRateAt, meanOf, meanValue, mergeMeans } from "../src/index.ts";
+import { assertWholeDistribution, epochOrder, learningRateAt, meanOf, meanValue, mergeMeans, minibatches } from "../src/index.ts";
 
 describe("learningRateAt", () => {
   const base = { peak: 1, warmupSteps: 4, totalSteps: 12 } as const;
@@ -47,4 +47,22 @@ test("numerics 7: merged means do not depend on how the values were split", () =
       expect(meanValue(merged)).toBe(meanValue(meanOf(values)));
     }),
   );
+});
+
+test("minibatches hold every item once, in order, and differ by one at most", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer(), { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), (items, parts) => {
+      const runs = minibatches(items, parts);
+      const sizes = runs.map((run) => run.length);
+      expect(runs.flat()).toEqual(items);
+      expect(runs.length).toBe(Math.min(items.length, parts));
+      expect(Math.max(0, ...sizes) - Math.min(...sizes, Number.POSITIVE_INFINITY)).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
+test("sampling that cuts the distribution is refused for training", () => {
+  const sampling = { temperature: 1, maxTokens: 8 };
+  for (const whole of [{}, { topP: 1 }, { topK: 0 }]) expect(() => assertWholeDistribution({ ...sampling, ...whole })).not.toThrow();
+  for (const cut of [{ topP: 0.9 }, { topK: 5 }]) expect(() => assertWholeDistribution({ ...sampling, ...cut })).toThrow("cuts the distribution");
 });

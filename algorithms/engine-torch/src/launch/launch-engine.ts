@@ -7,7 +7,7 @@ import { superviseEngine } from "./supervise-engine.ts";
 
 /** How to start an engine. */
 export type LaunchOptions = Parameters<EngineProvider["launch"]>[0] & {
-  /** Interface that it listens on. Default `127.0.0.1`: the protocol has no authentication. */
+  /** Interface that it listens on. Default `127.0.0.1`: an engine that this starts asks for no token. */
   readonly host?: string;
   /** Port; 0, the default, takes a free one. */
   readonly port?: number;

@@ -1,6 +1,7 @@
 import type { AgentTrajectory, Metrics, TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodeCounts } from "./learnable-episodes.ts";
 import { meanOf } from "./mean.ts";
+import { standardDeviation } from "./standard-deviation.ts";
 
 /** What the episodes of an iteration say about the health of training. Lengths count what the policy chose, never what it was shown. */
 export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: EpisodeCounts): Metrics {
@@ -44,11 +45,4 @@ function sampledTokens(agents: readonly AgentTrajectory[]): Metrics {
     }
   }
   return count === 0 ? {} : { "entropy/sampled": { sum, count }, "versions/lag": newest - oldest };
-}
-
-/** With n - 1 in the denominator; 0 for fewer than two values. */
-export function standardDeviation(values: readonly number[]): number {
-  if (values.length < 2) return 0;
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
 }
