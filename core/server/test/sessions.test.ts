@@ -160,10 +160,16 @@ describe("capacity", () => {
     expect(host.opened).toBe(3);
   });
 
-  test("refuses a reset that has waited too long, and forgets one that its client closes", async () => {
+  test("refuses a reset that has waited too long", async () => {
     await serve({ maxSessions: 1, queueMs: 50 });
     await client.reset(randomBytes(16), 1);
     await expect(client.reset(randomBytes(16), 1)).rejects.toEqual(fails("RESOURCE_EXHAUSTED"));
+    expect(server.stats()).toMatchObject({ sessions: 1, queued: 0 });
+  });
+
+  test("forgets a waiting reset that its client closes", async () => {
+    await serve({ maxSessions: 1 });
+    await client.reset(randomBytes(16), 1);
     const id = randomBytes(16);
     const queued = client.reset(id, 1);
     queued.catch(() => undefined);

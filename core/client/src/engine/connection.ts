@@ -1,9 +1,9 @@
-import { Client, type ClientDuplexStream, credentials, Metadata, type MethodDefinition } from "@grpc/grpc-js";
+import { type ClientDuplexStream, Metadata, type MethodDefinition } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
 import { ENGINE_SERVICE, errorOfStatus, isConnectionLoss, isServiceError } from "@mrlm/wire";
 import { onAbort, pause } from "../connection/aborts.ts";
 import { authorize } from "../connection/authorization.ts";
-import { checkAddress } from "../connection/check-address.ts";
+import { Channel } from "../connection/channel.ts";
 
 /** How often, and with what pauses in milliseconds, a call is made again after its connection was lost. */
 const RETRY_PAUSES = [50, 200, 500, 1_000, 2_000];
@@ -13,14 +13,13 @@ const RETRY_PAUSES = [50, 200, 500, 1_000, 2_000];
  */
 const ENDING_MS = 60_000;
 
-/** One gRPC channel to an engine: calls that outlive a lost connection but not a lost engine. */
+/** A channel to an engine: calls that outlive a lost connection but not a lost engine. */
 export class EngineConnection {
   readonly address: string;
-  readonly #client: Client;
+  readonly #channel: Channel;
   readonly #lost: AbortSignal | undefined;
   /** What ends every call: the same signal, where there is one. */
   readonly #ends: readonly AbortSignal[];
-  readonly #metadata: Metadata;
   #instanceId: string | undefined;
 
   /**
@@ -28,16 +27,10 @@ export class EngineConnection {
    * @param token that the engine was started with
    */
   constructor(address: string, lost: AbortSignal | undefined, token: string | undefined) {
-    this.address = checkAddress(address);
+    this.address = address;
     this.#lost = lost;
     this.#ends = lost === undefined ? [] : [lost];
-    this.#metadata = authorize(new Metadata(), token);
-    this.#client = new Client(address, credentials.createInsecure(), {
-      "grpc.max_receive_message_length": -1,
-      "grpc.max_send_message_length": -1,
-      "grpc.initial_reconnect_backoff_ms": 50,
-      "grpc.max_reconnect_backoff_ms": 1_000,
-    });
+    this.#channel = new Channel(address, authorize(new Metadata(), token), { "grpc.initial_reconnect_backoff_ms": 50, "grpc.max_reconnect_backoff_ms": 1_000 });
   }
 
   /** Remembers which engine process this is: another one would know nothing of what this one held. */
@@ -51,12 +44,13 @@ export class EngineConnection {
 
   /** Makes an attempt again when the connection was lost under it and the same engine can be reached. */
   async retrying<T>(attempt: () => Promise<T>): Promise<T> {
-    for (const milliseconds of [...RETRY_PAUSES, undefined]) {
+    for (let attempts = 0; ; attempts++) {
       try {
         return await attempt();
       } catch (error) {
         if (this.#lost?.aborted) throw this.#lost.reason;
         if (!isConnectionLoss(error)) throw this.toError(error);
+        const milliseconds = RETRY_PAUSES[attempts];
         if (milliseconds === undefined) {
           if (this.#lost !== undefined) await this.#pause(ENDING_MS);
           throw this.toError(error);
@@ -65,12 +59,11 @@ export class EngineConnection {
         await this.#assertSameEngine();
       }
     }
-    throw new MrlmError("ENGINE_UNAVAILABLE", `The engine at ${this.address} cannot be reached.`);
   }
 
   open<Request, Response>(method: MethodDefinition<Request, Response>): ClientDuplexStream<Request, Response> {
     if (this.#lost?.aborted) throw this.#lost.reason;
-    const stream = this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, this.#metadata);
+    const stream = this.#channel.duplex(method);
     stream.on("close", onAbort(this.#ends, () => stream.cancel()));
     return stream;
   }
@@ -88,17 +81,11 @@ export class EngineConnection {
   }
 
   close(): void {
-    this.#client.close();
+    this.#channel.close();
   }
 
   #once<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
-    if (this.#lost?.aborted) return Promise.reject(this.#lost.reason);
-    const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const call = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
-      if (error) reject(error);
-      else resolve(response as Response);
-    });
-    return promise.finally(onAbort(this.#ends, () => call.cancel()));
+    return this.#channel.unary(method, request, this.#ends);
   }
 
   #pause(milliseconds: number): Promise<void> {

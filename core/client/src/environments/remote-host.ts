@@ -11,7 +11,7 @@ import {
   type environmentProto as wire,
 } from "@mrlm/wire";
 import { authorize } from "../connection/authorization.ts";
-import { Connection } from "../connection/connection.ts";
+import { ServerConnection } from "./connection.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
 import type { SessionTransport } from "./session-transport.ts";
@@ -43,7 +43,7 @@ const MAX_DESCRIPTIONS = 256;
 
 /** The environments of one server. */
 export class RemoteHost implements EnvironmentHost {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #transport: SessionTransport;
   readonly #leases: LeaseKeeper;
   readonly #leaseMs: number;
@@ -58,7 +58,7 @@ export class RemoteHost implements EnvironmentHost {
     const { reconnectMs = 60_000, leaseMs = 60_000, maxMessageBytes = 256 << 20 } = options;
     const metadata = authorize(new Metadata(), options.token);
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
-    this.#connection = new Connection(address, { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL" }, "The environment server", metadata);
+    this.#connection = new ServerConnection(address, metadata);
     this.#transport = options.transport === "unary" ? new UnaryTransport(this.#connection, reconnectMs) : new StreamTransport(this.#connection, reconnectMs, maxMessageBytes);
     this.#leases = new LeaseKeeper(this.#transport);
     this.#leaseMs = leaseMs;

@@ -3,7 +3,7 @@ import { MrlmError } from "@mrlm/spec";
 import { Assembler, ENVIRONMENT_SERVICE, Outbox, type Serialised, decodeError, invalid, serialise, environmentProto as wire } from "@mrlm/wire";
 import { abortError, onAbort } from "../connection/aborts.ts";
 import { Backoff } from "../connection/backoff.ts";
-import type { Connection } from "../connection/connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import type { SessionTransport } from "./session-transport.ts";
 
 type Request = NonNullable<wire.SessionRequest["request"]>;
@@ -23,7 +23,7 @@ const FINAL: readonly number[] = [status.UNIMPLEMENTED, status.UNAUTHENTICATED, 
  * reject with SERVER_UNAVAILABLE when none comes about for `retryMs`.
  */
 export class StreamTransport implements SessionTransport {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #retryMs: number;
   readonly #maxMessageBytes: number;
   readonly #pending = new Map<bigint, Pending>();
@@ -36,7 +36,7 @@ export class StreamTransport implements SessionTransport {
   #failingSince: number | undefined;
   #isEnded = false;
 
-  constructor(connection: Connection, retryMs: number, maxMessageBytes: number) {
+  constructor(connection: ServerConnection, retryMs: number, maxMessageBytes: number) {
     this.#connection = connection;
     this.#retryMs = retryMs;
     this.#maxMessageBytes = maxMessageBytes;

@@ -1,13 +1,13 @@
 import { ENVIRONMENT_SERVICE, type environmentProto as wire } from "@mrlm/wire";
-import type { Connection } from "../connection/connection.ts";
+import type { ServerConnection } from "./connection.ts";
 import type { SessionTransport } from "./session-transport.ts";
 
 /** One unary call for each request. */
 export class UnaryTransport implements SessionTransport {
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #retryMs: number;
 
-  constructor(connection: Connection, retryMs: number) {
+  constructor(connection: ServerConnection, retryMs: number) {
     this.#connection = connection;
     this.#retryMs = retryMs;
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@mrlm/spec";
 import type { ConfigProblem } from "./config-problems.ts";
+import { valueAt } from "../plugins/issue-words.ts";
 import { reasonWithoutEffect } from "./schema-keys.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
 import { seedStage } from "./seed-stage.ts";
@@ -152,8 +153,4 @@ function seedEnvironment(environment: SeedEnvironment, episodeLength: number | u
 
 function dropEmpty<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
-}
-
-function valueAt(root: unknown, path: ConfigPath): unknown {
-  return path.reduce<unknown>((value, segment) => (value as Record<string | number, unknown> | undefined)?.[segment], root);
 }

@@ -12,6 +12,7 @@ import {
   type TrackerDefinition,
 } from "@mrlm/spec";
 import { silentLogger } from "../logging/silent-logger.ts";
+import { capitalised } from "../names/capitalised.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
@@ -101,7 +102,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
 
   async service<K extends ServiceKind>(kind: K, name: string, asker: string): Promise<ServiceTypes[K]> {
     const id = this.registry.resolve(kind, name);
-    if (id === undefined) throw missingRequirement(capitalise(asker), kind, name, this.registry.ids(kind));
+    if (id === undefined) throw missingRequirement(capitalised(asker), kind, name, this.registry.ids(kind));
     return this.#make(kind, id);
   }
 
@@ -140,8 +141,4 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
       hint: offered.length > 0 ? `On offer: ${offered.join(", ")}.` : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
     });
   }
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

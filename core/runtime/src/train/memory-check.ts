@@ -1,5 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
+import { capitalised } from "../names/capitalised.ts";
 import type { RunMemory } from "./run-memory.ts";
 
 const GIB = 2 ** 30;
@@ -42,8 +43,4 @@ function advice({ fittingSequenceTokens, isLengthStated, availableFrom }: RunMem
   if (sampling.concurrency > 16) ways.push("sample fewer episodes at once (sampling.concurrency)");
   if (distributed.strategy !== "fsdp") ways.push("divide the model over several devices (distributed: { strategy: fsdp })");
   return `${capitalised(ways.join("; "))}. To try it all the same: engine.check_memory: false.`;
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

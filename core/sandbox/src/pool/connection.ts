@@ -4,6 +4,7 @@ import type { Launch } from "../jail/launch.ts";
 import { spawnLaunch, type Started } from "../jail/spawn-launch.ts";
 import { encodeFrame, FrameReader } from "../protocol/frames.ts";
 import { ANSWER_FD, REQUEST_FD } from "../protocol/messages.ts";
+import { killGroup } from "../watchdog/kill-group.ts";
 
 /** The longest frame of a child: results of tests, a value. */
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
@@ -76,17 +77,6 @@ export class Connection {
     for (const handle of [child, ...open] as { ref(): void; unref(): void }[]) {
       if (isReferenced) handle.ref();
       else handle.unref();
-    }
-  }
-}
-
-/** SIGKILL to a process and, if it leads one, its group. */
-export function killGroup(pid: number): void {
-  for (const target of [-pid, pid]) {
-    try {
-      process.kill(target, "SIGKILL");
-    } catch {
-      // No leader, or gone already.
     }
   }
 }

@@ -1,3 +1,4 @@
+import { killGroup } from "./kill-group.ts";
 import { CAUSE, fieldAt, pauseMs, sharedNow, SLOTS, type WatchTable } from "./table.ts";
 import { type Usage, UsageMeter } from "./usage-meter.ts";
 
@@ -34,7 +35,7 @@ export class Inspector {
     if (cause === CAUSE.none) return pauseMs(leftMs, usage === undefined ? Number.POSITIVE_INFINITY : at("memoryLimit") - usage.rssBytes);
     values[fieldAt(slot, "cause")] = cause;
     // Whoever sets the word to 0 decides: a run that ends at this moment is not killed any more, nor is the next one.
-    if (Atomics.compareExchange(armed, slot, run, 0) === run) kill(pid);
+    if (Atomics.compareExchange(armed, slot, run, 0) === run) killGroup(pid);
     return pauseMs(0, 0);
   }
 
@@ -52,15 +53,4 @@ function causeOf(leftMs: number, usage: Usage | undefined, cpuLimit: number, mem
   if (usage !== undefined && usage.rssBytes > memoryLimit) return CAUSE.memory;
   if (usage !== undefined && usage.cpuMs > cpuLimit) return CAUSE.cpu;
   return leftMs <= 0 ? CAUSE.wall : CAUSE.none;
-}
-
-/** In a PID namespace this is its first process, and all others go with it; otherwise it leads a process group. */
-function kill(pid: number): void {
-  for (const target of [-pid, pid]) {
-    try {
-      process.kill(target, "SIGKILL");
-    } catch {
-      // Not a group's leader, or gone already.
-    }
-  }
 }
