@@ -47,6 +47,8 @@ describeWithEngine("mrlm train, from the configuration to the model (skipped whe
     expect(Array.from(store.read(), ({ step }) => step)).toEqual([4, 5, 6].flatMap((step) => Array<number>(32).fill(step)));
     store.close();
     for (const name of ["tokenizer/tokenizer.json", "checkpoints/00000006-2/manifest.json", "engine.log", "model/config.json"]) expect(() => readFileSync(path(name))).not.toThrow();
+    // A checkpoint has a Hugging Face directory, of which the last is the run's model.
+    for (const name of ["config.json", "model.safetensors", "tokenizer.json"]) expect(readFileSync(path(`checkpoints/00000006-2/model/${name}`))).toEqual(readFileSync(path(`model/${name}`)));
   });
 
   test("AutoModelForCausalLM and AutoTokenizer load the model", () => {

@@ -28,6 +28,7 @@ export { estimateRun, type RunMemory } from "./train/run-memory.ts";
 export { policyOptions } from "./train/model-source.ts";
 export { rolloutSampling } from "./train/stage-context.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";
+export { modelDirectory, type NamedModel } from "./run/model-directory.ts";
 export { MetricsFile, type MetricsRow } from "./run/metrics-file.ts";
 export { diagnose } from "./diagnosis/diagnose.ts";
 export type { Finding } from "./diagnosis/finding.ts";

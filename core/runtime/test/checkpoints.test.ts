@@ -18,7 +18,14 @@ const save = async (path: string): Promise<void> => {
   writeFileSync(join(path, "policy", "weights.bin"), Buffer.alloc(4096, 7));
   writeFileSync(join(path, "optimiser.bin"), Buffer.alloc(1000, 1));
 };
-const write = (step: number, stage = 0, keep = 10) => new Checkpoints(directory).write({ step, stage }, keep, { step }, save);
+const contents = {
+  engine: save,
+  model: async (path: string): Promise<void> => {
+    mkdirSync(path);
+    writeFileSync(join(path, "config.json"), JSON.stringify({ model_type: "none" }));
+  },
+};
+const write = (step: number, stage = 0, keep = 10) => new Checkpoints(directory).write({ step, stage }, keep, { step }, contents);
 const silently = (): void => undefined;
 
 describe("numerics 53: what stands under a checkpoint's name is complete", () => {
@@ -44,7 +51,7 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
   test("a write that was interrupted anywhere leaves the one before it in use", async () => {
     await write(1);
     await expect(
-      new Checkpoints(directory).write({ step: 2, stage: 0 }, 10, {}, async (path) => save(path).then(() => Promise.reject(new Error("killed")))),
+      new Checkpoints(directory).write({ step: 2, stage: 0 }, 10, {}, { ...contents, model: () => Promise.reject(new Error("killed")) }),
     ).rejects.toThrow("killed");
     expect((await new Checkpoints(directory).newest(silently))?.state).toEqual({ step: 1 });
     new Checkpoints(directory).clean(await openCheckpoint(join(directory, "checkpoints", "00000001-0")));
@@ -54,7 +61,7 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
   });
 
   test("any damage to any file is recognised, named, and passed over", async () => {
-    const files = ["engine/policy/weights.bin", "engine/optimiser.bin", "state.json", "manifest.json"];
+    const files = ["engine/policy/weights.bin", "engine/optimiser.bin", "model/config.json", "state.json", "manifest.json"];
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...files), fc.constantFrom("cut", "flip", "remove"), async (name, damage) => {
         rmSync(join(directory, "checkpoints"), { recursive: true, force: true });

@@ -56,6 +56,7 @@ describe("a run", () => {
       "tokenizer/tokenizer.json",
       "model/config.json",
       "checkpoints/00000007-2/manifest.json",
+      "checkpoints/00000007-2/model/config.json",
     ]) {
       expect([name, existsSync(join(summary.directory, name))]).toEqual([name, true]);
     }

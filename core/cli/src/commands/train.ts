@@ -51,7 +51,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-    const { engine, stop } = await openEngine({ config, plugins, logDirectory: run.path, signal: interrupts.drain, onStarted: started("engine") });
+    const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, onStarted: started("engine") });
     cleanUp.unshift(stop);
     const { device, deviceName, deterministic } = await engine.describe();
     console.note(`engine on ${device} (${deviceName}), ${deterministic ? "deterministic" : "throughput"} mode`);
@@ -72,11 +72,11 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     /** Everything that comes before the first step, without a run directory. */
     async function tryOut(): Promise<number> {
       if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-      const { engine, stop } = await openEngine({ config, plugins, logDirectory: undefined, signal: interrupts.drain, onStarted: started("engine") });
+      const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: undefined, signal: interrupts.drain, onStarted: started("engine") });
       cleanUp.unshift(stop);
       const memory = await estimateRun(engine, prepared);
       onEvent({ kind: "memory", memory });
-      const lowered = checkMemory(memory, config);
+      const lowered = checkMemory(memory, prepared.config);
       if (lowered !== undefined) notice(lowered.notice);
       console.note("nothing was trained (--dry-run)");
       return EXIT.ok;

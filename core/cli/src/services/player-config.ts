@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { loadConfig, parseConfig, type ResolvedConfig } from "@mrlm/runtime";
-import { MrlmError } from "@mrlm/spec";
+import { join, resolve } from "node:path";
+import { loadConfig, modelDirectory, parseConfig, type ResolvedConfig } from "@mrlm/runtime";
 import { realNumber, wholeNumber } from "../arguments.ts";
 
 /** Flags of the commands that play episodes with a finished model. */
@@ -22,15 +20,16 @@ export interface PlayerConfig {
   /** Of the file; of one that need not exist where none was found. */
   readonly path: string;
   readonly modelDirectory: string;
+  /** What someone should know of the model that was named. */
+  readonly notice?: string | undefined;
 }
 
 /** The configuration that was named, that of the model's run, or an empty one, with the model and the flags over it. */
-export function playerConfig(args: PlayerArguments): PlayerConfig {
-  const modelDirectory = modelOf(args.model);
-  const ofRun = join(dirname(modelDirectory), "config.yaml");
-  const file = args.config ?? (existsSync(join(dirname(modelDirectory), "run.json")) ? ofRun : undefined);
+export async function playerConfig(args: PlayerArguments): Promise<PlayerConfig> {
+  const { path: directory, run, notice } = await modelDirectory(args.model);
+  const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
-  const base = file === undefined ? emptyConfig(args, modelDirectory, path) : loadConfig(file).config;
+  const base = file === undefined ? emptyConfig(args, directory, path) : loadConfig(file).config;
   const { random: _, ...model } = base.model;
   const sampling = {
     ...base.sampling,
@@ -40,16 +39,7 @@ export function playerConfig(args: PlayerArguments): PlayerConfig {
   const seed = args.seed === undefined ? base.seed : wholeNumber(args.seed, "--seed");
   // A server in a process of its own is started with a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
-  return { config: { ...base, seed, server, model: { ...model, path: modelDirectory }, sampling }, path, modelDirectory };
-}
-
-/** A run's directory stands for the model in it. */
-function modelOf(given: string): string {
-  const path = resolve(given);
-  if (!existsSync(join(path, "run.json"))) return path;
-  const model = join(path, "model");
-  if (existsSync(model)) return model;
-  throw new MrlmError("MODEL_DIRECTORY_MISSING", `The run ${given} has no model yet: it has not finished.`, { hint: `Finish it with: npx mrlm train --resume ${given}` });
+  return { config: { ...base, seed, server, model: { ...model, path: directory }, sampling }, path, modelDirectory: directory, notice };
 }
 
 function emptyConfig({ environment }: PlayerArguments, model: string, path: string): ResolvedConfig {

@@ -31,7 +31,8 @@ export interface PlayedEnvironment {
 
 /** Opens environments and engine. What is wrong with the arguments is said before either is started. */
 export async function openPlayer({ console, directory }: CommandContext, args: PlayerArguments, signal: AbortSignal): Promise<Player> {
-  const { config, path: configPath, modelDirectory } = playerConfig(args);
+  const { config, path: configPath, modelDirectory, notice } = await playerConfig(args);
+  if (notice !== undefined) console.note(`note: ${notice}`);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
   const logger = lineLogger((line) => console.note(line));
   const closing: (() => Promise<void>)[] = [];

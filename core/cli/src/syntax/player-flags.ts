@@ -3,7 +3,7 @@ import type { Command } from "commander";
 /** Adds the flags of the commands that play episodes with a finished model. */
 export function withPlayerFlags(command: Command, split: string): Command {
   return command
-    .requiredOption("--model <directory>", "Hugging Face directory, or the directory of a finished run")
+    .requiredOption("--model <directory>", "Hugging Face directory; a run, finished or not; or one of its checkpoints")
     .requiredOption("--environment <id>", "for example math")
     .option("--options <json>", "options of the environment; default: those that --config has for it")
     .option("--config <path>", "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to")

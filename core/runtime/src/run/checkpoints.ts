@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import { filesBelow, renameDurably, sha256OfFile, synchronise, writeDurably } from "./durable.ts";
@@ -19,8 +19,23 @@ export interface Checkpoint {
   readonly state: JsonObject;
 }
 
+/** What a checkpoint is made of, beside its state. */
+export interface CheckpointContents {
+  /** Writes the engine's models, with all that a bit-identical continuation needs. */
+  engine(directory: string): Promise<unknown>;
+  /** Writes the policy as a Hugging Face directory. */
+  model(directory: string): Promise<unknown>;
+}
+
 /**
- * The checkpoints of a run. One is written beside its place and renamed into it, with every file on the disk and a manifest of their
+ * The checkpoints of a run:
+ *
+ *     manifest.json    SHA-256 of every file, written last
+ *     state.json       where the run stood
+ *     engine/          every model with its optimiser, for a bit-identical continuation
+ *     model/           the policy, an ordinary Hugging Face directory
+ *
+ * One is written beside its place and renamed into it, with every file on the disk and a manifest of their
  * SHA-256, so that what stands there under its name is complete, whenever the process was killed.
  */
 export class Checkpoints {
@@ -38,7 +53,7 @@ export class Checkpoints {
     position: { readonly step: number; readonly stage: number },
     keep: number,
     state: JsonObject,
-    saveEngine: (directory: string) => Promise<unknown>,
+    contents: CheckpointContents,
   ): Promise<string> {
     const name = `${String(position.step).padStart(8, "0")}-${position.stage}`;
     // An engine whose trainer was killed may still be writing; it has the place of that trainer, and not this one.
@@ -47,7 +62,8 @@ export class Checkpoints {
     try {
       rmSync(temporary, { recursive: true, force: true });
       mkdirSync(temporary, { recursive: true });
-      await saveEngine(join(temporary, "engine"));
+      await contents.engine(join(temporary, "engine"));
+      await contents.model(join(temporary, MODEL));
       writeDurably(join(temporary, "state.json"), JSON.stringify(state));
       const manifest: Manifest = { formatVersion: 1, files: await describeFiles(temporary) };
       writeDurably(join(temporary, "manifest.json"), JSON.stringify(manifest, null, 1));
@@ -60,6 +76,11 @@ export class Checkpoints {
     }
     for (const old of this.names().slice(keep)) rmSync(join(this.#directory, old), { recursive: true, force: true });
     return path;
+  }
+
+  /** Of the checkpoint of that name. */
+  path(name: string): string {
+    return join(this.#directory, name);
   }
 
   /** Names of all that stand under their final name, the newest first. */
@@ -108,6 +129,26 @@ export class Checkpoints {
 /** Opens one checkpoint and verifies it. Rejects with CHECKPOINT_INCOMPLETE, naming what is missing or changed. */
 export async function openCheckpoint(given: string): Promise<Checkpoint> {
   const path = resolve(given);
+  await verify(path, () => true);
+  const state = JSON.parse(readFileSync(join(path, "state.json"), "utf8")) as JsonObject;
+  return { path, engineDirectory: join(path, "engine"), state };
+}
+
+/** Whether a directory has the form of a checkpoint. */
+export function isCheckpoint(path: string): boolean {
+  return NAME.test(basename(path)) && existsSync(join(path, "state.json"));
+}
+
+/** The Hugging Face directory in a checkpoint, verified. Rejects with CHECKPOINT_INCOMPLETE, or with MODEL_DIRECTORY_MISSING for a checkpoint that has none. */
+export async function checkpointModel(given: string): Promise<string> {
+  const path = resolve(given);
+  const files = await verify(path, (name) => name.startsWith(`${MODEL}${sep}`));
+  if (files > 0) return join(path, MODEL);
+  throw new MrlmError("MODEL_DIRECTORY_MISSING", `Checkpoint ${path} holds no Hugging Face directory: an older mrlm wrote it.`, { hint: "Go on with its run: the next checkpoint has one." });
+}
+
+/** Checks the files that are asked for against the manifest, and answers how many they are. Rejects with CHECKPOINT_INCOMPLETE. */
+async function verify(path: string, isWanted: (name: string) => boolean): Promise<number> {
   const damaged = (what: string, cause?: unknown): MrlmError => new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${path} ${what}.`, { cause });
   let manifest: Manifest;
   try {
@@ -115,17 +156,19 @@ export async function openCheckpoint(given: string): Promise<Checkpoint> {
   } catch (error) {
     throw damaged("has no readable manifest.json", error);
   }
-  for (const [name, { bytes, sha256 }] of Object.entries(manifest.files)) {
+  const wanted = Object.entries(manifest.files).filter(([name]) => isWanted(name));
+  for (const [name, { bytes, sha256 }] of wanted) {
     const file = join(path, name);
     if (!existsSync(file)) throw damaged(`lacks ${name}`);
     const size = statSync(file).size;
     if (size !== bytes) throw damaged(`was cut: ${name} has ${size} bytes of ${bytes}`);
     if ((await sha256OfFile(file)) !== sha256) throw damaged(`was changed: the checksum of ${name} differs`);
   }
-  const state = JSON.parse(readFileSync(join(path, "state.json"), "utf8")) as JsonObject;
-  return { path, engineDirectory: join(path, "engine"), state };
+  return wanted.length;
 }
 
+/** The folder of the Hugging Face directory in a checkpoint. */
+const MODEL = "model";
 const NAME = /^\d{8,}-\d+$/;
 
 /** By step, then by stage. */
@@ -139,8 +182,8 @@ async function describeFiles(directory: string): Promise<Manifest["files"]> {
   for (const name of filesBelow(directory)) {
     const path = join(directory, name);
     synchronise(path);
-    synchronise(dirname(path));
     files[name] = { bytes: statSync(path).size, sha256: await sha256OfFile(path) };
   }
+  for (const folder of new Set(Object.keys(files).map((name) => dirname(join(directory, name))))) synchronise(folder);
   return files;
 }

@@ -13,6 +13,7 @@ import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/provisions.ts";
+import { modelDirectory } from "../run/model-directory.ts";
 import { persist } from "../rollouts/persist.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
@@ -59,9 +60,9 @@ export async function prepareRun(
   parts: { readonly host: EnvironmentHost; readonly algorithms: AlgorithmSource },
 ): Promise<PreparedRun> {
   const notices = [...loaded.notices, ...aboutDistribution(loaded)];
-  const config = await adaptTranslated(loaded, parts, notices);
   const at = <T>(path: ConfigPath, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => Promise.reject(located(error, loaded.source.locate(path))));
+  const config = await at(["model", "path"], async () => withModelDirectory(await adaptTranslated(loaded, parts, notices), notices));
   const environments: TrainingEnvironment[] = [];
   for (const [i, environment] of config.environments.entries())
     environments.push(await at(environmentPath(loaded, i), () => trainingEnvironment(parts.host, environment, config.server.reconnect_seconds)));
@@ -76,6 +77,14 @@ export async function prepareRun(
   for (const i of config.trackers.keys()) trackers.push(await at(["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
   await at(["model"], async () => policyOptions(config));
   return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, notices };
+}
+
+/** A run or a checkpoint that `model.path` names becomes the directory that it stands for now: the run goes on with that one, whatever the other does meanwhile. */
+async function withModelDirectory(config: ResolvedConfig, notices: string[]): Promise<ResolvedConfig> {
+  if (config.model.path === undefined) return config;
+  const { path, notice } = await modelDirectory(config.model.path);
+  if (notice !== undefined) notices.push(notice);
+  return { ...config, model: { ...config.model, path } };
 }
 
 async function prepareTracker(config: ResolvedConfig, index: number, plugins: AlgorithmSource): Promise<PreparedTracker> {

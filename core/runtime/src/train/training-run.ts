@@ -96,8 +96,8 @@ export class TrainingRun {
   }
 
   async finish(): Promise<RunSummary> {
-    const { prepared, run, engine, checkpoint, drain, onEvent } = this.#parts;
-    const { stages, config } = prepared;
+    const { prepared, run, checkpoint, drain, onEvent } = this.#parts;
+    const { stages } = prepared;
     onEvent({
       kind: "start",
       directory: run.path,
@@ -111,7 +111,7 @@ export class TrainingRun {
     }
     if (this.#state.isEvaluationDue) await this.#evaluate();
     if (drain.aborted) return this.#summary("stopped");
-    await engine.export(this.#policy.info.model, run.modelPath, config.model.lora === undefined ? {} : { mergeAdapter: true });
+    await this.#export(run.modelPath);
     await this.#releaseOthers();
     return this.#summary("finished");
   }
@@ -325,12 +325,19 @@ export class TrainingRun {
     store?.flush();
     run.metrics.flush();
     const { step, stage } = this.#state;
-    const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config, identitiesOf(prepared)), (directory) =>
-      engine.save(directory),
-    );
+    const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config, identitiesOf(prepared)), {
+      engine: (directory) => engine.save(directory),
+      model: (directory) => this.#export(directory),
+    });
     const seconds = (performance.now() - began) / 1000;
     this.#spend("checkpoint", seconds);
     onEvent({ kind: "checkpoint", step, path, seconds });
+  }
+
+  /** The policy as a Hugging Face directory, an adapter merged into its weights. */
+  async #export(directory: string): Promise<void> {
+    const { engine, prepared } = this.#parts;
+    await engine.export(this.#policy.info.model, directory, prepared.config.model.lora === undefined ? {} : { mergeAdapter: true });
   }
 
   #spend(phase: string, seconds: number): void {

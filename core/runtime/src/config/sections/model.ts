@@ -24,7 +24,7 @@ export const modelSection = z.strictObject({
   path: z
     .string()
     .optional()
-    .describe("Hugging Face directory (config.json, safetensors, tokenizer.json), relative to the config; nothing is downloaded"),
+    .describe("Hugging Face directory (config.json, safetensors, tokenizer.json), a run or one of its checkpoints, relative to the config; nothing is downloaded"),
   random: z
     .strictObject({
       config: z.union([z.string(), pluginOptions]).describe("Hugging Face configuration, inline or the path of a config.json"),

@@ -1,0 +1,48 @@
+import { afterAll, beforeEach, expect, test } from "@jest/globals";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Checkpoints, modelDirectory } from "@mrlm/runtime";
+
+const made: string[] = [];
+let run = "";
+beforeEach(() => {
+  run = mkdtempSync(join(tmpdir(), "mrlm-models-"));
+  made.push(run);
+  writeFileSync(join(run, "config.yaml"), "");
+  record("running");
+});
+afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
+
+const record = (status: string): void => writeFileSync(join(run, "run.json"), JSON.stringify({ status }));
+const model = async (path: string): Promise<void> => {
+  mkdirSync(path);
+  writeFileSync(join(path, "weights.safetensors"), "0123456789");
+};
+const checkpoint = (step: number, write = model): Promise<string> =>
+  new Checkpoints(run).write({ step, stage: 0 }, 9, {}, { engine: async (path) => void mkdirSync(path), model: write });
+
+test("a finished run stands for its model, one under way or made longer for its newest checkpoint, and says so", async () => {
+  const [first, second] = [await checkpoint(1), await checkpoint(2)];
+  expect(await modelDirectory(run)).toEqual({ path: join(second, "model"), run, notice: expect.stringContaining("checkpoint 00000002-0") });
+  await model(join(run, "model"));
+  expect(await modelDirectory(join(run, "checkpoints"))).toMatchObject({ path: join(second, "model") });
+  record("finished");
+  expect(await modelDirectory(run)).toEqual({ path: join(run, "model"), run });
+  expect(await modelDirectory(first)).toEqual({ path: join(first, "model"), run });
+  for (const path of [join(run, "model"), join(first, "model")]) expect(await modelDirectory(path)).toEqual({ path, run });
+});
+
+test("a damaged checkpoint is passed over with its fault, and refused where it is named", async () => {
+  const [first, second] = [await checkpoint(1), await checkpoint(2)];
+  truncateSync(join(second, "model", "weights.safetensors"), 3);
+  expect(await modelDirectory(run)).toMatchObject({ path: join(first, "model"), notice: expect.stringContaining("was cut") });
+  await expect(modelDirectory(second)).rejects.toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
+});
+
+test("where there is no model, that is said with what to do", async () => {
+  await expect(modelDirectory(run)).rejects.toMatchObject({ code: "MODEL_DIRECTORY_MISSING", message: expect.stringContaining("no checkpoint yet"), hint: expect.stringContaining(`--resume ${run}`) });
+  const old = await checkpoint(1, async () => undefined);
+  await expect(modelDirectory(old)).rejects.toMatchObject({ code: "MODEL_DIRECTORY_MISSING", message: expect.stringContaining("older mrlm") });
+  expect(await modelDirectory(join(run, "elsewhere", "qwen"))).toMatchObject({ path: join(run, "elsewhere", "qwen") });
+});
