@@ -1,4 +1,4 @@
-// npm run check:packages: whether each package, packed as it would be published, can be imported and has its types.
+// npm run check:packages: whether each package, packed as it would be published, can be imported, has its types, and says what it is and what it may be used for.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory, packages } from "./lib/repository.mjs";
@@ -17,7 +17,10 @@ await script(async () => {
       cwd: path,
       stdout: "capture",
     });
-    const archive = join(folder, filenameOf(stdout));
+    const packed = packedOf(stdout);
+    const archive = join(folder, packed.filename);
+    const lacking = ["LICENSE", "README.md"].filter((name) => !packed.files.some(({ path: file }) => file === name));
+    if (lacking.length > 0) failed.push(`${manifest.name} (no ${lacking.join(", no ")})`);
     const checks = {
       publint: ["run", archive, "--strict"],
       attw: [archive, "--profile", "esm-only", "--no-color"],
@@ -32,9 +35,13 @@ await script(async () => {
   if (failed.length > 0) throw new ScriptError(`these packages would not work as published: ${failed.join(", ")}`);
 });
 
-/** npm prints an array of packages, or from version 11 on an object by package name. @param {string} json */
-function filenameOf(json) {
+/**
+ * npm prints an array of packages, or from version 11 on an object by package name.
+ * @param {string} json
+ * @returns {{ filename: string, files: { path: string }[] }}
+ */
+function packedOf(json) {
   const report = JSON.parse(json);
   const [packed] = Array.isArray(report) ? report : Object.values(report);
-  return packed.filename;
+  return packed;
 }

@@ -38,7 +38,7 @@ export const modelSection = z.strictObject({
   dtype: z
     .enum(["auto", "float32", "bfloat16", "float16"])
     .optional()
-    .describe("Of the weights; default `auto`: float32 on a CPU, else what the directory says"),
+    .describe("Of the weights; default `auto`: float32 on a CPU, bfloat16 where the GPU has it"),
   lora: lora.optional().describe("Train low-rank adapters instead of all weights"),
   float32_head: z.boolean().optional().describe("Compute logits in float32 whatever the dtype"),
   gradient_checkpointing: z.boolean().optional().describe("Recompute activations instead of keeping them"),
