@@ -28,6 +28,7 @@ What \`mrlm train --config FILE\` reads. Keys are snake_case. An unknown key is 
 one; so is a value of the wrong kind. Relative paths are relative to the file, \`output\` to the working directory,
 and files that options of environments name, at a server that runs already (\`server.address\`), to its \`--data-root\`. The resolved configuration,
 every default filled in, is written into the run directory as \`config.yaml\` and loads again as itself.
+\`--set stages.1.learning_rate=1e-4\` on the command line sets a key over the file's, as if it stood in it.
 
 Editors complete and check the file with [config.schema.json](config.schema.json):
 \`# yaml-language-server: $schema=https://.../docs/reference/config.schema.json\` as its first line.

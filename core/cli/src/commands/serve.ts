@@ -15,6 +15,7 @@ export interface ServeOptions {
   readonly port: string;
   readonly host: string;
   readonly config?: string;
+  readonly set?: readonly string[];
   readonly tokenFile?: string;
   readonly untilStdinEnds?: boolean;
   readonly unsafeSandbox?: boolean;
@@ -30,7 +31,8 @@ export async function serve({ console, directory }: CommandContext, options: Ser
   const port = Number(options.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new MrlmError("USAGE", `--port ${options.port} is no port: it is a number from 0 to 65535.`);
   const token = tokenOption(options.tokenFile);
-  const config = options.config === undefined ? undefined : loadConfig(options.config).config;
+  if (options.config === undefined && options.set !== undefined) throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
+  const config = options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] }).config;
   const logger = lineLogger((line) => console.note(line));
   const plugins = await PluginHost.discover({ directory, logger, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
   const source = await selectedEnvironments(plugins, options.environments?.split(","));

@@ -16,6 +16,7 @@ import { openEnvironments } from "../services/environments.ts";
 /** What the command line says. */
 export interface TrainArguments {
   readonly config?: string;
+  readonly set?: readonly string[];
   readonly output?: string;
   readonly seed?: string;
   readonly resume?: string;
@@ -28,7 +29,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
   const { console, directory } = context;
   const onEvent = trainingView(console);
   const notice = (text: string): void => onEvent({ kind: "notice", text });
-  const { loaded, configPath, existing, checkpoint, finished } = await whatToTrain(args, notice);
+  const { loaded, configPath, overrides, existing, checkpoint, finished } = await whatToTrain(args, notice);
   const { config } = loaded;
   if (finished !== undefined) {
     notice(`The run is finished: nothing is left to do after its ${finished.steps} steps. Make it longer with: npx mrlm train --resume ${shownPath(finished.directory)} --steps N`);
@@ -44,7 +45,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
   try {
     await assertEngineInstalled(config, plugins);
     if (config.server.spawn && config.server.address === undefined) console.note("starting the environment server");
-    const environments = await openEnvironments({ config, configPath, directory, plugins, notice, onStarted: started("server") });
+    const environments = await openEnvironments({ config, configPath, overrides, directory, plugins, notice, onStarted: started("server") });
     cleanUp.unshift(() => environments.stop());
     const prepared = await prepareRun(loaded, { host: environments.host, algorithms: plugins });
     if (args.dryRun === true) return await tryOut();
@@ -96,21 +97,24 @@ function end({ console }: CommandContext, summary: RunSummary, config: ResolvedC
 interface Job {
   readonly loaded: LoadedConfig;
   readonly configPath: string;
+  /** Keys that are set over the file's. */
+  readonly overrides: readonly string[];
   readonly existing?: RunDirectory;
   readonly checkpoint?: Checkpoint | undefined;
   /** What a run came to that is over. */
   readonly finished?: RunSummary | undefined;
 }
 
-async function whatToTrain({ config, output, seed, resume, steps }: TrainArguments, notice: (text: string) => void): Promise<Job> {
+async function whatToTrain({ config, set = [], output, seed, resume, steps }: TrainArguments, notice: (text: string) => void): Promise<Job> {
   if (resume !== undefined) {
-    if (config !== undefined || output !== undefined || seed !== undefined) throw new MrlmError("USAGE", "--resume goes on with what the run directory holds: --config, --output and --seed have no place beside it.");
+    if (config !== undefined || set.length > 0 || output !== undefined || seed !== undefined) throw new MrlmError("USAGE", "--resume goes on with what the run directory holds: --config, --set, --output and --seed have no place beside it.");
     const { run, loaded, checkpoint, finished } = await openRun(resume, notice, steps === undefined ? undefined : wholeNumber(steps, "--steps", 1));
-    return { loaded, configPath: run.configPath, existing: run, checkpoint, finished };
+    return { loaded, configPath: run.configPath, overrides: [], existing: run, checkpoint, finished };
   }
   if (steps !== undefined) throw new MrlmError("USAGE", "--steps is for --resume: a new run has the steps that its configuration says.");
   if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to go on with one.");
-  const loaded = loadConfig(config);
-  const changed = { ...loaded.config, ...(seed === undefined ? {} : { seed: wholeNumber(seed, "--seed") }), ...(output === undefined ? {} : { output: { ...loaded.config.output, directory: resolve(output) } }) };
-  return { loaded: { ...loaded, config: changed }, configPath: resolve(config) };
+  const overrides = [...set, ...(seed === undefined ? [] : [`seed=${wholeNumber(seed, "--seed")}`])];
+  const loaded = loadConfig(config, { overrides });
+  const changed = output === undefined ? loaded.config : { ...loaded.config, output: { ...loaded.config.output, directory: resolve(output) } };
+  return { loaded: { ...loaded, config: changed }, configPath: resolve(config), overrides };
 }

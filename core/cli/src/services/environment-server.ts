@@ -10,6 +10,8 @@ export interface EnvironmentServer {
 
 interface LaunchOptions {
   readonly configPath: string;
+  /** Keys that are set over the configuration. */
+  readonly overrides: readonly string[];
   /** The project, where plugins are looked up. */
   readonly directory: string;
   /** Where relative names of files start. */
@@ -72,9 +74,9 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
   };
 }
 
-async function launch({ configPath, directory, dataDirectory, onStarted, notice }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
+async function launch({ configPath, overrides, directory, dataDirectory, onStarted, notice }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
   const main = process.argv[1] as string;
-  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath], {
+  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath, ...overrides.flatMap((each) => ["--set", each])], {
     cwd: directory,
     stdio: ["pipe", "pipe", "pipe"],
     // Ctrl-C reaches the whole foreground group: the server must outlive it until its clients have drained.

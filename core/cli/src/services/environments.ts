@@ -15,6 +15,8 @@ export interface EnvironmentService {
 export async function openEnvironments(options: {
   readonly config: ResolvedConfig;
   readonly configPath: string;
+  /** Keys that are set over the file's. */
+  readonly overrides: readonly string[];
   readonly directory: string;
   readonly plugins: PluginHost;
   /** Where files that options name are looked for; default: what the configuration's paths are relative to. */

@@ -8,6 +8,7 @@ export interface PlayerArguments {
   readonly environment: string;
   readonly options?: string;
   readonly config?: string;
+  readonly set?: readonly string[];
   readonly split: string;
   readonly temperature?: string;
   readonly maxTokens?: string;
@@ -19,6 +20,8 @@ export interface PlayerConfig {
   readonly config: ResolvedConfig;
   /** Of the file; of one that need not exist where none was found. */
   readonly path: string;
+  /** Keys that were set over the file's. */
+  readonly overrides: readonly string[];
   readonly modelDirectory: string;
   /** What someone should know of the model that was named. */
   readonly notice?: string | undefined;
@@ -29,7 +32,7 @@ export async function playerConfig(args: PlayerArguments): Promise<PlayerConfig>
   const { path: directory, run, notice } = await modelDirectory(args.model);
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
-  const base = file === undefined ? emptyConfig(args, directory, path) : loadConfig(file).config;
+  const base = file === undefined ? emptyConfig(args, directory, path) : loadConfig(file, { overrides: args.set ?? [] }).config;
   const { random: _, ...model } = base.model;
   const sampling = {
     ...base.sampling,
@@ -39,9 +42,9 @@ export async function playerConfig(args: PlayerArguments): Promise<PlayerConfig>
   const seed = args.seed === undefined ? base.seed : wholeNumber(args.seed, "--seed");
   // A server in a process of its own is started with a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
-  return { config: { ...base, seed, server, model: { ...model, path: directory }, sampling }, path, modelDirectory: directory, notice };
+  return { config: { ...base, seed, server, model: { ...model, path: directory }, sampling }, path, overrides: args.set ?? [], modelDirectory: directory, notice };
 }
 
-function emptyConfig({ environment }: PlayerArguments, model: string, path: string): ResolvedConfig {
-  return parseConfig(JSON.stringify({ model: { path: model }, environments: [{ id: environment }], stages: [{ algorithm: "none" }] }), { path }).config;
+function emptyConfig({ environment, set = [] }: PlayerArguments, model: string, path: string): ResolvedConfig {
+  return parseConfig(JSON.stringify({ model: { path: model }, environments: [{ id: environment }], stages: [{ algorithm: "none" }] }), { path, overrides: set }).config;
 }

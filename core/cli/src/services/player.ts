@@ -31,7 +31,7 @@ export interface PlayedEnvironment {
 
 /** Opens environments and engine. What is wrong with the arguments is said before either is started. */
 export async function openPlayer({ console, directory }: CommandContext, args: PlayerArguments, signal: AbortSignal): Promise<Player> {
-  const { config, path: configPath, modelDirectory, notice } = await playerConfig(args);
+  const { config, path: configPath, overrides, modelDirectory, notice } = await playerConfig(args);
   if (notice !== undefined) console.note(`note: ${notice}`);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
   const logger = lineLogger((line) => console.note(line));
@@ -47,6 +47,7 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
     const { host, stop: stopEnvironments } = await openEnvironments({
       config,
       configPath,
+      overrides,
       directory,
       plugins,
       // What is typed is relative to where it is typed.

@@ -1,5 +1,6 @@
 import type { CommandModule } from "../command.ts";
 import type { ServeOptions } from "../commands/serve.ts";
+import { setFlag } from "./set-flag.ts";
 
 /** `mrlm serve`: hosts environments over gRPC. */
 export const serveCommand: CommandModule = (program, start) => {
@@ -10,6 +11,7 @@ export const serveCommand: CommandModule = (program, start) => {
     .option("--port <port>", "0 for any free one", "50051")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--config <path>", "configuration whose plugins and their options are used")
+    .addOption(setFlag())
     .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
     .option("--data-root <folder>", "options of clients may name files below it; default: the working directory")
     .option("--any-data", "options may name any file of this machine, --data-root or not (for a parent process of the same user)")

@@ -1,5 +1,6 @@
 import type { CommandModule } from "../command.ts";
 import type { TrainArguments } from "../commands/train.ts";
+import { setFlag } from "./set-flag.ts";
 
 /** `mrlm train`: trains as a configuration says, or goes on with a run. */
 export const trainCommand: CommandModule = (program, start, finish) => {
@@ -7,6 +8,7 @@ export const trainCommand: CommandModule = (program, start, finish) => {
     .command("train")
     .description("train as a configuration says, or go on with a run")
     .option("--config <path>", "YAML configuration")
+    .addOption(setFlag())
     .option("--output <directory>", "where the run directory is made")
     .option("--seed <number>", "instead of the configuration's")
     .option("--resume <path>", "run directory, or one of its checkpoints, to go on with")

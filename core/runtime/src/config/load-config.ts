@@ -4,6 +4,7 @@ import { MrlmError } from "@mrlm/spec";
 import { configError, type ConfigProblem, problemsOf, showPath } from "./config-problems.ts";
 import type { ResolvedConfig } from "./resolved-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
+import { noteOverrides, withOverrides } from "./overrides.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
 import { keysWithoutEffect, saidTwice, translateSeedForm } from "./seed-form.ts";
 import { type ConfigPath, readYaml, type SourceText } from "./source-text.ts";
@@ -12,7 +13,7 @@ import { type ConfigPath, readYaml, type SourceText } from "./source-text.ts";
 export interface LoadedConfig {
   readonly config: ResolvedConfig;
   readonly source: SourceText;
-  /** The text as it was given. */
+  /** The text as it was given, with the keys that were set over it as comments. */
   readonly text: string;
   /** Keys that are accepted and do nothing, with place and reason. */
   readonly notices: readonly string[];
@@ -22,8 +23,16 @@ export interface LoadedConfig {
   readonly isTranslated: { readonly stages: boolean; readonly environments: boolean };
 }
 
+/** What a configuration is read with beside its text. */
+export interface ConfigOptions {
+  /** Relative output directories are relative to it; default: the process's. */
+  readonly workingDirectory?: string;
+  /** Keys that count before what the text says: `stages.1.learning_rate=1e-4`, as in `--set`. */
+  readonly overrides?: readonly string[];
+}
+
 /** Reads a configuration file. Rejects with CONFIG_NOT_FOUND, or CONFIG_INVALID that names every wrong key with its line and column. */
-export function loadConfig(path: string, options: { readonly workingDirectory?: string } = {}): LoadedConfig {
+export function loadConfig(path: string, options: ConfigOptions = {}): LoadedConfig {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -34,8 +43,9 @@ export function loadConfig(path: string, options: { readonly workingDirectory?: 
 }
 
 /** Reads a configuration from a text. `path` gives messages a name, relative paths a directory, and the run its default name. */
-export function parseConfig(text: string, options: { readonly path: string; readonly workingDirectory?: string }): LoadedConfig {
-  const source = readYaml(text, options.path);
+export function parseConfig(text: string, options: ConfigOptions & { readonly path: string }): LoadedConfig {
+  const { overrides = [] } = options;
+  const source = withOverrides(readYaml(text, options.path), overrides);
   const parsed = configSchema.safeParse(source.value ?? {});
   if (!parsed.success) throw configError(source, problemsOf(configSchema, source.value ?? {}, parsed.error));
   const input = parsed.data;
@@ -50,7 +60,7 @@ export function parseConfig(text: string, options: { readonly path: string; read
   return {
     config: resolveConfig(config, place),
     source,
-    text,
+    text: noteOverrides(text, overrides),
     notices: noticesOf(input, source),
     stagePath: (stage, option) => stagePath(input, origins, stage, option),
     isTranslated: { stages: origins !== undefined, environments: hasSeedEnvironments && input.environments === undefined },

@@ -1,0 +1,72 @@
+import { MrlmError } from "@mrlm/spec";
+import { parseDocument } from "yaml";
+import { showPath } from "./config-problems.ts";
+import type { ConfigPath, SourceText } from "./source-text.ts";
+
+/** One key that counts before what the file says, from `--set stages.1.learning_rate=1e-4`. */
+interface Override {
+  /** `--set stages.1.learning_rate`, for messages. */
+  readonly flag: string;
+  readonly path: ConfigPath;
+  readonly value: unknown;
+}
+
+const EXAMPLE = "For example --set stages.1.learning_rate=1e-4; the value is YAML.";
+
+/**
+ * A configuration with keys set over it; what is wrong with one of them is located at its flag.
+ * @param assignments `stages.1.learning_rate=1e-4` or `stages[1].learning_rate=1e-4`: keys and numbers of list entries, then a value in YAML. Later ones count.
+ * @throws USAGE for what is no assignment, or leads through something that has no such place
+ */
+export function withOverrides(source: SourceText, assignments: readonly string[]): SourceText {
+  if (assignments.length === 0) return source;
+  const overrides = assignments.map(parseAssignment);
+  let value = source.value;
+  for (const override of overrides) value = assign(value, override, []);
+  const setBy = (path: ConfigPath): Override | undefined => overrides.findLast((override) => isWithin(override.path, path)) ?? (isThere(source.value, path) ? undefined : overrides.findLast((override) => isWithin(path, override.path)));
+  return { name: source.name, value, locate: (path, what) => setBy(path)?.flag ?? source.locate(path, what) };
+}
+
+/** The assignments as comments below the text that they were made over, for the record. */
+export function noteOverrides(text: string, assignments: readonly string[]): string {
+  const lines = assignments.flatMap((assignment) => `--set ${assignment}`.split("\n"));
+  return lines.length === 0 ? text : `${text.replace(/\n?$/, "\n")}${lines.map((line) => `# ${line}\n`).join("")}`;
+}
+
+function parseAssignment(given: string): Override {
+  const [, name = "", text = ""] = /^([^=]*)=([^]*)$/.exec(given) ?? [];
+  const path = name.replaceAll(/\[(\d+)\]/g, ".$1").split(".").map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.trim()));
+  if (!given.includes("=") || path.includes("")) throw new MrlmError("USAGE", `--set ${given} is no KEY=VALUE.`, { hint: EXAMPLE });
+  const document = parseDocument(text, { prettyErrors: false });
+  const [error] = document.errors;
+  if (error !== undefined) throw new MrlmError("USAGE", `--set ${name}: the value ${text} is not valid YAML: ${error.message}`, { hint: EXAMPLE });
+  return { flag: `--set ${name}`, path, value: document.toJS() as unknown };
+}
+
+/** `value` with the override in its place below `done`. */
+function assign(value: unknown, override: Override, done: ConfigPath): unknown {
+  const { flag, path } = override;
+  if (done.length === path.length) return override.value;
+  const segment = path[done.length] as string | number;
+  const inner = [...done, segment];
+  if (Array.isArray(value)) {
+    if (typeof segment === "number" && segment < value.length) return value.with(segment, assign(value[segment], override, inner));
+    throw new MrlmError("USAGE", `${flag}: ${showPath(done)} is a list of ${value.length}, and ${segment} is none of its entries.`, { hint: `Entries are named by their number, from 0${value.length > 1 ? ` to ${value.length - 1}` : ""}.` });
+  }
+  if (typeof value === "object" && value !== null) return { ...value, [segment]: assign((value as Record<string, unknown>)[segment], override, inner) };
+  if (value === undefined || value === null) return { [segment]: assign(undefined, override, inner) };
+  throw new MrlmError("USAGE", `${flag}: ${showPath(done)} is ${JSON.stringify(value)}, which has no key "${segment}".`, { hint: `Set ${showPath(done)} itself.` });
+}
+
+function isWithin(outer: ConfigPath, path: ConfigPath): boolean {
+  return outer.length <= path.length && outer.every((segment, i) => String(segment) === String(path[i]));
+}
+
+function isThere(root: unknown, path: ConfigPath): boolean {
+  let value = root;
+  for (const segment of path) {
+    if (typeof value !== "object" || value === null || !(segment in value)) return false;
+    value = (value as Record<string | number, unknown>)[segment];
+  }
+  return true;
+}
