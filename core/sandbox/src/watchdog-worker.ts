@@ -1,7 +1,7 @@
 // The watchdog's thread: sleeps, looks at each armed child, kills what is past a limit. The event loop of the process may be busy meanwhile.
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
-import { workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { Inspector } from "./watchdog/inspector.ts";
 import { NEXT_LOOK, sharedNow, THREAD, tickOf, WAKE, watchTable } from "./watchdog/table.ts";
 
@@ -10,7 +10,7 @@ const PRIORITY = -10;
 
 const { buffer, thread } = workerData as { buffer: SharedArrayBuffer; thread: number };
 const table = watchTable(buffer);
-const inspector = new Inspector(table);
+const inspector = new Inspector(table, (killed) => parentPort?.postMessage(killed));
 raisePriority();
 // Read before everything that a waker may have changed, so that no wake is slept through.
 let wake = Atomics.load(table.armed, WAKE);

@@ -33,7 +33,7 @@ export class Child {
   runs = 0;
   readonly #program: ChildProgram;
   readonly #connection: Connection;
-  readonly #slot = new WatchSlot();
+  readonly #slot = new WatchSlot(() => this.#onKill());
   readonly #ready = Promise.withResolvers<ChildReady>();
   #exchange: Exchange | undefined;
   #pid = 0;
@@ -125,6 +125,7 @@ export class Child {
 
   /** Ends the process and all that it has started. */
   kill(): void {
+    if (!this.#isAlive) return;
     this.#isAlive = false;
     this.#connection.kill();
   }
@@ -159,6 +160,18 @@ export class Child {
     this.#ready.reject(failure);
     this.#exchange?.reject(failure);
     this.kill();
+  }
+
+  /**
+   * The watchdog has killed it. That is its verdict, and nobody waits for the process to be gone, which takes a while on a busy machine; what it
+   * said before is read in one turn of the event loop.
+   */
+  #onKill(): void {
+    this.#isAlive = false;
+    setImmediate(() => setImmediate(() => {
+      const verdict = this.#slot.disarm();
+      if (verdict !== undefined) this.#exchange?.impose(verdict);
+    }));
   }
 
   #onExit(how: string, isKill: boolean): void {

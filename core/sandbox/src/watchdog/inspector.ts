@@ -2,13 +2,21 @@ import { killGroup } from "./kill-group.ts";
 import { CAUSE, fieldAt, pauseMs, sharedNow, SLOTS, type WatchTable } from "./table.ts";
 import { type Usage, UsageMeter } from "./usage-meter.ts";
 
+/** Whose child was killed, and in which run. */
+export interface Killed {
+  readonly slot: number;
+  readonly run: number;
+}
+
 /** The watchdog's eyes and teeth: looks at armed children, kills what is past a limit. */
 export class Inspector {
   readonly #table: WatchTable;
+  readonly #onKill: (killed: Killed) => void;
   readonly #meters = new Map<number, UsageMeter>();
 
-  constructor(table: WatchTable) {
+  constructor(table: WatchTable, onKill: (killed: Killed) => void) {
     this.#table = table;
+    this.#onKill = onKill;
   }
 
   /** Looks at every armed child once. Returns the milliseconds until it must look again. */
@@ -35,7 +43,10 @@ export class Inspector {
     if (cause === CAUSE.none) return pauseMs(leftMs, usage === undefined ? Number.POSITIVE_INFINITY : at("memoryLimit") - usage.rssBytes);
     values[fieldAt(slot, "cause")] = cause;
     // Whoever sets the word to 0 decides: a run that ends at this moment is not killed any more, nor is the next one.
-    if (Atomics.compareExchange(armed, slot, run, 0) === run) killGroup(pid);
+    if (Atomics.compareExchange(armed, slot, run, 0) === run) {
+      killGroup(pid);
+      this.#onKill({ slot, run });
+    }
     return pauseMs(0, 0);
   }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { MrlmError, type SandboxVerdict } from "@mrlm/spec";
+import type { Killed } from "./inspector.ts";
 import { CAUSE, fieldAt, NEXT_LOOK, pauseMs, sharedNow, SLOTS, THREAD, tickOf, WAKE, watchTable } from "./table.ts";
 
 /** What a child may use, in the absolute numbers that its process has. */
@@ -19,21 +20,25 @@ const MAX_RUN = 2 ** 31 - 1;
 const VERDICTS: readonly (SandboxVerdict | undefined)[] = [undefined, "timeout", "cpu-limit", "memory-limit"];
 
 const table = watchTable();
-const taken = new Set<number>();
+const taken = new Map<number, WatchSlot>();
 let lastThread = 0;
 let lastRun = 0;
 
 /** One child's place in the watchdog's table. The thread runs while any is taken. */
 export class WatchSlot {
   readonly #slot: number;
+  readonly #onKill: () => void;
+  #run = 0;
   #isReleased = false;
 
-  constructor() {
+  /** `onKill`: the thread has sent the signal. On a busy machine the process takes a while to end. */
+  constructor(onKill: () => void) {
+    this.#onKill = onKill;
     const slot = Array.from({ length: SLOTS }, (_, index) => index).find((index) => !taken.has(index));
     if (slot === undefined) throw new MrlmError("RESOURCE_EXHAUSTED", `This process already supervises ${SLOTS} sandbox children.`);
     this.#slot = slot;
     if (taken.size === 0) startThread();
-    taken.add(slot);
+    taken.set(slot, this);
   }
 
   /** From now on the process is killed when it is past a limit. */
@@ -48,7 +53,8 @@ export class WatchSlot {
     values[fieldAt(this.#slot, "peak")] = 0;
     values[fieldAt(this.#slot, "cpu")] = 0;
     lastRun = (lastRun % MAX_RUN) + 1;
-    Atomics.store(armed, this.#slot, lastRun);
+    this.#run = lastRun;
+    Atomics.store(armed, this.#slot, this.#run);
     wakeWithin(pauseMs(watch.wallMs, watch.memoryBytes - watch.rssBytes));
   }
 
@@ -57,6 +63,12 @@ export class WatchSlot {
     if (this.#isReleased) return undefined;
     const isKilled = Atomics.exchange(table.armed, this.#slot, 0) === 0;
     return isKilled ? VERDICTS[table.values[fieldAt(this.#slot, "cause")] as number] : undefined;
+  }
+
+  /** What the thread says. It may come when that run is long over. */
+  static hear({ slot, run }: Killed): void {
+    const watched = taken.get(slot);
+    if (watched !== undefined && watched.#run === run) watched.#onKill();
   }
 
   /** Highest resident memory that was seen since `arm`. */
@@ -87,7 +99,7 @@ function startThread(): void {
   setThread(lastThread);
   const file = import.meta.url.endsWith(".ts") ? "../watchdog-worker.ts" : "./watchdog-worker.js";
   const options = { workerData: { buffer: table.buffer, thread: lastThread }, env: {}, execArgv: ["--no-warnings"], name: "mrlm-watchdog" };
-  new Worker(new URL(file, import.meta.url), options).unref();
+  new Worker(new URL(file, import.meta.url), options).on("message", WatchSlot.hear).unref();
 }
 
 /** Which thread is to run; any other ends. */
