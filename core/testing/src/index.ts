@@ -1,8 +1,9 @@
 export { type BareEnvironment, type BareServices, bareEnvironment } from "./bare-environment.ts";
 export * from "./bigram/engine.ts";
-export { type EnvironmentContractOptions, type TestRegistry, environmentContract } from "./contract/environment-contract.ts";
+export { type EnvironmentContractOptions, environmentContract } from "./contract/environment-contract.ts";
 export { type EngineContractOptions, engineContract } from "./engine-contract/engine-contract.ts";
 export { engineOverGrpc } from "./engine-over-grpc.ts";
+export type { TestRegistry } from "./test-registry.ts";
 export { type Transport, inProcess, overGrpc } from "./transports.ts";
 export { lettersEnvironment, type LettersReward } from "./training/letters-environment.ts";
 export { recordingEngine, type RecordedLearning } from "./training/recording-engine.ts";

@@ -121,6 +121,14 @@ def test_errors_name_their_cause(policy: HeldModel, registry: ModelRegistry, tmp
     assert [held.model_id for held in registry.all()] == ["policy"]
 
 
+def test_weights_that_are_pickles_are_not_read(policy: HeldModel, registry: ModelRegistry, tmp_path: Path) -> None:
+    policy.module.save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
+    torch.save(policy.module.state_dict(), tmp_path / "pytorch_model.bin")
+    request = pb.CreateModelRequest(model_id="m", directory=str(tmp_path))
+    assert code_of(request, registry) == "MODEL_DIRECTORY_INVALID"
+
+
 def test_an_unknown_model_type_is_answered_with_the_nearest_and_not_with_all(registry: ModelRegistry) -> None:
     with pytest.raises(EngineError, match="Did you mean 'qwen2', ") as caught:
         create_model(create_request("m", json.dumps({**QWEN2, "model_type": "qwen22"})), registry, CPU)

@@ -1,5 +1,5 @@
-import * as nodeTest from "node:test";
 import type { JsonObject } from "@mrlm/spec";
+import { type TestRegistry, registryOf } from "../test-registry.ts";
 import { type Transport, inProcess, overGrpc } from "../transports.ts";
 import type { AnyPlugin } from "./any-plugin.ts";
 import type { Check } from "./check.ts";
@@ -8,17 +8,6 @@ import { sessionChecks } from "./session-checks.ts";
 import { type Subject, makeSubject } from "./subject.ts";
 import { taskChecks } from "./task-checks.ts";
 import { transportCheck } from "./transport-check.ts";
-
-/** Where tests are registered: those of jest, or of anything that has the same two functions. */
-export interface TestRegistry {
-  describe(name: string, body: () => void): void;
-  test(name: string, body: () => Promise<void>, timeoutMs?: number): void;
-}
-
-const nodeRegistry: TestRegistry = {
-  describe: (name, body) => void nodeTest.describe(name, body),
-  test: (name, body, timeout) => void nodeTest.test(name, timeout === undefined ? {} : { timeout }, body),
-};
 
 /** What to test, and how. */
 export interface EnvironmentContractOptions {
@@ -43,7 +32,7 @@ export interface EnvironmentContractOptions {
  */
 export function environmentContract(options: EnvironmentContractOptions): void {
   const { plugins, environment, timeoutMs = 30_000 } = options;
-  const registry = options.registry ?? ("describe" in globalThis ? (globalThis as unknown as TestRegistry) : nodeRegistry);
+  const registry = registryOf(options.registry);
   const transports = options.transports ?? { "in process": inProcess, "over gRPC": overGrpc(), "over gRPC, unary": overGrpc({ transport: "unary" }) };
   registry.describe(`the contract of ${environment}`, () => {
     for (const [name, transport] of Object.entries(transports)) {

@@ -1,5 +1,5 @@
 import type { CreateModelOptions, Engine } from "@mrlm/spec";
-import type { TestRegistry } from "../contract/environment-contract.ts";
+import { type TestRegistry, registryOf } from "../test-registry.ts";
 import { holdingChecks } from "./holding-checks.ts";
 import { learningChecks } from "./learning-checks.ts";
 import { samplingChecks } from "./sampling-checks.ts";
@@ -17,7 +17,7 @@ export interface EngineContractOptions {
   /** Largest difference of log-probabilities that are computed in two ways; 1e-4 unless given. */
   readonly tolerance?: number;
   readonly timeoutMs?: number;
-  /** The global `describe` and `test` unless given. */
+  /** The global `describe` and `test` (jest) unless given; those of node:test where there are none. */
   readonly registry?: TestRegistry;
 }
 
@@ -27,7 +27,7 @@ export interface EngineContractOptions {
  */
 export function engineContract({ name, make, model, tolerance = 1e-4, timeoutMs = 60_000, ...options }: EngineContractOptions): void {
   const { dispose = (engine: Engine) => engine.close() } = options;
-  const registry = options.registry ?? (globalThis as unknown as TestRegistry);
+  const registry = registryOf(options.registry);
   registry.describe(`the contract of ${name}`, () => {
     for (const check of [...holdingChecks, ...learningChecks, ...samplingChecks]) {
       const run = async (): Promise<void> => {

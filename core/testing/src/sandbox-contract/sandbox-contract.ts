@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sandbox } from "@mrlm/spec";
-import type { TestRegistry } from "../contract/environment-contract.ts";
 import { expectCode } from "../contract/expect-code.ts";
+import { type TestRegistry, registryOf } from "../test-registry.ts";
 import { SANDBOX_PROGRAMS, type SandboxPrograms } from "./programs.ts";
 import { runChecks } from "./run-checks.ts";
 import { testChecks } from "./test-checks.ts";
@@ -12,7 +12,7 @@ export interface SandboxContractOptions {
   readonly name: string;
   readonly make: () => Sandbox | Promise<Sandbox>;
   readonly timeoutMs?: number;
-  /** The global `describe` and `test` unless given. */
+  /** The global `describe` and `test` (jest) unless given; those of node:test where there are none. */
   readonly registry?: TestRegistry;
 }
 
@@ -21,7 +21,7 @@ export interface SandboxContractOptions {
  * cancelling. The tests share one sandbox, and the last one closes it.
  */
 export function sandboxContract({ name, make, timeoutMs = 120_000, ...options }: SandboxContractOptions): void {
-  const registry = options.registry ?? (globalThis as unknown as TestRegistry);
+  const registry = registryOf(options.registry);
   let made: Promise<Sandbox> | undefined;
   const sandboxOf = (): Promise<Sandbox> => (made ??= Promise.resolve(make()));
   registry.describe(`the contract of ${name}`, () => {

@@ -43,7 +43,13 @@ def load_module(path: Path, dtype: torch.dtype) -> Any:
     """The causal language model in `path`, on CPU. Every weight must be there and fit."""
     try:
         module, loading = AutoModelForCausalLM.from_pretrained(
-            str(path), dtype=dtype, local_files_only=True, trust_remote_code=False, output_loading_info=True
+            str(path),
+            dtype=dtype,
+            local_files_only=True,
+            trust_remote_code=False,
+            # Weights of other formats are pickles, which run code.
+            use_safetensors=True,
+            output_loading_info=True,
         )
     except Exception as cause:  # Each library below has its own exceptions for what it cannot read.
         raise EngineError(
