@@ -6,11 +6,11 @@ import { learningRateAt } from "./schedule.ts";
 export const optimizerOptions = {
   learning_rate: z.number().positive().describe("Peak learning rate"),
   lr_schedule: z.enum(["constant", "linear", "cosine"]).default("constant").describe("After warm-up: stay, or fall to lr_floor on the last step"),
-  lr_floor: z.number().nonnegative().default(0),
+  lr_floor: z.number().nonnegative().default(0).describe("Rate of the last step, with lr_schedule: linear or cosine"),
   warmup_steps: z.int().nonnegative().default(0).describe("Optimiser steps of linear rise"),
-  adam_beta1: z.number().min(0).lt(1).default(0.9),
-  adam_beta2: z.number().min(0).lt(1).default(0.999),
-  adam_epsilon: z.number().positive().default(1e-8),
+  adam_beta1: z.number().min(0).lt(1).default(0.9).describe("Decay of the mean of gradients"),
+  adam_beta2: z.number().min(0).lt(1).default(0.999).describe("Decay of the mean of their squares"),
+  adam_epsilon: z.number().positive().default(1e-8).describe("Added to the root of that mean"),
   weight_decay: z.number().nonnegative().default(0).describe("Decoupled; norms, biases and embeddings are spared"),
   max_grad_norm: z.number().nonnegative().default(1).describe("Global norm to clip to; 0 does not clip"),
 };

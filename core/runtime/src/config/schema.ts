@@ -12,8 +12,8 @@ const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, 
 /** A run's configuration: our own form, and the seed system's, as they stand in a YAML file. */
 export const configSchema = z.strictObject({
   name: name.optional().describe("Names the run directory; default: the file's name"),
-  description: z.string().nullish(),
-  tags: z.array(z.string()).optional(),
+  description: z.string().nullish().describe("What the run is for; kept with it"),
+  tags: z.array(z.string()).optional().describe("Kept with the run"),
   seed: z.int().nonnegative().optional().describe("Everything random follows from it; default 0"),
   model: modelSection.describe("What is trained"),
   environments: z.array(environmentSection).optional().describe("What is trained on"),
@@ -22,7 +22,7 @@ export const configSchema = z.strictObject({
   eval: evalSection.optional().describe("Measuring on held-out tasks before, between and after the stages"),
   engine: engineSection.optional().describe("Where the model lives"),
   server: serverSection.optional().describe("Where the environments live"),
-  checkpoint: checkpointSection.optional(),
+  checkpoint: checkpointSection.optional().describe("When the run is saved, to be resumed from"),
   output: z
     .union([z.string().min(1), outputSection])
     .optional()

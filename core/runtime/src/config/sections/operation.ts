@@ -62,4 +62,4 @@ export const distributedSection = z.strictObject({
 });
 
 /** One of `trackers`. */
-export const trackerSection = z.union([z.string().min(1), z.strictObject({ name: z.string().min(1), options: pluginOptions.optional().describe("The tracker's own options") })]);
+export const trackerSection = z.union([z.string().min(1), z.strictObject({ name: z.string().min(1).describe("`tensorboard`, `wandb`, or that of another plugin"), options: pluginOptions.optional().describe("The tracker's own options") })]);

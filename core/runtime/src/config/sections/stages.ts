@@ -8,11 +8,11 @@ export const stageSection = z
     name: z.string().min(1).optional().describe("In reports; default: the algorithm's name"),
     sampling: z
       .strictObject({
-        temperature: z.number().nonnegative().optional(),
-        max_tokens: z.int().positive().optional(),
-        min_tokens: z.int().nonnegative().optional(),
-        top_p: z.number().gt(0).max(1).optional(),
-        top_k: z.int().positive().optional(),
+        temperature: z.number().nonnegative().optional().describe("0 is greedy"),
+        max_tokens: z.int().positive().optional().describe("Of one turn"),
+        min_tokens: z.int().nonnegative().optional().describe("Tokens of a turn before which it cannot stop"),
+        top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
+        top_k: z.int().positive().optional().describe("As top_p"),
       })
       .optional()
       .describe("Over the run's `sampling` in this stage"),
@@ -32,7 +32,7 @@ export const stageSection = z
 export const samplingSection = z.strictObject({
   temperature: z.number().nonnegative().optional().describe("Of training and of sampled evaluation; default 1"),
   max_tokens: z.int().positive().optional().describe("Of one turn; default 256"),
-  min_tokens: z.int().nonnegative().optional(),
+  min_tokens: z.int().nonnegative().optional().describe("Tokens of a turn before which it cannot stop; default 0"),
   top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
   top_k: z.int().positive().optional().describe("As top_p"),
   max_sequence_tokens: z.int().positive().optional().describe("Of one agent's context, prompt included; default: the model's positions"),
@@ -49,5 +49,9 @@ export const evalSection = z.strictObject({
 });
 
 function environmentReference() {
-  return z.strictObject({ id: z.string().min(1), options: pluginOptions.optional(), max_turns: z.int().positive().optional() });
+  return z.strictObject({
+    id: z.string().min(1).describe("`math@1`, or `math` for the newest version installed"),
+    options: pluginOptions.optional().describe("The environment's own options"),
+    max_turns: z.int().positive().optional().describe("On top of the environment's own limit"),
+  });
 }
