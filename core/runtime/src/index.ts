@@ -33,6 +33,8 @@ export { MetricsFile, type MetricsRow } from "./run/metrics-file.ts";
 export { diagnose } from "./diagnosis/diagnose.ts";
 export type { Finding } from "./diagnosis/finding.ts";
 export { readRun, type RunRecord } from "./diagnosis/run-record.ts";
+export { writeDurably } from "./run/durable.ts";
+export { asWriteFailure } from "./run/write-failure.ts";
 export { RunDirectory } from "./run/run-directory.ts";
 export { type StoredTrajectory, TrajectoryStore } from "./run/trajectory-store.ts";
 export { engineThreads } from "./train/engine-threads.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { Checkpoints, openCheckpoint, RunDirectory } from "@mrlm/runtime";
+import { Checkpoints, openCheckpoint, parseConfig, RunDirectory } from "@mrlm/runtime";
 
 let directory = "";
 const made: string[] = [];
@@ -96,4 +96,9 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
 
 test("a directory that is no run is RUN_NOT_FOUND, with what to give instead", () => {
   expect(() => RunDirectory.open(directory)).toThrow(expect.objectContaining({ code: "RUN_NOT_FOUND", hint: expect.stringContaining("mrlm train") }));
+});
+
+(existsSync("/proc/self") ? test : test.skip)("a run directory that cannot be made is WRITE_FAILED, also where Node would try for ever (skipped where there is no /proc)", () => {
+  const config = parseConfig("{ model: { path: m }, stages: [{ algorithm: sft }], output: /proc/nope/deeper }", { path: "x.yaml" }).config;
+  expect(() => RunDirectory.create(config, "")).toThrow(expect.objectContaining({ code: "WRITE_FAILED", message: expect.stringContaining("/proc/nope/deeper") }));
 });

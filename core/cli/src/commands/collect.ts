@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
-import { collectEpisodes, Journal, rolloutSampling, writeCollection } from "@mrlm/runtime";
+import { asWriteFailure, collectEpisodes, Journal, rolloutSampling, writeCollection } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
@@ -40,9 +40,11 @@ export async function runCollect(context: CommandContext, args: CollectArguments
     player = await openPlayer(context, args, interrupts.drain);
     const identity = identityOf(player, args, wanted);
     if (args.overwrite === true) rmSync(wanted.partial, { force: true });
-    const journal = await Journal.open(wanted.partial, identity);
-    await play(context, player, args.split, wanted, journal, interrupts.drain);
-    const rows = await writeCollection(wanted.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) });
+    const written = <T>(work: Promise<T>): Promise<T> =>
+      work.catch((error: unknown) => Promise.reject(asWriteFailure(error, `The episodes could not be written to ${wanted.output}`, `Mend that; the same command goes on from ${args.output}.partial.`)));
+    const journal = await written(Journal.open(wanted.partial, identity));
+    await written(play(context, player, args.split, wanted, journal, interrupts.drain));
+    const rows = await written(writeCollection(wanted.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) }));
     const counts = journal.counts();
     journal.remove();
     console.print(`${collectionReport(counts, wanted.filterReward)}\n\n${rows} rows written to ${args.output}`);
@@ -58,7 +60,7 @@ function check(args: CollectArguments): Wanted {
   const [episodes, groupSize] = [wholeNumber(args.numEpisodes, "--num-episodes", 1), wholeNumber(args.groupSize, "--group-size", 1)];
   if (episodes % groupSize !== 0) throw new MrlmError("USAGE", `--num-episodes ${episodes} is no multiple of --group-size ${groupSize}.`, { hint: `Take ${Math.ceil(episodes / groupSize) * groupSize}.` });
   if (![".jsonl", ".parquet"].includes(extname(args.output))) throw new MrlmError("USAGE", `--output ${args.output} ends neither in .jsonl nor in .parquet.`, { hint: "The extension says which of the two is written." });
-  const output = outputFile(args.output, args.overwrite === true);
+  const output = outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial", ".writing"] });
   const filterReward = args.filterReward === undefined ? undefined : realNumber(args.filterReward, "--filter-reward", { mayBeNegative: true });
   return { tasks: episodes / groupSize, groupSize, filterReward, output, partial: `${output}.partial` };
 }

@@ -1,5 +1,4 @@
-import { writeFileSync } from "node:fs";
-import { evaluate, type EvaluationResult, rolloutSampling } from "@mrlm/runtime";
+import { asWriteFailure, evaluate, type EvaluationResult, rolloutSampling, writeDurably } from "@mrlm/runtime";
 import type { JsonObject } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
@@ -23,7 +22,7 @@ export interface EvalArguments extends PlayerArguments {
 export async function runEval(context: CommandContext, args: EvalArguments): Promise<void> {
   const { console } = context;
   const [wanted, samples] = [wholeNumber(args.numEpisodes, "--num-episodes", 1), wholeNumber(args.samples, "--samples")];
-  const output = args.output === undefined ? undefined : outputFile(args.output, args.overwrite === true);
+  const output = args.output === undefined ? undefined : outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial"] });
   const interrupts = listenForInterrupts(console, "stopping");
   let player: Player | undefined;
   try {
@@ -31,11 +30,19 @@ export async function runEval(context: CommandContext, args: EvalArguments): Pro
     const record = await measure(context, player, args.split, { tasks: Math.min(player.environment.size, wanted), samples, signal: interrupts.drain });
     console.emit({ event: "evaluation", ...record });
     if (output === undefined) return;
-    writeFileSync(output, `${JSON.stringify({ ...record, versions: { mrlm: VERSION, ...player.engine.versions } }, null, 2)}\n`);
+    write(output, { ...record, versions: { mrlm: VERSION, ...player.engine.versions } });
     console.print(`\nwritten to ${args.output}`);
   } finally {
     interrupts.dispose();
     await player?.close();
+  }
+}
+
+function write(path: string, record: JsonObject): void {
+  try {
+    writeDurably(path, `${JSON.stringify(record, null, 2)}\n`);
+  } catch (error) {
+    throw asWriteFailure(error, `The results could not be written to ${path}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, fsyncSync, openSync, readdirSync, renameSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
@@ -15,6 +15,18 @@ export function writeDurably(path: string, content: string | Uint8Array): void {
     closeSync(file);
   }
   renameDurably(temporary, path);
+}
+
+/** Makes a directory and those above it that are missing. Node's own recursive form never ends where the system answers ENOENT for a directory that is there, as below /proc. */
+export function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another process was quicker.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 /** Renames, and waits until the directory that holds the new name is on the disk. */

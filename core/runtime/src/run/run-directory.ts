@@ -4,7 +4,7 @@ import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { stringify } from "yaml";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { writeDurably } from "./durable.ts";
+import { makeDirectory, writeDurably } from "./durable.ts";
 import { MetricsFile } from "./metrics-file.ts";
 import { lockRun, type RunLock } from "./run-lock.ts";
 import { TrajectoryStore } from "./trajectory-store.ts";
@@ -41,13 +41,13 @@ export class RunDirectory {
   static create(config: ResolvedConfig, sourceText: string, now = new Date()): RunDirectory {
     const stamp = now.toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
     try {
-      mkdirSync(config.output.directory, { recursive: true });
+      makeDirectory(config.output.directory);
       const run = new RunDirectory(unusedName(join(config.output.directory, `${config.name}-${stamp}`)));
       run.writeConfig(config);
       writeDurably(join(run.path, "config.source.yaml"), sourceText);
       return run;
     } catch (error) {
-      throw asWriteFailure(error, config.output.directory);
+      throw asWriteFailure(error, `The run directory cannot be made in ${config.output.directory}`, "`output` of the configuration, or --output, names a directory in which you may write.");
     }
   }
 

@@ -38,7 +38,7 @@ export async function trainRun(options: TrainOptions): Promise<RunSummary> {
   try {
     return await trainLocked(options, run);
   } catch (error) {
-    throw withResumeLine(asWriteFailure(error, run.path), run);
+    throw withResumeLine(asWriteFailure(error, `A file of the run ${run.path} could not be written`), run);
   } finally {
     lock.release();
   }
