@@ -91,6 +91,15 @@ describe("a summary of episodes", () => {
     expect(summary.reward).toBeCloseTo(1.9 / 3);
     expect(summary.passAtK.map(({ k, value, tasks }) => [k, value, tasks])).toEqual([[1, 0.75, 2], [2, 1, 1]]);
     expect(summary.intervals.accuracy).toEqual(shareInterval([0.5, 1], 3));
+    expect([summary.firstError, summary.firstUnscored]).toEqual(["ENVIRONMENT_FAILED: gone", "SCORER_FAILED: gone"]);
+  });
+
+  test("a number has one interval, whatever it is called", () => {
+    const summary = summariseEpisodes(["a", "b", "c", "d"].flatMap((task, i) => [episode(task, score(i > 0 ? 1 : 0, { correct: i > 0 ? 1 : 0, steps: i / 4 })), episode(task, score(1, { correct: 1, steps: 0.5 }))]));
+    const { accuracy, reward, components } = summary.intervals;
+    expect([reward, components["correct"]]).toEqual([accuracy, accuracy]);
+    expect(accuracy).toEqual(shareInterval([0.5, 1, 1, 1], 8));
+    expect(components["steps"]).toEqual(bootstrapInterval([0, 1, 2, 3].map((i) => ({ sum: i / 4 + 0.5, count: 2 }))));
   });
 
   test("without a component that says so, a reward of 1 solves a task; without episodes there is nothing", () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Engine, type EnvironmentHost, MrlmError } from "@mrlm/spec";
+import { observe, soleStep, textMessage } from "@mrlm/kit";
+import { type Engine, type EnvironmentHost, MrlmError, unscored } from "@mrlm/spec";
 import { BigramEngine } from "@mrlm/testing";
 import { parse } from "yaml";
 import { MetricsFile, openRun, parseConfig, type RunEvent, type RunSummary, trainRun, TrajectoryStore } from "@mrlm/runtime";
@@ -232,12 +233,25 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
   });
 });
 
+const failing = (id: string, create: () => object): typeof letters => ({ ...letters, id, create }) as typeof letters;
+
+test.each([
+  ["failed", failing("broken@1", () => ({ reset: () => Promise.reject(new Error("no such service")) })), "ENVIRONMENT_FAILED", /4 of 4 failed, 0 had no score.*no such service/],
+  ["has no score", failing("mute@1", () => ({ reset: async () => observe([textMessage("user", "a")]), step: async () => soleStep({ reward: unscored("SCORER_FAILED", "judge is down"), terminated: true }) })), "SCORER_FAILED", /0 of 4 failed, 4 had no score.*judge is down/],
+] as const)("a run in whose first evaluation every episode %s ends before it trains, unless it is to go on", async (_, environment, code, message) => {
+  const config = { ...CONFIG, environments: [{ id: environment.id }], stages: [{ algorithm: "reinforce", steps: 1 }], eval: { tasks: 2 } };
+  const events: RunEvent[] = [];
+  const play = async (evaluation: object): Promise<RunSummary> => {
+    const { prepared, host } = await prepare({ ...config, eval: { ...config.eval, ...evaluation } }, environment);
+    return trainRun({ prepared, host, engine: new BigramEngine(), onEvent: (event) => events.push(event) });
+  };
+  await expect(play({})).rejects.toMatchObject({ code, message: expect.stringMatching(message), hint: expect.stringContaining("may_fail") });
+  expect(events.filter(({ kind }) => kind === "iteration")).toEqual([]);
+  expect(await play({ may_fail: true })).toMatchObject({ steps: 1 });
+});
+
 test("a run whose every episode fails ends with the cause", async () => {
-  const broken = {
-    ...letters,
-    id: "broken@1",
-    create: () => ({ reset: () => Promise.reject(new Error("no such service")), step: () => Promise.reject(new Error("never")) }),
-  } as typeof letters;
+  const broken = failing("broken@1", () => ({ reset: () => Promise.reject(new Error("no such service")) }));
   const { prepared, host } = await prepare(
     { ...CONFIG, environments: [{ id: "broken" }], stages: [{ algorithm: "reinforce", steps: 9 }], eval: { tasks: 0 } },
     broken,

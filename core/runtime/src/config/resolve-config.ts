@@ -51,6 +51,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       tasks: input.eval?.tasks ?? 256,
       samples: input.eval?.samples ?? 1,
       every: input.eval?.every ?? 0,
+      may_fail: input.eval?.may_fail ?? false,
     },
     engine: {
       ...input.engine,

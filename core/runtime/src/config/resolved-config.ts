@@ -62,6 +62,8 @@ export interface ResolvedConfig {
     readonly tasks: number;
     readonly samples: number;
     readonly every: number;
+    /** The run goes on where nothing could be scored at its start. */
+    readonly may_fail: boolean;
   };
   readonly engine: {
     readonly address?: string;

@@ -1,5 +1,5 @@
-import type { EnvironmentRef, JsonObject, ModelId, RolloutSampling, Rollouts, Trajectory } from "@mrlm/spec";
-import { type EpisodeSummary, summariseEpisodes } from "./summarise.ts";
+import type { EnvironmentRef, JsonObject, ModelId, RolloutSampling, Rollouts } from "@mrlm/spec";
+import { type EpisodeSummary, EpisodeTally } from "./summarise.ts";
 
 /** What to measure on. */
 export interface MeasuredEnvironment {
@@ -41,12 +41,12 @@ export async function evaluate(options: {
     const play = async (label: string, groupSize: number, temperature: number): Promise<EpisodeSummary> => {
       const limits = { ...(maxTurns === undefined ? {} : { maxTurns }), ...(options.signal === undefined ? {} : { signal: options.signal }) };
       const request = { environment: ref, tasks, groupSize, model, label, sampling: { ...sampling, temperature }, ...limits };
-      const trajectories: Trajectory[] = [];
+      const tally = new EpisodeTally();
       for await (const group of rollouts.collect(request)) {
-        trajectories.push(...group.trajectories);
+        for (const trajectory of group.trajectories) tally.add(trajectory);
         onProgress((done += group.trajectories.length), total);
       }
-      return summariseEpisodes(trajectories);
+      return tally.summary();
     };
     const greedy = await play("evaluation/greedy", 1, 0);
     const sampled = samples > 0 ? await play("evaluation/sampled", samples, sampling.temperature) : undefined;

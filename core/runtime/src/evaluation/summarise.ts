@@ -13,6 +13,8 @@ export interface EpisodeSummary {
   readonly failed: number;
   /** Code and message of the first episode that failed. */
   readonly firstError?: string;
+  /** Code and message of the first score that could not be computed. */
+  readonly firstUnscored?: string;
   /** Ended by a limit. */
   readonly truncated: number;
   /** Mean total reward; `null` when nothing was scored. */
@@ -32,64 +34,90 @@ export interface EpisodeSummary {
 export interface Intervals {
   /** Wilson's, at the effective number of tasks. */
   readonly accuracy: Interval | null;
-  /** Bootstrap. */
+  /** Wilson's where every value is 0 or 1, as accuracy is; else the bootstrap's. */
   readonly reward: Interval | null;
-  /** Bootstrap. */
+  /** As `reward`. */
   readonly components: Readonly<Record<string, Interval | null>>;
 }
 
-/** Counts, means and intervals over episodes. Each agent of an episode counts by itself. */
-export function summariseEpisodes(trajectories: readonly Trajectory[]): EpisodeSummary {
-  const finished = trajectories.filter(({ error }) => error === undefined);
-  const error = trajectories.find((trajectory) => trajectory.error !== undefined)?.error;
-  const parts = finished.flatMap(({ agents }) => Object.values(agents));
-  const tasks = scoresByTask(finished);
-  const scores = tasks.flat();
-  const names = [...new Set(scores.flatMap(({ components }) => Object.keys(components)))].sort();
-  const solvedBy = SOLVED_COMPONENTS.find((name) => names.includes(name));
-  const solves = ({ value, components }: Score): number => Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
-  const chosen = (trajectory: Trajectory): number => trajectory.turns.reduce((sum, { start, end }) => sum + end - start, 0);
-  const componentOf = (name: string) => (score: Score) => score.components[name] ?? [];
-  return {
-    episodes: trajectories.length,
-    scored: scores.length,
-    unscored: parts.length - scores.length,
-    failed: trajectories.length - finished.length,
-    ...(error === undefined ? {} : { firstError: `${error.code}: ${error.message}` }),
-    truncated: parts.filter(({ end }) => end.truncated).length,
-    reward: mean(scores.map(({ value }) => value)),
-    accuracy: mean(scores.map(solves)),
-    components: Object.fromEntries(names.map((name) => [name, mean(scores.flatMap(componentOf(name))) ?? 0])),
-    tokens: mean(finished.map(chosen)),
-    intervals: {
-      accuracy: shareInterval(tasks.map((task) => mean(task.map(solves)) as number), scores.length),
-      reward: clusteredInterval(tasks, ({ value }) => value),
-      components: Object.fromEntries(names.map((name) => [name, clusteredInterval(tasks, componentOf(name))])),
-    },
-    passAtK: passAtKs(tasks.map((samples) => ({ samples: samples.length, solved: samples.reduce((sum, score) => sum + solves(score), 0) }))),
-  };
+/** Counts, means and intervals over episodes. */
+export function summariseEpisodes(trajectories: Iterable<Trajectory>): EpisodeSummary {
+  const tally = new EpisodeTally();
+  for (const trajectory of trajectories) tally.add(trajectory);
+  return tally.summary();
 }
 
-/** Scores of each task that has any; agents of one task stay apart, for each has a chance of its own. */
-function scoresByTask(trajectories: readonly Trajectory[]): Score[][] {
-  const byTask = new Map<string, Score[]>();
-  for (const { environment, task, agents } of trajectories) {
-    for (const [agent, { total }] of Object.entries(agents)) {
-      if (!total.scored) continue;
-      const key = JSON.stringify([environment, task, agent]);
-      byTask.set(key, [...(byTask.get(key) ?? []), total]);
+/** Adds episodes up one by one, keeping their scores and nothing else of them. Each agent of an episode counts by itself. */
+export class EpisodeTally {
+  /** Scores of each task that has any; agents of one task stay apart, for each has a chance of its own. */
+  readonly #tasks = new Map<string, Score[]>();
+  #episodes = 0;
+  #failed = 0;
+  #unscored = 0;
+  #truncated = 0;
+  #tokens = 0;
+  #firstError: string | undefined;
+  #firstUnscored: string | undefined;
+
+  add({ environment, task, agents, turns, error }: Trajectory): void {
+    this.#episodes++;
+    if (error !== undefined) {
+      this.#failed++;
+      this.#firstError ??= `${error.code}: ${error.message}`;
+      return;
+    }
+    this.#tokens += turns.reduce((sum, { start, end }) => sum + end - start, 0);
+    for (const [agent, { total, end }] of Object.entries(agents)) {
+      if (end.truncated) this.#truncated++;
+      if (total.scored) {
+        const key = JSON.stringify([environment, task, agent]);
+        const scores = this.#tasks.get(key);
+        if (scores === undefined) this.#tasks.set(key, [total]);
+        else scores.push(total);
+      } else {
+        this.#unscored++;
+        this.#firstUnscored ??= `${total.code}: ${total.message}`;
+      }
     }
   }
-  return [...byTask.values()];
+
+  summary(): EpisodeSummary {
+    const tasks = [...this.#tasks.values()];
+    const scores = tasks.flat();
+    const names = [...new Set(scores.flatMap(({ components }) => Object.keys(components)))].sort();
+    const solvedBy = SOLVED_COMPONENTS.find((name) => names.includes(name));
+    const solves = ({ value, components }: Score): number => Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
+    const rewards = tasks.map((task) => task.map(({ value }) => value));
+    const componentOf = (name: string): number[][] => tasks.map((task) => task.flatMap(({ components }) => components[name] ?? []));
+    const finished = this.#episodes - this.#failed;
+    return {
+      episodes: this.#episodes,
+      scored: scores.length,
+      unscored: this.#unscored,
+      failed: this.#failed,
+      ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
+      ...(this.#firstUnscored === undefined ? {} : { firstUnscored: this.#firstUnscored }),
+      truncated: this.#truncated,
+      reward: mean(rewards.flat()),
+      accuracy: mean(scores.map(solves)),
+      components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),
+      tokens: finished === 0 ? null : this.#tokens / finished,
+      intervals: {
+        accuracy: meanInterval(tasks.map((task) => task.map(solves))),
+        reward: meanInterval(rewards),
+        components: Object.fromEntries(names.map((name) => [name, meanInterval(componentOf(name))])),
+      },
+      passAtK: passAtKs(tasks.map((samples) => ({ samples: samples.length, solved: samples.reduce((sum, score) => sum + solves(score), 0) }))),
+    };
+  }
 }
 
-function clusteredInterval(tasks: readonly (readonly Score[])[], valueOf: (score: Score) => number | readonly number[]): Interval | null {
-  return bootstrapInterval(
-    tasks.map((scores) => {
-      const values = scores.flatMap(valueOf);
-      return { sum: values.reduce((sum, value) => sum + value, 0), count: values.length };
-    }),
-  );
+/** Of the mean over all values, which are listed by task: one number has one interval, whatever it is called. */
+function meanInterval(given: readonly (readonly number[])[]): Interval | null {
+  const tasks = given.filter(({ length }) => length > 0);
+  const values = tasks.flat();
+  if (values.every((value) => value === 0 || value === 1)) return shareInterval(tasks.map((task) => mean(task) as number), values.length);
+  return bootstrapInterval(tasks.map((task) => ({ sum: task.reduce((sum, value) => sum + value, 0), count: task.length })));
 }
 
 function mean(values: readonly number[]): number | null {

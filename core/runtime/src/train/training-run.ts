@@ -6,6 +6,7 @@ import type { Checkpoint } from "../run/checkpoints.ts";
 import { type MetricsRow, plainMetrics } from "../run/metrics-file.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { TrajectoryStore } from "../run/trajectory-store.ts";
+import { assertScored } from "../evaluation/assert-scored.ts";
 import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
 import { FailureWatch } from "./failure-watch.ts";
 import { type Policy, setUpPolicy } from "./policy-setup.ts";
@@ -309,6 +310,7 @@ export class TrainingRun {
       for (const result of results)
         run.metrics.append({ kind: "evaluation", step: this.#state.step, stage: label, ...evaluationRow(result), seconds: { evaluation: seconds } });
       onEvent({ kind: "evaluation", step: this.#state.step, label, results, seconds });
+      if (label === "start" && !config.eval.may_fail) assertScored(results);
     } catch (error) {
       if (stop.aborted || !(drain.aborted && MrlmError.hasCode(error, "CANCELLED"))) throw error;
     }

@@ -43,6 +43,7 @@ export const samplingSection = z.strictObject({
 export const evalSection = z.strictObject({
   environments: z.array(environmentReference()).optional().describe("Entries as in `environments`; default: the environments trained on"),
   split: z.string().min(1).optional().describe("Default `eval`"),
+  may_fail: z.boolean().optional().describe("Train also where no episode of an environment could be scored in the evaluation at the start; default false"),
   tasks: z.int().nonnegative().optional().describe("Tasks of each environment, the first ones; default 256; 0: no evaluation"),
   samples: z.int().nonnegative().optional().describe("Sampled episodes of each task, beside the greedy one; default 1"),
   every: z.int().nonnegative().optional().describe("Also after so many iterations; default 0: only between the stages"),

@@ -1,0 +1,21 @@
+import { isErrorCode, MrlmError } from "@mrlm/spec";
+import type { EvaluationResult } from "./evaluate.ts";
+
+/** Throws the first episode's error where no episode of an environment could be scored: nothing could be learnt from it either. */
+export function assertScored(results: readonly EvaluationResult[]): void {
+  for (const { environment, greedy, sampled } of results) {
+    const played = [greedy, ...(sampled === undefined ? [] : [sampled])];
+    const [episodes, failed, scored] = [sum(played, "episodes"), sum(played, "failed"), sum(played, "scored")];
+    if (episodes === 0 || scored > 0) continue;
+    const first = played.map(({ firstError }) => firstError).find(Boolean) ?? played.map(({ firstUnscored }) => firstUnscored).find(Boolean) ?? "";
+    const code = first.split(":", 1)[0] ?? "";
+    throw new MrlmError(isErrorCode(code) ? code : "ENVIRONMENT_FAILED", `No episode of the evaluation at the start could be scored in ${environment}: ${failed} of ${episodes} failed, ${episodes - failed} had no score. The first: ${first}`, {
+      hint: "Mend the environment; `eval: { may_fail: true }` trains all the same.",
+      isRetryable: false,
+    });
+  }
+}
+
+function sum(summaries: readonly EvaluationResult["greedy"][], field: "episodes" | "failed" | "scored"): number {
+  return summaries.reduce((total, summary) => total + summary[field], 0);
+}
