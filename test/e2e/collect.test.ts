@@ -82,10 +82,10 @@ test("what cannot be collected is said before anything is started, with exit cod
   const [there, model] = [join(directory, "there.jsonl"), join(directory, "model")];
   writeFileSync(there, "");
   for (const [args, said] of [
-    [["-o", there], "is there already"],
+    [["-o", there], "already exists"],
     [["-o", join(directory, "data.csv")], "ends neither in .jsonl nor in .parquet"],
     [["-o", join(directory, "no", "data.jsonl")], "There is no directory"],
-    [["-o", join(directory, "a.jsonl"), "-n", "10", "--group-size", "4"], "--num-episodes 10 is no multiple of --group-size 4"],
+    [["-o", join(directory, "a.jsonl"), "-n", "10", "--group-size", "4"], "--num-episodes 10 is not a multiple of --group-size 4"],
     [["-o", join(directory, "a.jsonl"), "--filter-reward", "much"], "--filter-reward much is not a number"],
     [["-o", join(directory, "a.jsonl")], "There is no model directory"],
   ] as const) {

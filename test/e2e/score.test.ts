@@ -23,9 +23,9 @@ test("mrlm score prints each row with its verdict", async () => {
 });
 
 test.each([
-  ["a line that is no JSON", () => file(RIGHT, "{"), /^error DATA_INVALID: .*\.jsonl:2: the line is no JSON/],
+  ["a line that is not JSON", () => file(RIGHT, "{"), /^error DATA_INVALID: .*\.jsonl:2: the line is not JSON/],
   ["a row without an answer", () => file(RIGHT, '{"gold": "1"}'), /^error DATA_INVALID: .*\.jsonl:2 has no text in "answer"/],
-  ["a row that is no object", () => file("null"), /^error DATA_INVALID: .*\.jsonl:1 has no text in "gold"/],
+  ["a row that is not an object", () => file("null"), /^error DATA_INVALID: .*\.jsonl:1 has no text in "gold"/],
   ["options that are none", () => file('{"gold": "1", "answer": "1", "options": 2}'), /^error DATA_INVALID: .*\.jsonl:1 has no object in "options"/],
   ["a file that is not there", () => join(directory, "none.jsonl"), /^error CONFIG_NOT_FOUND: /],
 ])("%s is named, with exit code 2", async (_, path, said) => {

@@ -124,7 +124,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
       await afterStep(again, 8);
       killAll(processTree(again.child.pid as number));
       const { stderr } = await again.finished;
-      expect(stderr).toMatch(new RegExp(`Checkpoint \\S+${newest} (was cut|was changed|has no readable manifest).*Checkpoint \\S+ is used, which is complete`));
+      expect(stderr).toMatch(new RegExp(`Checkpoint \\S+${newest} (was cut|was changed|has no readable manifest).*Checkpoint \\S+ is complete and is used instead`));
     }
     expect((await resume(path)).code).toBe(0);
     const weights = (of: string): string => createHash("sha256").update(readFileSync(join(of, "model", "model.safetensors"))).digest("hex");

@@ -87,7 +87,7 @@ describe("dpo on a bigram model", () => {
 
   test.each([
     ["is missing", undefined, /run\.yaml:\d+:\d+: .*cannot be read/],
-    ["is no JSON", '{"prompt": "1", "chosen": ', /jsonl:1: the line is no JSON/],
+    ["is not JSON", '{"prompt": "1", "chosen": ', /jsonl:1: the line is not JSON/],
     ["is empty", "", /has no rows/],
   ])("a file that %s is found before any model is made", async (_name, content, message) => {
     const path = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");

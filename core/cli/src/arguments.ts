@@ -26,5 +26,5 @@ export function jsonObject(text: string, flag: string): JsonObject {
     throw new MrlmError("USAGE", `${flag} is not JSON: ${(cause as Error).message}`, { hint: `For example ${flag} '{"difficulty_range": 3}'.`, cause });
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw new MrlmError("USAGE", `${flag} is no JSON object: ${text}`, { hint: `For example ${flag} '{"difficulty_range": 3}'.` });
+  throw new MrlmError("USAGE", `${flag} is not a JSON object: ${text}`, { hint: `For example ${flag} '{"difficulty_range": 3}'.` });
 }

@@ -23,7 +23,7 @@ test("what is in the way is said, and what is no file is not overwritten either"
   writeFileSync(file, "");
   refused(folder, "USAGE", /is a directory/, true);
   refused(join(directory, "taken.jsonl"), "USAGE", /taken\.jsonl\.partial is a directory/);
-  refused(file, "USAGE", /is there already/);
+  refused(file, "USAGE", /already exists/);
   expect(open(file, true)).toBe(file);
   refused(join(file, "deeper.json"), "USAGE", /There is no directory/);
   refused(join(directory, "none", "x.json"), "USAGE", /There is no directory/);

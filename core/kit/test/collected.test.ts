@@ -49,7 +49,7 @@ describe("a collected row", () => {
   });
 
   test("a row of another form is refused with its place", () => {
-    expect(() => parseCollectedRow({ segments: [] }, "f:3")).toThrow(/^f:3 is no collected episode/);
+    expect(() => parseCollectedRow({ segments: [] }, "f:3")).toThrow(/^f:3 is not a collected episode/);
   });
 });
 

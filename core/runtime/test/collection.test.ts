@@ -77,7 +77,7 @@ describe("a collection", () => {
     expect([interrupted.has(0), interrupted.has(1), existsSync(path)]).toEqual([true, false, false]);
     writeFileSync(`${path}.partial`, '{"batch": 1, "rows": [{"id"', { flag: "a" });
     expect((await collect({}, path)).text).toBe(whole.text);
-    await expect(Journal.open(`${path}.partial`, { seed: 4 })).rejects.toThrow(/begun with other arguments: seed was 3 and is 4/);
+    await expect(Journal.open(`${path}.partial`, { seed: 4 })).rejects.toThrow(/begun with different arguments: seed was 3 and is 4/);
   });
 
   test("past the end of the split tasks come again, with other episodes", async () => {

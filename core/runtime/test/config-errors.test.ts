@@ -131,7 +131,7 @@ describe("values", () => {
       'run.yaml:2:1: "experiment_name" and "name" say the same thing',
     );
     expect(errorOf("model: {path: m}\nstages: [{algorithm: sft, steps: 1, options: {steps: 2}}]").message).toContain(
-      '"steps" stands beside `options` and in it',
+      '"steps" is given both beside `options` and in it',
     );
   });
 

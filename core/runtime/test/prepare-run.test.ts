@@ -145,7 +145,7 @@ test("more processes than one: what cannot start is refused, what has no effect 
   const text = `${MODEL}environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1}]\n`;
   expect((await prepare(`${text}distributed: {enabled: true, strategy: ddp, num_gpus: 2}`)).notices).toEqual([]);
   expect((await prepare(`${text}engine: {address: "gpu:1"}\ndistributed: {nproc_per_node: 2}`)).notices).toEqual([
-    expect.stringMatching(/^run\.yaml:5:1: distributed has no effect: the engine at gpu:1 runs already/),
+    expect.stringMatching(/^run\.yaml:5:1: distributed has no effect: the engine at gpu:1 is already running/),
   ]);
   expect(await failure(`${text}distributed: {nnodes: 2}`)).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("master_addr") });
   const second = `${text}distributed: {nnodes: 2, node_rank: 1, master_addr: head}`;

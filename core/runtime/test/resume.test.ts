@@ -111,7 +111,7 @@ describe("a run that is over", () => {
   test("can have a further stage, and be shorter than planned, but not than it is", async () => {
     const { summary } = await train(QUICK);
     const more = await resume(summary.directory, { ...QUICK, stages: [...QUICK.stages, { algorithm: "imitate", name: "again", steps: 2 }] });
-    expect([more.summary.steps, more.notices]).toEqual([7, [expect.stringContaining("1 stage has come at the end: again.")]]);
+    expect([more.summary.steps, more.notices]).toEqual([7, [expect.stringContaining("1 stage was added at the end: again.")]]);
     const directory = await stoppedAfter(4);
     const shorter = { ...QUICK, stages: [QUICK.stages[0], { ...QUICK.stages[1], steps: 2 }] };
     expect(await failure(resume(directory, { ...shorter, stages: [QUICK.stages[0], { ...QUICK.stages[1], steps: 1 }] }))).toMatchObject({ message: expect.stringContaining("stages[1].options.steps: 3 -> 1") });
@@ -149,7 +149,7 @@ describe("nothing is spoilt", () => {
     });
     expect(await failure(resume(earlier, QUICK, { engine: deaf }))).toMatchObject({ message: "another torch" });
     expect([readdirSync(join(directory, "checkpoints")), steps(directory)]).toEqual([before, rows]);
-    expect((await resume(earlier)).notices).toEqual([expect.stringMatching(/goes back to step 1: later checkpoints are gone \(.*00000004-1.*\)/)]);
+    expect((await resume(earlier)).notices).toEqual([expect.stringMatching(/goes back to step 1: later checkpoints are removed \(.*00000004-1.*\)/)]);
   });
 
   test("by what a killed run has left in an engine that lives on", async () => {

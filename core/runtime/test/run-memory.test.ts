@@ -64,14 +64,14 @@ test("the token budget is lowered to what fits, and said", async () => {
   expect(engine.created[0]?.microBatchTokens).toBe(2000);
   // Numerics 52: what a later stage makes from a directory has it too, however often the run was resumed before.
   expect((await run.checkpoints.newest(() => undefined))?.state["microBatchTokens"]).toBe(2000);
-  expect(events).toContainEqual({ kind: "notice", text: expect.stringMatching(/^model\.micro_batch_tokens is lowered from 4096 to 2000: second would need about 4\.0 GiB, and there are 2\.0 GiB free \(test\)\./) });
+  expect(events).toContainEqual({ kind: "notice", text: expect.stringMatching(/^model\.micro_batch_tokens is lowered from 4096 to 2000: second would need about 4\.0 GiB, and 2\.0 GiB are free \(test\)\./) });
 });
 
 test("what cannot fit is refused with what is missing and what to do, unless the configuration says not to check", async () => {
   const sampling = { max_tokens: 8, max_sequence_tokens: 500 };
   await expect(train(new SmallMachine(320), { sampling })).rejects.toMatchObject({
     code: "MEMORY_INSUFFICIENT",
-    message: expect.stringMatching(/^second needs about 520 MiB with one sequence of 500 tokens at a time, and there are 320 MiB free \(test\): 200 MiB too few\.$/),
+    message: expect.stringMatching(/^second needs about 520 MiB with one sequence of 500 tokens at a time, and 320 MiB are free \(test\): 200 MiB too little\.$/),
     hint: expect.stringMatching(/^Lower sampling\.max_sequence_tokens to 300; set model\.gradient_checkpointing: true; .*engine\.check_memory: false/),
   });
   const { run, events } = await train(new SmallMachine(320), { sampling, engine: { check_memory: false } });

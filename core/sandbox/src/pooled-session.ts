@@ -54,7 +54,7 @@ export class PooledSession implements SandboxSession {
 
   async #exchange(task: ChildTask, limits: SandboxLimits, options: SandboxCallOptions = {}): Promise<Outcome> {
     if (!this.#isOpen || !this.#child.isAlive) {
-      throw new MrlmError("SESSION_NOT_FOUND", "This sandbox session has ended: it was closed, or one of its evaluations went past a limit.", { hint: "Open a new session." });
+      throw new MrlmError("SESSION_NOT_FOUND", "This sandbox session has ended: it was closed, or one of its evaluations exceeded a limit.", { hint: "Open a new session." });
     }
     const outcome = await this.#child.exchange(task, limits, { ...options, isSession: true });
     const { verdict, spent } = outcome.result;

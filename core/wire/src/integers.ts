@@ -2,7 +2,7 @@ import { invalid } from "./invalid.ts";
 
 /** A whole number within ±2^53 as the 64-bit integer of the wire. */
 export function toInt64(value: number, name: string): bigint {
-  if (!Number.isSafeInteger(value)) throw invalid(`${name} is ${value}, which is no whole number within ±2^53`);
+  if (!Number.isSafeInteger(value)) throw invalid(`${name} is ${value}, which is not a whole number within ±2^53`);
   return BigInt(value);
 }
 
@@ -15,6 +15,6 @@ export function fromInt64(value: bigint, name: string): number {
 
 /** Passes a finite number on. */
 export function finite(value: number, name: string): number {
-  if (!Number.isFinite(value)) throw invalid(`${name} is ${value}, which is no finite number`);
+  if (!Number.isFinite(value)) throw invalid(`${name} is ${value}, which is not a finite number`);
   return value;
 }

@@ -12,9 +12,9 @@ export function fromJson(text: string, name: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw invalid(`${name} is no JSON (${(error as Error).message})`);
+    throw invalid(`${name} must be JSON (${(error as Error).message})`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(`${name} is no JSON object`);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(`${name} must be a JSON object`);
   return value as JsonObject;
 }
 

@@ -76,19 +76,19 @@ describe("what cannot be meant is refused", () => {
     const reward: Reward = { scored: true, value, components: {} };
     expect(() => encodeReward(reward)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
     expect(() => encodeReward({ scored: true, value: 0, components: { format: value } })).toThrow(/component "format"/);
-    expect(() => decodeReward({ result: { $case: "score", score: { value, components: new Map() } } })).toThrow(/no finite number/);
+    expect(() => decodeReward({ result: { $case: "score", score: { value, components: new Map() } } })).toThrow(/not a finite number/);
   });
 
   test("a reward that is neither scored nor unscored", () => {
     expect(() => decodeReward({ result: undefined })).toThrow(/neither scored nor unscored/);
   });
 
-  test("an unknown role, part, or JSON that is no object", () => {
+  test("an unknown role, part, or JSON that is not an object", () => {
     expect(() => decodeMessage({ ...nothing, role: "robot" })).toThrow(/role "robot"/);
     expect(() => decodePart({ part: undefined })).toThrow(/kind that this version does not know/);
     const call = (argumentsJson: string) => decodePart({ part: { $case: "toolCall", toolCall: { id: "1", name: "f", argumentsJson } } });
-    expect(() => call("[]")).toThrow(/no JSON object/);
-    expect(() => call("{")).toThrow(/no JSON/);
+    expect(() => call("[]")).toThrow(/must be a JSON object/);
+    expect(() => call("{")).toThrow(/must be JSON/);
     expect(() => decodeAction(undefined)).toThrow(/no message/);
   });
 });

@@ -60,7 +60,7 @@ describe("files", () => {
   });
 
   test.each([
-    ["a line that is no JSON", [GSM8K, "{"], ":2: the line is no JSON"],
+    ["a line that is not JSON", [GSM8K, "{"], ":2: the line is not JSON"],
     ["another form in between", [GSM8K, "", MATH], ":3: question:"],
     ["no known form", [{ text: "?" }], ":1: the row has none of the known forms"],
     ["GSM8K without ####", [GSM8K, { ...GSM8K, answer: "18" }], ":2: the answer has no final line `#### ANSWER`"],

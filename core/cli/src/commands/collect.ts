@@ -34,7 +34,7 @@ interface Wanted {
 export async function runCollect(context: CommandContext, args: CollectArguments): Promise<void> {
   const { console } = context;
   const wanted = check(args);
-  const interrupts = listenForInterrupts(console, `stopping; the same command goes on from ${args.output}.partial`);
+  const interrupts = listenForInterrupts(console, `stopping; the same command continues from ${args.output}.partial`);
   let player: Player | undefined;
   try {
     player = await openPlayer(context, args, interrupts.drain);
@@ -58,7 +58,7 @@ export async function runCollect(context: CommandContext, args: CollectArguments
 
 function check(args: CollectArguments): Wanted {
   const [episodes, groupSize] = [wholeNumber(args.numEpisodes, "--num-episodes", 1), wholeNumber(args.groupSize, "--group-size", 1)];
-  if (episodes % groupSize !== 0) throw new MrlmError("USAGE", `--num-episodes ${episodes} is no multiple of --group-size ${groupSize}.`, { hint: `Take ${Math.ceil(episodes / groupSize) * groupSize}.` });
+  if (episodes % groupSize !== 0) throw new MrlmError("USAGE", `--num-episodes ${episodes} is not a multiple of --group-size ${groupSize}.`, { hint: `Take ${Math.ceil(episodes / groupSize) * groupSize}.` });
   if (![".jsonl", ".parquet"].includes(extname(args.output))) throw new MrlmError("USAGE", `--output ${args.output} ends neither in .jsonl nor in .parquet.`, { hint: "The extension says which of the two is written." });
   const output = outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial", ".writing"] });
   const filterReward = args.filterReward === undefined ? undefined : realNumber(args.filterReward, "--filter-reward", { mayBeNegative: true });

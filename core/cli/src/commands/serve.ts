@@ -29,7 +29,7 @@ const DRAIN_MS = 10_000;
 /** Serves until it is interrupted, or its standard input ends. */
 export async function serve({ console, directory }: CommandContext, options: ServeOptions): Promise<void> {
   const port = Number(options.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new MrlmError("USAGE", `--port ${options.port} is no port: it is a number from 0 to 65535.`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new MrlmError("USAGE", `--port ${options.port} is not a port: give a number from 0 to 65535.`);
   const token = tokenOption(options.tokenFile);
   if (options.config === undefined && options.set !== undefined) throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
   const config = options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] }).config;

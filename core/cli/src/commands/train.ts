@@ -107,12 +107,12 @@ interface Job {
 
 async function whatToTrain({ config, set = [], output, seed, resume, steps }: TrainArguments, notice: (text: string) => void): Promise<Job> {
   if (resume !== undefined) {
-    if (config !== undefined || set.length > 0 || output !== undefined || seed !== undefined) throw new MrlmError("USAGE", "--resume goes on with what the run directory holds: --config, --set, --output and --seed have no place beside it.");
+    if (config !== undefined || set.length > 0 || output !== undefined || seed !== undefined) throw new MrlmError("USAGE", "--resume continues with what the run directory holds: --config, --set, --output and --seed cannot be given with it.");
     const { run, loaded, checkpoint, finished } = await openRun(resume, notice, steps === undefined ? undefined : wholeNumber(steps, "--steps", 1));
     return { loaded, configPath: run.configPath, overrides: [], existing: run, checkpoint, finished };
   }
   if (steps !== undefined) throw new MrlmError("USAGE", "--steps is for --resume: a new run has the steps that its configuration says.");
-  if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to go on with one.");
+  if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to continue one.");
   const overrides = [...set, ...(seed === undefined ? [] : [`seed=${wholeNumber(seed, "--seed")}`])];
   const loaded = loadConfig(config, { overrides });
   const changed = output === undefined ? loaded.config : { ...loaded.config, output: { ...loaded.config.output, directory: resolve(output) } };

@@ -11,9 +11,9 @@ import { MrlmError } from "@mrlm/spec";
 export function outputFile(given: string, options: { readonly overwrite: boolean; readonly besides?: readonly string[] }): string {
   const path = resolve(given);
   const folder = dirname(path);
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new MrlmError("USAGE", `There is no directory ${folder} to write ${given} in.`, { hint: "Make it first." });
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new MrlmError("USAGE", `There is no directory ${folder} to write ${given} in.`, { hint: "Create it first." });
   for (const name of [given, ...(options.besides ?? []).map((ending) => `${given}${ending}`)]) assertPlace(name);
-  if (existsSync(path) && !options.overwrite) throw new MrlmError("USAGE", `${given} is there already.`, { hint: "Name another file, or say --overwrite." });
+  if (existsSync(path) && !options.overwrite) throw new MrlmError("USAGE", `${given} already exists.`, { hint: "Name another file, or add --overwrite." });
   try {
     const trial = `${path}.${process.pid}.trial`;
     closeSync(openSync(trial, "wx"));

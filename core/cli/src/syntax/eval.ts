@@ -8,6 +8,6 @@ export const evalCommand: CommandModule = (program, start) => {
     .option("-n, --num-episodes <n>", "tasks to play, the first ones of the split", "100")
     .option("--samples <n>", "sampled episodes of each task, beside the greedy one", "1")
     .option("-o, --output <file>", "write the results there as JSON")
-    .option("--overwrite", "even if that file is there already")
+    .option("--overwrite", "even if that file exists")
     .action(async (args: EvalArguments) => (await import("../commands/eval.ts")).runEval(start(), args));
 };

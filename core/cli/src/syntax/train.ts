@@ -6,13 +6,13 @@ import { setFlag } from "./set-flag.ts";
 export const trainCommand: CommandModule = (program, start, finish) => {
   program
     .command("train")
-    .description("train as a configuration says, or go on with a run")
+    .description("train as a configuration says, or continue a run")
     .option("--config <path>", "YAML configuration")
     .addOption(setFlag())
     .option("--output <directory>", "where the run directory is made")
     .option("--seed <number>", "instead of the configuration's")
-    .option("--resume <path>", "run directory, or one of its checkpoints, to go on with")
-    .option("--dry-run", "check everything, print what the run would take of memory, and train nothing")
+    .option("--resume <path>", "run directory, or one of its checkpoints, to continue")
+    .option("--dry-run", "check everything, print how much memory the run would take, and train nothing")
     .option("--steps <n>", "with --resume: of the last stage, instead of the configuration's, to make a run longer")
     .action(async (args: TrainArguments) => finish(await (await import("../commands/train.ts")).train(start(), args)));
 };

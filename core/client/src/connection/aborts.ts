@@ -3,7 +3,7 @@ import { MrlmError } from "@mrlm/spec";
 /** The error of a call that one of its signals ended: the signal's own reason where that is one of ours. */
 export function abortError(what: string, signal: AbortSignal): MrlmError {
   const reason: unknown = signal.reason;
-  return MrlmError.isInstance(reason) ? reason : new MrlmError("CANCELLED", `${what} was given up by its caller.`, { cause: reason });
+  return MrlmError.isInstance(reason) ? reason : new MrlmError("CANCELLED", `${what} was cancelled by its caller.`, { cause: reason });
 }
 
 type Callback = (signal: AbortSignal) => void;

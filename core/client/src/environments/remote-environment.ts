@@ -104,7 +104,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
 
   async #work<T>(call: string, work: () => Promise<T>): Promise<T> {
     if (this.#closing.signal.aborted) throw this.#closedError();
-    if (this.#isBusy) throw new MrlmError("SESSION_BUSY", `Environment ${this.#ref.id} got a ${call} while it was still at work on an earlier call.`);
+    if (this.#isBusy) throw new MrlmError("SESSION_BUSY", `Environment ${this.#ref.id} got a ${call} while it was still working on an earlier call.`);
     this.#isBusy = true;
     try {
       return await work();

@@ -55,7 +55,7 @@ export function isCollectedRow(value: JsonValue): boolean {
 export function parseCollectedRow(value: JsonValue, place: string): CollectedRow {
   const parsed = collectedRow.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new MrlmError("DATA_INVALID", `${place} is no collected episode: ${z.prettifyError(parsed.error)}`, { hint: "`mrlm collect` writes such files; docs/guides/data.md has their form." });
+  throw new MrlmError("DATA_INVALID", `${place} is not a collected episode: ${z.prettifyError(parsed.error)}`, { hint: "`mrlm collect` writes such files; docs/guides/data.md has their form." });
 }
 
 /** The rows of an episode, one for each agent; an episode that failed before anybody was shown anything has one without an agent. */

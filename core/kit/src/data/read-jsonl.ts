@@ -10,7 +10,7 @@ export interface JsonlRow {
 }
 
 /**
- * Reads a JSONL file whole; empty lines are skipped. DATA_INVALID where it cannot be read, a line is no JSON, or there is none.
+ * Reads a JSONL file whole; empty lines are skipped. DATA_INVALID where it cannot be read, a line is not JSON, or there is none.
  * @param option name of the option that the path comes from, for messages
  */
 export async function readJsonl(path: string, option: string): Promise<JsonlRow[]> {
@@ -25,7 +25,7 @@ export async function readJsonl(path: string, option: string): Promise<JsonlRow[
   return rows;
 }
 
-/** The rows of a JSONL file, one after the other; empty lines are skipped. DATA_INVALID where a line is no JSON; rejects as the file system does. */
+/** The rows of a JSONL file, one after the other; empty lines are skipped. DATA_INVALID where a line is not JSON; rejects as the file system does. */
 export async function* jsonlRows(path: string): AsyncGenerator<JsonlRow, void, undefined> {
   let number = 0;
   for await (const line of readLines(path)) {
@@ -38,6 +38,6 @@ function parse(line: string, place: Place): JsonValue {
   try {
     return JSON.parse(line) as JsonValue;
   } catch {
-    throw invalidRow(place, "the line is no JSON", "JSONL has one whole JSON object on each line.");
+    throw invalidRow(place, "the line is not JSON", "JSONL has one whole JSON object on each line.");
   }
 }

@@ -82,8 +82,8 @@ export class Journal {
 function assertSame(path: string, begun: JsonObject, identity: JsonObject): void {
   const other = Object.keys({ ...begun, ...identity }).filter((key) => canonicalJson(begun[key] ?? null) !== canonicalJson(identity[key] ?? null));
   if (other.length > 0) {
-    throw new MrlmError("USAGE", `${path} was begun with other arguments: ${other.map((key) => `${key} was ${show(begun[key])} and is ${show(identity[key])}`).join(", ")}.`, {
-      hint: "Give the same arguments to go on with it, or say --overwrite to begin anew.",
+    throw new MrlmError("USAGE", `${path} was begun with different arguments: ${other.map((key) => `${key} was ${show(begun[key])} and is ${show(identity[key])}`).join(", ")}.`, {
+      hint: "Give the same arguments to continue it, or --overwrite to start over.",
     });
   }
 }

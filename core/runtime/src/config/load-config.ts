@@ -75,12 +75,12 @@ function incompleteness(config: ConfigInput): ConfigProblem[] {
   if (config.stages === undefined) problems.push({ path: [], at: "value", text: "there is nothing to do: `stages` is missing" });
   for (const section of ["engine", "server"] as const)
     if (config[section]?.token_file !== undefined && config[section].address === undefined)
-      problems.push({ path: [section, "token_file"], at: "key", text: `${section}.token_file is for one that runs already: give its \`address\` too` });
+      problems.push({ path: [section, "token_file"], at: "key", text: `${section}.token_file is for one that is already running: give its \`address\` too` });
   config.stages?.forEach((stage, i) => {
     const { algorithm: _, name: __, sampling: ___, options, ...inline } = stage;
     for (const key of Object.keys(inline))
       if (options !== undefined && key in options)
-        problems.push({ path: ["stages", i, key], at: "key", text: `"${key}" stands beside \`options\` and in it: leave one of them out` });
+        problems.push({ path: ["stages", i, key], at: "key", text: `"${key}" is given both beside \`options\` and in it: leave one of them out` });
   });
   return problems;
 }

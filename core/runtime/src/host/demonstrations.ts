@@ -35,7 +35,7 @@ function checkDemonstration(prepared: PreparedEnvironment, task: TaskId, returne
   const fault = (problem: string): MrlmError =>
     new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} returned a malformed demonstration of ${task}: ${problem}.`);
   if (returned?.task !== task) throw fault(`it is of task "${returned?.task}"`);
-  if (!agents.includes(returned.agent)) throw fault(`its agent "${returned.agent}" is none of the environment's agents (${agents.join(", ")})`);
+  if (!agents.includes(returned.agent)) throw fault(`its agent "${returned.agent}" is not one of the environment's agents (${agents.join(", ")})`);
   const messages = checkForm<Demonstration["messages"]>("conversation", returned.messages);
   if ("problem" in messages) throw fault(`messages: ${messages.problem}`);
   if (!messages.value.some((message) => message.role === "assistant"))

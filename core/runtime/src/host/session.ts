@@ -106,7 +106,7 @@ export class Session implements SimulatedEnvironment {
     const checked = checkForm<Action>("action", given);
     if ("problem" in checked) throw new MrlmError("OPTIONS_INVALID", `An action for environment ${environment} is malformed: ${checked.problem}.`);
     if (given.agent !== this.#onTurn) {
-      throw new MrlmError("STEP_OUT_OF_ORDER", `Agent "${given.agent}" acted in environment ${environment} while it is "${this.#onTurn}"'s turn.`, {
+      throw new MrlmError("STEP_OUT_OF_ORDER", `Agent "${given.agent}" acted in environment ${environment} while it was "${this.#onTurn}"'s turn.`, {
         hint: "Act as the agent that the last observation names.",
       });
     }
@@ -192,6 +192,6 @@ export class Session implements SimulatedEnvironment {
   }
 
   #busyError(call: string): MrlmError {
-    return new MrlmError("SESSION_BUSY", `Environment ${this.#plan.environment} got a ${call} while it was still at work on an earlier call.`);
+    return new MrlmError("SESSION_BUSY", `Environment ${this.#plan.environment} got a ${call} while it was still working on an earlier call.`);
   }
 }

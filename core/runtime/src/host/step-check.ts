@@ -8,7 +8,7 @@ export type Checked<T> = { readonly value: T } | { readonly problem: string };
 export function checkObservation(returned: unknown, agents: readonly AgentId[]): Checked<Observation> {
   const checked = checkForm<Observation>("observation", returned);
   if ("problem" in checked || agents.includes(checked.value.agent)) return checked;
-  return { problem: `agent: "${checked.value.agent}" is none of the environment's agents (${agents.join(", ")})` };
+  return { problem: `agent: "${checked.value.agent}" is not one of the environment's agents (${agents.join(", ")})` };
 }
 
 /**
@@ -21,7 +21,7 @@ export function checkStep(returned: unknown, agents: readonly AgentId[], ended: 
   const result = checked.value;
   for (const field of ["rewards", "terminated", "truncated"] as const) {
     const stranger = Object.keys(result[field]).find((agent) => !agents.includes(agent));
-    if (stranger !== undefined) return { problem: `${field}: "${stranger}" is none of the environment's agents (${agents.join(", ")})` };
+    if (stranger !== undefined) return { problem: `${field}: "${stranger}" is not one of the environment's agents (${agents.join(", ")})` };
   }
   const flags = (field: "terminated" | "truncated"): Record<AgentId, boolean> =>
     Object.fromEntries(agents.map((agent) => [agent, result[field][agent] ?? false]));
@@ -32,7 +32,7 @@ export function checkStep(returned: unknown, agents: readonly AgentId[], ended: 
   if (agents.every(isOver)) return { value: { ...result, terminated, truncated, observation: { ...result.observation, agent: "" } } };
   if (!agents.includes(next))
     return {
-      problem: `observation.agent: "${next}" is none of the agents that are still to act (${agents.filter((agent) => !isOver(agent)).join(", ")})`,
+      problem: `observation.agent: "${next}" is not one of the agents that have yet to act (${agents.filter((agent) => !isOver(agent)).join(", ")})`,
     };
   if (isOver(next)) return { problem: `observation.agent: "${next}" has already ended` };
   return { value: { ...result, terminated, truncated } };

@@ -36,7 +36,7 @@ export async function persist<T>(
       if (performance.now() + wait - since > reconnection.patienceMs) throw error;
       onWait(error);
       await sleep(wait, undefined, signal === undefined ? {} : { signal }).catch(() => {
-        throw new MrlmError("CANCELLED", "It was given up while it waited for its environment server.");
+        throw new MrlmError("CANCELLED", "The wait for the environment server was cancelled.");
       });
     }
   }

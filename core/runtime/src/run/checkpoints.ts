@@ -102,7 +102,7 @@ export class Checkpoints {
     for (const name of names) {
       try {
         const found = await openCheckpoint(join(this.#directory, name));
-        for (const fault of faults) onDamaged(`${fault} Checkpoint ${name} is used, which is complete.`);
+        for (const fault of faults) onDamaged(`${fault} Checkpoint ${name} is complete and is used instead.`);
         return found;
       } catch (error) {
         if (!MrlmError.hasCode(error, "CHECKPOINT_INCOMPLETE")) throw error;

@@ -7,12 +7,12 @@ export function describeExtension({ changed, added, memory }: Extension, { stage
     const { name, options } = stages[stage] as ResolvedConfig["stages"][number];
     return `Stage ${name} now has ${after} steps instead of ${before}. ${scheduleOf(options["lr_schedule"], before, after)}`;
   });
-  const told = [...lengths, ...memory.map((change) => `${describeChange(change)}: passes take other memory, and nothing but last bits of the result may change.`)];
-  return added === 0 ? told : [...told, `${added} ${added === 1 ? "stage has" : "stages have"} come at the end: ${stages.slice(-added).map(({ name }) => name).join(", ")}.`];
+  const told = [...lengths, ...memory.map((change) => `${describeChange(change)}: passes take a different amount of memory, and only the last bits of the result may change.`)];
+  return added === 0 ? told : [...told, `${added} ${added === 1 ? "stage was" : "stages were"} added at the end: ${stages.slice(-added).map(({ name }) => name).join(", ")}.`];
 }
 
 function scheduleOf(schedule: unknown, before: number, after: number): string {
-  if (schedule === undefined || schedule === "constant") return "Its learning rate is constant and stays as it is: the result is that of a run which had so many from the beginning.";
+  if (schedule === undefined || schedule === "constant") return "Its learning rate is constant and stays as it is: the result is the same as if it had had that many from the start.";
   const way = after > before ? "rises from where the old schedule had brought it" : "falls below where the old schedule had brought it";
-  return `Its lr_schedule, ${String(schedule)}, ends at step ${after} now instead of ${before}: the learning rate ${way}, and the result is not that of a run which had so many from the beginning.`;
+  return `Its lr_schedule, ${String(schedule)}, now ends at step ${after} instead of ${before}: the learning rate ${way}, and the result differs from that of a run with that many steps from the start.`;
 }

@@ -17,18 +17,18 @@ export function shownBytes(bytes: number): string {
  */
 export function checkMemory(memory: RunMemory, config: ResolvedConfig): { readonly microBatchTokens: number; readonly notice: string } | undefined {
   const { stage, availableBytes, availableFrom, microBatchTokens, wantedBytes, wantedTokens, leastTokens, leastBytes } = memory;
-  const free = `${shownBytes(availableBytes)} free (${availableFrom})`;
+  const free = `${shownBytes(availableBytes)} are free (${availableFrom})`;
   if (microBatchTokens === 0) {
     throw new MrlmError(
       "MEMORY_INSUFFICIENT",
-      `${stage} needs about ${shownBytes(leastBytes)} with one sequence of ${leastTokens} tokens at a time, and there are ${free}: ${shownBytes(leastBytes - availableBytes)} too few.`,
+      `${stage} needs about ${shownBytes(leastBytes)} with one sequence of ${leastTokens} tokens at a time, and ${free}: ${shownBytes(leastBytes - availableBytes)} too little.`,
       { hint: advice(memory, config) },
     );
   }
   if (!memory.isLowered) return undefined;
   return {
     microBatchTokens,
-    notice: `model.micro_batch_tokens is lowered from ${wantedTokens} to ${microBatchTokens}: ${stage} would need about ${shownBytes(wantedBytes)}, and there are ${free}. It changes speed and memory, never the gradient.`,
+    notice: `model.micro_batch_tokens is lowered from ${wantedTokens} to ${microBatchTokens}: ${stage} would need about ${shownBytes(wantedBytes)}, and ${free}. It changes speed and memory, never the gradient.`,
   };
 }
 

@@ -74,7 +74,7 @@ function tokenizerConfig(files: Readonly<Record<string, Uint8Array>>): JsonObjec
 function checkModelDirectory(path: string): void {
   if (!existsSync(path) || !statSync(path).isDirectory()) throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${path}.`);
   const lacking = ["config.json", "tokenizer.json"].filter((name) => !existsSync(join(path, name)));
-  if (lacking.length > 0) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${path} is no Hugging Face model: it lacks ${lacking.join(" and ")}.`);
+  if (lacking.length > 0) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${path} is not a Hugging Face model: it lacks ${lacking.join(" and ")}.`);
 }
 
 /** A Hugging Face configuration: the file, or that of a directory. Throws MODEL_DIRECTORY_INVALID. */

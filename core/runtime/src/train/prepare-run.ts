@@ -204,7 +204,7 @@ function aboutDistribution({ config, source }: LoadedConfig): string[] {
   const { enabled, nproc_per_node, nnodes, node_rank = 0, master_addr } = config.distributed;
   if (!enabled || nproc_per_node * nnodes === 1) return [];
   const place = source.locate(["distributed"], "key");
-  if (config.engine.address !== undefined) return [`${place}: distributed has no effect: the engine at ${config.engine.address} runs already.`];
+  if (config.engine.address !== undefined) return [`${place}: distributed has no effect: the engine at ${config.engine.address} is already running.`];
   if (node_rank > 0)
     throw new MrlmError("CONFIG_INVALID", `${place}: this is machine ${node_rank} of ${nnodes}, and a run is started on machine 0.`, {
       hint: "Here start the engine's ranks alone: see Several machines in docs/guides/engine.md.",

@@ -32,7 +32,7 @@ export class RunRecorder {
     const { git_commit: _, ...before } = (this.#before["versions"] as JsonObject | undefined) ?? {};
     if (Object.keys(before).length === 0) return [];
     const { git_commit: __, ...now } = this.#record["versions"] as JsonObject;
-    return changesOf(before, now).map((change) => `The run goes on with other means than before, so that it may not be bit-identical: ${describeChange(change)}.`);
+    return changesOf(before, now).map((change) => `The run continues with other versions or settings than before, so it may not be bit-identical: ${describeChange(change)}.`);
   }
 
   /** Adds what has become known since the beginning. */

@@ -90,7 +90,7 @@ export class TrainingRun {
     if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
     for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config)) onEvent({ kind: "notice", text });
     const dropped = run.checkpoints.clean(checkpoint);
-    if (dropped.length > 0) onEvent({ kind: "notice", text: `The run goes back to step ${state.step}: later checkpoints are gone (${dropped.join(", ")}).` });
+    if (dropped.length > 0) onEvent({ kind: "notice", text: `The run goes back to step ${state.step}: later checkpoints are removed (${dropped.join(", ")}).` });
     run.metrics.keep((row) => isKept(row, state));
     store?.truncateAfter(state.step);
     return new TrainingRun(parts, state, policy);

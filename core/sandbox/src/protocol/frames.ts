@@ -10,7 +10,7 @@ export function encodeFrame(message: unknown): Buffer {
   return frame;
 }
 
-/** A longer frame, or one that is no JSON: the peer is broken, or no longer ours. */
+/** A longer frame, or one that is not JSON: the peer is broken, or no longer ours. */
 export class FrameError extends Error {}
 
 /** Puts frames together from chunks of any size. Holds no more than one frame of `maxBytes`. */
@@ -49,6 +49,6 @@ function parse(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    throw new FrameError("a frame that is no JSON");
+    throw new FrameError("a frame that is not JSON");
   }
 }

@@ -107,7 +107,7 @@ export class HostedSession {
     if (index !== latest.index + 1) {
       throw new MrlmError("STEP_OUT_OF_ORDER", `A session got step ${index} where ${latest.index + 1} comes next.`);
     }
-    if (!latest.operation.isSettled) throw new MrlmError("SESSION_BUSY", `A session got step ${index} while it was still at work on the call before.`);
+    if (!latest.operation.isSettled) throw new MrlmError("SESSION_BUSY", `A session got step ${index} while it was still working on the call before.`);
     const environment = this.#environment;
     if (environment === undefined) throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
     const action = decodeAction(request.action);

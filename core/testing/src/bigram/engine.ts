@@ -105,7 +105,7 @@ export class BigramEngine implements Engine {
     for (const batch of batches) {
       for (const i of batch) outputs[i] = forwardUnit(model.parameters, units[i] as EngineUnit, selection, temperature);
       const answers = await Promise.all(batch.map(async (i) => (typeof loss === "function" ? loss(i, outputs[i] as UnitOutputs) : (loss[i] ?? {}))));
-      if (options.signal?.aborted) throw new MrlmError("CANCELLED", "A pass was given up by its caller.", { cause: options.signal.reason });
+      if (options.signal?.aborted) throw new MrlmError("CANCELLED", "A pass was cancelled by its caller.", { cause: options.signal.reason });
       batch.forEach((i, at) => {
         gradients[i] = answers[at] as UnitGradients;
         checkGradients(units[i] as EngineUnit, gradients[i], i);

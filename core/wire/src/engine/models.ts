@@ -98,7 +98,7 @@ function decodeSource(source: wire.CreateModelRequest["source"]): ModelSource {
 function decodeDType(dtype: string): NonNullable<CreateModelOptions["dtype"]> {
   if (dtype === "" || dtype === "auto") return "auto";
   if (dtype === "float32" || dtype === "bfloat16" || dtype === "float16") return dtype;
-  throw invalid(`"${dtype}" is no dtype`);
+  throw invalid(`"${dtype}" is not a dtype`);
 }
 
 function decodeRole(role: wire.Role): ModelRole {
