@@ -23,7 +23,7 @@ def main() -> int:
     prepare_process()
     place = place_of_process()
     if place.size > 1:
-        # Their parent is torchrun's agent, which must not leave ranks behind, not even while they still import torch.
+        # Their parent must not leave ranks behind, not even while they still import torch.
         die_with_parent()
     take_own_gpu(place)
     start_logging(place)

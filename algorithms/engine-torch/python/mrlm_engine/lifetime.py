@@ -31,6 +31,28 @@ def end_of_life() -> threading.Event:
     return ending
 
 
+class LauncherLife:
+    """Of the process that starts ranks: until SIGTERM or SIGINT asks it to end, or its parent goes."""
+
+    def __init__(self) -> None:
+        self.is_asked = False
+        self._is_orphan = False
+        signal.signal(signal.SIGTERM, self._on_signal)
+        signal.signal(signal.SIGINT, self._on_signal)
+        threading.Thread(target=_watch_stdin, args=(self._on_orphan,), name="stdin-watch", daemon=True).start()
+
+    @property
+    def is_over(self) -> bool:
+        """Asked or not."""
+        return self.is_asked or self._is_orphan
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        self.is_asked = True
+
+    def _on_orphan(self) -> None:
+        self._is_orphan = True
+
+
 def die_with_parent() -> None:
     """Has the kernel end this process when its parent ends, however that ends. Only Linux can."""
     if sys.platform == "linux":

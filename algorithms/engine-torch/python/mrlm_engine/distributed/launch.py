@@ -1,72 +1,160 @@
-"""`python -m mrlm_engine.distributed.launch`: ranks of one engine on this machine, under torchrun's agent."""
+"""`python -m mrlm_engine.distributed.launch`: ranks of one engine on this machine, alone or with those of other machines.
+
+Standard output has the ready line of rank 0, and lines of JSON about what happens here: {"notice": ...} while machines
+wait for each other, {"joined": ...} when the ranks of another machine than 0 start, {"failed": ...} at an end that
+nobody asked for.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import os
-import signal
+import socket
 import sys
 import tempfile
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
-from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
-from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+from mrlm_engine.cli import parse_arguments
+from mrlm_engine.distributed.local_ranks import GRACE, LocalRanks
+from mrlm_engine.distributed.place import rank_variables
+from mrlm_engine.lifetime import AGENT, LauncherLife
+from mrlm_engine.machines.address import own_address
+from mrlm_engine.machines.failure import LaunchError, machine_and_ranks
+from mrlm_engine.machines.guest import Guest
+from mrlm_engine.machines.hello import Hello, hello_of_machine
+from mrlm_engine.machines.host import Host
+from mrlm_engine.machines.start import Nobody, Others, Start
 
-from mrlm_engine.lifetime import AGENT
+_LOOPBACK = "127.0.0.1"
 
 
 def main() -> int:
-    """Runs until all ranks have ended, or one has failed: then it ends the others and says why."""
+    """Runs until all ranks have ended, or one has failed or a machine was lost: then it ends the others and says why."""
+    given, engine = _parse()
+    life = LauncherLife()
+    failure: dict[str, str] | None = None
+    try:
+        cause = _join(given, life) if given.node_rank > 0 else _lead(given, engine, life)
+        if cause is not None:
+            failure = {"message": f"The engine ended because {cause}."}
+    except LaunchError as error:
+        failure = {"code": error.code, "message": error.message}
+    if failure is None:
+        return 0
+    print(failure["message"], file=sys.stderr, flush=True)
+    _tell({"failed": failure})
+    return 1
+
+
+def _lead(given: argparse.Namespace, engine: Sequence[str], life: LauncherLife) -> str | None:
+    """Starts the ranks of machine 0, when all others are there; why they ended, where nobody asked for it."""
+    host = None
+    if given.nnodes > 1:
+        host = Host(_hello(given), given.master_addr, given.master_port, _say)
+        try:
+            if not host.gather(given.join_seconds, lambda: life.is_over):
+                host.finish("the run was ended before all machines had joined")
+                return None
+        except LaunchError as error:
+            host.finish(error.message[0].lower() + error.message[1:].rstrip("."))
+            raise
+    others: Others = host or Nobody()
+    with socket.create_server((host.listening if host else _LOOPBACK, 0)) as listener:
+        start = Start(given.master_addr if host else _LOOPBACK, listener.getsockname()[1], engine)
+        if host is not None:
+            host.start(start.port, _for_others(engine))
+        with _start_ranks(given, start, listener) as ranks:
+            cause = _watch(ranks, others, life, given)
+            if cause is None:
+                if life.is_asked:
+                    ranks.ask_to_end()
+                ranks.end(GRACE)
+                if host is not None and not life.is_asked:
+                    cause = "the command that started the run on machine 0 has gone"
+    if host is not None:
+        host.finish(cause)
+    return cause
+
+
+def _join(given: argparse.Namespace, life: LauncherLife) -> str | None:
+    """Starts the ranks of another machine, when machine 0 says so; why they ended, if not because all is over."""
+    guest = Guest(_hello(given), given.master_addr, given.master_port, _say)
+    start = guest.join(given.join_seconds, lambda: life.is_over)
+    if start is None:
+        return guest.leave()
+    with _start_ranks(given, start, None) as ranks:
+        _tell({"joined": {"pid": os.getpid()}})
+        cause = _watch(ranks, guest, life, given)
+        if cause is None and not ranks.have_ended():
+            here = machine_and_ranks(given.node_rank, own_address(given.master_addr), given.nproc_per_node)
+            cause = f"{here} left the run"
+    return guest.finish(cause)
+
+
+def _watch(ranks: LocalRanks, others: Others, life: LauncherLife, given: argparse.Namespace) -> str | None:
+    """Waits until the ranks have ended or must end: the cause, or None where they ended well or this process is to end."""
+    while True:
+        if (trouble := others.trouble()) is not None:
+            return trouble
+        if (failure := ranks.failure()) is not None:
+            rank, process, fate = failure
+            where = f" on machine {given.node_rank}" if given.nnodes > 1 else ""
+            return f"rank {rank}{where} (process {process}) {fate}"
+        if life.is_over or ranks.have_ended():
+            return None
+        others.wait(0.1)
+
+
+@contextlib.contextmanager
+def _start_ranks(given: argparse.Namespace, start: Start, listener: socket.socket | None) -> Iterator[LocalRanks]:
+    """The ranks of this machine, none of which is left after the block."""
+    os.environ[AGENT] = str(os.getpid())
+    count = given.nproc_per_node
+    where = (start.address, start.port, listener)
+    places = [rank_variables(given.node_rank, given.nnodes, local_rank, count, where) for local_rank in range(count)]
+    arguments = [*start.arguments, *_threads_argument(start.arguments, count)]
+    with tempfile.TemporaryDirectory(prefix="mrlm-ranks-") as directory:
+        ranks = LocalRanks([sys.executable, "-m", "mrlm_engine", *arguments], places, listener, Path(directory))
+        try:
+            yield ranks
+        finally:
+            ranks.end()
+
+
+def _parse() -> tuple[argparse.Namespace, list[str]]:
+    """This program's arguments, and the engine's."""
     parser = argparse.ArgumentParser(
         prog="mrlm_engine.distributed.launch",
-        description="Starts ranks of one engine. What follows `--` are the engine's own arguments.",
+        description="Starts ranks of one engine. What follows `--` are the engine's own arguments; with several machines those of machine 0.",
     )
     parser.add_argument("--nproc-per-node", type=int, default=1, help="ranks on this machine")
     parser.add_argument("--nnodes", type=int, default=1, help="machines")
     parser.add_argument("--node-rank", type=int, default=0, help="number of this machine; 0 is where clients connect")
     parser.add_argument("--master-addr", default="", help="address of machine 0; with several machines")
     parser.add_argument("--master-port", type=int, default=29500, help="a free port of machine 0")
+    parser.add_argument("--join-seconds", type=float, default=600.0, help="how long machines wait for each other")
     parser.add_argument("engine", nargs=argparse.REMAINDER)
     given = parser.parse_args()
     if given.nnodes > 1 and not given.master_addr:
         parser.error("--nnodes above 1 needs --master-addr, the address of machine 0")
-    arguments = [argument for argument in given.engine if argument != "--"]
-    os.environ[AGENT] = str(os.getpid())
-    with tempfile.TemporaryDirectory(prefix="mrlm-ranks-") as logs:
-        launch = elastic_launch(launch_config(given, logs), sys.executable)
-        try:
-            launch("-m", "mrlm_engine", *arguments, *threads_argument(arguments, given.nproc_per_node))
-        except ChildFailedError as failed:
-            print(describe_failure(failed), file=sys.stderr)
-            return 1
-        except SignalException as ended:
-            return 128 + int(ended.sigval)
-    return 0
+    engine = [argument for argument in given.engine if argument != "--"]
+    # What is wrong with them is said once, and before anything is started.
+    given.strategy = parse_arguments(engine).strategy
+    return given, engine
 
 
-def launch_config(given: argparse.Namespace, logs: str) -> LaunchConfig:
-    """torchrun's settings: no restarts, since a run goes on from its checkpoint with all ranks."""
-    alone = given.nnodes == 1
-    if alone and sys.platform == "linux":
-        # A machine's own name need not resolve.
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    return LaunchConfig(
-        min_nodes=given.nnodes,
-        max_nodes=given.nnodes,
-        nproc_per_node=given.nproc_per_node,
-        run_id=f"mrlm-{os.getpid()}" if alone else "mrlm",
-        rdzv_backend="c10d" if alone else "static",
-        rdzv_endpoint="127.0.0.1:0" if alone else f"{given.master_addr}:{given.master_port}",
-        rdzv_configs={} if alone else {"rank": given.node_rank},
-        local_addr="127.0.0.1" if alone else None,
-        max_restarts=0,
-        logs_specs=DefaultLogsSpecs(log_dir=logs),
-    )
+def _for_others(engine: Sequence[str]) -> list[str]:
+    """The engine's arguments without those that say where machine 0 answers its client, and to whom."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for flag in ("--host", "--port", "--token-file"):
+        parser.add_argument(flag)
+    return parser.parse_known_args(list(engine))[1]
 
 
-def threads_argument(arguments: Sequence[str], ranks: int) -> list[str]:
+def _threads_argument(arguments: Sequence[str], ranks: int) -> list[str]:
     """An equal share of the machine's processors for each rank, where the engine's arguments do not say."""
     if "--threads" in arguments:
         return []
@@ -74,21 +162,16 @@ def threads_argument(arguments: Sequence[str], ranks: int) -> list[str]:
     return ["--threads", str(max(1, available // ranks))]
 
 
-def describe_failure(failed: ChildFailedError) -> str:
-    """One line about the rank that failed first."""
-    rank, failure = failed.get_first_failure()
-    return f"The engine ended because rank {rank} (process {failure.pid}) {_how(failure)}."
+def _hello(given: argparse.Namespace) -> Hello:
+    return hello_of_machine(given.node_rank, given.nnodes, given.nproc_per_node, given.strategy)
 
 
-def _how(failure: ProcessFailure) -> str:
-    if failure.exitcode < 0:
-        return f"was killed by {signal.Signals(-failure.exitcode).name}"
-    if not os.path.isfile(failure.error_file):
-        return f"ended with exit code {failure.exitcode}"
-    # What an exception left behind is a record of it, though declared as text.
-    recorded: Any = failure.message
-    message = str(recorded.get("message", "") if isinstance(recorded, dict) else recorded)
-    return f"failed: {(message.splitlines() or [''])[0]}"
+def _say(text: str) -> None:
+    _tell({"notice": text})
+
+
+def _tell(message: dict[str, object]) -> None:
+    print(json.dumps(message), flush=True)
 
 
 if __name__ == "__main__":

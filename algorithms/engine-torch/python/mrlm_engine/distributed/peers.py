@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 from typing import Any
 
 import grpc
 
 from mrlm_engine.distributed.process_group import Channel
+from mrlm_engine.machines.address import own_address
 from mrlm_engine.sampling.remote import Peer
 from mrlm_engine.service.server import start_server
 
@@ -25,19 +25,7 @@ def find_peers(channel: Channel, size: int) -> list[Peer]:
 def listen_to_leader(state: Any, channel: Channel) -> grpc.Server:
     """On another rank: a server for rank 0."""
     token = channel.receive(0)
-    host = own_address()
+    host = own_address(os.environ["MASTER_ADDR"])
     server, port = start_server(state, host, 0, token)
     channel.send(f"[{host}]:{port}" if ":" in host else f"{host}:{port}", 0)
     return server
-
-
-def own_address() -> str:
-    """Loopback where all ranks are on one machine, else the address that this machine has towards machine 0."""
-    if os.environ.get("LOCAL_WORLD_SIZE") == os.environ.get("WORLD_SIZE"):
-        return "127.0.0.1"
-    family, *_, address = socket.getaddrinfo(os.environ["MASTER_ADDR"], 9, type=socket.SOCK_DGRAM)[0]
-    with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        # Nothing is sent: this asks the system for the route.
-        probe.connect(address)
-        found: str = probe.getsockname()[0]
-        return found

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 from dataclasses import dataclass
+
+from mrlm_engine.machines.address import interface_of, own_address
+
+# For rank 0 of a launcher of ours: the socket at which the ranks meet. It listens already, so no port can be lost to another.
+LISTENER = "MRLM_RANKS_LISTENER"
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,29 @@ def place_of_process() -> Place:
     if "WORLD_SIZE" not in os.environ:
         return Place()
     return Place(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_RANK"]))
+
+
+def rank_variables(
+    node_rank: int, nnodes: int, local_rank: int, count: int, where: tuple[str, int, socket.socket | None]
+) -> dict[str, str]:
+    """What torchrun would tell a rank: its place among `count` on this machine, and where the ranks meet."""
+    address, port, listener = where
+    variables = {
+        "RANK": node_rank * count + local_rank,
+        "WORLD_SIZE": nnodes * count,
+        "LOCAL_RANK": local_rank,
+        "LOCAL_WORLD_SIZE": count,
+        "GROUP_RANK": node_rank,
+        "MASTER_ADDR": address,
+        "MASTER_PORT": port,
+    }
+    if listener is not None and local_rank == 0:
+        variables[LISTENER] = listener.fileno()
+    # Gloo would look for the address of the machine's own name, which need not exist, and often is loopback.
+    interface = interface_of(own_address(address))
+    if interface is not None and "GLOO_SOCKET_IFNAME" not in os.environ:
+        variables["GLOO_SOCKET_IFNAME"] = interface
+    return {name: str(value) for name, value in variables.items()}
 
 
 def take_own_gpu(place: Place) -> None:

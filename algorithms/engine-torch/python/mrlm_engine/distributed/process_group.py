@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import Any
 
@@ -9,8 +10,9 @@ import torch
 import torch.distributed as dist
 
 from mrlm_engine.distributed.messages import decode, encode
-from mrlm_engine.distributed.place import Place
+from mrlm_engine.distributed.place import LISTENER, Place
 from mrlm_engine.errors import EngineError
+from mrlm_engine.lifetime import AGENT
 
 # How long a rank waits for the others inside one collective.
 COLLECTIVE_TIMEOUT = timedelta(minutes=30)
@@ -55,9 +57,10 @@ class RankLost(Exception):  # noqa: N818 - a fact about the rank
 def join_process_group(place: Place, device: torch.device) -> Channel:
     """Waits for the other ranks, and checks that all compute on the same kind of device."""
     is_cuda = device.type == "cuda"
-    dist.init_process_group(
-        "nccl" if is_cuda else "gloo", timeout=COLLECTIVE_TIMEOUT, device_id=device if is_cuda else None
-    )
+    options: dict[str, Any] = {"timeout": COLLECTIVE_TIMEOUT, "device_id": device if is_cuda else None}
+    if AGENT in os.environ:
+        options |= {"store": _meeting_place(place), "rank": place.rank, "world_size": place.size}
+    dist.init_process_group("nccl" if is_cuda else "gloo", **options)
     control = dist.new_group(backend="gloo", timeout=COMMAND_TIMEOUT)
     kinds: list[Any] = [None] * place.size
     dist.all_gather_object(kinds, device.type, group=control)
@@ -69,6 +72,19 @@ def join_process_group(place: Place, device: torch.device) -> Channel:
             "Start as many processes on each machine as it has GPUs, or set engine.device (--device) to cpu.",
         )
     return Channel(control)
+
+
+def _meeting_place(place: Place) -> dist.Store:
+    """Where ranks of a launcher of ours meet; those of torchrun itself do what it says."""
+    listener = os.environ.get(LISTENER)
+    return dist.TCPStore(
+        os.environ["MASTER_ADDR"],
+        int(os.environ["MASTER_PORT"]),
+        place.size,
+        place.rank == 0,
+        COLLECTIVE_TIMEOUT,
+        master_listen_fd=None if listener is None else int(listener),
+    )
 
 
 def leave_process_group() -> None:

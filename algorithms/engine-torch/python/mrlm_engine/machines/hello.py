@@ -1,0 +1,65 @@
+"""What a machine says of itself when it wants to join, and what must agree."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import mrlm_engine
+
+
+@dataclass(frozen=True)
+class Hello:
+    """A machine's number, and everything in which machines of one engine must be alike."""
+
+    node_rank: int
+    nnodes: int
+    nproc_per_node: int
+    strategy: str
+    # Of the package mrlm_engine, with a digest of its code: ranks send each other functions by name.
+    engine: str
+    # Without the build (+cpu, +cu130).
+    torch: str
+
+    def to_message(self) -> dict[str, Any]:
+        """As it travels."""
+        return asdict(self)
+
+
+def hello_of_machine(node_rank: int, nnodes: int, nproc_per_node: int, strategy: str) -> Hello:
+    """What this machine says."""
+    return Hello(node_rank, nnodes, nproc_per_node, strategy, _engine_version(), _torch_version())
+
+
+def objection(ours: Hello, theirs: dict[str, Any]) -> str:
+    """In what another machine differs from machine 0 (`ours`), in words; empty where it fits."""
+    differences = [
+        f"{name} is {theirs.get(name, 'not said')} there and {wanted} on machine 0"
+        for name, wanted in ours.to_message().items()
+        if name != "node_rank" and theirs.get(name) != wanted
+    ]
+    if not differences:
+        node_rank = theirs.get("node_rank")
+        if not isinstance(node_rank, int) or not 0 < node_rank < ours.nnodes:
+            differences = [f"its number is {node_rank}, and the others of {ours.nnodes} are 1 to {ours.nnodes - 1}"]
+    return "; ".join(differences)
+
+
+def _torch_version() -> str:
+    try:
+        return version("torch").split("+")[0]
+    except PackageNotFoundError:
+        return "none"
+
+
+@cache
+def _engine_version() -> str:
+    root = Path(mrlm_engine.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(root.rglob("*.py")):
+        digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return f"{mrlm_engine.__version__} (code {digest.hexdigest()[:8]})"
