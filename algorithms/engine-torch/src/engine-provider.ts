@@ -1,4 +1,5 @@
 import type { EngineProvider } from "@mrlm/spec";
+import { joinEngine } from "./launch/join-engine.ts";
 import { launchEngine } from "./launch/launch-engine.ts";
 import { locateEngine } from "./setup/locate-engine.ts";
 import { setupEngine } from "./setup/setup-engine.ts";
@@ -13,5 +14,6 @@ export function torchEngineProvider(setup: Readonly<Record<string, unknown>> = {
     setup: ({ progress, extras, options }) => setupEngine({ progress, ...(extras && { extras }), options: { ...setup, ...options } }),
     locate: () => locateEngine({ options: setup }),
     launch: (options) => launchEngine({ ...options, setup }),
+    join: (options) => joinEngine({ ...options, setup }),
   };
 }

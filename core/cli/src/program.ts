@@ -5,13 +5,14 @@ import { doctorCommand } from "./syntax/doctor.ts";
 import { engineCommand } from "./syntax/engine.ts";
 import { evalCommand } from "./syntax/eval.ts";
 import { infoCommand } from "./syntax/info.ts";
+import { joinCommand } from "./syntax/join.ts";
 import { scoreCommand } from "./syntax/score.ts";
 import { serveCommand } from "./syntax/serve.ts";
 import { trainCommand } from "./syntax/train.ts";
 import { createConsole } from "./console/console.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly CommandModule[] = [trainCommand, evalCommand, collectCommand, doctorCommand, serveCommand, infoCommand, scoreCommand, engineCommand];
+const COMMANDS: readonly CommandModule[] = [trainCommand, joinCommand, evalCommand, collectCommand, doctorCommand, serveCommand, infoCommand, scoreCommand, engineCommand];
 const JSON_FLAG = ["--json", "results as one JSON object a line on stdout"] as const;
 
 /** The command line: its commands and flags. */

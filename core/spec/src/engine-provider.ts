@@ -30,6 +30,16 @@ export interface DistributedOptions {
   /** Address and port of this machine as the others reach it; needed for more than one. */
   readonly masterAddress?: string;
   readonly masterPort?: number;
+  /** Seconds that machines wait for each other before they start. */
+  readonly joinSeconds?: number;
+}
+
+/** The ranks of an engine that another machine than the first runs. */
+export interface JoinedRanks {
+  /** Settles when they have ended: with the run, because they were stopped, or with `cause`. */
+  readonly exited: Promise<{ readonly cause?: Error }>;
+  /** Leaves the run, which ends it. */
+  stop(): Promise<void>;
 }
 
 /** Installs and starts an engine on this machine. */
@@ -50,6 +60,20 @@ export interface EngineProvider {
     readonly distributed?: DistributedOptions;
     /** Directory for its log. */
     readonly logDirectory?: string;
+    /** Told what is waited for. */
+    readonly notice?: (line: string) => void;
     readonly signal?: AbortSignal;
   }): Promise<EngineProcess>;
+  /** Joins the engine that another machine launches with the same `distributed`, and runs this machine's ranks for as long as it lives. */
+  join(options: {
+    readonly distributed: DistributedOptions;
+    /** Number of this machine, from 1. */
+    readonly nodeRank: number;
+    /** Told what is waited for. */
+    readonly notice?: (line: string) => void;
+    /** Told when all machines are there and the ranks start. */
+    readonly started?: () => void;
+    /** The ranks' log. */
+    readonly log?: (line: string) => void;
+  }): Promise<JoinedRanks>;
 }

@@ -3,6 +3,7 @@ import { type EngineProcess, type EngineProvider, MrlmError } from "@mrlm/spec";
 import { locateEngine } from "../setup/locate-engine.ts";
 import { engineEnvironment } from "./engine-environment.ts";
 import { openEngineLog } from "./engine-log.ts";
+import { flagArguments, launcherArguments } from "./launcher-arguments.ts";
 import { superviseEngine } from "./supervise-engine.ts";
 
 /** How to start an engine. */
@@ -46,24 +47,19 @@ export async function launchEngine(options: LaunchOptions = {}): Promise<EngineP
     windowsHide: true,
   });
   return superviseEngine(child, log, {
-    startTimeoutMs: options.startTimeoutMs ?? 180_000,
+    // Machines give up waiting for each other by themselves, with a better reason.
+    startTimeoutMs: (options.startTimeoutMs ?? 180_000) + 1000 * (options.distributed?.joinSeconds ?? 0),
     graceMs: options.graceMs ?? 10_000,
+    ...(options.notice && { notice: options.notice }),
     ...(signal && { signal }),
   });
 }
 
 /** The engine itself, or what starts and watches its ranks. */
 function programArguments(distributed: LaunchOptions["distributed"]): string[] {
-  if (distributed === undefined) return ["-m", "mrlm_engine"];
-  const { strategy, processesPerNode, nodes, masterAddress, masterPort } = distributed;
-  const flags = { "nproc-per-node": processesPerNode, nnodes: nodes, "master-addr": masterAddress, "master-port": masterPort };
-  return ["-m", "mrlm_engine.distributed.launch", ...flagArguments(flags), "--", "--strategy", strategy];
+  return distributed === undefined ? ["-m", "mrlm_engine"] : launcherArguments(distributed);
 }
 
 function engineArguments({ host = "127.0.0.1", port = 0, device = "auto", mode = "auto", threads, seed }: LaunchOptions): string[] {
   return flagArguments({ host, port, device, mode, threads, seed });
-}
-
-function flagArguments(flags: Readonly<Record<string, string | number | undefined>>): string[] {
-  return Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));
 }

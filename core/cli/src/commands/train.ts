@@ -52,7 +52,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-    const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, onStarted: started("engine") });
+    const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
     cleanUp.unshift(stop);
     const { device, deviceName, deterministic } = await engine.describe();
     console.note(`engine on ${device} (${deviceName}), ${deterministic ? "deterministic" : "throughput"} mode`);
@@ -73,7 +73,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     /** Everything that comes before the first step, without a run directory. */
     async function tryOut(): Promise<number> {
       if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-      const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: undefined, signal: interrupts.drain, onStarted: started("engine") });
+      const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: undefined, signal: interrupts.drain, notice, onStarted: started("engine") });
       cleanUp.unshift(stop);
       const memory = await estimateRun(engine, prepared);
       onEvent({ kind: "memory", memory });

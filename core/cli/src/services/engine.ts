@@ -17,6 +17,8 @@ export interface OpenEngineOptions {
   readonly logDirectory: string | undefined;
   /** Gives up the start; an engine that has come up stays, so that what is under way can be finished. */
   readonly signal: AbortSignal;
+  /** Told what it waits for, where that is a person's business. */
+  readonly notice?: (line: string) => void;
   /** Told of one that was started. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }
@@ -30,6 +32,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   }
   const provider = await options.plugins.engine(wanted.provider);
   const threads = engineThreads(options.config);
+  const distributed = distributedOptions(options.config);
   const start = new AbortController();
   const giveUp = (): void => start.abort(options.signal.reason);
   if (options.signal.aborted) giveUp();
@@ -39,9 +42,10 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
     mode: wanted.mode,
     seed,
     signal: start.signal,
+    ...(options.notice === undefined ? {} : { notice: options.notice }),
     ...(options.logDirectory === undefined ? {} : { logDirectory: options.logDirectory }),
     ...(threads === undefined ? {} : { threads }),
-    ...distributedOption(options.config),
+    ...(distributed === undefined ? {} : { distributed }),
   });
   options.signal.removeEventListener("abort", giveUp);
   options.onStarted?.(launched);
@@ -60,11 +64,12 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   };
 }
 
-function distributedOption({ distributed }: ResolvedConfig): { distributed?: DistributedOptions } {
-  const { strategy, nproc_per_node, nnodes, master_addr, master_port } = distributed;
-  if (nproc_per_node * nnodes === 1) return {};
+/** The processes of a configuration's engine; `undefined` for one. */
+export function distributedOptions({ distributed }: ResolvedConfig): DistributedOptions | undefined {
+  const { strategy, nproc_per_node, nnodes, master_addr, master_port, join_seconds } = distributed;
+  if (nproc_per_node * nnodes === 1) return undefined;
   const master = { ...(master_addr === undefined ? {} : { masterAddress: master_addr }), ...(master_port === undefined ? {} : { masterPort: master_port }) };
-  return { distributed: { strategy, processesPerNode: nproc_per_node, nodes: nnodes, ...master } };
+  return { strategy, processesPerNode: nproc_per_node, nodes: nnodes, ...(nnodes === 1 ? {} : { ...master, joinSeconds: join_seconds }) };
 }
 
 /** Rejects with ENGINE_NOT_SET_UP before anything is started when the engine would have to be started and is not installed. */

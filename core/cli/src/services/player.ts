@@ -57,7 +57,8 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
     closing.unshift(stopEnvironments);
     const environment = await playedEnvironment(host, config, args, options);
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-    const { engine, stop } = await openEngine({ config, plugins, logDirectory: undefined, signal });
+    // Playing needs no second machine.
+    const { engine, stop } = await openEngine({ config: { ...config, distributed: { ...config.distributed, nnodes: 1 } }, plugins, logDirectory: undefined, signal });
     closing.unshift(stop);
     const { info, tokenizerFiles } = await engine.createModel(policy);
     const renderer = chatRenderer({ tokenizerFiles, eosTokenIds: info.eosTokenIds });

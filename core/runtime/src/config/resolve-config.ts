@@ -67,11 +67,12 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     trackers: (input.trackers ?? []).map((tracker) => (typeof tracker === "string" ? { name: tracker, options: {} } : { name: tracker.name, options: tracker.options ?? {} })),
     plugins: input.plugins ?? {},
     distributed: {
-      ...pick(input.distributed, ["node_rank", "master_addr", "master_port"]),
+      ...pick(input.distributed, ["master_addr", "master_port"]),
       enabled,
       strategy: input.distributed?.strategy ?? "ddp",
       nproc_per_node: enabled ? nproc_per_node : 1,
       nnodes: enabled ? nnodes : 1,
+      join_seconds: input.distributed?.join_seconds ?? 600,
     },
     base_directory: base,
   });

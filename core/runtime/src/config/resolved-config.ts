@@ -84,7 +84,7 @@ export interface ResolvedConfig {
     readonly strategy: "ddp" | "fsdp";
     readonly nproc_per_node: number;
     readonly nnodes: number;
-    readonly node_rank?: number;
+    readonly join_seconds: number;
     readonly master_addr?: string;
     readonly master_port?: number;
   };

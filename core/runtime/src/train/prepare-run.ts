@@ -201,14 +201,10 @@ async function adaptTranslated(
 
 /** Refuses what cannot start; an engine that runs already has been started with as many processes as it has. */
 function aboutDistribution({ config, source }: LoadedConfig): string[] {
-  const { enabled, nproc_per_node, nnodes, node_rank = 0, master_addr } = config.distributed;
+  const { enabled, nproc_per_node, nnodes, master_addr } = config.distributed;
   if (!enabled || nproc_per_node * nnodes === 1) return [];
   const place = source.locate(["distributed"], "key");
   if (config.engine.address !== undefined) return [`${place}: distributed has no effect: the engine at ${config.engine.address} is already running.`];
-  if (node_rank > 0)
-    throw new MrlmError("CONFIG_INVALID", `${place}: this is machine ${node_rank} of ${nnodes}, and a run is started on machine 0.`, {
-      hint: "Here start the engine's ranks alone: see Several machines in docs/guides/engine.md.",
-    });
   if (nnodes > 1 && master_addr === undefined)
     throw new MrlmError("CONFIG_INVALID", `${place}: ${nnodes} machines need master_addr, the address at which the others reach this one.`, {
       hint: "Set distributed.master_addr and, where 29500 is taken, distributed.master_port.",

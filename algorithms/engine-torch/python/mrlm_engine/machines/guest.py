@@ -149,5 +149,5 @@ class Guest:
 
 
 def _shown(details: str) -> str:
-    """gRPC's words without what stands around them."""
-    return details.rsplit("; ", 1)[-1].removeprefix("last error: ").rstrip(".") or "no answer"
+    """The last of gRPC's words, which says why: `...: Failed to connect to remote host: Connection refused`."""
+    return details.rsplit(": ", 1)[-1].rstrip(".") or "no answer"
