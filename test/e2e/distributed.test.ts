@@ -51,7 +51,7 @@ describeWithEngine("one configuration, one process or two, on one machine or two
     async function joinLate(mrlm: Mrlm): Promise<void> {
       await mrlm.said(`waiting up to 600 s for machine 1 of 2 to join at 127.0.0.1:${machines.master_port}`);
       const wrong = await run(["join", "--node-rank", "2", "--config", writeConfig("wrong", withDistributed(`distributed: ${JSON.stringify({ ...machines, nnodes: 3, strategy: "ddp" })}\n`))]);
-      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^error JOIN_REFUSED: .*nnodes is 3 there and 2 on machine 0; strategy is ddp there and fsdp on machine 0/m)]);
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^error JOIN_REFUSED: .*nnodes is 3, and 2 on machine 0; strategy is ddp, and fsdp on machine 0/m)]);
       const joined = new Mrlm(["join", "--json", "--node-rank", "1", "--config", join(output, "fsdp.yaml")]);
       await mrlm.finished;
       const { code, events } = await joined.finished;

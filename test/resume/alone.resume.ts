@@ -132,7 +132,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
   }, 1_800_000);
 });
 
-/** The processes of the ranks among others: children of torchrun's agent, which has the module's name in its arguments, as they have theirs. */
+/** The processes of the ranks among others: children of the launcher, which has another module's name in its arguments. */
 function ranksIn(tree: readonly ProcessId[]): number[] {
   const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   return tree.map(({ pid }) => pid).filter((pid) => argumentsOf(pid).includes("mrlm_engine"));

@@ -11,7 +11,7 @@ With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --v
 
 | code | |
 | --- | --- |
-| 0 | done; for \`serve\` also: ended by Ctrl-C or SIGTERM after finishing what was under way |
+| 0 | done; for \`serve\` also: ended by Ctrl-C or SIGTERM after finishing what was under way; for \`join\`: the run has ended well, or was stopped on machine 0 |
 | 1 | something failed while it was at work |
 | 2 | the command line, a configuration, or what it names was wrong: nothing was begun |
 | 3 | the engine is not set up, lacks a part, or did not start |

@@ -1,4 +1,4 @@
-"""`python -m mrlm_engine`: one engine process, or under torchrun one of its ranks.
+"""`python -m mrlm_engine`: one engine process, or one of its ranks.
 
 docs: protos/mrlm/engine/v1/engine.proto, mrlm_engine/cli.py.
 """

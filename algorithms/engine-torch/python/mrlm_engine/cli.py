@@ -28,7 +28,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
         "--strategy",
         choices=("ddp", "fsdp"),
         default="ddp",
-        help="how several ranks (torchrun) hold a model: each all of it, or each a part",
+        help="how several ranks hold a model: each all of it, or each a part",
     )
     given = parser.parse_args(arguments)
     if given.token_file and not Path(given.token_file).is_file():

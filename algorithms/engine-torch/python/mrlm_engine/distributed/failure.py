@@ -19,7 +19,7 @@ PATIENCE = 30.0
 
 
 def end_process(cause: BaseException) -> NoReturn:
-    """Ends this process at once: its work failed, and torchrun ends the other ranks and reports the cause.
+    """Ends this process at once: its work failed, and the launcher ends the other ranks and reports the cause.
 
     A collective that broke is no cause: another rank ended in it. What that one says comes first.
     """
@@ -43,7 +43,7 @@ def is_broken_collective(cause: BaseException) -> bool:
 
 
 def wait_for_the_end(lost: BaseException) -> NoReturn:
-    """Waits to be ended by torchrun: another rank is gone, and its end is the cause."""
+    """Waits to be ended by the launcher: another rank is gone, and its end is the cause."""
     log.error("%s", lost)
     threading.Event().wait(PATIENCE)
     logging.shutdown()

@@ -1,4 +1,4 @@
-"""`python -m mrlm_engine.distributed.launch`: ranks of one engine on this machine, alone or with those of other machines.
+"""`python -m mrlm_engine.distributed.launch`: ranks of one engine on this machine, alone or with other machines.
 
 Standard output has the ready line of rank 0, and lines of JSON about what happens here: {"notice": ...} while machines
 wait for each other, {"joined": ...} when the ranks of another machine than 0 start, {"failed": ...} at an end that
@@ -32,7 +32,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 def main() -> int:
-    """Runs until all ranks have ended, or one has failed or a machine was lost: then it ends the others and says why."""
+    """Runs until all ranks have ended; when one has failed or a machine was lost, it ends the others and says why."""
     given, engine = _parse()
     life = LauncherLife()
     failure: dict[str, str] | None = None
@@ -95,7 +95,7 @@ def _join(given: argparse.Namespace, life: LauncherLife) -> str | None:
 
 
 def _watch(ranks: LocalRanks, others: Others, life: LauncherLife, given: argparse.Namespace) -> str | None:
-    """Waits until the ranks have ended or must end: the cause, or None where they ended well or this process is to end."""
+    """Waits until the ranks have ended or must end; the cause, or None when they ended well or this process must."""
     while True:
         if (trouble := others.trouble()) is not None:
             return trouble
@@ -128,7 +128,7 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
     """This program's arguments, and the engine's."""
     parser = argparse.ArgumentParser(
         prog="mrlm_engine.distributed.launch",
-        description="Starts ranks of one engine. What follows `--` are the engine's own arguments; with several machines those of machine 0.",
+        description="Starts ranks of one engine. What follows `--` are the engine's own arguments, on machine 0.",
     )
     parser.add_argument("--nproc-per-node", type=int, default=1, help="ranks on this machine")
     parser.add_argument("--nnodes", type=int, default=1, help="machines")

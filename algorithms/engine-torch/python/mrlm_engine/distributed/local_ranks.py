@@ -16,7 +16,7 @@ GRACE = 8.0
 
 
 class LocalRanks:
-    """Started at once: `command` with the variables of each place. Rank 0 inherits the socket at which the ranks meet."""
+    """Started at once: `command` with the variables of each place. Rank 0 inherits the socket where the ranks meet."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class LocalRanks:
         return all(process.poll() is not None for process in self._processes)
 
     def failure(self) -> tuple[int, int, str] | None:
-        """Number, process and fate of a rank that failed; of several the one that could say why, since others end because of it."""
+        """Number, process and fate of a rank that failed; of several the one that could say why."""
         failed = [i for i, process in enumerate(self._processes) if process.poll() not in (None, 0)]
         if not failed:
             return None

@@ -1,4 +1,4 @@
-"""Which of the engine's processes this is, as torchrun says in environment variables."""
+"""Which of the engine's processes this is, in torchrun's environment variables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mrlm_engine.machines.address import interface_of, own_address
 
-# For rank 0 of a launcher of ours: the socket at which the ranks meet. It listens already, so no port can be lost to another.
+# For rank 0 of a launcher of ours: the socket where the ranks meet. It listens already: nobody else can take its port.
 LISTENER = "MRLM_RANKS_LISTENER"
 
 
@@ -24,7 +24,7 @@ class Place:
 
 
 def place_of_process() -> Place:
-    """The place of this process; one that torchrun did not start is alone."""
+    """The place of this process; one without them is alone."""
     if "WORLD_SIZE" not in os.environ:
         return Place()
     return Place(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_RANK"]))

@@ -74,10 +74,10 @@ def join_process_group(place: Place, device: torch.device) -> Channel:
     return Channel(control)
 
 
-def _meeting_place(place: Place) -> dist.Store:
+def _meeting_place(place: Place) -> Any:
     """Where ranks of a launcher of ours meet; those of torchrun itself do what it says."""
     listener = os.environ.get(LISTENER)
-    return dist.TCPStore(
+    return dist.TCPStore(  # type: ignore[attr-defined]
         os.environ["MASTER_ADDR"],
         int(os.environ["MASTER_PORT"]),
         place.size,

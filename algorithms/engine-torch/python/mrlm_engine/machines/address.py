@@ -21,7 +21,7 @@ def listening_address(address: str, port: int) -> str:
             "CONFIG_INVALID", f"distributed.master_addr: no address is known for {address} ({cause.strerror})."
         ) from cause
     host = str(found[0])
-    every = "::" if family == socket.AF_INET6 else "0.0.0.0"  # noqa: S104 - every interface is meant
+    every = "::" if family == socket.AF_INET6 else "0.0.0.0"
     for candidate in (host, every):
         try:
             socket.create_server((candidate, port), family=family).close()
@@ -29,8 +29,12 @@ def listening_address(address: str, port: int) -> str:
             if cause.errno == errno.EADDRNOTAVAIL and candidate == host:
                 continue
             if cause.errno == errno.EADDRINUSE:
-                raise LaunchError("PORT_IN_USE", f"Port {port} of this machine is in use by another process.") from cause
-            raise LaunchError("CONFIG_INVALID", f"This machine cannot listen on port {port}: {cause.strerror}.") from cause
+                raise LaunchError(
+                    "PORT_IN_USE", f"Port {port} of this machine is in use by another process."
+                ) from cause
+            raise LaunchError(
+                "CONFIG_INVALID", f"This machine cannot listen on port {port}: {cause.strerror}."
+            ) from cause
         return candidate
     raise AssertionError("the loop returns or raises")
 

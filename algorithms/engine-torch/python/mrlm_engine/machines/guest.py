@@ -50,7 +50,9 @@ class Guest:
         while not is_ended():
             with self._news:
                 if self._refusal is not None:
-                    raise LaunchError("JOIN_REFUSED", f"Machine 0 at {self._target} refused this machine: {self._refusal}.")
+                    raise LaunchError(
+                        "JOIN_REFUSED", f"Machine 0 at {self._target} refused this machine: {self._refusal}."
+                    )
                 if self._start is not None or self._over:
                     return self._start
                 if self._joined:
@@ -61,7 +63,9 @@ class Guest:
             now = time.monotonic()
             if now >= deadline:
                 why = "it did not answer" if reason is None else reason
-                raise LaunchError("JOIN_TIMEOUT", f"Machine 0 could not be reached at {self._target} within {seconds:g} s: {why}.")
+                raise LaunchError(
+                    "JOIN_TIMEOUT", f"Machine 0 could not be reached at {self._target} within {seconds:g} s: {why}."
+                )
             if reason is not None and (reason != said or now >= reminder):
                 said, reminder = reason, now + _REMINDER
                 self._say(f"waiting up to {deadline - now:.0f} s for machine 0 at {self._target}: {reason}")
@@ -104,7 +108,8 @@ class Guest:
         self._outbox = SimpleQueue()
         self._outbox.put({"hello": self._hello.to_message()})
         requests: Iterator[dict[str, Any]] = iter(self._outbox.get, None)
-        call = self._channel.stream_stream(METHOD)(encode(message) for message in requests)
+        join: Any = self._channel.stream_stream(METHOD)
+        call = join(encode(message) for message in requests)
         threading.Thread(target=self._listen, args=(call,), daemon=True).start()
 
     def _listen(self, call: Any) -> None:
@@ -136,7 +141,9 @@ class Guest:
                 self._refusal = str(message["refused"])
             if "joined" in message:
                 self._joined = True
-                self._say(f"joined machine 0 at {self._target} as machine {self._hello.node_rank} of {self._hello.nnodes}")
+                self._say(
+                    f"joined machine 0 at {self._target} as machine {self._hello.node_rank} of {self._hello.nnodes}"
+                )
             if "waiting" in message:
                 self._say(f"waiting for {message['waiting']}")
             if "start" in message:

@@ -38,15 +38,22 @@ def hello_of_machine(node_rank: int, nnodes: int, nproc_per_node: int, strategy:
 def objection(ours: Hello, theirs: dict[str, Any]) -> str:
     """In what another machine differs from machine 0 (`ours`), in words; empty where it fits."""
     differences = [
-        f"{name} is {theirs.get(name, 'not said')} there and {wanted} on machine 0"
+        f"{name} is {theirs.get(name, 'not said')}, and {wanted} on machine 0"
         for name, wanted in ours.to_message().items()
         if name != "node_rank" and theirs.get(name) != wanted
     ]
     if not differences:
         node_rank = theirs.get("node_rank")
         if not isinstance(node_rank, int) or not 0 < node_rank < ours.nnodes:
-            differences = [f"its number is {node_rank}, and the others of {ours.nnodes} are 1 to {ours.nnodes - 1}"]
+            differences = [
+                f"node_rank is {node_rank}, and those of the machines that join are {numbers_of_others(ours.nnodes)}"
+            ]
     return "; ".join(differences)
+
+
+def numbers_of_others(nnodes: int) -> str:
+    """`1`, or `1 to 3`."""
+    return "1" if nnodes == 2 else f"1 to {nnodes - 1}"
 
 
 def _torch_version() -> str:

@@ -43,7 +43,7 @@ class Host:
         self._trouble: str | None = None
         self._state = "gathering"
         listening = self.listening = listening_address(address, port)
-        if listening in ("::", "0.0.0.0"):  # noqa: S104 - compared only
+        if listening in ("::", "0.0.0.0"):
             say(f"{address} is no address of this machine; the others must be able to reach it there all the same")
         self._server = grpc.server(
             ThreadPoolExecutor(max_workers=hello.nnodes + 8, thread_name_prefix="machines"), options=SERVER_OPTIONS
@@ -69,13 +69,14 @@ class Host:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise LaunchError(
-                        "JOIN_TIMEOUT", f"{_named(missing)} did not join this one at {self._target} within {seconds:g} s."
+                        "JOIN_TIMEOUT",
+                        f"{_named(missing)} did not join this one at {self._target} within {seconds:g} s.",
                     )
                 if missing != known or time.monotonic() >= reminder:
                     known, reminder = missing, time.monotonic() + REMINDER
                     self._say(
-                        f"waiting up to {left:.0f} s for {_named(missing)} of {self._hello.nnodes} to join at {self._target}: "
-                        f"npx mrlm join --config FILE --node-rank {missing[0]}"
+                        f"waiting up to {left:.0f} s for {_named(missing)} of {self._hello.nnodes} to join at "
+                        f"{self._target}: npx mrlm join --config FILE --node-rank {missing[0]}"
                     )
                     for guest in self._guests.values():
                         guest.outbox.put({"waiting": _named(missing)})
@@ -175,9 +176,9 @@ class Host:
 
 class _Handler(grpc.GenericRpcHandler):
     def __init__(self, join: Callable[..., Iterator[bytes]]) -> None:
-        self._join = grpc.stream_stream_rpc_method_handler(join)
+        self._join: Any = grpc.stream_stream_rpc_method_handler(join)
 
-    def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler | None:
+    def service(self, details: grpc.HandlerCallDetails) -> Any:
         return self._join if details.method == METHOD else None
 
 

@@ -8,7 +8,11 @@ from urllib.parse import unquote
 
 METHOD = "/mrlm.engine.Machines/Join"
 # A machine without power or network is noticed after both together, which must be less than a rank's patience.
-_KEEPALIVE = [("grpc.keepalive_time_ms", 10_000), ("grpc.keepalive_timeout_ms", 15_000), ("grpc.keepalive_permit_without_calls", 1)]
+_KEEPALIVE = [
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 15_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+]
 SERVER_OPTIONS = [
     *_KEEPALIVE,
     # A second run on the same port must fail rather than share it.

@@ -105,7 +105,7 @@ class _Call:
                     self._deliver(finish)
         except grpc.RpcError as cause:
             if not self._closed:
-                # The rank is gone, and with it the engine: torchrun ends the others.
+                # The rank is gone, and with it the engine: the launcher ends the others.
                 log.error("the sampler of another rank is gone: %s", cause)
 
     def _deliver(self, result: pb.SampleTokens | pb.SampleFinish) -> None:
