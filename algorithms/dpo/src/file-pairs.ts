@@ -14,6 +14,7 @@ export async function pairsFromFile(context: AlgorithmContext, path: string, pai
   const values = await context.rows(path);
   const collected = values.filter(isCollectedRow).length;
   if (collected > 0 && collected < values.length) throw new MrlmError("DATA_INVALID", `${path} has collected episodes among rows of another kind.`, { hint: "Put them into files of their own." });
+  if (collected === 0 && pairsPerGroup > 1) throw new MrlmError("DATA_INVALID", `pairs_per_group is of episodes that are paired within their groups, and ${path} has pairs already.`, { hint: "Leave pairs_per_group out." });
   const pairs =
     collected > 0
       ? pairsOfCollected(values, path, context.renderer, pairsPerGroup)

@@ -13,11 +13,15 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
   description: "Direct preference optimisation (arXiv 2305.18290) and its family, on pairs from a file or from episodes.",
   options: dpoOptions,
   iterations: (options) => options.steps,
+  playsEpisodes: ({ data }) => data === undefined,
   memory: (options) => ({ reference: holdsReference(options), unitSequences: 2 }),
   files: ({ data }) => (data === undefined ? [] : [data]),
-  validate(options, environments) {
+  validate(options, environments, sampling) {
     if (options.data === undefined && environments.length === 0) {
       throw new MrlmError("CONFIG_INVALID", "dpo has neither `data` nor an environment to make pairs in.");
+    }
+    if (options.data === undefined && sampling.temperature <= 0) {
+      throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: all episodes of a group would be the same, and none better than another.", { hint: "Set a temperature above 0 under `sampling`, or learn from pairs of a file (`data`)." });
     }
     if (options.loss === "kto" && options.batch_size < 2) {
       throw new MrlmError("CONFIG_INVALID", "kto estimates its baseline from the other pairs of the batch: batch_size must be at least 2.");

@@ -37,6 +37,8 @@ export const dpoOptions = withOptionRules(schema, (options) => {
     { when: options.reference_free, options: ["reference"], because: "has no effect beside reference_free" },
     { when: loss === "kto", options: ["reference_free"], because: "is not for kto, which measures the divergence from its reference" },
     { when: options.data !== undefined, options: ["prompts", "group_size", "collect_every"], because: "is of episodes that are played, and has no effect on pairs of a file (leave it or data out)" },
+    { when: options.data === undefined && options.pairs_per_group > options.group_size / 2, options: ["pairs_per_group"], because: `is more than a group of ${options.group_size} has pairs` },
+    { when: options.collect_every >= options.steps, options: ["collect_every"], because: `is not below steps (${options.steps}): nothing would be played anew` },
     ...optimizerRules(options),
   ];
 });

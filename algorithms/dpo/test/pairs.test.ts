@@ -42,6 +42,7 @@ describe("pairs of a file", () => {
   test("a row of another shape is refused with its line", async () => {
     await expect(pairsFromFile(contextOf([{ prompt: "q", chosen: "a", rejected: "b" }, { prompt: "q", chosen: "a" }]), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/data.jsonl:2/) });
     const faults: [JsonValue, RegExp][] = [[{ prompt: "q", choosen: "a", rejected: "b" }, /it has no chosen, but prompt, choosen, rejected\./], [["q", "a"], /it has no prompt and no chosen and no rejected/], [{ prompt: "q", chosen: 5, rejected: "b" }, /chosen must be text or messages/]];
+    await expect(pairsFromFile(contextOf([{ prompt: "q", chosen: "a", rejected: "b" }]), "data.jsonl", 2)).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("has pairs already") });
     for (const [row, message] of faults) await expect(pairsFromFile(contextOf([row]), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(message) });
   });
 });

@@ -45,6 +45,7 @@ const schema = z.strictObject({
 /** Options of `ppo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
 export const ppoOptions = withOptionRules(schema, (options) => {
   const { critic, kl_coefficient: coefficient, kl_placement: placement } = options;
+  const isOneUpdate = options.updates_per_step * options.minibatches === 1;
   return [
     { when: critic === "shared", options: ["critic_path", "critic_learning_rate", "critic_warmup_steps"], because: "is for a separate critic; a shared one is the policy itself (set critic: separate, or leave it out)" },
     { when: coefficient === 0, options: ["kl_target"], because: "adapts kl_coefficient, which is 0 and stays so (set it to where it should start, 0.05 for instance)" },
@@ -53,6 +54,10 @@ export const ppoOptions = withOptionRules(schema, (options) => {
     { when: coefficient > 0 && placement === "loss", options: ["kl_clip"], because: "has no effect with kl_placement: loss" },
     { when: options.kl_target === undefined, options: ["kl_horizon"], because: "has no effect without kl_target" },
     { when: options.minibatches > options.prompts_per_step, options: ["minibatches"], because: `is more than prompts_per_step (${options.prompts_per_step}): some would be empty` },
+    { when: options.critic_warmup_steps >= options.steps, options: ["critic_warmup_steps"], because: `is not below steps (${options.steps}): the policy would never learn` },
+    { when: isOneUpdate, options: ["stop_kl"], because: "has no effect with one update of each batch, after which none is left to leave out" },
+    { when: isOneUpdate, options: ["value_clip"], because: "has no effect with one update of each batch, in which every value is the old one" },
+    { when: options.on_length === "mask", options: ["cut_penalty"], because: "has no effect with on_length: mask, which leaves cut episodes out" },
     ...optimizerRules(options),
   ];
 });

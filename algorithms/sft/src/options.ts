@@ -13,6 +13,10 @@ const source = z.strictObject({
   path: z.string().optional().describe("A file as `data` names one; without it the environments' own demonstrations"),
   weight: z.number().positive().default(1).describe("Share of the conversations, relative to the other sources"),
   ...lessons,
+}).superRefine(({ path, demonstrations, min_reward }, context) => {
+  const refuse = (name: string, input: unknown, message: string): void => context.addIssue({ code: "custom", path: [name], message, input });
+  if (path !== undefined && demonstrations !== undefined) refuse("demonstrations", demonstrations, "has no effect on a file: it is of environments' own demonstrations");
+  if (path === undefined && min_reward !== undefined) refuse("min_reward", min_reward, "has no effect on environments' own demonstrations (it is for episodes of a file)");
 });
 
 const schema = z.strictObject({

@@ -89,11 +89,21 @@ describe("sft on a bigram model", () => {
     [{ action_weight: 0 }, "CONFIG_INVALID", /both 0/],
     [{ min_reward: 0.5 }, "CONFIG_INVALID", /min_reward.*own demonstrations/s],
     [{ data: fileOf({ prompt: "1", completion: "a" }), demonstrations: 5 }, "CONFIG_INVALID", /demonstrations.*every source of data is a file/s],
+    [{ data: [{ path: fileOf({ prompt: "1", completion: "a" }), demonstrations: 5 }] }, "CONFIG_INVALID", /data\[0\]\.demonstrations: has no effect on a file/],
+    [{ data: [{ min_reward: 0.5 }] }, "CONFIG_INVALID", /data\[0\]\.min_reward: has no effect on environments' own/],
+    [{ sampling: { temperature: 0.5 } }, "CONFIG_INVALID", /sampling of this stage has no effect: sft@1 plays no episodes/],
     [{ observation_weight: -1 }, "CONFIG_INVALID", /observation_weight/],
     [{ action_weight: 0, observation_weight: 1 }, "DATA_INVALID", /in none of them does an observation follow a turn/],
     [{ data: [{ path: fileOf({ prompt: "1", completion: "a" }), action_weight: 0, observation_weight: 1 }] }, "DATA_INVALID", /1 without an observation after a turn/],
   ])("what has nothing to learn is refused: %j", async (options, code, message) => {
     await expect(trainBigram(training(options))).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  test("an environment that demonstrates nothing is refused before anything is started, unless files are learnt from", async () => {
+    const { demonstrate: _, ...silent } = lettersEnvironment();
+    const data = fileOf({ prompt: "1", completion: "a" });
+    await expect(trainBigram({ ...training(), environments: [silent] })).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(/run\.yaml:\d+:\d+: .*none in letters@1/) });
+    expect((await trainBigram({ ...training({ data, steps: 1 }), environments: [silent] })).reports).toHaveLength(1);
   });
 
   describe("collected episodes", () => {

@@ -105,6 +105,10 @@ describe("values", () => {
     ["output: 7", "run.yaml:1:9: output:"],
     ["model: {random: {tokenizer: x}}", "run.yaml:1:17: model.random.config: is missing"],
     ["sampling: {top_p: 0}", "run.yaml:1:19: sampling.top_p: must be above 0, but it is 0"],
+    ["sampling: {max_tokens: 4, min_tokens: 5}", "run.yaml:1:39: sampling.min_tokens (5) is above max_tokens (4)"],
+    ["eval: {tasks: 0, every: 2}", "run.yaml:1:18: eval.every has no effect"],
+    ["model: {path: m, lora: {rank: 4, alpha: 8, dropout: 0.1}}", "run.yaml:1:53: model.lora.dropout: must be 0"],
+    ["stages: [{algorithm: grpo, sampling: {min_tokens: 300}}]", "run.yaml:1:51: sampling.min_tokens (300) is above max_tokens (256)"],
     ["name: a/b", "run.yaml:1:7: name: must be letters, digits"],
   ];
   test.each(cases)("%s", (text, message) => {
@@ -163,6 +167,11 @@ describe("resolving", () => {
       checkpoint: { every: 50, keep: 2 },
     });
     expect(config.model.path).toBe(`${process.cwd()}/m`);
+  });
+
+  test("the seed system's form without evaluation loads again", () => {
+    const { config } = parse("model: {path: m}\ntraining: {algorithm: sft, num_epochs: 2, eval_every: 5, eval_episodes: 0}");
+    expect(parse(config).config).toEqual(config);
   });
 
   test("any resolved configuration is a fixed point", () => {

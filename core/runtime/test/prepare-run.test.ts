@@ -81,6 +81,7 @@ describe("whatever is wrong is said before training begins, with its place", () 
       "CONFIG_INVALID",
       /^run\.yaml:5:5: .*temperature is 0/,
     ],
+    ["a goal without an environment to measure it in", "stages: [{algorithm: grpo, steps: 1, until: {accuracy: 0.5}}]", "CONFIG_INVALID", /^run\.yaml:2:38: until is measured on tasks/],
     [
       "a split that does not exist",
       "environments: [{id: counter}]\neval: {split: evil}\nstages: [{algorithm: grpo, steps: 1}]",

@@ -51,6 +51,7 @@ model:
   use_flash_attention: true
   use_lora: true
   lora_r: 4
+  lora_dropout: 0.05
   generation: {max_new_tokens: 512, temperature: 0.7, do_sample: true, top_p: 0.9}
 eval_envs:
   - {env_type: math, mode: client, difficulty_range: [1, 3], max_attempts: 2, dataset: null}
@@ -82,6 +83,7 @@ output: {save_dir: outputs/grpo, log_interval: 10, eval_interval: 5, save_interv
     expect(notices.map((notice) => notice.split(": ")[1]?.split(" ")[0])).toEqual([
       "model.device_map",
       "model.use_flash_attention",
+      "model.lora_dropout",
       "model.generation.top_p",
       "output.log_interval",
       "ppo",

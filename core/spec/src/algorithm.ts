@@ -20,6 +20,8 @@ export interface TrainingEnvironment {
   readonly splits: Readonly<Record<string, number>>;
   /** Splits whose tasks are taken in the order of their index instead of in a random one. */
   readonly orderedSplits: readonly string[];
+  /** Whether `demonstrate` has anything to show. */
+  readonly hasDemonstrations: boolean;
   demonstrate(tasks: readonly TaskId[]): Promise<readonly Demonstration[]>;
 }
 
@@ -64,6 +66,8 @@ export interface AlgorithmDefinition<Options = unknown> {
   iterations(options: Options): number;
   /** Whether the policy is to be made with a value head; it has no effect on other stages. */
   needsValueHead?(options: Options): boolean;
+  /** Whether it plays episodes: `sampling` of a stage that does not is refused. Without it every stage does. */
+  playsEpisodes?(options: Options): boolean;
   /** What it makes beside the policy, for the estimate of a run's memory; without it the policy alone is counted. */
   memory?(options: Options): AlgorithmMemory;
   /**

@@ -37,7 +37,7 @@ export interface Place {
 /** Everything that an algorithm reaches, without configuration, checkpoints or evaluation. */
 export async function contextOf(place: Place): Promise<AlgorithmContext> {
   const { engine, policy, host, environment, renderer, seed = 0, sampling = {}, rows = [] } = place;
-  const { splits, orderedSplits } = await host.describe(environment);
+  const { splits, orderedSplits, hasDemonstrations } = await host.describe(environment);
   let reference: Promise<ModelId> | undefined;
   return {
     engine,
@@ -57,7 +57,7 @@ export async function contextOf(place: Place): Promise<AlgorithmContext> {
       turnLimit: () => 0,
     }),
     sampling: { temperature: 1, maxTokens: 8, ...sampling },
-    environments: [{ ref: environment, weight: 1, splits, orderedSplits, demonstrate: (tasks) => host.demonstrate(environment, tasks) }],
+    environments: [{ ref: environment, weight: 1, splits, orderedSplits, hasDemonstrations, demonstrate: (tasks) => host.demonstrate(environment, tasks) }],
     rows: async () => rows,
     logger: silentLogger,
     random: (name) => randomStream(name, seed),

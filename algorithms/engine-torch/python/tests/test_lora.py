@@ -12,7 +12,7 @@ from autograd import accumulated, largest_difference, reference_gradients, refer
 from client import Array, EngineCallError, Outputs, group
 from running import RunningEngine
 from test_numerics import PROMPTS, recomputed, sample
-from tiny import LLAMA, QWEN2
+from tiny import GPT2, LLAMA, QWEN2
 from transformers import AutoModelForCausalLM
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
@@ -181,6 +181,21 @@ def test_numerics_52_an_adapter_goes_on_bit_by_bit(adapted: RunningEngine, tmp_p
         ours, theirs = (e.client.forward(UNITS, model_id)[0]["logprob"].tobytes() for e in (adapted, second))
         assert ours == theirs
     second.stop()
+
+
+def test_layers_of_gpt2_are_adapted_though_they_are_no_linear(engine: RunningEngine, tmp_path: Path) -> None:
+    held = engine.create(config=GPT2, lora=LORA)
+    adapted = {name.split(".lora_")[0].rsplit(".", 1)[-1] for name, p in held.named_parameters() if p.requires_grad}
+    assert adapted == {"c_attn", "c_proj", "c_fc"}
+    before = engine.client.forward(UNITS)[0]["logprob"].copy()
+    train(engine)
+    trained = engine.client.forward(UNITS)[0]["logprob"]
+    assert np.abs(trained - before).max() > 1e-3
+    directory = str(tmp_path / "hf")
+    engine.client.numbered("Export", pb.ExportRequest, model_id="policy", directory=directory, merge_adapter=True)
+    merged = pb.CreateModelRequest(model_id="merged", role=pb.ROLE_REFERENCE, directory=directory, dtype="float32")
+    engine.client.unary("CreateModel", merged)
+    np.testing.assert_allclose(engine.client.forward(UNITS, "merged")[0]["logprob"], trained, atol=1e-4)
 
 
 def test_a_model_that_others_read_stays(adapted: RunningEngine) -> None:

@@ -50,7 +50,7 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
   if (!parsed.success) throw configError(source, problemsOf(configSchema, source.value ?? {}, parsed.error));
   const input = parsed.data;
   const { config, origins, hasSeedEnvironments } = translateSeedForm(input);
-  const problems = [...saidTwice(input), ...incompleteness(config)];
+  const problems = [...saidTwice(input), ...incompleteness(config, input)];
   if (problems.length > 0) throw configError(source, problems);
   const place = {
     fallbackName: basename(options.path).replace(/\.[^.]*$/, "") || "run",
@@ -67,7 +67,7 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
   };
 }
 
-function incompleteness(config: ConfigInput): ConfigProblem[] {
+function incompleteness(config: ConfigInput, input: ConfigInput): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const { path, random } = config.model;
   if ((path === undefined) === (random === undefined))
@@ -76,6 +76,8 @@ function incompleteness(config: ConfigInput): ConfigProblem[] {
   for (const section of ["engine", "server"] as const)
     if (config[section]?.token_file !== undefined && config[section].address === undefined)
       problems.push({ path: [section, "token_file"], at: "key", text: `${section}.token_file is for one that is already running: give its \`address\` too` });
+  if (input.eval?.tasks === 0 && (input.eval.every ?? 0) > 0) problems.push({ path: ["eval", "every"], at: "key", text: "eval.every has no effect: eval.tasks is 0, and nothing is evaluated" });
+  problems.push(...samplingProblems(config));
   config.stages?.forEach((stage, i) => {
     const { algorithm: _, name: __, sampling: ___, options, ...inline } = stage;
     for (const key of Object.keys(inline))
@@ -83,6 +85,16 @@ function incompleteness(config: ConfigInput): ConfigProblem[] {
         problems.push({ path: ["stages", i, key], at: "key", text: `"${key}" is given both beside \`options\` and in it: leave one of them out` });
   });
   return problems;
+}
+
+/** A turn that must have more tokens than it may have. */
+function samplingProblems({ sampling, stages = [] }: ConfigInput): ConfigProblem[] {
+  const all: { readonly path: ConfigPath; readonly own: typeof sampling }[] = [{ path: ["sampling"], own: sampling }, ...stages.map((stage, i) => ({ path: ["stages", i, "sampling"], own: stage.sampling }))];
+  return all.flatMap(({ path, own }) => {
+    const { min_tokens = 0, max_tokens = 256 } = { ...sampling, ...own };
+    const isSaidHere = own?.min_tokens !== undefined || own?.max_tokens !== undefined;
+    return isSaidHere && min_tokens > max_tokens ? [{ path: [...path, own?.min_tokens === undefined ? "max_tokens" : "min_tokens"], at: "value" as const, text: `sampling.min_tokens (${min_tokens}) is above max_tokens (${max_tokens})` }] : [];
+  });
 }
 
 function noticesOf(input: ConfigInput, source: SourceText): string[] {

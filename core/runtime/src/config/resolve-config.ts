@@ -50,7 +50,7 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       split: input.eval?.split ?? "eval",
       tasks: input.eval?.tasks ?? 256,
       samples: input.eval?.samples ?? 1,
-      every: input.eval?.every ?? 0,
+      every: input.eval?.tasks === 0 ? 0 : (input.eval?.every ?? 0),
       may_fail: input.eval?.may_fail ?? false,
     },
     engine: {

@@ -121,7 +121,6 @@ function translateModel(input: ConfigInput): ConfigInput["model"] {
       ? dropEmpty({
           rank: model.lora_r ?? 8,
           alpha: model.lora_alpha ?? 16,
-          dropout: model.lora_dropout,
           target_modules: model.lora_target_modules ?? undefined,
         })
       : undefined;

@@ -10,7 +10,7 @@ import {
 import { readRows } from "../collection/rows.ts";
 import { configError, optionProblems } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
-import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment, ResolvedSampling } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/provisions.ts";
 import { modelDirectory } from "../run/model-directory.ts";
@@ -123,8 +123,16 @@ async function prepareStage(
   // What the algorithm will read is read once before anything is started: a file that is missing or broken is found in seconds.
   for (const path of definition.files?.(outcome.value) ?? []) await at([...place, "data"], () => assertRows(path, config.base_directory));
   const { name, until } = stage;
+  if (definition.playsEpisodes?.(outcome.value) === false && !hasSamplingOfRun(stage.sampling, config))
+    throw configError(loaded.source, [{ path: [...place, "sampling"], at: "key", text: `sampling of this stage has no effect: ${definition.id} plays no episodes here (evaluations sample as the run does)` }]);
+  if (until !== undefined && environments.length === 0)
+    throw configError(loaded.source, [{ path: [...place, "until"], at: "key", text: "until is measured on tasks of the environments, and there are none" }]);
   const goal = until === undefined ? {} : { goal: stageGoal(until, environments, config.environments) };
   return { name, definition, options: outcome.value, iterations: definition.iterations(outcome.value), ...goal };
+}
+
+function hasSamplingOfRun(sampling: ResolvedSampling, config: ResolvedConfig): boolean {
+  return JSON.stringify(rolloutSampling(sampling)) === JSON.stringify(rolloutSampling(config.sampling));
 }
 
 async function assertRows(path: string, directory: string): Promise<void> {
@@ -148,6 +156,7 @@ async function trainingEnvironment(
     weight: environment.weight,
     splits: described.splits,
     orderedSplits: described.orderedSplits,
+    hasDemonstrations: described.hasDemonstrations,
     demonstrate: (tasks) => persist(() => host.demonstrate(ref, tasks), { reconnection, onWait: () => undefined }),
   };
 }

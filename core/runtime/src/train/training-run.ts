@@ -1,6 +1,5 @@
 import { type AlgorithmRun, type Engine, type EnvironmentHost, type EnvironmentRef, type IterationReport, type LoadOptions, type Logger, MrlmError } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
-import { canonicalJson } from "../names/canonical-json.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import { type MetricsRow, plainMetrics } from "../run/metrics-file.ts";
@@ -53,8 +52,8 @@ export class TrainingRun {
   private constructor(parts: TrainingRunParts, state: RunState, policy: Policy) {
     const { prepared, host, isDeterministic, logger } = parts;
     const { sampling, server, seed, environments } = prepared.config;
-    const keyOf = ({ id, options }: EnvironmentRef): string => `${id} ${canonicalJson(options ?? {})}`;
-    const turnLimits = new Map(prepared.environments.map(({ ref }, i) => [keyOf(ref), environments[i]?.max_turns ?? 0]));
+    // By the entry itself: two may differ in their limits alone, and what is measured has limits of its own.
+    const turnLimits = new Map<EnvironmentRef, number>(prepared.environments.map(({ ref }, i) => [ref, environments[i]?.max_turns ?? 0]));
     this.#parts = parts;
     this.#state = state;
     this.#policy = policy;
@@ -72,7 +71,7 @@ export class TrainingRun {
       logger,
       renderer: () => policy.renderer,
       tokenLimit: () => Math.min(policy.info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
-      turnLimit: (environment) => turnLimits.get(keyOf(environment)) ?? 0,
+      turnLimit: (environment) => turnLimits.get(environment) ?? 0,
     });
   }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import save_file
+from transformers.pytorch_utils import Conv1D
 
 from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.errors import EngineError
@@ -52,12 +53,12 @@ def inject_adapter(module: Any, settings: dict[str, Any]) -> None:
 
 
 def linear_layers_but_head(module: Any) -> list[str]:
-    """Last name parts of the linear layers, the language-model head excepted."""
+    """Last name parts of the linear layers (GPT-2 writes them as Conv1D), the language-model head excepted."""
     head = module.get_output_embeddings()
     names = {
         name.rsplit(".", 1)[-1]
         for name, layer in module.named_modules()
-        if isinstance(layer, torch.nn.Linear) and layer is not head
+        if isinstance(layer, (torch.nn.Linear, Conv1D)) and layer is not head
     }
     return sorted(names)
 

@@ -15,7 +15,7 @@ const tokenizer = z.union([
 const lora = z.strictObject({
   rank: z.int().positive(),
   alpha: z.number().positive(),
-  dropout: z.number().min(0).lt(1).optional(),
+  dropout: z.number().refine((dropout) => dropout === 0, "must be 0: the engine trains without dropout, so that a sample's ratio starts at 1").optional().describe("0: the engine trains without dropout, so that a sample's ratio starts at 1"),
   target_modules: z.array(z.string()).min(1).optional(),
 });
 

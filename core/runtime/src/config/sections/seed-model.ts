@@ -26,7 +26,7 @@ export const seedModelKeys = {
   use_lora: z.boolean().optional().describe("With lora_r and lora_alpha, the seed system's form of `lora`"),
   lora_r: z.int().positive().optional(),
   lora_alpha: z.number().positive().optional(),
-  lora_dropout: z.number().min(0).lt(1).optional(),
+  lora_dropout: withoutEffect("the engine trains without dropout, so that a sample's ratio starts at 1"),
   lora_target_modules: z.array(z.string()).nullish(),
   model_type: z.literal("causal_lm").optional().describe("Causal language models only"),
   tokenizer_name_or_path: withoutEffect(DIRECTORY),

@@ -1,0 +1,30 @@
+// npm run fuzz:train [-- --runs N] [--seed S] [--only I] [--code]: trains by random configurations, each a few thousand parameters for a few steps, and complains of what breaks.
+// What is said of number I of a seed comes again with --only I. The last line is JSON; the exit code is 1 where there was a complaint.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { draw } from "./draw.ts";
+import { openPlace } from "./place.ts";
+import { tryOut } from "./trial.ts";
+
+const { values } = parseArgs({ options: { runs: { type: "string", default: "100" }, seed: { type: "string", default: "0" }, only: { type: "string" }, code: { type: "boolean", default: false }, show: { type: "boolean", default: false } } });
+const directory = mkdtempSync(join(tmpdir(), "mrlm-fuzz-"));
+const place = await openPlace(directory, { withCode: values.code });
+const numbers = values.only === undefined ? Array.from({ length: Number(values.runs) }, (_, i) => i) : [Number(values.only)];
+const counts: Record<string, number> = {};
+let complaints = 0;
+for (const number of numbers) {
+  const drawn = draw(`fuzz/${values.seed}/${number}`, place);
+  if (values.show) console.error(JSON.stringify(drawn.config, undefined, 2), drawn.strategy);
+  const began = performance.now();
+  const verdict = await tryOut(drawn, place);
+  counts[verdict.kind] = (counts[verdict.kind] ?? 0) + 1;
+  complaints += verdict.complaints.length;
+  if (values.show) console.error(verdict.kind, ((performance.now() - began) / 1000).toFixed(1));
+  for (const complaint of verdict.complaints) console.error(`${number} (${verdict.kind}): ${complaint}`);
+}
+await place.close();
+rmSync(directory, { recursive: true, force: true });
+console.log(JSON.stringify({ seed: values.seed, runs: numbers.length, ...counts, complaints }));
+process.exitCode = complaints > 0 ? 1 : 0;

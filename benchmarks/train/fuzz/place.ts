@@ -1,0 +1,127 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connectEngine } from "@mrlm/client";
+import dpoPlugin from "@mrlm/dpo";
+import { launchEngine } from "@mrlm/engine-torch";
+import codePlugin from "@mrlm/environment-code";
+import mathPlugin from "@mrlm/environment-math";
+import grpoPlugin from "@mrlm/grpo";
+import ppoPlugin from "@mrlm/ppo";
+import { LocalHost, parseConfig, PluginHost, prepareRun, type PreparedRun, trainRun } from "@mrlm/runtime";
+import javascriptPlugin from "@mrlm/sandbox-javascript";
+import pythonPlugin from "@mrlm/sandbox-python";
+import scorerMathPlugin from "@mrlm/scorer-math";
+import sftPlugin from "@mrlm/sft";
+import type { Engine } from "@mrlm/spec";
+import tensorboardPlugin from "@mrlm/tracker-tensorboard";
+import reversePlugin from "../../../examples/reverse/reverse.ts";
+import { run } from "../../../test/e2e/support/mrlm.ts";
+import { fuzzEnvironments } from "./environments.ts";
+
+/** How many processes an engine has, and what they share. */
+export type Strategy = "one" | "ddp" | "fsdp";
+
+/** Data files to learn from. */
+export interface Data {
+  readonly conversations: string;
+  readonly pairs: string;
+  readonly messagePairs: string;
+  readonly collected: string;
+  readonly parquet: string;
+}
+
+/** Where trials take place: one host and one engine of each kind for all of them. */
+export interface Place {
+  readonly host: LocalHost;
+  readonly plugins: PluginHost;
+  readonly data: Data;
+  /** A model that has learnt the form of an answer, so that episodes differ in what they earn. */
+  readonly model: string;
+  /** Of the run directories. */
+  readonly runs: string;
+  readonly withCode: boolean;
+  /** Started on the first call. */
+  engine(strategy: Strategy): Promise<Engine>;
+  /** Throws as `mrlm train` does before anything is started. */
+  prepare(text: string): Promise<PreparedRun>;
+  close(): Promise<void>;
+}
+
+const PLUGINS = [sftPlugin, grpoPlugin, ppoPlugin, dpoPlugin, mathPlugin, codePlugin, scorerMathPlugin, javascriptPlugin, pythonPlugin, tensorboardPlugin, reversePlugin, fuzzEnvironments];
+
+/** Makes a place below `directory`: engines, a model of a few thousand parameters, and data files. */
+export async function openPlace(directory: string, options: { readonly withCode: boolean }): Promise<Place> {
+  const runs = join(directory, "runs");
+  mkdirSync(runs, { recursive: true });
+  const plugins = await PluginHost.of(PLUGINS);
+  const host = new LocalHost({ source: plugins });
+  const engines = new Map<Strategy, Promise<{ readonly engine: Engine; stop(): Promise<void> }>>();
+  const place = {
+    host,
+    plugins,
+    runs,
+    ...options,
+    data: writeData(directory),
+    model: "",
+    async engine(strategy: Strategy) {
+      const opened = engines.get(strategy) ?? startEngine(strategy, directory);
+      engines.set(strategy, opened);
+      return (await opened).engine;
+    },
+    prepare: (text: string) => prepareRun(parseConfig(text, { path: join(directory, "fuzz.yaml"), workingDirectory: directory }), { host, algorithms: plugins }),
+    async close() {
+      for (const opened of engines.values()) await (await opened).stop();
+      await host.close();
+      await plugins.close();
+    },
+  };
+  const { model } = await trainRun({ prepared: await place.prepare(JSON.stringify(warmConfig(runs))), host, engine: await place.engine("one") });
+  for (const file of [place.data.collected, place.data.parquet]) await collect(model as string, file);
+  return { ...place, model: model as string };
+}
+
+function warmConfig(runs: string): object {
+  const config = { model_type: "qwen2", hidden_size: 32, intermediate_size: 64, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1, max_position_embeddings: 256, tie_word_embeddings: true };
+  return {
+    name: "warm",
+    model: { random: { config, tokenizer: "characters" } },
+    environments: [{ id: "math@1", options: { families: ["ordering"], difficulty_range: 1, style: "terse", rewards: { format: 0.5 } } }, { id: "letters@1", weight: 0.3 }],
+    sampling: { max_tokens: 8 },
+    stages: [{ algorithm: "sft", steps: 24, batch_size: 32, learning_rate: 1e-2 }],
+    eval: { tasks: 0 },
+    output: { directory: runs },
+  };
+}
+
+async function collect(model: string, file: string): Promise<void> {
+  const { code, stderr } = await run(["collect", "--model", model, "--environment", "math@1", "-n", "48", "--group-size", "6", "-o", file]);
+  if (code !== 0) throw new Error(stderr);
+}
+
+async function startEngine(strategy: Strategy, logDirectory: string): Promise<{ readonly engine: Engine; stop(): Promise<void> }> {
+  const started = await launchEngine({ device: "cpu", threads: 1, logDirectory, ...(strategy === "one" ? {} : { distributed: { strategy, processesPerNode: 2, nodes: 1 } }) });
+  const engine = await connectEngine(started.address);
+  return {
+    engine,
+    async stop() {
+      await engine.close();
+      await started.stop();
+    },
+  };
+}
+
+function writeData(directory: string): Data {
+  const write = (name: string, rows: readonly object[]): string => {
+    writeFileSync(join(directory, name), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    return join(directory, name);
+  };
+  const user = (content: string) => ({ role: "user", content });
+  const assistant = (content: string) => ({ role: "assistant", content });
+  return {
+    conversations: write("conversations.jsonl", Array.from({ length: 12 }, (_, i) => (i % 3 === 0 ? { messages: [user(`${i}?`), assistant("b"), user("and?"), assistant(`d${i}`)] } : { prompt: `${i}`, completion: "bd ".repeat(i) }))),
+    pairs: write("pairs.jsonl", Array.from({ length: 9 }, (_, i) => ({ prompt: `${i} + ${i}`, chosen: `<answer>${2 * i}</answer>`, rejected: "no ".repeat(1 + (i % 4)) }))),
+    messagePairs: write("messages.jsonl", Array.from({ length: 9 }, (_, i) => ({ prompt: [user("hi"), assistant("yes?"), user(`${i}`)], chosen: [assistant(`b${i}`)], rejected: [assistant("")] }))),
+    collected: join(directory, "collected.jsonl"),
+    parquet: join(directory, "collected.parquet"),
+  };
+}

@@ -1,0 +1,91 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { openRun, policyOptions, prepareRun, type PreparedRun, trainRun } from "@mrlm/runtime";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { outcomeOf } from "../../../test/e2e/support/outcome.ts";
+import { budgetComplaints, gradientComplaints, hasLearnt, iterationRows, recordComplaints } from "./complaints.ts";
+import type { Drawn } from "./draw.ts";
+import type { Place } from "./place.ts";
+import { compareWeights } from "./weights.ts";
+
+/** What came of a configuration. */
+export interface Verdict {
+  readonly kind: "trained" | "refused" | "stopped";
+  readonly complaints: readonly string[];
+}
+
+/** What a run may find out only while it plays: there was nothing to learn from. */
+const FOUND_OUT_LATER = [/There is not one pair to learn from/];
+
+/** Trains by a configuration, again, on from a checkpoint, and under another token budget; complains of everything that should not be. */
+export async function tryOut({ config, strategy, chance }: Drawn, place: Place): Promise<Verdict> {
+  const prepared = await place.prepare(JSON.stringify(config, undefined, 2)).catch((error: unknown) => error as Error);
+  if (prepared instanceof Error) return { kind: "refused", complaints: [MrlmError.isInstance(prepared) ? `${prepared.code} ${prepared.message}` : String(prepared.stack)] };
+  const engine = await place.engine(strategy);
+  const train = async (run: PreparedRun): Promise<string> => (await trainRun({ prepared: run, host: place.host, engine })).directory;
+  const made: string[] = [];
+  try {
+    const before = join(mkdtempSync(join(place.runs, "before-")), "model");
+    made.push(dirname(before));
+    await forgetModels(engine);
+    await engine.createModel(policyOptions(prepared.config));
+    await engine.export("policy", before, prepared.config.model.lora === undefined ? {} : { mergeAdapter: true });
+    const first = await train(prepared);
+    made.push(first);
+    const rows = iterationRows(first);
+    const { isSame, nonFinite } = compareWeights(before, join(first, "model"));
+    const complaints = [...recordComplaints(first), ...gradientComplaints(rows)];
+    if (isSame && hasLearnt(rows)) complaints.push("there were gradients, and the weights are as they were");
+    const decays = prepared.stages.some(({ options }) => (options as { readonly weight_decay?: number }).weight_decay !== 0);
+    if (!isSame && !hasLearnt(rows) && !decays) complaints.push("there was no gradient, and the weights have changed");
+    if (nonFinite.length > 0) complaints.push(`not finite: ${nonFinite.join(", ")}`);
+
+    const second = await train(prepared);
+    made.push(second);
+    complaints.push(...difference(first, second, prepared, "the same again"));
+
+    const checkpoints = readdirSync(join(first, "checkpoints"));
+    const resumed = `${first}-resumed`;
+    cpSync(first, resumed, { recursive: true });
+    made.push(resumed);
+    rmSync(join(resumed, "model"), { recursive: true, force: true });
+    const at = chance.pick(checkpoints);
+    const { run, loaded, checkpoint } = await openRun(join(resumed, "checkpoints", at), () => undefined);
+    await trainRun({ prepared: await prepareRun(loaded, { host: place.host, algorithms: place.plugins }), host: place.host, engine, run, ...(checkpoint === undefined ? {} : { checkpoint }) });
+    complaints.push(...difference(first, resumed, prepared, `resumed at ${at}`));
+
+    const { model } = prepared.config;
+    if (["float32", "auto"].includes(model.dtype)) {
+      const other = await place.prepare(JSON.stringify({ ...config, model: { ...(config["model"] as JsonObject), micro_batch_tokens: model.micro_batch_tokens === 64 ? 1000 : 64 } }));
+      const third = await train(other);
+      made.push(third);
+      const { updates_per_step = 1, minibatches = 1 } = prepared.stages[0]?.options as { readonly updates_per_step?: number; readonly minibatches?: number };
+      complaints.push(...budgetComplaints(rows, iterationRows(third), updates_per_step * minibatches === 1 ? 1e-5 : 3e-3));
+    }
+    return { kind: "trained", complaints };
+  } catch (error) {
+    const isMrlm = MrlmError.isInstance(error);
+    if (isMrlm && FOUND_OUT_LATER.some((known) => known.test(error.message))) return { kind: "stopped", complaints: [] };
+    return { kind: "stopped", complaints: [isMrlm && error.code !== "INTERNAL" ? `${error.code} ${error.message}` : String((error as Error).stack)] };
+  } finally {
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+async function forgetModels(engine: Awaited<ReturnType<Place["engine"]>>): Promise<void> {
+  const { models } = await engine.describe();
+  for (const { model } of models.toReversed()) await engine.releaseModel(model);
+}
+
+function difference(one: string, other: string, { config }: PreparedRun, what: string): string[] {
+  const [expected, found] = [one, other].map((directory) => (config.output.trajectories ? outcomeOf(directory) : { metrics: iterationRows(directory).map((row) => ({ ...row, seconds: undefined })), episodes: [], weights: "" })) as [ReturnType<typeof outcomeOf>, ReturnType<typeof outcomeOf>];
+  const complaints: string[] = [];
+  if (expected.weights !== found.weights || !compareWeights(join(one, "model"), join(other, "model")).isSame) complaints.push(`${what}: other weights`);
+  for (const part of ["metrics", "episodes"] as const) {
+    const at = expected[part].findIndex((row, i) => !isDeepStrictEqual(row, found[part][i]));
+    if (at >= 0) complaints.push(`${what}: ${part}[${at}] ${JSON.stringify(expected[part][at]).slice(0, 1500)} became ${JSON.stringify(found[part][at])?.slice(0, 1500)}`);
+    else if (expected[part].length !== found[part].length) complaints.push(`${what}: ${expected[part].length} ${part} became ${found[part].length}`);
+  }
+  return complaints;
+}
