@@ -27,9 +27,11 @@ export function iterationRows(directory: string): IterationRow[] {
   return new MetricsFile(join(directory, "metrics.jsonl")).rows().filter((row: MetricsRow) => row.kind === "iteration") as unknown as IterationRow[];
 }
 
-/** Whether a step of the run changed the policy: some norm above 0 whose step was not skipped, at a rate above 0. */
-export function hasLearnt(rows: readonly IterationRow[]): boolean {
-  return rows.some(({ metrics }) => Number(metrics["optim/grad_norm"] ?? 0) > 0 && Number(metrics["optim/learning_rate"] ?? 0) > 0);
+/** Whether a step of the run changed the policy. The rate of a row is that of its last update: where it is 0, earlier ones may have had another. */
+export function hasLearnt(rows: readonly IterationRow[]): "yes" | "no" | "perhaps" {
+  const moving = rows.filter(({ metrics }) => Number(metrics["optim/grad_norm"] ?? 0) > 0);
+  if (moving.length === 0) return "no";
+  return moving.some(({ metrics }) => Number(metrics["optim/learning_rate"]) > 0) ? "yes" : "perhaps";
 }
 
 /** Steps that had to bring a gradient and did not. Advantages of 0 have none, nor has a hinge that is held. */

@@ -48,7 +48,8 @@ export function draw(name: string, place: Place): Drawn {
   return { name, config, strategy: chance.pick(["one", "one", "one", "one", "one", "one", "one", "ddp", "fsdp"]), chance };
 }
 
-function drawModel(chance: Chance, { model }: Place): JsonObject {
+function drawModel(chance: Chance, { model, isBigram }: Place): JsonObject {
+  if (isBigram) return { ...(chance.of(0.5) ? { path: model } : { random: { config: { initializer_range: 0.5 } } }), ...chance.maybe(0.3, "micro_batch_tokens", [1, 100, 1000]) };
   const source: JsonObject = chance.of(0.5) ? { path: model } : { random: { config: drawArchitecture(chance), tokenizer: "characters", ...chance.maybe(0.3, "seed", [5]) } };
   const dtype = chance.pick(["float32", "float32", "float32", "auto", "bfloat16", "float16"]);
   return {

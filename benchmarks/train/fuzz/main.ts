@@ -1,4 +1,4 @@
-// npm run fuzz:train [-- --runs N] [--seed S] [--only I] [--code]: trains by random configurations, each a few thousand parameters for a few steps, and complains of what breaks.
+// npm run fuzz:train [-- --runs N] [--seed S] [--only I] [--code] [--bigram]: trains by random configurations, each a few thousand parameters for a few steps, and complains of what breaks.
 // What is said of number I of a seed comes again with --only I. The last line is JSON; the exit code is 1 where there was a complaint.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,9 +8,9 @@ import { draw } from "./draw.ts";
 import { openPlace } from "./place.ts";
 import { tryOut } from "./trial.ts";
 
-const { values } = parseArgs({ options: { runs: { type: "string", default: "100" }, seed: { type: "string", default: "0" }, only: { type: "string" }, code: { type: "boolean", default: false }, show: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { runs: { type: "string", default: "100" }, seed: { type: "string", default: "0" }, only: { type: "string" }, code: { type: "boolean", default: false }, bigram: { type: "boolean", default: false }, show: { type: "boolean", default: false } } });
 const directory = mkdtempSync(join(tmpdir(), "mrlm-fuzz-"));
-const place = await openPlace(directory, { withCode: values.code });
+const place = await openPlace(directory, { withCode: values.code, isBigram: values.bigram });
 const numbers = values.only === undefined ? Array.from({ length: Number(values.runs) }, (_, i) => i) : [Number(values.only)];
 const counts: Record<string, number> = {};
 let complaints = 0;
@@ -22,6 +22,7 @@ for (const number of numbers) {
   counts[verdict.kind] = (counts[verdict.kind] ?? 0) + 1;
   complaints += verdict.complaints.length;
   if (values.show) console.error(verdict.kind, ((performance.now() - began) / 1000).toFixed(1));
+  if (number % 25 === 24) console.error(`${number + 1} tried`);
   for (const complaint of verdict.complaints) console.error(`${number} (${verdict.kind}): ${complaint}`);
 }
 await place.close();

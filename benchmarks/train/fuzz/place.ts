@@ -1,21 +1,22 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectEngine } from "@mrlm/client";
+import { chatRenderer, characterTokenizerFiles, toCollectedRows } from "@mrlm/kit";
 import dpoPlugin from "@mrlm/dpo";
 import { launchEngine } from "@mrlm/engine-torch";
 import codePlugin from "@mrlm/environment-code";
 import mathPlugin from "@mrlm/environment-math";
 import grpoPlugin from "@mrlm/grpo";
 import ppoPlugin from "@mrlm/ppo";
-import { LocalHost, parseConfig, PluginHost, prepareRun, type PreparedRun, trainRun } from "@mrlm/runtime";
+import { Journal, LocalHost, parseConfig, PluginHost, prepareRun, type PreparedRun, RunDirectory, trainRun, writeCollection } from "@mrlm/runtime";
 import javascriptPlugin from "@mrlm/sandbox-javascript";
 import pythonPlugin from "@mrlm/sandbox-python";
 import scorerMathPlugin from "@mrlm/scorer-math";
 import sftPlugin from "@mrlm/sft";
 import type { Engine } from "@mrlm/spec";
+import { BigramEngine } from "@mrlm/testing";
 import tensorboardPlugin from "@mrlm/tracker-tensorboard";
 import reversePlugin from "../../../examples/reverse/reverse.ts";
-import { run } from "../../../test/e2e/support/mrlm.ts";
 import { fuzzEnvironments } from "./environments.ts";
 
 /** How many processes an engine has, and what they share. */
@@ -40,6 +41,8 @@ export interface Place {
   /** Of the run directories. */
   readonly runs: string;
   readonly withCode: boolean;
+  /** The engine of the tests instead of the real one: bigrams in float64, without adapters. */
+  readonly isBigram: boolean;
   /** Started on the first call. */
   engine(strategy: Strategy): Promise<Engine>;
   /** Throws as `mrlm train` does before anything is started. */
@@ -50,7 +53,7 @@ export interface Place {
 const PLUGINS = [sftPlugin, grpoPlugin, ppoPlugin, dpoPlugin, mathPlugin, codePlugin, scorerMathPlugin, javascriptPlugin, pythonPlugin, tensorboardPlugin, reversePlugin, fuzzEnvironments];
 
 /** Makes a place below `directory`: engines, a model of a few thousand parameters, and data files. */
-export async function openPlace(directory: string, options: { readonly withCode: boolean }): Promise<Place> {
+export async function openPlace(directory: string, options: Pick<Place, "withCode" | "isBigram">): Promise<Place> {
   const runs = join(directory, "runs");
   mkdirSync(runs, { recursive: true });
   const plugins = await PluginHost.of(PLUGINS);
@@ -64,7 +67,7 @@ export async function openPlace(directory: string, options: { readonly withCode:
     data: writeData(directory),
     model: "",
     async engine(strategy: Strategy) {
-      const opened = engines.get(strategy) ?? startEngine(strategy, directory);
+      const opened = engines.get(strategy) ?? (options.isBigram ? bigramEngine() : startEngine(strategy, directory));
       engines.set(strategy, opened);
       return (await opened).engine;
     },
@@ -75,8 +78,9 @@ export async function openPlace(directory: string, options: { readonly withCode:
       await plugins.close();
     },
   };
-  const { model } = await trainRun({ prepared: await place.prepare(JSON.stringify(warmConfig(runs))), host, engine: await place.engine("one") });
-  for (const file of [place.data.collected, place.data.parquet]) await collect(model as string, file);
+  const warm = await trainRun({ prepared: await place.prepare(JSON.stringify(warmConfig(runs))), host, engine: await place.engine("one") });
+  await writeCollected(warm.directory, place.data);
+  const model = warm.model;
   return { ...place, model: model as string };
 }
 
@@ -87,15 +91,29 @@ function warmConfig(runs: string): object {
     model: { random: { config, tokenizer: "characters" } },
     environments: [{ id: "math@1", options: { families: ["ordering"], difficulty_range: 1, style: "terse", rewards: { format: 0.5 } } }, { id: "letters@1", weight: 0.3 }],
     sampling: { max_tokens: 8 },
-    stages: [{ algorithm: "sft", steps: 24, batch_size: 32, learning_rate: 1e-2 }],
+    stages: [
+      { algorithm: "sft", steps: 24, batch_size: 32, learning_rate: 1e-2 },
+      { algorithm: "grpo", steps: 1, prompts_per_step: 12, group_size: 6, learning_rate: 1e-4 },
+    ],
     eval: { tasks: 0 },
     output: { directory: runs },
   };
 }
 
-async function collect(model: string, file: string): Promise<void> {
-  const { code, stderr } = await run(["collect", "--model", model, "--environment", "math@1", "-n", "48", "--group-size", "6", "-o", file]);
-  if (code !== 0) throw new Error(stderr);
+/** The episodes of a run, as `mrlm collect` writes them. */
+async function writeCollected(run: string, { collected, parquet }: Data): Promise<void> {
+  const { fingerprint } = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
+  const store = RunDirectory.open(run).openTrajectories();
+  const rows = Array.from(store.read()).flatMap(({ trajectory }) => toCollectedRows(trajectory, fingerprint));
+  store.close();
+  const journal = await Journal.open(`${collected}.partial`, {});
+  journal.add({ batch: 0, rows, counts: {} });
+  for (const file of [collected, parquet]) await writeCollection(file, journal, {});
+  journal.remove();
+}
+
+async function bigramEngine(): Promise<{ readonly engine: Engine; stop(): Promise<void> }> {
+  return { engine: new BigramEngine(), stop: async () => undefined };
 }
 
 async function startEngine(strategy: Strategy, logDirectory: string): Promise<{ readonly engine: Engine; stop(): Promise<void> }> {

@@ -1,8 +1,14 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Bytes of each tensor of a Hugging Face directory with one safetensors file (https://github.com/huggingface/safetensors). */
-export function tensorsOf(directory: string): Map<string, { readonly dtype: string; readonly bytes: Buffer }> {
+interface Tensor {
+  readonly dtype: string;
+  readonly bytes: Buffer;
+}
+
+/** What a trained model holds: a Hugging Face directory with one safetensors file (https://github.com/huggingface/safetensors), or a bigram's. */
+function tensorsOf(directory: string): Map<string, Tensor> {
+  if (existsSync(join(directory, "weights.bin"))) return new Map([["weights", { dtype: "F64", bytes: readFileSync(join(directory, "weights.bin")) }]]);
   const file = readFileSync(join(directory, "model.safetensors"));
   const length = Number(file.readBigUInt64LE(0));
   const { __metadata__: _, ...entries } = JSON.parse(file.toString("utf8", 8, 8 + length)) as Record<string, { readonly dtype: string; readonly data_offsets: readonly [number, number] }>;
@@ -18,6 +24,7 @@ export function compareWeights(before: string, after: string): { readonly isSame
 
 function isFiniteThroughout(dtype: string, bytes: Buffer): boolean {
   const copy = new Uint8Array(bytes).buffer;
+  if (dtype === "F64") return new Float64Array(copy).every(Number.isFinite);
   if (dtype === "F32") return new Float32Array(copy).every(Number.isFinite);
   // An exponent of ones alone is infinity or no number.
   const exponent = dtype === "BF16" ? 0x7f80 : 0x7c00;
