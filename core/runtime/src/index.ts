@@ -1,4 +1,5 @@
 export { LocalHost, type LocalHostOptions } from "./host/local-host.ts";
+export { type BlockWatchOptions, watchForBlocks } from "./host/block-watch.ts";
 export { DEFAULT_DEADLINES, type Deadlines, type Phase } from "./host/deadlines.ts";
 export { PluginHost } from "./plugins/plugin-host.ts";
 export type { RegistryEntry } from "./plugins/plugin-registry.ts";

@@ -7,6 +7,7 @@ import type { CommandContext } from "../command.ts";
 import { collectionReport } from "../console/collection-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { listenForInterrupts } from "../interrupts.ts";
+import { unlessLost } from "../services/environments.ts";
 import { outputFile } from "../services/output-file.ts";
 import { openPlayer, type Player } from "../services/player.ts";
 import type { PlayerArguments } from "../services/player-config.ts";
@@ -43,7 +44,7 @@ export async function runCollect(context: CommandContext, args: CollectArguments
     const written = <T>(work: Promise<T>): Promise<T> =>
       work.catch((error: unknown) => Promise.reject(asWriteFailure(error, `The episodes could not be written to ${wanted.output}`, `Mend that; the same command goes on from ${args.output}.partial.`)));
     const journal = await written(Journal.open(wanted.partial, identity));
-    await written(play(context, player, args.split, wanted, journal, interrupts.drain));
+    await unlessLost(player.lost, written(play(context, player, args.split, wanted, journal, AbortSignal.any([interrupts.drain, player.lost]))));
     const rows = await written(writeCollection(wanted.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) }));
     const counts = journal.counts();
     journal.remove();

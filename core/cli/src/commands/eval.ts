@@ -5,6 +5,7 @@ import type { CommandContext } from "../command.ts";
 import { evaluationReport } from "../console/evaluation-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { listenForInterrupts } from "../interrupts.ts";
+import { unlessLost } from "../services/environments.ts";
 import { outputFile } from "../services/output-file.ts";
 import { openPlayer, type Player } from "../services/player.ts";
 import type { PlayerArguments } from "../services/player-config.ts";
@@ -27,7 +28,8 @@ export async function runEval(context: CommandContext, args: EvalArguments): Pro
   let player: Player | undefined;
   try {
     player = await openPlayer(context, args, interrupts.drain);
-    const record = await measure(context, player, args.split, { tasks: Math.min(player.environment.size, wanted), samples, signal: interrupts.drain });
+    const tasks = Math.min(player.environment.size, wanted);
+    const record = await unlessLost(player.lost, measure(context, player, args.split, { tasks, samples, signal: AbortSignal.any([interrupts.drain, player.lost]) }));
     console.emit({ event: "evaluation", ...record });
     if (output === undefined) return;
     write(output, { ...record, versions: { mrlm: VERSION, ...player.engine.versions } });

@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { LocalHost, loadConfig, PluginHost } from "@mrlm/runtime";
+import { LocalHost, loadConfig, PluginHost, watchForBlocks } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command.ts";
@@ -37,6 +37,8 @@ export async function serve({ console, directory }: CommandContext, options: Ser
   const plugins = await PluginHost.discover({ directory, logger, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
   const source = await selectedEnvironments(plugins, options.environments?.split(","));
   const dataRoot = options.dataRoot ?? directory;
+  // A server that was started for a run tells the run, which ends it; any other goes on as soon as it can.
+  const endWatch = watchForBlocks(options.untilStdinEnds === true ? { stderr: false, event: "blocked", ends: true, parent: process.ppid } : { stderr: true, ends: false });
   const host = new LocalHost({ source, logger, ...(options.anyData === true ? { dataDirectory: dataRoot } : { dataRoot }) });
   try {
     const offered = (await host.list()).map(({ id }) => id);
@@ -52,6 +54,7 @@ export async function serve({ console, directory }: CommandContext, options: Ser
     interrupts.dispose();
   } finally {
     await host.close();
+    await endWatch();
   }
 }
 

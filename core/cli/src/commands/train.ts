@@ -11,7 +11,7 @@ import { trainingView } from "../console/training-view.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { assertEngineInstalled, openEngine } from "../services/engine.ts";
-import { openEnvironments } from "../services/environments.ts";
+import { openEnvironments, unlessLost } from "../services/environments.ts";
 
 /** What the command line says. */
 export interface TrainArguments {
@@ -45,9 +45,9 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
   try {
     await assertEngineInstalled(config, plugins);
     if (config.server.spawn && config.server.address === undefined) console.note("starting the environment server");
-    const environments = await openEnvironments({ config, configPath, overrides, directory, plugins, notice, onStarted: started("server") });
+    const environments = await openEnvironments({ config, configPath, overrides, directory, plugins, notice, json: console.json, onStarted: started("server") });
     cleanUp.unshift(() => environments.stop());
-    const prepared = await prepareRun(loaded, { host: environments.host, algorithms: plugins });
+    const prepared = await unlessLost(environments.lost, prepareRun(loaded, { host: environments.host, algorithms: plugins }));
     if (args.dryRun === true) return await tryOut();
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
@@ -65,6 +65,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       onEvent,
       logger,
       drain: interrupts.drain,
+      stop: environments.lost,
       plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
       ...(checkpoint === undefined ? {} : { checkpoint }),
     });

@@ -5,6 +5,8 @@ import { MrlmError } from "@mrlm/spec";
 /** An environment server in a process of its own, started again when it dies. */
 export interface EnvironmentServer {
   readonly address: string;
+  /** Aborted, with the reason, when an environment has blocked it: it would block the next one too. */
+  readonly lost: AbortSignal;
   stop(): Promise<void>;
 }
 
@@ -37,17 +39,22 @@ const MAX_LINES = 50;
 export async function startEnvironmentServer(options: LaunchOptions): Promise<EnvironmentServer> {
   let stopping = false;
   let restarts = 0;
-  const { address, child: first } = await launch(options, 0);
+  const lost = new AbortController();
+  const onBlocked = (error: MrlmError): void => lost.abort(error);
+  const { address, child: first } = await launch({ ...options, onBlocked }, 0);
   let child = first;
+  // Also when this process ends at once, as at a second Ctrl-C.
+  const kill = (): void => killGroup(child);
+  process.on("exit", kill);
   watch();
 
   function watch(): void {
     child.once("exit", (code, signal) => {
-      if (stopping) return;
+      if (stopping || lost.signal.aborted) return;
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
       if (restarts++ >= MAX_RESTARTS) return options.notice(`The environment server ended again (${how}) and is left alone after ${MAX_RESTARTS} restarts.`);
       options.notice(`The environment server ended ${how}; starting it again on ${address}.`);
-      launch(options, Number(address.split(":").at(-1))).then(
+      launch({ ...options, onBlocked }, Number(address.split(":").at(-1))).then(
         (started) => {
           child = started.child;
           if (stopping) return void child.stdin?.end();
@@ -61,20 +68,22 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
 
   return {
     address,
+    lost: lost.signal,
     async stop() {
       stopping = true;
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      process.off("exit", kill);
+      if (hasEnded(child)) return;
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.stdin?.end();
       // An environment that never yields keeps its server from hearing anything.
-      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+      const timer = setTimeout(() => killGroup(child), lost.signal.aborted ? 0 : STOP_TIMEOUT_MS);
       await ended;
       clearTimeout(timer);
     },
   };
 }
 
-async function launch({ configPath, overrides, directory, dataDirectory, onStarted, notice }: LaunchOptions, port: number): Promise<{ child: ChildProcess; address: string }> {
+async function launch({ configPath, overrides, directory, dataDirectory, onStarted, onBlocked, notice }: LaunchOptions & { readonly onBlocked: (error: MrlmError) => void }, port: number): Promise<{ child: ChildProcess; address: string }> {
   const main = process.argv[1] as string;
   const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath, ...overrides.flatMap((each) => ["--set", each])], {
     cwd: directory,
@@ -105,6 +114,11 @@ async function launch({ configPath, overrides, directory, dataDirectory, onStart
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
       const event = eventOf(line);
       if (event === undefined) return heard(line);
+      if (event.event === "blocked") {
+        const error = new MrlmError("DEADLINE_EXCEEDED", String(event.message), { hint: String(event.hint), isRetryable: false });
+        onBlocked(error);
+        return reject(error);
+      }
       if (event.event !== "listening" || event.address === undefined) return;
       clearTimeout(timer);
       child.removeAllListeners("close");
@@ -116,10 +130,33 @@ async function launch({ configPath, overrides, directory, dataDirectory, onStart
   return { child, address };
 }
 
-/** An event of `mrlm serve --json`; `undefined` for what a plugin wrote to standard output. */
-function eventOf(line: string): { readonly event: string; readonly address?: string } | undefined {
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** It leads a process group of its own. */
+function killGroup(child: ChildProcess): void {
+  if (hasEnded(child) || child.pid === undefined) return;
   try {
-    const value = JSON.parse(line) as { event: string } | null;
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended just now, or this system has no groups.
+    child.kill("SIGKILL");
+  }
+}
+
+/** `listening` has an address; `blocked`, a server's last breath, what is wrong with an environment. */
+interface ServerEvent {
+  readonly event: string;
+  readonly address?: string;
+  readonly message?: string;
+  readonly hint?: string;
+}
+
+/** An event of `mrlm serve --json`; `undefined` for what a plugin wrote to standard output. */
+function eventOf(line: string): ServerEvent | undefined {
+  try {
+    const value = JSON.parse(line) as ServerEvent | null;
     return typeof value?.event === "string" ? value : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
 import { connectEnvironments } from "@mrlm/client";
-import { LocalHost, type PluginHost, type ResolvedConfig } from "@mrlm/runtime";
+import { LocalHost, type PluginHost, type ResolvedConfig, watchForBlocks } from "@mrlm/runtime";
 import type { EnvironmentHost } from "@mrlm/spec";
 import { lineLogger } from "../console/line-logger.ts";
 import { startEnvironmentServer } from "./environment-server.ts";
@@ -8,6 +8,8 @@ import { tokenOption } from "./token.ts";
 /** Environments of a run, wherever its configuration says they are. */
 export interface EnvironmentService {
   readonly host: EnvironmentHost;
+  /** Aborted, with the reason, when they are lost for good. */
+  readonly lost: AbortSignal;
   stop(): Promise<void>;
 }
 
@@ -22,18 +24,22 @@ export async function openEnvironments(options: {
   /** Where files that options name are looked for; default: what the configuration's paths are relative to. */
   readonly dataDirectory?: string;
   readonly notice: (line: string) => void;
+  /** What ends this process is said on stdout too. */
+  readonly json: boolean;
   /** Told of a server that was started. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }): Promise<EnvironmentService> {
   const { config, plugins, dataDirectory = config.base_directory } = options;
+  const never = new AbortController().signal;
   const patience = { reconnectMs: config.server.reconnect_seconds * 1000 };
   if (config.server.address !== undefined) {
     const host = await connectEnvironments(config.server.address, { ...patience, ...tokenOption(config.server.token_file) });
-    return { host, stop: () => host.close() };
+    return { host, lost: never, stop: () => host.close() };
   }
   if (!config.server.spawn) {
     const host = new LocalHost({ source: plugins, logger: lineLogger(options.notice), dataDirectory });
-    return { host, stop: () => host.close() };
+    const endWatch = watchForBlocks({ stderr: true, ...(options.json ? { event: "error" } : {}), ends: true });
+    return { host, lost: never, stop: () => host.close().finally(endWatch) };
   }
   const server = await startEnvironmentServer({ ...options, dataDirectory });
   const host = await connectEnvironments(server.address, patience).catch(async (error: unknown) => {
@@ -42,9 +48,23 @@ export async function openEnvironments(options: {
   });
   return {
     host,
+    lost: server.lost,
     async stop() {
       await host.close();
       await server.stop();
     },
   };
+}
+
+/** Waits for work that needs the environments; rejects with the reason when they are lost meanwhile. */
+export async function unlessLost<T>(lost: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onLost = (): void => reject(lost.reason as Error);
+  if (lost.aborted) onLost();
+  lost.addEventListener("abort", onLost);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    lost.removeEventListener("abort", onLost);
+  }
 }

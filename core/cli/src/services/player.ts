@@ -5,7 +5,7 @@ import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
-import { openEnvironments } from "./environments.ts";
+import { openEnvironments, unlessLost } from "./environments.ts";
 import { playerConfig, type PlayerArguments } from "./player-config.ts";
 
 /** Everything that it takes to play episodes of one environment with one model. */
@@ -17,6 +17,8 @@ export interface Player {
   readonly model: ModelInfo;
   readonly engine: EngineInfo;
   readonly renderer: Renderer;
+  /** Aborted, with the reason, when the environments are lost for good. */
+  readonly lost: AbortSignal;
   close(): Promise<void>;
 }
 
@@ -44,7 +46,7 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
     closing.unshift(() => plugins.close());
     const policy = { ...policyOptions(config), trainable: false };
     await assertEngineInstalled(config, plugins);
-    const { host, stop: stopEnvironments } = await openEnvironments({
+    const { host, lost, stop: stopEnvironments } = await openEnvironments({
       config,
       configPath,
       overrides,
@@ -53,9 +55,10 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
       // What is typed is relative to where it is typed.
       ...(options === undefined ? {} : { dataDirectory: directory }),
       notice: (line) => console.note(`note: ${line}`),
+      json: console.json,
     });
     closing.unshift(stopEnvironments);
-    const environment = await playedEnvironment(host, config, args, options);
+    const environment = await unlessLost(lost, playedEnvironment(host, config, args, options));
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
     // Playing needs no second machine.
     const { engine, stop } = await openEngine({ config: { ...config, distributed: { ...config.distributed, nnodes: 1 } }, plugins, logDirectory: undefined, signal });
@@ -75,7 +78,7 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
       tokenLimit: () => Math.min(info.maxPositions, config.sampling.max_sequence_tokens ?? Number.POSITIVE_INFINITY),
       turnLimit: () => environment.maxTurns ?? 0,
     });
-    return { config, modelDirectory, environment, rollouts, model: info, engine: described, renderer, close };
+    return { config, modelDirectory, environment, rollouts, model: info, engine: described, renderer, lost, close };
   } catch (error) {
     await close();
     throw error;

@@ -17,6 +17,8 @@ export interface CallOptions {
 export class ServerConnection {
   readonly #peer: string;
   readonly #channel: Channel;
+  /** Calls that wait for the server need not wait any more. */
+  readonly #closing = new AbortController();
 
   constructor(address: string, metadata: Metadata) {
     this.#peer = `The environment server at ${address}`;
@@ -48,9 +50,9 @@ export class ServerConnection {
         return await this.#channel.unary(method, request, options.signals ?? []);
       } catch (error) {
         const left = options.retryMs - (performance.now() - started);
-        if (!isConnectionLoss(error)) throw this.errorOf(error);
+        if (!isConnectionLoss(error) || this.#closing.signal.aborted) throw this.errorOf(error);
         if (left <= 0) throw options.retryMs > 0 ? this.outOfPatience(error, options.retryMs) : this.errorOf(error);
-        await pause(Math.min(backoff.next(), left), options.signals ?? [], `A call to ${this.address}`);
+        await pause(Math.min(backoff.next(), left), [...(options.signals ?? []), this.#closing.signal], `A call to ${this.address}`);
       }
     }
   }
@@ -71,6 +73,7 @@ export class ServerConnection {
   }
 
   close(): void {
+    this.#closing.abort();
     this.#channel.close();
   }
 }

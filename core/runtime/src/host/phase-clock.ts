@@ -1,4 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
+import { enterPhase, leavePhase } from "./at-work.ts";
 import type { Deadlines, Phase } from "./deadlines.ts";
 
 /**
@@ -41,10 +42,12 @@ export class PhaseClock {
     if (callers.some(({ aborted }) => aborted)) onAbort();
     for (const caller of callers) caller.addEventListener("abort", onAbort, { once: true });
     this.#running = countdown;
+    enterPhase(this.#environment, phase, limit);
     try {
       if (controller.signal.aborted) return await stopped;
       return await Promise.race([(async () => work(controller.signal))(), stopped]);
     } finally {
+      leavePhase();
       countdown.stop();
       this.#running = undefined;
       for (const caller of callers) caller.removeEventListener("abort", onAbort);

@@ -37,7 +37,9 @@ export async function trainRun(options: TrainOptions): Promise<RunSummary> {
   const lock = run.lock();
   try {
     return await trainLocked(options, run);
-  } catch (error) {
+  } catch (thrown) {
+    // What a run was stopped for tells more than that it was.
+    const error: unknown = options.stop?.aborted === true && MrlmError.isInstance(options.stop.reason) ? options.stop.reason : thrown;
     throw withResumeLine(asWriteFailure(error, `A file of the run ${run.path} could not be written`), run);
   } finally {
     lock.release();

@@ -1,0 +1,18 @@
+// A host in a process of its own, whose environment never yields in `step`; argv[2] is how long past its deadline that may last.
+import { LocalHost, PluginHost, watchForBlocks } from "@mrlm/runtime";
+import { definePlugin, observe, textMessage } from "@mrlm/kit";
+import { counterEnvironment, never, say } from "./counter-environment.ts";
+
+const endless = (): never => {
+  for (;;);
+};
+const environment = counterEnvironment({
+  id: "endless@1",
+  deadlines: { stepMs: 200 },
+  create: () => ({ reset: async () => observe([textMessage("user", "go")]), step: async () => endless() }),
+});
+watchForBlocks({ stderr: true, event: "blocked", ends: true, graceMs: Number(process.argv[2]) });
+const host = new LocalHost({ source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]) });
+const session = await host.open({ id: "endless@1" });
+await session.reset({ task: "train/0", seed: 1, signal: never });
+await session.step(say("x"), { signal: never });

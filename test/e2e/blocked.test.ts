@@ -1,0 +1,46 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "@jest/globals";
+import { fakePython } from "./support/fake-python.ts";
+import { isAlive, Mrlm } from "./support/mrlm.ts";
+import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
+
+const directory = temporaryDirectory();
+
+/** Never yields while it makes its tasks, so that no engine is needed to find it. Without its option it has none. */
+const ENTRY = (deadlineMs: number): string => `
+const schema = { "~standard": { version: 1, vendor: "test", validate: (value) => (value.loop ? { value } : { issues: [{ message: "set loop" }] }) } };
+const endless = () => { process.stderr.write("in the loop\\n"); for (;;); };
+export default { apiVersion: 1, name: "endless", environments: [{ id: "endless@1", description: "", determinism: "full", options: schema, deadlines: { setupMs: ${deadlineMs} }, tasks: endless, create: endless }] };
+`;
+
+function train(deadlineMs: number): Mrlm {
+  const folder = join(directory, `plugin-${deadlineMs}`);
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "endless", version: "1.0.0", type: "module", mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:endless@1"] } }));
+  writeFileSync(join(folder, "index.js"), ENTRY(deadlineMs));
+  const config = { ...TINY, plugins: { [folder]: true }, environments: [{ id: "endless", options: { loop: true } }], server: { spawn: true } };
+  return new Mrlm(["train", "--json", "--config", writeConfig(directory, config, `${deadlineMs}.yaml`), "--output", directory], { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
+}
+
+test("an environment that blocks its server ends the run past its deadline, with its name and phase; the server goes too", async () => {
+  const mrlm = train(100);
+  const { code, events, stderr } = await mrlm.finished;
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^error DEADLINE_EXCEEDED: Environment endless@1 has blocked its process .* setup phase/m)]);
+  expect(events.at(-1)).toMatchObject({ event: "error", code: "DEADLINE_EXCEEDED" });
+  expect(mrlm.pids("server").filter(isAlive)).toEqual([]);
+}, 120_000);
+
+test("a second Ctrl-C ends a server that hears nothing", async () => {
+  const mrlm = train(600_000);
+  await mrlm.said("in the loop");
+  for (const words of ["again to stop at once", ""]) {
+    mrlm.child.kill("SIGINT");
+    await mrlm.said(words);
+  }
+  expect((await mrlm.finished).code).toBe(130);
+  const pids = mrlm.pids("server");
+  expect(pids).toHaveLength(1);
+  while (pids.some(isAlive)) await sleep(50);
+}, 120_000);
