@@ -35,7 +35,7 @@ const WARM_UP = 40;
 
 /** Submissions a second of two processes, each submission in an isolate of its own. */
 export async function javascriptFigures(count: number): Promise<Figures> {
-  const sandbox = (await plugin.sandboxes?.["javascript"]?.({ logger: silentLogger }, { children: 2, queue: 1024, sessions: 1 })) as Sandbox;
+  const sandbox = (await plugin.sandboxes?.["javascript"]?.({ logger: silentLogger }, { children: 2, queue: 1024, sessions: 1, limits: {} })) as Sandbox;
   try {
     await sandbox.warm();
     await runAll(sandbox, WARM_UP);

@@ -3,6 +3,7 @@ import { PooledSandbox } from "@mrlm/sandbox";
 import { gradeMutants, gradeReferences, HUMANEVAL, hasHumanEval } from "../../environments/code/test/support/humaneval.ts";
 import { findPython } from "../../plugins/sandbox-python/src/native/find-python.ts";
 import { pythonBackend } from "../../plugins/sandbox-python/src/backend.ts";
+import { pythonOptions } from "../../plugins/sandbox-python/src/options.ts";
 import { nativeMissing } from "../../plugins/sandbox-python/src/native-backend.ts";
 import { type Problem, readProblems } from "./humaneval.ts";
 import { type Measured, measure, round } from "./measure.ts";
@@ -42,7 +43,7 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
 
   /** One kind of sandbox: how fast it is, what an empty submission takes from one to the next, and what the code environment says of references and mutants. */
   async function sandbox(name: "pyodide" | "native"): Promise<void> {
-    const pool = new PooledSandbox(await pythonBackend({ kind: name, children: PARALLEL }));
+    const pool = new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind: name, children: PARALLEL })));
     await pool.warm();
     const judge = async ({ submission, suite, id }: Problem): Promise<void> => {
       const report = await pool.test(submission, suite);
@@ -54,7 +55,7 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
     figures[`${name}_humaneval_passed`] = (await gradeReferences(pool)).filter(({ reward }) => reward.value === 1).length;
     figures[`${name}_humaneval_mutants_caught`] = (await gradeMutants(pool)).filter(({ reward }) => reward.value < 1).length;
     await pool.close();
-    const single = new PooledSandbox(await pythonBackend({ kind: name, children: 1 }));
+    const single = new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind: name, children: 1 })));
     await single.warm();
     const times: number[] = [];
     for (let run = 0; run < EMPTY_RUNS; run++) {

@@ -1,9 +1,8 @@
-import { anyTask, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
+import { anyTask, limitsOf, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
 import { type Action, type EnvironmentContext, type Observation, type ResetOptions, type Sandbox, score, type SimulatedEnvironment, type StepResult, type Task } from "@mrlm/spec";
 import { extractCode } from "./answer/extract-code.ts";
 import { definesFunction } from "./answer/solution-code.ts";
 import { feedbackOn } from "./feedback.ts";
-import { limitsOf } from "./grade/limits.ts";
 import { hasPassed, rewardOf } from "./grade/rewards.ts";
 import { runFunction } from "./grade/run-function.ts";
 import { runProgram } from "./grade/run-program.ts";

@@ -1,4 +1,4 @@
-import { difficultyRange, familyMixture } from "@mrlm/kit";
+import { difficultyRange, familyMixture, sandboxLimits } from "@mrlm/kit";
 import { z } from "zod";
 import { FAMILY_NAMES } from "./generator/families/index.ts";
 import { LANGUAGES } from "./problem/problem.ts";
@@ -20,15 +20,7 @@ export const codeOptions = z
       .union([z.literal("examples"), z.number().min(0).max(1)])
       .default("examples")
       .describe("Tests that feedback may name: those that the problem shows as examples, or this share of its tests"),
-    limits: z
-      .strictObject({
-        wall_ms: z.int().min(50).max(120_000).optional().describe("Wall-clock time of one attempt's tests together; of each test where a program reads standard input"),
-        cpu_ms: z.int().min(50).max(120_000).optional(),
-        memory_mb: z.int().min(8).max(16_384).optional(),
-        output_kb: z.int().min(1).max(65_536).optional(),
-      })
-      .prefault({})
-      .describe("Of the sandbox; its own where left out"),
+    limits: sandboxLimits.prefault({}).describe("Of one attempt, where they differ from the sandbox's own; wall_ms is of each test where a program reads standard input"),
     rewards: z
       .strictObject({
         all_passed: z.number().default(0.5).describe("For passing every test"),

@@ -1,3 +1,4 @@
+import { limitsOf } from "@mrlm/kit";
 import type { PooledSandboxOptions, SandboxBackend } from "@mrlm/sandbox";
 import { MrlmError } from "@mrlm/spec";
 import { nativeBackend, nativeMissing } from "./native-backend.ts";
@@ -10,12 +11,12 @@ const MAX_RUNS = 20_000;
 const MAX_GROWTH = 256 * 1024 * 1024;
 
 /** What a pool is made with. Rejects with SANDBOX_FAILED when the kind `native` is asked for and cannot be had. */
-export async function pythonBackend({ kind, python, children, queue, sessions, limits = {} }: PythonOptions): Promise<PooledSandboxOptions> {
+export async function pythonBackend({ kind, python, children, queue, sessions, limits }: PythonOptions): Promise<PooledSandboxOptions> {
   return {
     backend: await chosen(kind, python),
-    limits: withoutUndefined(limits),
-    pool: withoutUndefined({ children, queue, maxRuns: MAX_RUNS, maxGrowthBytes: MAX_GROWTH }),
-    ...(sessions === undefined ? {} : { sessions }),
+    limits: limitsOf(limits),
+    pool: { children, queue, maxRuns: MAX_RUNS, maxGrowthBytes: MAX_GROWTH },
+    sessions,
   };
 }
 
@@ -25,10 +26,4 @@ async function chosen(kind: PythonOptions["kind"], python: string | undefined): 
   if (missing === undefined) return nativeBackend({ python });
   if (kind === "auto") return { ...pyodideBackend, missing: [{ layer: "native", reason: missing }] };
   throw new MrlmError("SANDBOX_FAILED", `The kind \`native\` cannot be had here: ${missing}.`, { hint: "Use the kind `pyodide`, which needs nothing of the machine; or install bubblewrap and Python 3.10 or newer, and allow namespaces as the sandboxes guide says." });
-}
-
-type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-
-function withoutUndefined<T extends object>(values: T): Partial<Defined<T>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<Defined<T>>;
 }

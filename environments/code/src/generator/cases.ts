@@ -14,7 +14,7 @@ const MAX_DRAWS = 50;
 const MOST_ALIKE = 0.6;
 
 /**
- * So many cases with different arguments, the edges last. `undefined` where they would prove little: too many have the same result, or
+ * Draws `count` cases with different arguments, the edges last. `undefined` where they would prove little: too many have the same result, or
  * return their argument, or the hidden ones cannot tell the function from one that leaves a part of it out.
  * @param shown how many of the first cases the problem shows
  */

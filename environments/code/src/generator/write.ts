@@ -13,7 +13,7 @@ interface Writer {
 
 const WIDTH = 88;
 
-/** Every language's. */
+/** The writer of each language. */
 export const WRITERS: Readonly<Record<Language, Writer>> = {
   python: {
     functionName: (name) => name,

@@ -8,7 +8,7 @@ const PLACE = / \[([^[\]]+):(\d+):\d+\]$/;
 
 /** Describes an error that isolated-vm has copied out of an isolate: of syntax, or a rejection that nobody handled. */
 export function describeHostError(error: unknown, file: string): SandboxError {
-  if (!(error instanceof Error)) return { name: "Error", message: `${String(error)} was thrown, which is no Error`, trace: "" };
+  if (!(error instanceof Error)) return { name: "Error", message: `${String(error)} was thrown, which is not an Error`, trace: "" };
   const place = PLACE.exec(error.message);
   const message = error.message.replace(PLACE, "");
   const heading = `${error.name}: ${message}`;

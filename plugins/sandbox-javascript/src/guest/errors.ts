@@ -31,7 +31,7 @@ export function makeErrorDescriber(): (thrown: unknown) => DescribedError {
   };
 
   return (thrown) => {
-    if (!(thrown instanceof ErrorClass)) return { name: "Error", message: `${textOf(() => thrown)} was thrown, which is no Error`, trace: "" };
+    if (!(thrown instanceof ErrorClass)) return { name: "Error", message: `${textOf(() => thrown)} was thrown, which is not an Error`, trace: "" };
     const name = textOf(() => thrown.name) || "Error";
     const message = textOf(() => thrown.message);
     const frames: string[] = [];

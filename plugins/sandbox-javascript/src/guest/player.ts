@@ -21,8 +21,6 @@ export interface PlayerGuest {
   result(maxCharacters: number): string;
   /** The other isolate calls. */
   serve(target: string | number, argsText: string): string;
-  describeValue(value: unknown, maxCharacters: number): string;
-  describeError(error: unknown): string;
   tick(): string;
   settle(text: string): void;
 }
@@ -61,19 +59,24 @@ export function makePlayer(parts: {
     return (typeof value === "object" && value !== null) || typeof value === "function";
   }
 
-  /** The value where JSON can say it exactly. */
-  function toJson(value: unknown, depth: number): boolean {
+  /** Whether JSON can say the value exactly. */
+  function isPlain(value: unknown, depth: number): boolean {
     if (value === null || typeof value === "string" || typeof value === "boolean") return true;
     if (typeof value === "number") return value - value === 0;
     if (typeof value !== "object" || depth > 200) return false;
     if (isArray(value)) {
-      for (let i = 0; i < value.length; i++) if (!toJson(value[i], depth + 1)) return false;
+      for (let i = 0; i < value.length; i++) if (!isPlain(value[i], depth + 1)) return false;
       return true;
     }
     const prototype = getPrototypeOf(value) as unknown;
     if ((prototype !== ObjectPrototype && prototype !== null) || "toJSON" in value) return false;
-    for (const key of keys(value)) if (!toJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+    for (const key of keys(value)) if (!isPlain((value as Record<string, unknown>)[key], depth + 1)) return false;
     return true;
+  }
+
+  function described(value: unknown, maxCharacters: number): string {
+    const shown = toText(inspector.inspect(value)).slice(0, maxCharacters);
+    return stringify(isPlain(value, 0) ? { value, shown } : { shown });
   }
 
   function bind(names: string, values: unknown): void {
@@ -117,16 +120,11 @@ export function makePlayer(parts: {
     },
     result(maxCharacters) {
       if (outcome === undefined) return "";
-      return "threw" in outcome ? stringify(outcome) : this.describeValue(outcome.value, maxCharacters);
+      return "threw" in outcome ? stringify(outcome) : described(outcome.value, maxCharacters);
     },
     serve(target, argsText) {
       return link.serve((...args) => apply(typeof target === "number" ? (link.functionAt(target) as never) : find(target), undefined, args), argsText);
     },
-    describeValue(value, maxCharacters) {
-      const shown = toText(inspector.inspect(value)).slice(0, maxCharacters);
-      return stringify(toJson(value, 0) ? { value, shown } : { shown });
-    },
-    describeError: (error) => stringify(describe(error)),
     tick() {
       const { ran, nextMs } = timers.tick();
       return stringify({ ran, nextMs, settled: link.takeSettled(), uncaught: takeUncaught(), isBound });

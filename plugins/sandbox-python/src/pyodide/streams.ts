@@ -9,7 +9,7 @@ export type OutputName = "stdout" | "stderr";
 
 /** Standard input, output and error of the interpreter. */
 export class Streams {
-  /** Takes the output as it comes, in pieces. Returns false once nothing more is wanted of that stream. */
+  /** Takes the output as it comes, in pieces. */
   onOutput: (name: OutputName, text: string) => void = () => {};
   readonly #outputs = { stdout: new Output(), stderr: new Output() };
   #input: Uint8Array = new Uint8Array();

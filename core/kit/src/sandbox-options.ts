@@ -1,0 +1,28 @@
+import type { SandboxLimits } from "@mrlm/spec";
+import { z } from "zod";
+
+/** Limits of a submission as options name them; what is left out is the sandbox's own. */
+export const sandboxLimits = z.strictObject({
+  wall_ms: z.int().min(50).max(120_000).optional().describe("Wall-clock time, of all tests together"),
+  cpu_ms: z.int().min(50).max(120_000).optional().describe("Processor time"),
+  memory_mb: z.int().min(8).max(16_384).optional().describe("By how much the interpreter may grow"),
+  output_kb: z.int().min(1).max(65_536).optional().describe("Of stdout and of stderr, each"),
+});
+
+/** Options that every plugin with a sandbox has, for spreading into its own schema. */
+export const sandboxOptions = {
+  children: z.int().positive().default(2).describe("Submissions that run at the same time"),
+  queue: z.int().nonnegative().default(1024).describe("Submissions that may wait"),
+  sessions: z.int().positive().default(16).describe("Sessions that may be open at the same time"),
+  limits: sandboxLimits.prefault({}).describe("Of a submission that brings none"),
+};
+
+/** The limits in the sandbox's units: milliseconds and bytes. */
+export function limitsOf({ wall_ms, cpu_ms, memory_mb, output_kb }: z.output<typeof sandboxLimits>): Partial<SandboxLimits> {
+  return {
+    ...(wall_ms === undefined ? {} : { wallMs: wall_ms }),
+    ...(cpu_ms === undefined ? {} : { cpuMs: cpu_ms }),
+    ...(memory_mb === undefined ? {} : { memoryBytes: memory_mb * 2 ** 20 }),
+    ...(output_kb === undefined ? {} : { outputBytes: output_kb * 2 ** 10 }),
+  };
+}
