@@ -8,11 +8,11 @@ const schema = z.strictObject({
   updates_per_step: z.int().positive().default(2).describe("Passes over each batch; old log-probabilities, values and advantages stay frozen"),
   minibatches: z.int().positive().default(1).describe("Optimiser steps in each pass"),
 
-  clip_low: z.number().positive().max(1).default(0.2),
-  clip_high: z.number().positive().default(0.2),
+  clip_low: z.number().positive().max(1).default(0.2).describe("How far below 1 a ratio counts"),
+  clip_high: z.number().positive().default(0.2).describe("How far above 1 a ratio counts"),
   dual_clip: z.number().gt(1).optional().describe("Bound of the loss of tokens with a negative advantage (arXiv 1912.09729)"),
   old_policy: z.enum(["trainer", "sampler"]).default("trainer").describe("Whose log-probabilities the ratio is taken against"),
-  entropy_coefficient: z.number().nonnegative().default(0),
+  entropy_coefficient: z.number().nonnegative().default(0).describe("Weight of the entropy bonus"),
 
   gamma: z.number().min(0).max(1).default(1).describe("Discount of each chosen token"),
   gae_lambda: z.number().min(0).max(1).default(0.95).describe("Of the policy's advantages"),
@@ -27,9 +27,9 @@ const schema = z.strictObject({
   critic_learning_rate: z.number().positive().optional().describe("Of a separate critic; default: ten times learning_rate"),
   critic_warmup_steps: z.int().nonnegative().default(0).describe("Iterations in which only the critic learns, if it is separate"),
   value_coefficient: z.number().positive().optional().describe("Factor of the value loss; default 0.5 on a shared trunk. A separate critic has an optimiser of its own: only max_grad_norm sees it, and its default is 1"),
-  value_clip: z.number().positive().optional().describe("How far a value may move from the old one before its loss stops to fall"),
+  value_clip: z.number().positive().optional().describe("How far a value may move from the old one before its loss stops falling"),
 
-  kl_coefficient: z.number().nonnegative().default(0),
+  kl_coefficient: z.number().nonnegative().default(0).describe("Weight of the divergence from the reference"),
   kl_placement: z.enum(["reward", "loss"]).default("reward").describe("Where the divergence from the reference is charged"),
   kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3").describe("In the loss; in the reward it is k1"),
   kl_clip: z.number().positive().optional().describe("Largest magnitude of a token's log-ratio in the reward"),

@@ -133,7 +133,7 @@ export interface ForwardBackwardResult {
   readonly computedTokens: number;
   /** Of wall time. */
   readonly seconds: { readonly forward: number; readonly backward: number };
-  /** How often memory ran out, so that the pass began anew with at most half of the tokens in a micro-batch. */
+  /** How often memory ran out, so that the pass was repeated with at most half of the tokens in a micro-batch. */
   readonly memoryRetries: number;
   /** Token budget of a micro-batch at the end of the pass; one that was lowered stays so. */
   readonly microBatchTokens: number;

@@ -34,7 +34,7 @@ export interface EnvironmentDefinition<Options = unknown> {
   readonly requires?: readonly string[];
   /** What these options need beyond `requires`, known before anything is made: the scorers that a data file names. */
   requiresFor?(context: EnvironmentContext, options: Options): readonly Requirement[] | Promise<readonly Requirement[]>;
-  /** The host truncates an episode after so many turns. */
+  /** Turns after which the host truncates an episode. */
   readonly maxTurns?: number;
   /** Deadlines by phase in milliseconds; the host's defaults fill the rest. */
   readonly deadlines?: { readonly setupMs?: number; readonly stepMs?: number; readonly scoreMs?: number; readonly closeMs?: number };

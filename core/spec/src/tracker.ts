@@ -18,7 +18,7 @@ export interface TrackedRun {
   /** As it was resolved. */
   readonly config: JsonObject;
   /**
-   * The step after which a continuation begins, 0 where it begins anew; `undefined` for a new run. Whatever was tracked of this step and of later ones is void:
+   * The step after which a continuation begins, 0 where it starts over; `undefined` for a new run. Whatever was tracked of this step and of later ones is void:
    * what holds of it comes again, this step's rows first.
    */
   readonly resumedAt: number | undefined;

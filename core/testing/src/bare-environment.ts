@@ -2,7 +2,7 @@ import { randomStream, textMessage } from "@mrlm/kit";
 import { silentLogger } from "@mrlm/runtime";
 import { type EnvironmentContext, type EnvironmentDefinition, type JsonObject, type Judge, MrlmError, type Sandbox, type Scorer, type StepResult, type TaskSource, type Tool } from "@mrlm/spec";
 
-/** What stands in for a host's services, by the names that the environment asks for. */
+/** What replaces a host's services, by the names that the environment asks for. */
 export interface BareServices {
   readonly scorers?: Readonly<Record<string, Scorer>>;
   readonly judges?: Readonly<Record<string, Judge>>;

@@ -18,7 +18,7 @@ export const mathOptions = z.strictObject({
   curriculum: z
     .array(z.strictObject({ tasks: z.int().min(1), difficulty_range: difficultyRange.optional(), families: families.optional() }))
     .default([])
-    .describe("Stages of so many training tasks each, by task index; tasks after the last follow the options above, as does what a stage leaves out"),
+    .describe("Stages, each for a number of training tasks, by task index; tasks after the last follow the options above, as does what a stage leaves out"),
   style: z.enum(["prose", "terse"]).default("prose").describe("terse: as few characters as can be, for small models"),
   answer_schema: answerSchema.default("answer").describe("Where the answer belongs: boxed is \\boxed{...}, gsm8k is #### ..., text is the whole reply, any other name is a tag, such as <answer>...</answer>"),
   attempts: z.int().min(1).max(10).default(1).describe("Answers allowed for one problem"),
@@ -39,8 +39,8 @@ export const mathOptions = z.strictObject({
     })
     .optional()
     .describe("Problems from a file instead of the generators"),
-  train_size: z.int().min(1).max(100_000_000).default(100_000),
-  eval_size: z.int().min(1).max(10_000_000).default(1_000),
+  train_size: z.int().min(1).max(100_000_000).default(100_000).describe("Generated training problems"),
+  eval_size: z.int().min(1).max(10_000_000).default(1_000).describe("Generated held-out problems"),
   task_seed: z.int().default(0).describe("Another seed gives other problems, and another division of a file"),
 });
 

@@ -52,7 +52,7 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
     child.once("exit", (code, signal) => {
       if (stopping || lost.signal.aborted) return;
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
-      if (restarts++ >= MAX_RESTARTS) return options.notice(`The environment server ended again (${how}) and is left alone after ${MAX_RESTARTS} restarts.`);
+      if (restarts++ >= MAX_RESTARTS) return options.notice(`The environment server ended again (${how}), after ${MAX_RESTARTS} restarts; it is not started once more.`);
       options.notice(`The environment server ended ${how}; starting it again on ${address}.`);
       launch({ ...options, onBlocked }, Number(address.split(":").at(-1))).then(
         (started) => {

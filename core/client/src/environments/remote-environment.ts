@@ -8,7 +8,7 @@ const CLOSE_MS = 5_000;
 
 /** Is told what becomes of a session. */
 export interface SessionListener {
-  /** The server has it, for a lease of so many milliseconds. */
+  /** The server has it; milliseconds of its lease. */
   onLease(leaseMs: number): void;
   /** The server could not be reached. */
   onUnreachable(): void;

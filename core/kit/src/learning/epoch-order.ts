@@ -10,7 +10,7 @@ export interface EpochOrder {
   seek(position: number): void;
 }
 
-/** Up to so many indices are shuffled in memory; larger sets are walked by a keyed permutation. */
+/** Up to this many indices are shuffled in memory; larger sets are walked by a keyed permutation. */
 const SHUFFLED_IN_MEMORY = 100_000;
 
 /** The order of `size` rows under a seed. Sampling is without replacement within an epoch. */

@@ -10,7 +10,7 @@ export function assertScored(results: readonly EvaluationResult[]): void {
     const first = played.map(({ firstError }) => firstError).find(Boolean) ?? played.map(({ firstUnscored }) => firstUnscored).find(Boolean) ?? "";
     const code = first.split(":", 1)[0] ?? "";
     throw new MrlmError(isErrorCode(code) ? code : "ENVIRONMENT_FAILED", `No episode of the evaluation at the start could be scored in ${environment}: ${failed} of ${episodes} failed, ${episodes - failed} had no score. The first: ${first}`, {
-      hint: "Mend the environment; `eval: { may_fail: true }` trains all the same.",
+      hint: "Mend the environment, or set `eval: { may_fail: true }` to train anyway.",
       isRetryable: false,
     });
   }

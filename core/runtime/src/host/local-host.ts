@@ -73,7 +73,7 @@ export class LocalHost implements EnvironmentHost {
     await this.#source.close();
   }
 
-  /** One that cannot do without options is listed all the same, with no tasks. */
+  /** One that needs options is listed too, with no tasks. */
   async #listed(id: string): Promise<EnvironmentDescription> {
     try {
       return await this.describe({ id });

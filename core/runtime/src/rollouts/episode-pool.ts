@@ -22,7 +22,7 @@ export interface EpisodePoolOptions {
   giveUp(): void;
 }
 
-/** Plays episodes in the order of their plans, so many at once. */
+/** Plays episodes in the order of their plans, a limited number at once. */
 export class EpisodePool {
   readonly #options: EpisodePoolOptions;
   readonly #ports: EpisodePorts;

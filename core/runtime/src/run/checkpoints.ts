@@ -111,7 +111,7 @@ export class Checkpoints {
     }
     if (faults.length > 0)
       throw new MrlmError("CHECKPOINT_INCOMPLETE", `None of the checkpoints in ${this.#directory} is complete. ${faults.join(" ")}`, {
-        hint: "Start the run anew, or put back a copy of one of them.",
+        hint: "Start a new run, or restore one of them from a copy.",
       });
     return undefined;
   }

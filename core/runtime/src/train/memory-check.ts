@@ -42,5 +42,5 @@ function advice({ fittingSequenceTokens, isLengthStated, availableFrom }: RunMem
   if (model.dtype === "float32" || (model.dtype === "auto" && availableFrom !== "CUDA")) ways.push("use model.dtype: bfloat16");
   if (sampling.concurrency > 16) ways.push("sample fewer episodes at once (sampling.concurrency)");
   if (distributed.strategy !== "fsdp") ways.push("divide the model over several devices (distributed: { strategy: fsdp })");
-  return `${capitalised(ways.join("; "))}. To try it all the same: engine.check_memory: false.`;
+  return `${capitalised(ways.join("; "))}. To try anyway: engine.check_memory: false.`;
 }

@@ -12,7 +12,7 @@ export interface RunMemory extends MemoryEstimate {
   readonly isLowered: boolean;
 }
 
-/** A sequence is taken to be no longer than so many of its turns' largest answers where the configuration does not limit it, and at least this long. */
+/** A sequence is taken to be no longer than this many of the largest answers where the configuration does not limit it, and at least this long. */
 const ASSUMED_ANSWERS = 4;
 const ASSUMED_TOKENS = 1024;
 

@@ -8,7 +8,7 @@ type Stage = ResolvedConfig["stages"][number];
 export interface StageGoal {
   /** Share of solved tasks at temperature 0, the mean over the environments. */
   readonly accuracy: number;
-  /** It is measured after so many iterations. */
+  /** Iterations between two measurements. */
   readonly every: number;
   /** What it is measured on: the last tasks of the train splits, so that held-out tasks decide nothing. */
   readonly environments: readonly MeasuredEnvironment[];

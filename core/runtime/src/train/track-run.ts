@@ -15,13 +15,13 @@ export interface RunTracking {
   close(status: "finished" | "stopped" | "failed"): Promise<void>;
 }
 
-/** Starts them. One that fails, then or later, is told of and left alone: metrics.jsonl has everything. */
+/** Starts them. One that fails, then or later, is reported once and no longer used: metrics.jsonl has everything. */
 export async function trackRun({ config, trackers }: PreparedRun, run: RunDirectory, resumedAt: number | undefined, onNotice: (text: string) => void): Promise<RunTracking> {
   const live = new Map<string, Tracker>();
   const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
     await work().catch((error: unknown) => {
       live.delete(name);
-      onNotice(`Tracker ${name} failed and is left alone (metrics.jsonl has everything): ${error instanceof Error ? error.message : String(error)}`);
+      onNotice(`Tracker ${name} failed and is no longer used (metrics.jsonl has everything): ${error instanceof Error ? error.message : String(error)}`);
     });
   };
   const about = { run: run.path, name: config.name, config: JSON.parse(JSON.stringify(config)) as JsonObject, resumedAt };

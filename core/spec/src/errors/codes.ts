@@ -32,7 +32,7 @@ export const ERROR_CODES = {
   JOIN_REFUSED: { meaning: "A machine does not fit the run of several machines that it wants to join.", hint: "Use the same configuration and the same version of mrlm on all machines, and another --node-rank on each.", retryable: false },
   JOIN_TIMEOUT: { meaning: "The machines of a run did not find each other in time.", hint: "Start `mrlm train` on machine 0 and `mrlm join --node-rank N` on each other one; check distributed.master_addr, distributed.master_port and firewalls; distributed.join_seconds is how long they wait.", retryable: false },
   LORA_UNAVAILABLE: { meaning: "LoRA was asked for and peft is not installed.", hint: "Run `mrlm engine setup --extra lora`.", retryable: false },
-  MEMORY_INSUFFICIENT: { meaning: "A run was estimated to need more memory than there is.", hint: "Do one of the things that the message names, or set `engine.check_memory: false` to try it all the same.", retryable: false },
+  MEMORY_INSUFFICIENT: { meaning: "A run was estimated to need more memory than there is.", hint: "Do one of the things that the message names, or set `engine.check_memory: false` to try anyway.", retryable: false },
   MESSAGE_INVALID: { meaning: "A message of the protocol lacks something or holds a value that it must not.", hint: "Update the older of client and server, or correct the caller.", retryable: false },
   MODEL_DIRECTORY_INVALID: { meaning: "A directory is not a Hugging Face model.", hint: "It needs config.json, weights as safetensors, and tokenizer.json.", retryable: false },
   MODEL_DIRECTORY_MISSING: { meaning: "A model directory does not exist.", hint: "Check `model.path`; nothing is downloaded.", retryable: false },

@@ -52,7 +52,7 @@ export function statusOfError(error: unknown): StatusObject {
   return { code: STATUS_OF[detail.code as ErrorCode] ?? status.INVALID_ARGUMENT, details, metadata };
 }
 
-/** The beginning of a text that has at most so many bytes. What is no Unicode in it cannot be encoded and is replaced. */
+/** The beginning of a text, of at most this many bytes. What is not Unicode in it cannot be encoded and is replaced. */
 function cut(text: string, limit: number, sizeOf: (text: string) => number): string {
   const whole = text.toWellFormed();
   if (sizeOf(whole) <= limit) return whole;

@@ -3,7 +3,7 @@ import { Ended } from "./ended.ts";
 
 /** By how much the timers after a request's first end later than that. */
 const LATER_MS = 5;
-/** Of a request; whatever runs forever after so many ends with its process. */
+/** Timers of one request; what runs forever after that ends with its process. */
 const MAX_TIMERS = 1000;
 
 /** How long a request may still take, and how it has ended. */

@@ -8,7 +8,7 @@ import { pythonFolder } from "./python-folder.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Suites after which the judge is made anew: test code is trusted, and may still leave things behind. */
+/** Suites after which the judge is replaced by a new one: test code is trusted, and may still leave things behind. */
 const MOST_SUITES = 2000;
 const MOST_GROWTH = 256 * 1024 * 1024;
 

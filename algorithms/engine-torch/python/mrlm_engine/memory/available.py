@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-# Part that is left alone: fragments of the allocator, and what else the process does.
+# Part that is kept in reserve: fragments of the allocator, and what else the process does.
 MARGIN = 0.1
 
 
@@ -23,7 +23,7 @@ class Available:
 
 
 def available_memory(device: torch.device) -> Available:
-    """What this rank may take, a tenth left alone. Ranks of one machine share what there is on the host."""
+    """What this rank may take, a tenth kept in reserve. Ranks of one machine share what there is on the host."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         # Of what the allocator holds, that which no tensor uses is free too.

@@ -13,10 +13,10 @@ const tokenizer = z.union([
 ]);
 
 const lora = z.strictObject({
-  rank: z.int().positive(),
-  alpha: z.number().positive(),
+  rank: z.int().positive().describe("Rank of each adapter"),
+  alpha: z.number().positive().describe("An adapter's output is scaled by alpha / rank"),
   dropout: z.number().refine((dropout) => dropout === 0, "must be 0: the engine trains without dropout, so that a sample's ratio starts at 1").optional().describe("0: the engine trains without dropout, so that a sample's ratio starts at 1"),
-  target_modules: z.array(z.string()).min(1).optional(),
+  target_modules: z.array(z.string()).min(1).optional().describe("Names of the linear layers that get one; default: all but the head"),
 });
 
 /** `model`: what is trained. */

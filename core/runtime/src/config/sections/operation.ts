@@ -28,7 +28,7 @@ export const checkpointSection = z.strictObject({
     .nonnegative()
     .optional()
     .describe("Iterations between two; default 50; 0: only at the end of each stage and when the run is stopped"),
-  keep: z.int().positive().optional().describe("The newest so many; default 2"),
+  keep: z.int().positive().optional().describe("How many of the newest are kept; default 2"),
 });
 
 /** `output`, when it is more than a directory. */

@@ -19,8 +19,8 @@ export const stageSection = z
     until: z
       .strictObject({
         accuracy: z.number().gt(0).max(1).describe("Share of solved tasks, greedily; the mean over several environments"),
-        every: z.int().positive().optional().describe("Measured after so many iterations; default 1"),
-        tasks: z.int().positive().optional().describe("Measured on so many training tasks of each environment, the last ones; default 256"),
+        every: z.int().positive().optional().describe("Iterations between two measurements; default 1"),
+        tasks: z.int().positive().optional().describe("How many training tasks of each environment it is measured on, the last ones; default 256"),
       })
       .optional()
       .describe("Ends the stage early, as soon as the policy is that good: held-out tasks stay unseen"),
@@ -46,7 +46,7 @@ export const evalSection = z.strictObject({
   may_fail: z.boolean().optional().describe("Train also where no episode of an environment could be scored in the evaluation at the start; default false"),
   tasks: z.int().nonnegative().optional().describe("Tasks of each environment, the first ones; default 256; 0: no evaluation"),
   samples: z.int().nonnegative().optional().describe("Sampled episodes of each task, beside the greedy one; default 1"),
-  every: z.int().nonnegative().optional().describe("Also after so many iterations; default 0: only between the stages"),
+  every: z.int().nonnegative().optional().describe("Iterations between two evaluations within a stage; default 0: only before, between and after the stages"),
 });
 
 function environmentReference() {

@@ -1,6 +1,6 @@
 import { mean, median, percent, recent, series, short, type StageRule } from "../finding.ts";
 
-/** A norm of so many times the median of the iterations before it is a spike. */
+/** A norm above this many times the median of the iterations before it is a spike. */
 export const SPIKE = 10;
 /** Iterations that the median is taken of. */
 const WINDOW = 20;

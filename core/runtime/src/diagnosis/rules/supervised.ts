@@ -1,6 +1,6 @@
 import { mean, percent, recent, series, short, type StageRule } from "../finding.ts";
 
-/** A loss that ends above so many times where it began has not been learnt from. */
+/** Nothing was learnt where a loss ends above this multiple of where it began. */
 export const RISEN = 1.2;
 /** Nats a token that the chosen answers may lose. */
 export const DISPLACED = 0.5;

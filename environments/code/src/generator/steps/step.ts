@@ -26,7 +26,7 @@ export interface Chain {
   readonly shorter: readonly ((value: Value) => Value)[];
 }
 
-/** Draws so many steps; no maker comes twice in a row, so that steps do not undo or repeat each other. */
+/** Draws `count` steps; no maker comes twice in a row, so that steps do not undo or repeat each other. */
 export function drawSteps<T extends Value>(random: RandomStream, makers: readonly StepMaker<T>[], count: number): Step<T>[] {
   const steps: Step<T>[] = [];
   let last: StepMaker<T> | undefined;
