@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { fakePython } from "./support/fake-python.ts";
@@ -56,4 +56,15 @@ test("a file, a run or a command that is not there: exit code 2, and with --json
   expect(misspelt.events).toEqual([{ event: "error", code: "USAGE", message: expect.stringContaining("--confg"), hint: expect.stringContaining("mrlm --help") }]);
   const { events } = await run(["train", "--config", "nowhere.yaml", "--json"]);
   expect(events).toEqual([{ event: "error", code: "CONFIG_NOT_FOUND", message: expect.stringContaining("nowhere.yaml"), hint: expect.any(String) }]);
+});
+
+test("a plugin that a configuration names by its path is seen by info; one that lacks a package says what to install, and where", async () => {
+  const folder = join(directory, "lacking");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "lacking", version: "1.2.3", type: "module", mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:lacking@1"] } }));
+  writeFileSync(join(folder, "index.js"), 'import "no-such-package/part"; export default {};');
+  const config = writeConfig(directory, { ...TINY, plugins: { [folder]: true } }, "lacking.yaml");
+  const [info, serve] = await Promise.all([run(["info", "--config", config]), run(["serve", "--config", config, "--environments", "lacking"])]);
+  expect([info.code, info.stdout]).toEqual([0, expect.stringMatching(/^lacking +1\.2\.3 +environment:lacking@1$/m)]);
+  expect([serve.code, serve.stderr]).toEqual([2, expect.stringMatching(/^error PLUGIN_LOAD_FAILED: .*no-such-package.*\n  .*`npm install no-such-package` in \S+lacking\./m)]);
 });

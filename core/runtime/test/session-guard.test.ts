@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { definePlugin, observe, soleStep, textMessage } from "@mrlm/kit";
-import { type EnvironmentDefinition, type Logger, type MrlmError, score, type SimulatedEnvironment } from "@mrlm/spec";
+import { type EnvironmentDefinition, type Logger, MrlmError, score, type SimulatedEnvironment } from "@mrlm/spec";
 import fc from "fast-check";
 import { LocalHost, PluginHost, silentLogger } from "@mrlm/runtime";
 import { counterEnvironment, never, say } from "./support/counter-environment.ts";
@@ -167,6 +167,18 @@ describe("what an author returned", () => {
       code: "ENVIRONMENT_FAILED",
       message: expect.stringMatching(/counter@1.*step/),
     });
+  });
+
+  test.each(["CANCELLED", "ENGINE_EXITED", "SERVER_UNAVAILABLE"] as const)("an author's %s is ENVIRONMENT_FAILED: it must not end the run", async (code) => {
+    const session = await sessionOf({ step: () => Promise.reject(new MrlmError(code, "my own")) });
+    await session.reset({ signal: never });
+    await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED", message: expect.stringContaining(`${code}: my own`) });
+  });
+
+  test.each(["mean", "std"])("a reward component called %s, which would hide a metric of the whole reward, is refused", async (name) => {
+    const session = await sessionOf({ step: async () => soleStep({ reward: score(1, { [name]: 1 }) }) });
+    await session.reset({ signal: never });
+    await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED", message: expect.stringMatching(/components: .*name the component otherwise/) });
   });
 
   test("an exception becomes ENVIRONMENT_FAILED with its cause; the host's own errors keep their code", async () => {

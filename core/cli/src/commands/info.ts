@@ -1,13 +1,21 @@
-import { PluginHost } from "@mrlm/runtime";
-import type { JsonObject } from "@mrlm/spec";
+import { loadConfig, PluginHost } from "@mrlm/runtime";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command.ts";
 import { table } from "../console/table.ts";
 import { describeLayers, sandboxLayers } from "../services/sandboxes.ts";
 import { VERSION } from "../version.ts";
 
+/** What the command line says. */
+export interface InfoArguments {
+  readonly config?: string;
+  readonly set?: readonly string[];
+}
+
 /** Prints versions, plugins and what they provide, whether the engine is set up, which walls the sandboxes have. */
-export async function info({ console, directory }: CommandContext): Promise<void> {
-  const plugins = await PluginHost.discover({ directory });
+export async function info({ console, directory }: CommandContext, args: InfoArguments): Promise<void> {
+  if (args.config === undefined && args.set !== undefined) throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
+  const config = args.config === undefined ? undefined : loadConfig(args.config, { overrides: args.set ?? [] }).config;
+  const plugins = await PluginHost.discover({ directory, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
   try {
     const entries = plugins.registry.entries;
     const engines = await Promise.all(plugins.registry.ids("engine").map(async (id) => ({ id, installation: await (await plugins.engine(id)).locate() })));

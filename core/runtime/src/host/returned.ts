@@ -37,8 +37,12 @@ const observation = z.object({
   info: jsonObject.exactOptional(),
 });
 const finite = z.number({ error: "must be a finite number" });
+/** Not `mean` or `std`: these are metrics of the whole reward, which such a component would hide. */
+const components = z
+  .record(z.string(), finite)
+  .refine((given) => !Object.hasOwn(given, "mean") && !Object.hasOwn(given, "std"), { error: "`mean` and `std` are what the metrics of the whole reward are called: name the component otherwise" });
 const reward = z.discriminatedUnion("scored", [
-  z.object({ scored: z.literal(true), value: finite, components: z.record(z.string(), finite) }),
+  z.object({ scored: z.literal(true), value: finite, components }),
   z.object({ scored: z.literal(false), code: z.string(), message: z.string() }),
 ]);
 const stepResult = z.object({

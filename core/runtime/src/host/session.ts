@@ -37,6 +37,9 @@ const CLOSED = new MrlmError("SESSION_NOT_FOUND", "The session has been closed."
 /** Failures of what an environment uses: the step then has no reward, and the episode ends unscored. */
 const UNSCORED_CODES = ["SANDBOX_FAILED", "SCORER_FAILED", "TOOL_FAILED"] as const;
 
+/** Codes that end or hold up a whole run. An environment that throws one of them has failed, and nothing else has. */
+const NOT_AN_AUTHORS = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVAILABLE"] as const;
+
 /**
  * Guards one author's environment: order, deadlines, the turn limit, and the form of what it returns. After a failure the author's
  * instance is given up and the next reset starts with a fresh one.
@@ -121,6 +124,7 @@ export class Session implements SimulatedEnvironment {
       return await this.#plan.clock.run(phase, [caller, this.#gone.signal], work);
     } catch (error) {
       this.#giveUp();
+      if (caller.aborted && MrlmError.hasCode(error, "CANCELLED")) throw error;
       throw this.#blame(call, error);
     } finally {
       this.#busy = false;
@@ -182,8 +186,8 @@ export class Session implements SimulatedEnvironment {
   /** Whatever an author threw becomes ENVIRONMENT_FAILED; errors of the host and of what it lent keep their code. */
   #blame(call: string, error: unknown): MrlmError {
     if (this.#gone.signal.aborted && call !== "close") return this.#closedError();
-    if (MrlmError.isInstance(error)) return error;
-    const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    if (MrlmError.isInstance(error) && !MrlmError.hasCode(error, ...NOT_AN_AUTHORS)) return error;
+    const said = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} threw in ${call}: ${said}`, { cause: error });
   }
 
