@@ -40,7 +40,7 @@ export function draw(name: string, place: Place): Drawn {
       ...chance.maybe(0.4, "concurrency", [1, 3, 64]),
     },
     stages,
-    eval: chance.of(0.4) ? { tasks: 0 } : { tasks: chance.integer(1, 3), ...chance.maybe(0.6, "samples", [0, 1, 2]), ...chance.maybe(0.4, "every", [1, 2]) },
+    eval: chance.of(0.4) ? { tasks: 0 } : { may_fail: true, tasks: chance.integer(1, 3), ...chance.maybe(0.6, "samples", [0, 1, 2]), ...chance.maybe(0.4, "every", [1, 2]) },
     checkpoint: { every: chance.pick([1, 1, 1, 2, 0]), keep: 100 },
     output: { directory: place.runs, ...chance.maybe(0.1, "trajectories", [false]) },
     ...chance.maybe(0.15, "trackers", [["tensorboard"], [{ name: "tensorboard", options: {} }]]),

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { draw } from "./draw.ts";
+import { mutationComplaints } from "./mutate.ts";
 import { openPlace } from "./place.ts";
 import { tryOut } from "./trial.ts";
 
-const { values } = parseArgs({ options: { runs: { type: "string", default: "100" }, seed: { type: "string", default: "0" }, only: { type: "string" }, code: { type: "boolean", default: false }, bigram: { type: "boolean", default: false }, show: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { runs: { type: "string", default: "100" }, seed: { type: "string", default: "0" }, only: { type: "string" }, code: { type: "boolean", default: false }, bigram: { type: "boolean", default: false }, mutants: { type: "string", default: "5" }, "no-training": { type: "boolean", default: false }, show: { type: "boolean", default: false } } });
 const directory = mkdtempSync(join(tmpdir(), "mrlm-fuzz-"));
 const place = await openPlace(directory, { withCode: values.code, isBigram: values.bigram });
 const numbers = values.only === undefined ? Array.from({ length: Number(values.runs) }, (_, i) => i) : [Number(values.only)];
@@ -18,11 +19,13 @@ for (const number of numbers) {
   const drawn = draw(`fuzz/${values.seed}/${number}`, place);
   if (values.show) console.error(JSON.stringify(drawn.config, undefined, 2), drawn.strategy);
   const began = performance.now();
-  const verdict = await tryOut(drawn, place);
+  const verdict = values["no-training"] ? { kind: "drawn", complaints: [] } : await tryOut(drawn, place);
+  const mutants = await mutationComplaints(drawn, place, Number(values.mutants));
   counts[verdict.kind] = (counts[verdict.kind] ?? 0) + 1;
-  complaints += verdict.complaints.length;
+  complaints += verdict.complaints.length + mutants.length;
   if (values.show) console.error(verdict.kind, ((performance.now() - began) / 1000).toFixed(1));
   if (number % 25 === 24) console.error(`${number + 1} tried`);
+  for (const complaint of mutants) console.error(`${number} (mutant): ${complaint}`);
   for (const complaint of verdict.complaints) console.error(`${number} (${verdict.kind}): ${complaint}`);
 }
 await place.close();

@@ -71,7 +71,7 @@ export async function openPlace(directory: string, options: Pick<Place, "withCod
       engines.set(strategy, opened);
       return (await opened).engine;
     },
-    prepare: (text: string) => prepareRun(parseConfig(text, { path: join(directory, "fuzz.yaml"), workingDirectory: directory }), { host, algorithms: plugins }),
+    prepare: async (text: string) => prepareRun(parseConfig(text, { path: join(directory, "fuzz.yaml"), workingDirectory: directory }), { host, algorithms: plugins }),
     async close() {
       for (const opened of engines.values()) await (await opened).stop();
       await host.close();

@@ -48,7 +48,7 @@ describe("whatever is wrong is said before training begins, with its place", () 
       "an environment's option",
       "environments: [{id: counter, options: {goal: 0}}]\nstages: [{algorithm: grpo, steps: 1}]",
       "OPTIONS_INVALID",
-      /^run\.yaml:2:16: .*goal/,
+      /^run\.yaml:2:40: .*goal/,
     ],
     [
       "an algorithm that does not exist",
@@ -81,6 +81,8 @@ describe("whatever is wrong is said before training begins, with its place", () 
       "CONFIG_INVALID",
       /^run\.yaml:5:5: .*temperature is 0/,
     ],
+    ["the same entry twice before it", "environments: [{id: counter}, {id: counter}, {id: countr}]\nstages: [{algorithm: grpo, steps: 1}]", "ENVIRONMENT_NOT_FOUND", /^run\.yaml:2:46: /],
+    ["a misspelt key of the stage itself", "environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1, untli: {accuracy: 1}}]", "CONFIG_INVALID", /^run\.yaml:3:38: unknown key "untli".*Did you mean "until"/],
     ["a goal without an environment to measure it in", "stages: [{algorithm: grpo, steps: 1, until: {accuracy: 0.5}}]", "CONFIG_INVALID", /^run\.yaml:2:38: until is measured on tasks/],
     [
       "a split that does not exist",

@@ -41,10 +41,10 @@ export function problemsOf(schema: z.ZodType, value: unknown, error: z.ZodError)
 }
 
 /** What an algorithm's or a plugin's own schema objects to, below `base`. */
-export function optionProblems(base: ConfigPath, known: Iterable<string>, issues: readonly OptionIssue[]): ConfigProblem[] {
+export function optionProblems(base: ConfigPath, known: (path: ConfigPath) => Iterable<string>, issues: readonly OptionIssue[]): ConfigProblem[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path];
-    if (issue.unknownKeys !== undefined) return issue.unknownKeys.map((key) => unknownKey(path, key, issue.path.length === 0 ? known : []));
+    if (issue.unknownKeys !== undefined) return issue.unknownKeys.map((key) => unknownKey(path, key, known(issue.path)));
     return [{ path, at: "value" as const, text: `${showPath(path)}: ${inOurWords(issue.message)}` }];
   });
 }

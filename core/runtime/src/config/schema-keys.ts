@@ -9,6 +9,9 @@ interface SchemaNode {
     readonly shape?: Readonly<Record<string, SchemaNode>>;
     readonly element?: SchemaNode;
     readonly valueType?: SchemaNode;
+    readonly keyType?: { readonly def: { readonly entries?: Readonly<Record<string, string>> } };
+    readonly in?: SchemaNode;
+    readonly out?: SchemaNode;
     readonly options?: readonly SchemaNode[];
     readonly catchall?: SchemaNode;
   };
@@ -17,7 +20,7 @@ interface SchemaNode {
 
 /** Keys that a schema knows at a path; none where it has no object there. */
 export function knownKeys(schema: z.ZodType, path: ConfigPath): string[] {
-  return nodesAt([schema as unknown as SchemaNode], path).flatMap((node) => Object.keys(node.def.shape ?? {}));
+  return nodesAt([schema as unknown as SchemaNode], path).flatMap((node) => Object.keys(node.def.shape ?? node.def.keyType?.def.entries ?? {}));
 }
 
 /** Why a key of a configuration has no effect; `undefined` when it has one. */
@@ -39,6 +42,7 @@ function nodesAt(start: readonly SchemaNode[], path: ConfigPath): SchemaNode[] {
 }
 
 function unwrap(node: SchemaNode): SchemaNode[] {
+  if (node.def.type === "pipe") return [node.def.in, node.def.out].flatMap((part) => (part === undefined ? [] : unwrap(part)));
   if (node.def.options !== undefined) return node.def.options.flatMap(unwrap);
   return node.def.innerType === undefined ? [node] : unwrap(node.def.innerType);
 }

@@ -27,23 +27,31 @@ export async function validateOptions(schema: StandardSchemaV1, value: unknown):
  * @param schema whose keys an unknown one is compared with
  */
 export function describeIssues(issues: readonly OptionIssue[], schema?: StandardSchemaV1): string {
-  const known = schema === undefined ? [] : keysOf(schema);
   return issues
     .map(({ path, message, unknownKeys }) => {
-      if (unknownKeys !== undefined && path.length === 0) return unknownKeys.map((key) => unknown(key, known)).join("; ");
+      if (unknownKeys !== undefined) return unknownKeys.map((key) => unknown([...path, key], schema === undefined ? [] : keysOf(schema, path))).join("; ");
       return path.length > 0 ? `${path.join(".")}: ${message}` : message;
     })
     .join("; ");
 }
 
-/** Keys of a schema of zod's; of another kind none are known. */
-export function keysOf(schema: StandardSchemaV1): string[] {
-  return "def" in schema ? knownKeys(schema as unknown as z.ZodType, []) : [];
+/** Keys of a schema of zod's at a path; of another kind none are known. */
+export function keysOf(schema: StandardSchemaV1, path: readonly (string | number)[] = []): string[] {
+  return "def" in schema ? knownKeys(schema as unknown as z.ZodType, path) : [];
 }
 
-function unknown(key: string, known: readonly string[]): string {
-  const nearest = nearestName(key, known);
-  return `unknown key "${key}"${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
+function unknown(path: readonly (string | number)[], known: readonly string[]): string {
+  const nearest = nearestName(String(path.at(-1)), known);
+  return `unknown key "${path.join(".")}"${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
+}
+
+/** Where among the options the first thing stands that {@link describeIssues} has named in a message, which may have come from a server; `[]` where none does. */
+export function namedOption(message: string, options: unknown): readonly string[] {
+  for (const [, unknownKey, key] of message.matchAll(/(?:: |; )(?:unknown key "([^"]+)"|([^\s:;"]+):)/g)) {
+    const path = (unknownKey ?? key ?? "").split(".");
+    if (valueAt(options, path) !== undefined) return path;
+  }
+  return [];
 }
 
 /** Issues of zod's say more than the standard asks for: the unknown keys, what would be allowed, the branches of a union. */

@@ -18,6 +18,7 @@ import { persist } from "../rollouts/persist.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { emptyHint, splitSize } from "../evaluation/split-size.ts";
+import { environmentPlace } from "./environment-place.ts";
 import { policyOptions } from "./model-source.ts";
 import { rolloutSampling } from "./stage-context.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
@@ -63,14 +64,13 @@ export async function prepareRun(
   const at = <T>(path: ConfigPath, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => Promise.reject(located(error, loaded.source.locate(path))));
   const config = await at(["model", "path"], async () => withModelDirectory(await adaptTranslated(loaded, parts, notices), notices));
-  const environments: TrainingEnvironment[] = [];
-  for (const [i, environment] of config.environments.entries())
-    environments.push(await at(environmentPath(loaded, i), () => trainingEnvironment(parts.host, environment, config.server.reconnect_seconds)));
-  const evaluation: MeasuredEnvironment[] = [];
-  if (config.eval.tasks > 0) {
-    for (const [i, environment] of config.eval.environments.entries())
-      evaluation.push(await at(["eval", "environments", i], () => evaluationEnvironment(parts.host, environment, config)));
-  }
+  const each = async <E extends ResolvedEnvironment, T>(list: ConfigPath, entries: readonly E[], work: (environment: E) => Promise<T>): Promise<T[]> => {
+    const made: T[] = [];
+    for (const [i, environment] of entries.entries()) made.push(await work(environment).catch((error: unknown) => Promise.reject(located(error, environmentPlace(loaded, list, environment, i, error)))));
+    return made;
+  };
+  const environments = await each(["environments"], config.environments, (environment) => trainingEnvironment(parts.host, environment, config.server.reconnect_seconds));
+  const evaluation = config.eval.tasks === 0 ? [] : await each(["eval", "environments"], config.eval.environments, (environment) => evaluationEnvironment(parts.host, environment, config));
   const stages: PreparedStage[] = [];
   for (const i of config.stages.keys()) stages.push(await prepareStage(loaded, config, i, parts.algorithms, environments, at));
   const trackers: PreparedTracker[] = [];
@@ -96,6 +96,9 @@ async function prepareTracker(config: ResolvedConfig, index: number, plugins: Al
   return { definition, options: outcome.value };
 }
 
+/** Keys of a stage beside its algorithm's options. */
+const STAGE_KEYS = ["name", "sampling", "until", "options"];
+
 async function prepareStage(
   loaded: LoadedConfig,
   config: ResolvedConfig,
@@ -109,7 +112,7 @@ async function prepareStage(
   const definition = await at([...place, "algorithm"], () => algorithms.algorithm(stage.algorithm));
   const outcome = await validateOptions(definition.options, stage.options);
   if (!outcome.ok) {
-    const problems = optionProblems([], keysOf(definition.options), outcome.issues);
+    const problems = optionProblems([], (path) => [...keysOf(definition.options, path), ...(path.length === 0 ? STAGE_KEYS : [])], outcome.issues);
     throw configError(
       loaded.source,
       problems.map((problem) => ({
@@ -219,10 +222,6 @@ function aboutDistribution({ config, source }: LoadedConfig): string[] {
       hint: "Set distributed.master_addr and, where 29500 is taken, distributed.master_port.",
     });
   return [];
-}
-
-function environmentPath(loaded: LoadedConfig, index: number): ConfigPath {
-  return [loaded.isTranslated.environments ? "eval_envs" : "environments", index];
 }
 
 function located(error: unknown, place: string): unknown {
