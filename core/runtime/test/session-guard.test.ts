@@ -181,13 +181,19 @@ describe("what an author returned", () => {
     await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED", message: expect.stringMatching(/components: .*name the component otherwise/) });
   });
 
+  test("what cannot be one is told how one is made", async () => {
+    const session = await sessionOf({ step: async () => [1] as never });
+    await session.reset({ signal: never });
+    await expect(session.step(say("x"), { signal: never })).rejects.toThrow("from step: expected object, received array; soleStep({ messages, reward: score(1), terminated: true }) of @mrlm/kit makes one.");
+  });
+
   test("an exception becomes ENVIRONMENT_FAILED with its cause; the host's own errors keep their code", async () => {
     const cause = new TypeError("x is not a function");
     const session = await sessionOf({ reset: async () => Promise.reject(cause) });
     await expect(session.reset({ signal: never })).rejects.toMatchObject({
       code: "ENVIRONMENT_FAILED",
       cause,
-      message: expect.stringContaining("threw in reset: TypeError"),
+      message: expect.stringMatching(/threw in reset: TypeError: x is not a function \(session-guard\.test\.ts:\d+:\d+\)$/),
     });
     const undeclared = await sessionOf(
       {},

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 /** The repository, which is the project whose plugins are found. */
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const COMMAND = fileURLToPath(new URL("../../../core/cli/bin/mrlm.js", import.meta.url));
+export const COMMAND = fileURLToPath(new URL("../../../core/cli/bin/mrlm.js", import.meta.url));
 
 /** An object that `--json` printed. */
 export type Event = Readonly<Record<string, unknown>> & { readonly event: string };

@@ -1,4 +1,5 @@
 import { type Demonstration, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
+import { whatWasThrown } from "../plugins/where-thrown.ts";
 import { environmentContext } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
 import type { PreparedEnvironment } from "./prepared-environment.ts";
@@ -22,8 +23,7 @@ export async function demonstrateTasks(prepared: PreparedEnvironment, tasks: rea
       .run("setup", [], () => demonstrate.call(definition, context, options, task))
       .catch((error: unknown) => {
         if (MrlmError.isInstance(error)) throw error;
-        const said = error instanceof Error ? error.message : String(error);
-        throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in demonstrate for ${task}: ${said}`, { cause: error });
+        throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in demonstrate for ${task}: ${whatWasThrown(error)}`, { cause: error });
       });
     demonstrations.push(checkDemonstration(prepared, task, returned));
   }

@@ -10,6 +10,7 @@ import {
 } from "@mrlm/spec";
 import type { Services } from "../plugins/provisions.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
+import { whatWasThrown } from "../plugins/where-thrown.ts";
 import type { DataFiles } from "./data-files.ts";
 import { type Deadlines, deadlinesOf } from "./deadlines.ts";
 import { environmentContext, NO_TASKS } from "./environment-context.ts";
@@ -88,8 +89,7 @@ async function makeTasks(definition: EnvironmentDefinition, make: () => Promise<
     throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} returned something malformed from tasks: ${problem}.`);
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
-    const said = error instanceof Error ? error.message : String(error);
-    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in tasks: ${said}`, { cause: error });
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in tasks: ${whatWasThrown(error)}`, { cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@mrlm/spec";
 import { z } from "zod";
+import { inOurWords } from "../plugins/issue-words.ts";
 
 // What authors may return. Parsing copies what the contract knows and drops the rest, so that an observation is the same
 // object in process as it is after a journey over the wire.
@@ -55,8 +56,17 @@ const stepResult = z.object({
 const action = z.object({ agent: z.string(), message: message.extend({ role: z.literal("assistant") }), finishReason: z.enum(["stop", "length"]) });
 const conversation = z.array(message).min(1);
 
-/** The parts that the guard checks, each with the sentence that begins its complaint. */
+/** The parts that the guard checks. */
 const SCHEMAS = { observation, stepResult, action, conversation } as const;
+
+/** How an author makes what is wrong as a whole. */
+const MAKERS: Readonly<Partial<Record<keyof typeof SCHEMAS, string>>> = {
+  observation: 'observe([textMessage("user", "...")])',
+  stepResult: "soleStep({ messages, reward: score(1), terminated: true })",
+};
+
+/** `rewards.agent` is still near enough to the whole that the whole is best made anew; a message's part is not. */
+const MAX_OUTER_PATH = 2;
 
 /**
  * Checks the form of something that was handed over.
@@ -65,8 +75,12 @@ const SCHEMAS = { observation, stepResult, action, conversation } as const;
 export function checkForm<T>(what: keyof typeof SCHEMAS, value: unknown): { readonly value: T } | { readonly problem: string } {
   const result = SCHEMAS[what].safeParse(dropUndefined(value));
   if (result.success) return { value: result.data as T };
-  const problems = result.error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message));
-  return { problem: problems.slice(0, 3).join("; ") };
+  const { issues } = result.error;
+  // Without the values: they may be what a client must not see.
+  const problems = issues.map(({ path, message }) => [...(path.length > 0 ? [path.join(".")] : []), inOurWords(message)].join(": "));
+  const maker = MAKERS[what];
+  const advice = maker === undefined || issues.every(({ path }) => path.length > MAX_OUTER_PATH) ? "" : `; ${maker} of @mrlm/kit makes one`;
+  return { problem: problems.slice(0, 3).join("; ") + advice };
 }
 
 /** Optional members that an author set to `undefined` are the same as members left out. */

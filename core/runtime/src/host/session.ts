@@ -9,6 +9,7 @@ import {
   type StepResult,
   unscored,
 } from "@mrlm/spec";
+import { whatWasThrown } from "../plugins/where-thrown.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import type { Phase } from "./deadlines.ts";
 import { checkForm } from "./returned.ts";
@@ -187,7 +188,7 @@ export class Session implements SimulatedEnvironment {
   #blame(call: string, error: unknown): MrlmError {
     if (this.#gone.signal.aborted && call !== "close") return this.#closedError();
     if (MrlmError.isInstance(error) && !MrlmError.hasCode(error, ...NOT_AN_AUTHORS)) return error;
-    const said = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const said = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : whatWasThrown(error);
     return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} threw in ${call}: ${said}`, { cause: error });
   }
 

@@ -1,4 +1,5 @@
 import { MrlmError, type JsonObject, type Plugin, PLUGIN_API_VERSION } from "@mrlm/spec";
+import { importFault } from "./import-fault.ts";
 import type { PluginPackage } from "./plugin-package.ts";
 import { provisionsOf } from "./provisions.ts";
 import { describeIssues, validateOptions } from "./standard-options.ts";
@@ -17,8 +18,7 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
     module = (await import(entry)) as { readonly default?: unknown };
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
-    const said = error instanceof Error ? error.message : String(error);
-    throw new MrlmError("PLUGIN_LOAD_FAILED", `The entry of plugin ${name} (${entry}) could not be imported: ${said}`, { ...hintFor(error, found), cause: error });
+    throw importFault(found, error);
   }
   const plugin = module.default as Plugin | undefined;
   if (typeof plugin !== "object" || plugin === null) {
@@ -45,16 +45,6 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
     });
   }
   return plugin;
-}
-
-/** What to do about a package that the plugin imports and that is not there; nothing better than the code's own hint for anything else. */
-function hintFor(error: unknown, { directory }: PluginPackage): { readonly hint?: string } {
-  const isMissing = (error as NodeJS.ErrnoException | null)?.code === "ERR_MODULE_NOT_FOUND";
-  const specifier = isMissing ? /^Cannot find package '([^']+)'/.exec((error as Error).message)?.[1] : undefined;
-  if (specifier === undefined) return {};
-  const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
-  const isOurs = name.startsWith("@mrlm/");
-  return { hint: `Install it for the plugin: \`npm install ${name}\` in ${directory}.${isOurs ? ' From a clone of mrlm: "In a project of your own" in docs/guides/environments.md.' : ""}` };
 }
 
 /** Validates the options that the config gives a plugin. */

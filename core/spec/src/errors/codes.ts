@@ -44,7 +44,7 @@ export const ERROR_CODES = {
   PLUGIN_API_VERSION: { meaning: "A plugin was made for another version of the plugin interface.", hint: "Update the plugin or mrlm.", retryable: false },
   PLUGIN_CONFLICT: { meaning: "Two plugins provide the same thing.", hint: "Remove one of them or leave it out of the config.", retryable: false },
   PLUGIN_INVALID: { meaning: "A plugin's manifest or default export is malformed, or they disagree.", hint: "See docs/guides/plugins.md for the form.", retryable: false },
-  PLUGIN_LOAD_FAILED: { meaning: "A plugin's entry could not be imported.", hint: "Build the plugin and check the path in its manifest.", retryable: false },
+  PLUGIN_LOAD_FAILED: { meaning: "A plugin's entry could not be imported.", hint: "The message says what its code threw while it was imported: correct that.", retryable: false },
   PLUGIN_NOT_FOUND: { meaning: "A plugin that the config names is not installed.", hint: "Install it with npm.", retryable: false },
   PORT_IN_USE: { meaning: "A server's port is taken.", hint: "Choose another: --port (0: any free one), or distributed.master_port.", retryable: false },
   PROTOCOL_VERSION: { meaning: "Client and server speak different major versions of a protocol.", hint: "Update the older one.", retryable: false },

@@ -1,0 +1,20 @@
+import { basename } from "node:path";
+
+/** Frames of V8's stacks: `at step (file:///home/me/environment/index.ts:12:7)`. */
+const FRAME = /(?:\(|at )(?:async )?((?:file:\/\/)?\/[^()]+|[A-Za-z]:\\[^()]+):(\d+):(\d+)\)?$/;
+
+/** What an author's code threw, in one line, with the innermost place in code that is no dependency: `TypeError: x is not a function (index.ts:12:7)`. */
+export function whatWasThrown(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const place = placeOf(error.stack ?? "");
+  return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
+}
+
+/** The file's name alone: clients of a server need not learn of its folders. */
+function placeOf(stack: string): string | undefined {
+  for (const line of stack.split("\n")) {
+    const [, file, row, column] = FRAME.exec(line) ?? [];
+    if (file !== undefined && !/[\\/]node_modules[\\/]/.test(file)) return `${basename(file.replaceAll("\\", "/"))}:${row}:${column}`;
+  }
+  return undefined;
+}
