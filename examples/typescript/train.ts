@@ -1,7 +1,7 @@
 /**
  * Training from TypeScript, without YAML and without the command: SFT, then GRPO.
  *
- *     node examples/typescript/train.ts
+ *     npx node examples/typescript/train.ts
  */
 import { connectEngine } from "@mrlm/client";
 import { launchEngine } from "@mrlm/engine-torch";

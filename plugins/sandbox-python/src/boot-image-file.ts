@@ -9,6 +9,7 @@ import { cacheDirectory } from "@mrlm/kit";
 import { MrlmError } from "@mrlm/spec";
 import { pyodideFolder } from "./pyodide/emscripten-module.ts";
 import { pythonFolder } from "./pyodide/python-folder.ts";
+import { keepInUse, removeUnusedImages } from "./unused-images.ts";
 
 const builder = new URL(import.meta.url.endsWith(".ts") ? "./pyodide/build-image.ts" : "./pyodide/build-image.js", import.meta.url);
 const BUILD_MS = 300_000;
@@ -16,24 +17,35 @@ const BUILD_MS = 300_000;
 let building: Promise<string> | undefined;
 
 /** The file with the memory of a Python that has just started; made once for each version of it on a machine. Rejects with SANDBOX_FAILED. */
-export function bootImageFile(): Promise<string> {
+export async function bootImageFile(): Promise<string> {
   building ??= find().catch((error: unknown) => {
     building = undefined;
     throw error;
   });
-  return building;
+  const path = await building;
+  if (existsSync(path)) return path;
+  building = undefined;
+  return bootImageFile();
 }
 
 async function find(): Promise<string> {
-  const path = join(writableFolder(), `pyodide-${fingerprint()}.image`);
-  if (existsSync(path)) return path;
+  const folder = writableFolder();
+  const path = join(folder, `pyodide-${fingerprint()}.image`);
+  if (!existsSync(path)) {
+    await build(path);
+    removeUnusedImages(folder);
+  }
+  keepInUse(path);
+  return path;
+}
+
+async function build(path: string): Promise<void> {
   const conditions = builder.pathname.endsWith(".ts") ? ["--conditions=mrlm-source"] : [];
   try {
     await promisify(execFile)(process.execPath, ["--no-warnings", ...conditions, fileURLToPath(builder), path], { env: {}, timeout: BUILD_MS });
   } catch (error) {
     throw new MrlmError("SANDBOX_FAILED", `Pyodide could not be started: ${(error as { stderr?: string }).stderr?.trim() || String(error)}`, { cause: error });
   }
-  return path;
 }
 
 /** Everything that the image is made of. */

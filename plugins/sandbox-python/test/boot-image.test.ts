@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { readBootImage, writeBootImage } from "../src/pyodide/boot-image.ts";
 import { MemoryImage } from "../src/pyodide/memory-image.ts";
+import { keepInUse, removeUnusedImages } from "../src/unused-images.ts";
 
 const PAGE = 4096;
 const folder = mkdtempSync(join(tmpdir(), "mrlm-boot-image-"));
@@ -40,4 +41,18 @@ test("pages of zeros are not kept", () => {
     [50, 51, PAGE],
     [51, 100, undefined],
   ]);
+});
+
+test("an image that nobody has used for a day goes; one in use, and what is no image, stay", () => {
+  const cache = mkdtempSync(join(tmpdir(), "mrlm-images-"));
+  const old = new Date(Date.now() - 2 * 24 * 3_600_000);
+  for (const name of ["pyodide-aa.image", "pyodide-bb.image", "pyodide-cc.image.12.part", "notes.txt"]) {
+    writeFileSync(join(cache, name), "");
+    utimesSync(join(cache, name), old, old);
+  }
+  writeFileSync(join(cache, "pyodide-dd.image"), "");
+  keepInUse(join(cache, "pyodide-bb.image"));
+  removeUnusedImages(cache);
+  expect(readdirSync(cache).sort()).toEqual(["notes.txt", "pyodide-bb.image", "pyodide-dd.image"]);
+  rmSync(cache, { recursive: true });
 });
