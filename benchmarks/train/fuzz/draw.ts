@@ -45,7 +45,7 @@ export function draw(name: string, place: Place): Drawn {
     output: { directory: place.runs, ...chance.maybe(0.1, "trajectories", [false]) },
     ...chance.maybe(0.15, "trackers", [["tensorboard"], [{ name: "tensorboard", options: {} }]]),
   };
-  return { name, config, strategy: chance.pick(["one", "one", "one", "one", "one", "one", "one", "ddp", "fsdp"]), chance };
+  return { name, config, strategy: chance.of(0.9) ? "one" : chance.pick(["ddp", "fsdp"]), chance };
 }
 
 function drawModel(chance: Chance, { model, isBigram }: Place): JsonObject {

@@ -17,13 +17,13 @@ const counts: Record<string, number> = {};
 let complaints = 0;
 for (const number of numbers) {
   const drawn = draw(`fuzz/${values.seed}/${number}`, place);
-  if (values.show) console.error(JSON.stringify(drawn.config, undefined, 2), drawn.strategy);
+  if (values.show && values.only !== undefined) console.error(JSON.stringify(drawn.config, undefined, 2));
   const began = performance.now();
   const verdict = values["no-training"] ? { kind: "drawn", complaints: [] } : await tryOut(drawn, place);
   const mutants = await mutationComplaints(drawn, place, Number(values.mutants));
   counts[verdict.kind] = (counts[verdict.kind] ?? 0) + 1;
   complaints += verdict.complaints.length + mutants.length;
-  if (values.show) console.error(verdict.kind, ((performance.now() - began) / 1000).toFixed(1));
+  if (values.show) console.error(number, drawn.strategy, verdict.kind, ((performance.now() - began) / 1000).toFixed(1));
   if (number % 25 === 24) console.error(`${number + 1} tried`);
   for (const complaint of mutants) console.error(`${number} (mutant): ${complaint}`);
   for (const complaint of verdict.complaints) console.error(`${number} (${verdict.kind}): ${complaint}`);
