@@ -80,6 +80,17 @@ describe("an exchange", () => {
     expect(heard({ type: "testing" }, tested(2))).toEqual([true, false]);
   });
 
+  test("takes of a test what is of the right form, and no more of it than people read", async () => {
+    const exchange = new Exchange("nonce", 4, 10);
+    const error = { name: "E", message: "m".repeat(20_000), trace: "t" };
+    const results = [passed, { verdict: "failed", message: "m".repeat(20_000), error }, { verdict: "failed", message: 7, error: { ...error, name: null } }, { verdict: "well" }];
+    exchange.hear({ type: "testing", id: "nonce" });
+    for (const [index, result] of results.entries()) exchange.hear({ type: "tested", id: "nonce", index, result } as never);
+    exchange.impose("timeout");
+    const message = "m".repeat(10_000);
+    expect((await exchange.promise).tests).toEqual([passed, { verdict: "failed", message, error: { ...error, message } }, { verdict: "failed" }, { verdict: "failed" }]);
+  });
+
   test("keeps output up to its limit", async () => {
     const exchange = new Exchange("nonce", 0, 10);
     exchange.hear({ type: "output", id: "nonce", stream: "stdout", text: "123456" });

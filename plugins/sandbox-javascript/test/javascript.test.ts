@@ -26,6 +26,12 @@ describe("what is read", () => {
     expect(await call(code, "f")).toMatchObject({ message: "five", line: 6 });
   });
 
+  test("what files begin with: a byte order mark, the name of an interpreter; and lines that end as on Windows", async () => {
+    for (const start of ["\ufeff", "#!/usr/bin/env node\r\n", "\ufeff#!/usr/bin/env -S node\n"])
+      for (const dialect of ["javascript", "typescript"])
+        expect(await sandbox.run({ code: `${start}const n = 2;\r\nconsole.log("é", n);\r\n`, dialect })).toMatchObject({ verdict: "ok", stdout: "é 2\n" });
+  });
+
   test("a dialect that is named is taken", async () => {
     const code = "const f = <T>(x: T) => x; const g = () => f<number>(3);";
     expect((await sandbox.run({ code, dialect: "typescript", call: { name: "g", arguments: [] } })).value).toBe(3);
@@ -91,6 +97,13 @@ describe("values between judge and player", () => {
     await expect(sandbox.test({ code: "const f = 1;" }, { entryPoints: ["f"], tests: [{ name: "broken", code: "assert(" }] })).rejects.toMatchObject({ code: "SANDBOX_FAILED" });
     await expect(sandbox.test({ code: "const f = 1;" }, { entryPoints: ["f"], harness: "null.x", tests: [] })).rejects.toMatchObject({ code: "SANDBOX_FAILED" });
   });
+});
+
+test("output and values of which each character is six of JSON: as much as the limit allows, and a value too long to be told is shown", async () => {
+  const output = await sandbox.run({ code: 'console.log("\\u0001".repeat(12e6));', limits: { outputBytes: 13_000_000, memoryBytes: 2 ** 29 } });
+  expect([output.verdict, output.stdout.length, output.stdoutTruncated]).toEqual(["ok", 12_000_001, false]);
+  const { verdict, value, shown } = await sandbox.run({ code: 'const f = () => "\\u0001".repeat(2e6);', call: { name: "f", arguments: [] }, limits: { memoryBytes: 2 ** 29 } });
+  expect([verdict, value, shown?.slice(0, 5)]).toEqual(["ok", undefined, "'\\x01"]);
 });
 
 test("a full queue refuses", async () => {

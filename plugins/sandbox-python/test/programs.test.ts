@@ -43,6 +43,33 @@ describeKinds("what programs use in Python", (sandbox) => {
     expect([stdout.length, stdoutTruncated]).toEqual([300_001, false]);
   });
 
+  test("output of which each byte is six characters of JSON, or twelve", async () => {
+    const code = "import sys\nsys.stdout.write('\\x01' * 12_000_000)\nsys.stderr.write('\\U0001f600' * 1_500_000)";
+    const { verdict, stdout, stderr, stdoutTruncated } = await sandbox().run({ code, limits: { outputBytes: 13_000_000 } });
+    expect([verdict, stdout.length, stderr.length, stdout.at(-1), stderr.endsWith("\u{1f600}"), stdoutTruncated]).toEqual(["ok", 12_000_000, 3_000_000, "\u0001", true, false]);
+  });
+
+  test("several megabytes of standard input", async () => {
+    const code = "import sys\nprint(sum(map(int, sys.stdin)))";
+    expect(await sandbox().run({ code, stdin: "12345\r\n".repeat(700_000) })).toMatchObject({ verdict: "ok", stdout: "8641500000\n" });
+  });
+
+  test("sources of every form: as a file that holds them", async () => {
+    const sources = ["\ufeffprint('é')\r\nif True:\r\n\tprint(2)\f\r\n", "# -*- coding: latin-1 -*-\nprint('é')\n\fprint(2)", `# ${"x".repeat(1_000_000)}\nprint('é\\n2')`];
+    const results = await Promise.all(sources.map((code) => sandbox().run({ code })));
+    expect(results.map(({ stdout }) => stdout)).toEqual(sources.map(() => "é\n2\n"));
+  });
+
+  test("a source that no file could hold is a SyntaxError with its line", async () => {
+    const results = await Promise.all(["x = 1\ny = '\0'", "x = 1\ny = '\ud800'"].map((code) => sandbox().run({ code })));
+    expect(results.map(({ verdict, error }) => [verdict, error?.name, error?.line])).toEqual([["error", "SyntaxError", 2], ["error", "SyntaxError", 2]]);
+  });
+
+  test("threads that nobody waits for, where there are any; and what leaves by a truth value", async () => {
+    const code = "import threading, time\ndef work():\n    time.sleep(0.1)\n    print('done')\ntry:\n    threading.Thread(target=work).start()\nexcept RuntimeError:\n    work()\nraise SystemExit(False)";
+    expect(await sandbox().run({ code })).toMatchObject({ verdict: "ok", exitCode: 0, stdout: "done\n", stderr: "" });
+  });
+
   test("a value that is too long to be told is still shown", async () => {
     const result = await sandbox().run({ code: "def f(): return ['x' * 100] * 100_000", call: { name: "f", arguments: [] } });
     expect([result.verdict, result.value, result.shown?.slice(0, 4)]).toEqual(["ok", undefined, "['xx"]);

@@ -6,6 +6,8 @@ import { ANSWER_FD, type ChildMessage, type ChildResult } from "../protocol/mess
 /** Pieces of output that are sent at once; later ones are gathered first. */
 const PROMPT_PIECES = 64;
 const GATHERED_CHARACTERS = 4096;
+/** Of a frame: the parent takes none of any length, and JSON makes six characters of some. */
+const LONGEST_PIECE = 1 << 20;
 
 /** Writes a message at once: what was said before a child is killed has been said. */
 export function send(message: ChildMessage): void {
@@ -63,9 +65,23 @@ export class Answer {
   #flush(stream: "stdout" | "stderr"): void {
     const state = this.#streams[stream];
     if (state.gathered === "" && !state.isTruncated) return;
-    send({ type: "output", id: this.#id, stream, text: state.gathered, ...(state.isTruncated ? { isCut: true } : {}) });
+    const pieces = piecesOf(state.gathered);
+    for (const [i, text] of pieces.entries()) send({ type: "output", id: this.#id, stream, text, ...(state.isTruncated && i === pieces.length - 1 ? { isCut: true } : {}) });
     state.gathered = "";
   }
+}
+
+/** The text in pieces; no character is cut in two. One piece where there is no text. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  let at = 0;
+  do {
+    let end = at + LONGEST_PIECE;
+    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end -= 1;
+    pieces.push(text.slice(at, end));
+    at = end;
+  } while (at < text.length);
+  return pieces;
 }
 
 /** The longest start of `text` that takes no more than `bytes` in UTF-8; no character is cut in two. */

@@ -37,7 +37,8 @@ export function bubblewrapLaunch(bubblewrap: string, program: ChildProgram, { se
     ...program.mounts.flatMap(({ source, target }) => ["--ro-bind", source, target]),
     ...(program.links ?? []).flatMap(({ target, path }) => ["--dir", dirname(path), "--symlink", target, path]),
     ...(proc ? ["--proc", "/proc"] : []),
-    ...["--dev", "/dev", "--size", String(program.tmpBytes ?? TMP_BYTES), "--tmpfs", "/tmp", "--remount-ro", "/", "--chdir", "/tmp"],
+    // Nothing can be written but in /tmp: a file in /dev would take memory that counts toward no limit, and would be there for the next submission.
+    ...["--dev", "/dev", "--remount-ro", "/dev", "--size", String(program.tmpBytes ?? TMP_BYTES), "--tmpfs", "/tmp", "--remount-ro", "/", "--chdir", "/tmp"],
     ...["--info-fd", String(FIRST_EXTRA_FD)],
     ...(filter === undefined ? [] : ["--seccomp", String(FIRST_EXTRA_FD + 1)]),
     ...["--as-pid-1", "--", program.command, ...program.args],

@@ -13,17 +13,17 @@ export function rlimitsMissing(): string | undefined {
 
 /** Limits of a process that the kernel keeps; see getrlimit(2). */
 export interface ProcessLimits {
-  /** Private writable memory, whether touched or not: past it the process gets none. */
+  /** Private writable memory, whether touched or not: past it the process gets none. The others only ever fall; this one may be raised again later. */
   readonly data: number;
   readonly openFiles: number;
   readonly fileBytes: number;
 }
 
-/** Sets the limits of a running process, and forbids it core dumps. */
+/** Sets the limits of a running process, and forbids it core dumps. Rejects if the system refuses that. */
 export async function limitProcess(pid: number, { data, openFiles, fileBytes }: ProcessLimits): Promise<void> {
   const command = prlimit();
   if (command === undefined) return;
-  await run(command, ["--pid", String(pid), "--core=0", `--data=${data}`, `--nofile=${openFiles}`, `--fsize=${fileBytes}`], { env: {} });
+  await run(command, ["--pid", String(pid), "--core=0", `--data=${data}:`, `--nofile=${openFiles}`, `--fsize=${fileBytes}`], { env: {} });
 }
 
 /** What RLIMIT_DATA counts of a process now, in bytes. */

@@ -25,6 +25,14 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   uselib: [134, 0],
   ustat: [136, 0],
   sysfs: [139, 0],
+  // What it would read of in /proc, if it had one.
+  statmount: [457, 457],
+  listmount: [458, 458],
+  // Memory of the kernel that counts toward no process: megabytes for each call.
+  semget: [64, 190],
+  msgget: [68, 186],
+  mq_open: [240, 180],
+  io_setup: [206, 0],
   // The network; pairs of sockets that are already open stay usable.
   socket: [41, 198],
   // Files outside the mounts.
@@ -61,6 +69,7 @@ export const NAMESPACES: Readonly<Record<string, Numbers>> = {
   chroot: [161, 51],
   move_mount: [429, 429],
   open_tree: [428, 428],
+  open_tree_attr: [467, 467],
   fsopen: [430, 430],
   fsconfig: [431, 431],
   fsmount: [432, 432],

@@ -144,7 +144,9 @@ export class Child {
     if (this.#unusedDataBytes === 0 || memoryBytes <= this.#wallBytes) return;
     this.#wallBytes = memoryBytes;
     const data = this.#unusedDataBytes + memoryBytes + WALL_ABOVE_BYTES;
-    await limitProcess(this.#pid, { data, openFiles: OPEN_FILES, fileBytes: FILE_BYTES });
+    await limitProcess(this.#pid, { data, openFiles: OPEN_FILES, fileBytes: FILE_BYTES }).catch((error: Error) => {
+      throw this.#failure(`could not be given its limits: ${error.message.trim()}`);
+    });
   }
 
   #hear(frame: JsonValue): void {

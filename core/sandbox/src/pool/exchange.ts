@@ -1,7 +1,7 @@
 import type { JsonValue, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
 import { cutAtBytes } from "../child/answer.ts";
 import type { ChildMessage, ChildResult } from "../protocol/messages.ts";
-import { readResult } from "../protocol/read-result.ts";
+import { readResult, readTested } from "../protocol/read-result.ts";
 
 /** Everything that is known when a request has ended. */
 export interface Outcome {
@@ -56,7 +56,7 @@ export class Exchange {
         return true;
       case "tested":
         if (!this.#isTesting || message.index >= this.#tests.length || this.#tests[message.index] !== undefined) return false;
-        this.#tests[message.index] = message.result;
+        this.#tests[message.index] = readTested(message.result as unknown as JsonValue);
         return true;
       case "result":
         this.#end(readResult(message.result as unknown as JsonValue), false);

@@ -66,7 +66,8 @@ const python: SandboxPrograms = {
   eatsMemory: "kept = []\nwhile True: kept.append(bytearray(b'x') * (4 << 20))",
   floods: 'while True: print("ping")',
   pollutes: "import builtins, math\nbuiltins.leaked = 1\nbuiltins.len = lambda x: 42\nmath.sqrt = None",
-  checksPollution: 'import builtins, math\nprint("clean" if not hasattr(builtins, "leaked") and len("a") == 1 and math.sqrt(4) == 2 else "dirty")',
+  checksPollution:
+    'import builtins, glob, math\nfiles = [*glob.glob("leaked"), *glob.glob("/leaked"), *glob.glob("/*/leaked"), *glob.glob("/*/*/leaked")]\nprint("clean" if not files and not hasattr(builtins, "leaked") and len("a") == 1 and math.sqrt(4) == 2 else "dirty")',
   hangsAtThree: "def add(a, b):\n    while a == 3: pass\n    return a + b",
   tests: {
     passes: "assert add(1, 2) == 3",

@@ -65,6 +65,14 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
+    name: "a submission may ask for more memory than every one before it",
+    async run({ sandbox, programs }) {
+      for (const megabytes of [16, 512, 768]) {
+        assert.equal((await sandbox.run({ code: programs.hello, limits: { memoryBytes: megabytes * MEGABYTE } })).stdout, "hello\n");
+      }
+    },
+  },
+  {
     name: "memory ends at its limit, and the next submission is as ever",
     async run({ sandbox, programs }) {
       const result = await sandbox.run({ code: programs.eatsMemory, limits: { memoryBytes: 64 * MEGABYTE, wallMs: 60_000, cpuMs: 60_000 } });

@@ -16,6 +16,9 @@ export interface Tick {
   readonly isBound?: boolean;
 }
 
+/** Characters of an answer: a value of 8 MB, with how it is shown. An honest isolate says no more. */
+const LONGEST = 24 * 1024 * 1024;
+
 type GuestFunction = ivm.Reference<(...args: unknown[]) => unknown>;
 
 /** A context of an isolate and our functions in it. Only text and numbers go in and out. */
@@ -57,7 +60,7 @@ export class Compartment {
    */
   read<Value>(name: string, isValid: (value: unknown) => value is Value, ...args: readonly unknown[]): Value {
     const text = this.call<unknown>(name, ...args);
-    const value = parsed(text);
+    const value = typeof text === "string" && text.length > LONGEST ? null : parsed(text);
     if (!isValid(value)) throw this.#turn.lifetime.end({ verdict: "killed" });
     return value;
   }

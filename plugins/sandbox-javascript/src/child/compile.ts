@@ -40,7 +40,8 @@ export function compile(isolate: ivm.Isolate, submission: Submission, names: rea
   const failures: SandboxError[] = [];
   for (const dialect of submission.dialect === undefined ? ["javascript", "typescript"] : [submission.dialect]) {
     try {
-      const { code, ...rest } = dialect === "typescript" ? stripTypes(submission.code, file) : { code: submission.code };
+      const text = withoutHashbang(submission.code);
+      const { code, ...rest } = dialect === "typescript" ? stripTypes(text, file) : { code: text };
       return { file, ...rest, ...compileJavaScript(isolate, code, file, values) };
     } catch (error) {
       failures.push(error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file));
@@ -63,6 +64,11 @@ export function compileEvaluation(isolate: ivm.Isolate, { code, dialect }: Submi
     }
   }
   throw new CompileError(failures[0] as SandboxError);
+}
+
+/** `#!/usr/bin/env node` becomes a comment of the same length. */
+function withoutHashbang(code: string): string {
+  return code.replace(/^\uFEFF?#!/, (mark) => mark.replace("#!", "//"));
 }
 
 type Unit = { readonly kind: "script"; readonly script: ivm.Script } | { readonly kind: "module"; readonly module: ivm.Module };

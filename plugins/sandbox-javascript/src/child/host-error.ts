@@ -3,20 +3,24 @@ import type { SandboxError } from "@mrlm/spec";
 /** A frame in one of the submission's files. */
 const FRAME = /^ +at (?:.* \()?((?:submission\.[jt]s|\.\/[^:()]+)):(\d+):\d+\)?$/;
 const MAX_FRAMES = 12;
+/** Characters: a submission makes them as long as it likes. */
+const MAX_MESSAGE = 10_000;
+const MAX_STACK = 100_000;
 /** isolated-vm says where in the text of a syntax error. */
 const PLACE = / \[([^[\]]+):(\d+):\d+\]$/;
 
 /** Describes an error that isolated-vm has copied out of an isolate: of syntax, or a rejection that nobody handled. */
 export function describeHostError(error: unknown, file: string): SandboxError {
   if (!(error instanceof Error)) return { name: "Error", message: `${String(error)} was thrown, which is not an Error`, trace: "" };
-  const place = PLACE.exec(error.message);
-  const message = error.message.replace(PLACE, "");
+  const said = error.message.slice(0, MAX_MESSAGE);
+  const place = PLACE.exec(said);
+  const message = said.replace(PLACE, "");
   const heading = `${error.name}: ${message}`;
   if (place !== null) {
     const line = place[1] === file ? { line: Number(place[2]) } : {};
     return { name: error.name, message, trace: `${heading}\n    at ${place[1]}:${place[2]}`, ...line };
   }
-  const frames = String(error.stack).split("\n").filter((text) => FRAME.test(text)).slice(0, MAX_FRAMES);
+  const frames = String(error.stack).slice(0, MAX_STACK).split("\n").filter((text) => FRAME.test(text)).slice(0, MAX_FRAMES);
   const line = frames.map((text) => FRAME.exec(text)).find((match) => match?.[1] === file)?.[2];
   return { name: error.name, message, trace: [heading, ...frames].join("\n"), ...(line === undefined ? {} : { line: Number(line) }) };
 }

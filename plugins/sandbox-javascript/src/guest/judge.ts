@@ -42,6 +42,8 @@ export function makeJudge(parts: {
 }): JudgeGuest {
   const { inspector, link, timers, thrown, takeUncaught } = parts;
   const MAX_SHOWN = 200;
+  /** Of a message: what the submission says of its errors is as long as it likes. */
+  const MAX_TEXT = 10_000;
   let started = 0;
   let tested: Tested | undefined;
   let lastCall: CallRecord | undefined;
@@ -50,6 +52,12 @@ export function makeJudge(parts: {
     const text = inspector.inspect(value);
     return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
   };
+
+  /** Each part as long as an honest submission would make it. */
+  function shortened({ name, message, trace, line }: DescribedError): DescribedError {
+    const short = (text: unknown): string => (typeof text === "string" ? text.slice(0, MAX_TEXT) : "");
+    return { name: short(name), message: short(message), trace: short(trace), ...(typeof line === "number" ? { line } : {}) };
+  }
 
   function recorded(name: string): (...args: unknown[]) => unknown {
     const call = link.proxy(name);
@@ -64,8 +72,8 @@ export function makeJudge(parts: {
   /** An assertion that failed is told with the call before it: that is what it was about. */
   function failed(error: unknown): Tested {
     const from = typeof error === "object" && error !== null ? thrown.get(error) : undefined;
-    const said = error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${show(error)}`;
-    if (from !== undefined) return { verdict: "failed", message: said, error: from };
+    const said = (error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${show(error)}`).slice(0, MAX_TEXT);
+    if (from !== undefined) return { verdict: "failed", message: said, error: shortened(from) };
     const call = lastCall === undefined || !("returned" in lastCall) ? "" : `; ${lastCall.name}(${lastCall.args.map(show).join(", ")}) returned ${show(lastCall.returned)}`;
     return { verdict: "failed", message: said + call };
   }

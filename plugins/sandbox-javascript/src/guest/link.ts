@@ -137,12 +137,18 @@ export function makeLink(codec: Codec, callOther: CallOther, describe: (error: u
       return taken;
     },
     settle(text) {
-      const { id, outcome: result } = parse(text) as { id: number; outcome: Outcome };
-      const waiting = pending.get(id);
-      if (waiting === undefined) return;
-      pending.delete(id);
+      let told: { id: number; outcome: Outcome };
       try {
-        waiting.resolve(concluded(result, waiting.args));
+        told = parse(text) as typeof told;
+        if (typeof told !== "object" || told === null) return;
+      } catch {
+        return; // The other side can say anything; whoever waits for it waits on.
+      }
+      const waiting = pending.get(told.id);
+      if (waiting === undefined) return;
+      pending.delete(told.id);
+      try {
+        waiting.resolve(concluded(told.outcome, waiting.args));
       } catch (error) {
         waiting.reject(error);
       }

@@ -43,6 +43,9 @@ export function makePlayer(parts: {
   const PromiseClass = Promise;
   const then = Promise.prototype.then;
   const toText = String;
+  /** Of a value: a longer one is only shown. */
+  const MAX_TEXT = 8 * 1024 * 1024;
+  const MAX_SHOWN = 1024 * 1024;
   const global = globalThis as Record<string, unknown>;
   let outcome: { readonly value: unknown } | { readonly threw: DescribedError } | undefined;
   let isBound = false;
@@ -75,8 +78,9 @@ export function makePlayer(parts: {
   }
 
   function described(value: unknown, maxCharacters: number): string {
-    const shown = toText(inspector.inspect(value)).slice(0, maxCharacters);
-    return stringify(isPlain(value, 0) ? { value, shown } : { shown });
+    const shown = toText(inspector.inspect(value)).slice(0, maxCharacters < MAX_SHOWN ? maxCharacters : MAX_SHOWN);
+    const text = isPlain(value, 0) ? stringify({ value, shown }) : "";
+    return text === "" || text.length > MAX_TEXT ? stringify({ shown }) : text;
   }
 
   function bind(names: string, values: unknown): void {

@@ -11,6 +11,8 @@ import time
 from . import kernel
 
 HOME = "/tmp/submission"
+# Each is a mount of its own. Those of the machine: a submission with the id of their owner could change their modes for everybody.
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "pts")
 _OPEN_FILES = 256
 _PROCESSES = 64
 _PAGE = resource.getpagesize()
@@ -30,11 +32,14 @@ class Walls:
 
 
 def build(walls):
-    """What all players inherit: no /proc, no installed packages, mounts that tell nobody of theirs, no new privileges, limits that are the same for each."""
+    """What all players inherit: no /proc, no installed packages, mounts that tell nobody of theirs, devices that stay as they are, no new privileges, limits that are the same for each."""
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.make_mounts_private()
     for path in walls.hidden:
         kernel.mount_tmpfs(path.encode(), _PLAIN | kernel.MS_NOEXEC | kernel.MS_RDONLY, b"size=4k,nr_inodes=2,mode=555")
+    for path in (f"/dev/{name}" for name in _DEVICES):
+        if os.path.exists(path):
+            kernel.make_mount_read_only(path.encode())
     kernel.forbid_privileges()
     for kind, value in ((resource.RLIMIT_FSIZE, walls.tmp_bytes), (resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(kind, (value, value))

@@ -2,7 +2,8 @@
 
 FILE = "submission.py"
 
-_LONGEST_MESSAGE = 10_000
+# Characters of each part.
+LONGEST = {"name": 200, "message": 10_000, "trace": 40_000}
 # Frames shown at either end of a longer trace.
 _SHOWN_FRAMES = 10
 
@@ -13,7 +14,7 @@ def describe(error, source):
     frames = list(_frames(error.__traceback__))
     if isinstance(error, SyntaxError) and error.filename == FILE and type(error.lineno) is int:
         frames.append((error.lineno, None))
-        message = str(error.msg)[:_LONGEST_MESSAGE]
+        message = str(error.msg)[: LONGEST["message"]]
     lines = source.split("\n")
     shown = [_show(frame, lines) for frame in frames[:_SHOWN_FRAMES]]
     if len(frames) > 2 * _SHOWN_FRAMES:
@@ -28,14 +29,14 @@ def describe(error, source):
 
 def name_of(kind):
     name = kind.__name__
-    return name[:200] if type(name) is str else "Exception"
+    return name[: LONGEST["name"]] if type(name) is str else "Exception"
 
 
 def message_of(error):
     """`str(error)`, of which the submission may have written the code."""
     try:
         message = str(error)
-        return message[:_LONGEST_MESSAGE] if type(message) is str else str.__str__(message)[:_LONGEST_MESSAGE]
+        return message[: LONGEST["message"]] if type(message) is str else str.__str__(message)[: LONGEST["message"]]
     except Exception:  # noqa: BLE001
         return ""
 

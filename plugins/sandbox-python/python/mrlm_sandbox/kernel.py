@@ -9,7 +9,9 @@ CLONE_NEWIPC = 0x08000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 0x4000, 1 << 18
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 0x20, 0x1000, 0x4000, 1 << 18
+# Flags of a mount that `statvfs` tells, and that who did not set them may not take away.
+_KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
 
 _PR_SET_DUMPABLE = 4
 _PR_SET_PDEATHSIG = 1
@@ -41,6 +43,12 @@ def setns(fd, flags):
 def mount_tmpfs(path, flags, options):
     """`path` and `options` are bytes."""
     _check(_mount(b"tmpfs", path, b"tmpfs", flags, options))
+
+
+def make_mount_read_only(path):
+    """Devices that lie there can still be written to; who may, who owns them, and their times stay."""
+    flags = os.statvfs(path).f_flag & _KEPT_FLAGS
+    _check(_mount(None, path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, None))
 
 
 def make_mounts_private():

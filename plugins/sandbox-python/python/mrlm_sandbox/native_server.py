@@ -9,6 +9,10 @@ from .proxies import PlayerEnded
 from .supervised_player import SupervisedPlayer
 
 
+# Characters of output in one frame: the parent takes none of any length, and JSON makes twelve characters of some.
+_LONGEST_PIECE = 1 << 20
+
+
 class Server:
     def __init__(self, zygote, request_fd, answer_fd, is_for_session):
         self._zygote = zygote
@@ -100,7 +104,8 @@ class Server:
         except (ValueError, RecursionError, MemoryError):
             result = {"verdict": "killed"}
         for name, text in self._player.printed().items():
-            self._say("output", stream=name, text=text)
+            for start in range(0, len(text), _LONGEST_PIECE):
+                self._say("output", stream=name, text=text[start : start + _LONGEST_PIECE])
         result.pop("peakMemoryBytes", None)
         return {**result, "cpuMs": self._player.cpu_ms(), **self._player.peak_memory()}
 

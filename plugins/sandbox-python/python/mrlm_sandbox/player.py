@@ -6,6 +6,7 @@ A message is lines of text, of which the first names its kind; the others are JS
 
 import atexit
 import json
+import threading
 
 from . import codec, faults
 from .objects import Objects
@@ -34,7 +35,7 @@ class Player:
         outcome = script.load(request, "__main__")
         if outcome == {"verdict": "ok"} and "call" in request:
             outcome = script.call(request)
-        end = script.guard(atexit._run_exitfuncs)
+        end = script.guard(_end)
         script.flush()
         return _told(end if outcome["verdict"] == "ok" and end["verdict"] != "ok" else outcome)
 
@@ -111,6 +112,14 @@ def _told(outcome):
     if len(text) > codec.LONGEST:
         text = _dumps({name: value for name, value in outcome.items() if name != "value"})
     return text
+
+
+def _end():
+    """What Python does at the end of a program: waits for threads, and calls what wants to be."""
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.main_thread():
+            thread.join()
+    atexit._run_exitfuncs()
 
 
 _MISSING = object()

@@ -3,7 +3,7 @@
 import builtins
 import json
 
-from . import codec
+from . import codec, faults
 
 _loads = json.JSONDecoder().decode
 _MUTABLE = (list, dict, set, bytearray)
@@ -95,6 +95,7 @@ class Remote:
             told = _loads(text)
             kinds = [kind for kind in told["kinds"] if type(kind) is str]
             fault = {key: told["fault"][key] for key in ("name", "message", "trace", "line") if key in told["fault"]}
+            fault.update((key, fault[key][:longest]) for key, longest in faults.LONGEST.items())
             arguments = codec.decode(told["arguments"])
             assert all(type(fault[key]) is str for key in ("name", "message", "trace")) and type(fault.get("line", 0)) is int
         except (codec.NotPlain, ValueError, TypeError, KeyError, AssertionError):

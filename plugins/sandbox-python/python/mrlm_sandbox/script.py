@@ -25,7 +25,7 @@ class Script:
         sys.modules[name] = module
         sys.argv = [faults.FILE, *request.get("arguments", ())]
         self._place(request)
-        return self.guard(lambda: exec(self._compile(request["code"], "exec"), self.globals))
+        return self.guard(lambda: exec(self._compile(request["code"]), self.globals))
 
     def call(self, request):
         """Calls a function of the code with arguments from JSON; the answer has its result."""
@@ -43,9 +43,8 @@ class Script:
         self._place(request)
 
         def evaluate():
-            tree = ast.parse(request["code"], faults.FILE)
+            tree = self._compile(request["code"], ast.PyCF_ONLY_AST)
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-            self._remember(request["code"])
             exec(compile(tree, faults.FILE, "exec", dont_inherit=True), self.globals)
             if last is None:
                 return {}
@@ -78,7 +77,7 @@ class Script:
                 pass
 
     def _left(self, error):
-        code = error.code
+        code = int(error.code) if type(error.code) is bool else error.code
         if code is None or type(code) is int and code == 0:
             return {"verdict": "ok", "exitCode": 0}
         if type(code) is not int:
@@ -86,14 +85,21 @@ class Script:
             code = 1
         return {"verdict": "error", "exitCode": code & 0xFF, "error": faults.describe(error, self.source)}
 
-    def _compile(self, code, mode):
+    def _compile(self, code, flags=0):
+        """What `compile` makes of `code`, read as a file that holds it would be; whatever cannot be read is a SyntaxError."""
         self._remember(code)
-        return compile(code, faults.FILE, mode, dont_inherit=True)
+        try:
+            # Before Python 3.12 `compile` raises ValueError for it.
+            if "\0" in code:
+                raise _unreadable(code, code.index("\0"), "a null character")
+            return compile(code.removeprefix("\ufeff"), faults.FILE, "exec", flags, dont_inherit=True)
+        except UnicodeEncodeError as error:
+            raise _unreadable(code, error.start, "half of a surrogate pair") from None
 
     def _remember(self, code):
         """For tracebacks, and for `inspect` in the submission itself."""
         self.source = code
-        linecache.cache[faults.FILE] = (len(code), None, code.splitlines(keepends=True), faults.FILE)
+        linecache.cache[faults.FILE] = (len(code), None, [line + "\n" for line in code.split("\n")], faults.FILE)
 
     def _place(self, request):
         """The files of a request, and what it has for standard input."""
@@ -103,3 +109,8 @@ class Script:
                 os.makedirs(folder, exist_ok=True)
             with open(path, "w", encoding="utf-8", newline="") as file:
                 file.write(content)
+
+
+def _unreadable(code, at, what):
+    line = code.count("\n", 0, at) + 1
+    return SyntaxError(f"the source has {what}", (faults.FILE, line, at - code.rfind("\n", 0, at), None))

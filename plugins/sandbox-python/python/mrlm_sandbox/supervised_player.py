@@ -186,9 +186,8 @@ class SupervisedPlayer:
             return False
 
     def _end(self, ending):
-        """The submission has ended: `ending` says why, or its process does."""
-        if ending is not None:
-            os.kill(self.pid, signal.SIGKILL)
+        """The submission has ended: `ending` says why, or its process does. One that has only closed its channel is killed."""
+        os.kill(self.pid, signal.SIGKILL)
         self._cpu_used = self._cpu_seconds()
         if ending is None:
             self.ending = _ending_of(self._zygote.reap_now(self.pid))

@@ -3,6 +3,8 @@
 # The whole numbers that every reader of JSON reads exactly.
 _LARGEST = 2**53 - 1
 _DEEPEST = 100
+# Bytes of a value as the prompt shows it.
+_SHOWN = 1 << 20
 
 
 class _Unsayable(Exception):
@@ -12,6 +14,7 @@ class _Unsayable(Exception):
 def told(value, longest):
     """`value` where JSON can say it, and `shown` as the prompt would, cut at `longest` bytes."""
     found = {}
+    longest = min(longest, _SHOWN)
     try:
         found["value"] = _sayable(value, _DEEPEST)
     except (_Unsayable, RecursionError):
