@@ -100,9 +100,9 @@ describe("values between judge and player", () => {
 });
 
 test("output and values of which each character is six of JSON: as much as the limit allows, and a value too long to be told is shown", async () => {
-  const output = await sandbox.run({ code: 'console.log("\\u0001".repeat(12e6));', limits: { outputBytes: 13_000_000, memoryBytes: 2 ** 29 } });
+  const output = await sandbox.run({ code: 'console.log("\\u0001".repeat(12e6));', limits: { outputBytes: 13_000_000, memoryBytes: 2 ** 29, wallMs: 60_000 } });
   expect([output.verdict, output.stdout.length, output.stdoutTruncated]).toEqual(["ok", 12_000_001, false]);
-  const { verdict, value, shown } = await sandbox.run({ code: 'const f = () => "\\u0001".repeat(2e6);', call: { name: "f", arguments: [] }, limits: { memoryBytes: 2 ** 29 } });
+  const { verdict, value, shown } = await sandbox.run({ code: 'const f = () => "\\u0001".repeat(2e6);', call: { name: "f", arguments: [] }, limits: { memoryBytes: 2 ** 29, wallMs: 60_000 } });
   expect([verdict, value, shown?.slice(0, 5)]).toEqual(["ok", undefined, "'\\x01"]);
 });
 

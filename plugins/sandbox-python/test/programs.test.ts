@@ -45,18 +45,18 @@ describeKinds("what programs use in Python", (sandbox) => {
 
   test("output of which each byte is six characters of JSON, or twelve", async () => {
     const code = "import sys\nsys.stdout.write('\\x01' * 12_000_000)\nsys.stderr.write('\\U0001f600' * 1_500_000)";
-    const { verdict, stdout, stderr, stdoutTruncated } = await sandbox().run({ code, limits: { outputBytes: 13_000_000 } });
+    const { verdict, stdout, stderr, stdoutTruncated } = await sandbox().run({ code, limits: { outputBytes: 13_000_000, wallMs: 60_000 } });
     expect([verdict, stdout.length, stderr.length, stdout.at(-1), stderr.endsWith("\u{1f600}"), stdoutTruncated]).toEqual(["ok", 12_000_000, 3_000_000, "\u0001", true, false]);
   });
 
   test("several megabytes of standard input", async () => {
-    const code = "import sys\nprint(sum(map(int, sys.stdin)))";
-    expect(await sandbox().run({ code, stdin: "12345\r\n".repeat(700_000) })).toMatchObject({ verdict: "ok", stdout: "8641500000\n" });
+    const code = "import sys\ntext = sys.stdin.read()\nprint(len(text), text.count('\\n'))";
+    expect(await sandbox().run({ code, stdin: "12345\r\n".repeat(700_000), limits: { wallMs: 60_000 } })).toMatchObject({ verdict: "ok", stdout: "4900000 700000\n" });
   });
 
   test("sources of every form: as a file that holds them", async () => {
     const sources = ["\ufeffprint('é')\r\nif True:\r\n\tprint(2)\f\r\n", "# -*- coding: latin-1 -*-\nprint('é')\n\fprint(2)", `# ${"x".repeat(1_000_000)}\nprint('é\\n2')`];
-    const results = await Promise.all(sources.map((code) => sandbox().run({ code })));
+    const results = await Promise.all(sources.map((code) => sandbox().run({ code, limits: { wallMs: 60_000 } })));
     expect(results.map(({ stdout }) => stdout)).toEqual(sources.map(() => "é\n2\n"));
   });
 

@@ -51,4 +51,5 @@ def _set_input(text):
         file.seek(0)
         os.unlink(path)
         os.dup2(file.fileno(), 0)
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
+    # As Python opens it: line ends stay as they are.
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False)
