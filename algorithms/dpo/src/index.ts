@@ -1,6 +1,7 @@
 import { definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { startDpo } from "./dpo-run.ts";
+import { checkPairRows } from "./file-pairs.ts";
 import { holdsReference } from "./reference.ts";
 import { type DpoOptions, dpoOptions } from "./options.ts";
 
@@ -16,6 +17,7 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
   playsEpisodes: ({ data }) => data === undefined,
   memory: (options) => ({ reference: holdsReference(options), unitSequences: 2 }),
   files: ({ data }) => (data === undefined ? [] : [data]),
+  checkRows: ({ pairs_per_group }, path, rows) => checkPairRows(rows, path, pairs_per_group),
   validate(options, environments, sampling) {
     if (options.data === undefined && environments.length === 0) {
       throw new MrlmError("CONFIG_INVALID", "dpo has neither `data` nor an environment to make pairs in.");

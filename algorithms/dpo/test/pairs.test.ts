@@ -3,7 +3,7 @@ import { characterTokenizerFiles, chatRenderer, textMessage } from "@mrlm/kit";
 import type { AlgorithmContext, JsonValue } from "@mrlm/spec";
 import fc from "fast-check";
 import { pairMembers, type Ranked } from "../src/episode-pairs.ts";
-import { pairsFromFile } from "../src/file-pairs.ts";
+import { checkPairRows, pairsFromFile } from "../src/file-pairs.ts";
 import { type Pair, pairFromJson, pairSums, pairToJson } from "../src/pair.ts";
 
 const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
@@ -42,7 +42,7 @@ describe("pairs of a file", () => {
   test("a row of another shape is refused with its line", async () => {
     await expect(pairsFromFile(contextOf([{ prompt: "q", chosen: "a", rejected: "b" }, { prompt: "q", chosen: "a" }]), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/data.jsonl:2/) });
     const faults: [JsonValue, RegExp][] = [[{ prompt: "q", choosen: "a", rejected: "b" }, /it has no chosen, but prompt, choosen, rejected\./], [["q", "a"], /it has no prompt and no chosen and no rejected/], [{ prompt: "q", chosen: 5, rejected: "b" }, /chosen must be text or messages/]];
-    await expect(pairsFromFile(contextOf([{ prompt: "q", chosen: "a", rejected: "b" }]), "data.jsonl", 2)).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("has pairs already") });
+    expect(() => checkPairRows([{ prompt: "q", chosen: "a", rejected: "b" }], "data.jsonl", 2)).toThrow(expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("has pairs already") }));
     for (const [row, message] of faults) await expect(pairsFromFile(contextOf([row]), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(message) });
   });
 });
@@ -62,8 +62,8 @@ describe("pairs of collected episodes", () => {
   });
 
   test("need two episodes of a task, and a file of their own", async () => {
-    await expect(pairsFromFile(contextOf(rows.slice(0, 2)), "f")).rejects.toMatchObject({ code: "DATA_INVALID", hint: expect.stringContaining("--group-size") });
-    await expect(pairsFromFile(contextOf([...rows, { prompt: "q", chosen: "a", rejected: "b" }]), "f")).rejects.toMatchObject({ code: "DATA_INVALID" });
+    expect(() => checkPairRows(rows.slice(0, 2), "f", 1)).toThrow(expect.objectContaining({ code: "DATA_INVALID", hint: expect.stringContaining("--group-size") }));
+    expect(() => checkPairRows([...rows, { prompt: "q", chosen: "a", rejected: "b" }], "f", 1)).toThrow(expect.objectContaining({ code: "DATA_INVALID" }));
   });
 });
 

@@ -1,4 +1,4 @@
-import { chatMessage, collectedSequences, fromChatMessage, isCollectedRow, isLearnable, parseCollectedRow, textMessage } from "@mrlm/kit";
+import { chatMessage, type CollectedRow, collectedSequences, fromChatMessage, isCollectedRow, isLearnable, parseCollectedRow, textMessage } from "@mrlm/kit";
 import { type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
 import { z } from "zod";
 
@@ -31,6 +31,17 @@ export function readFileRows(values: readonly JsonValue[], path: string, rendere
     return [];
   });
   return { rows, left };
+}
+
+/** Throws DATA_INVALID for a row of no known form, and where none of collected episodes would be learnt from. */
+export function checkFileRows(values: readonly JsonValue[], path: string, minReward: number | undefined): void {
+  const places = values.map((value, index) => ({ value, place: `${path}:${index + 1}` }));
+  for (const { value, place } of places) if (!isCollectedRow(value)) toMessages(value, place);
+  if (values.some((value) => !isCollectedRow(value) || isLearnable(value as CollectedRow, minReward))) return;
+  const earned = places.flatMap(({ value, place }) => parseCollectedRow(value, place)).flatMap(({ error, reward }) => (error || reward === null ? [] : [reward]));
+  const best = earned.reduce((most, reward) => Math.max(most, reward), Number.NEGATIVE_INFINITY);
+  if (earned.length === 0) throw new MrlmError("DATA_INVALID", `${path}: none of its ${values.length} episodes has a score: there is nothing to learn from.`, { hint: "Each row says why (`error`, `unscored`): mend that, and collect anew." });
+  throw new MrlmError("DATA_INVALID", `${path}: none of its ${values.length} episodes earned min_reward ${minReward}; the best earned ${best}.`, { hint: "Lower min_reward, or collect episodes of a better policy or of easier tasks." });
 }
 
 function toMessages(value: JsonValue, place: string): Message[] {

@@ -1,5 +1,6 @@
 import { definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
+import { checkFileRows } from "./file-rows.ts";
 import { type SftOptions, sftOptions, sourcesOf } from "./options.ts";
 import { startSft } from "./sft-run.ts";
 
@@ -15,6 +16,9 @@ export const sft: AlgorithmDefinition<SftOptions> = {
   iterations: (options) => options.steps,
   playsEpisodes: () => false,
   files: (options) => sourcesOf(options).flatMap(({ path }) => path ?? []),
+  checkRows(options, file, rows) {
+    for (const { path, min_reward } of sourcesOf(options)) if (path === file) checkFileRows(rows, file, min_reward);
+  },
   validate(options, environments) {
     const sources = sourcesOf(options);
     if (environments.length === 0 && sources.some(({ path }) => path === undefined)) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { characterTokenizerFiles, chatRenderer, textMessage } from "@mrlm/kit";
 import type { JsonObject, JsonValue, Mean, SupervisedSequence } from "@mrlm/spec";
-import { type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { BigramEngine, type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { sft } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-sft-"));
@@ -115,6 +115,15 @@ describe("sft on a bigram model", () => {
       const messages = [{ role: "user", content: "1" }, { role: "assistant", content: said }];
       return { ...ids, messages, segments: [segment], turns: [], reward, terminated: true, truncated: false, ...changes };
     };
+
+    test.each<[string, number | null, RegExp]>([
+      ["that all earned too little", 0.2, /run\.yaml:\d+:\d+: .*none of its 2 episodes earned min_reward 0\.5; the best earned 0\.2/],
+      ["without a score", null, /none of its 2 episodes has a score/],
+    ])("%s are refused before anything is started", async (_, reward, message) => {
+      const engine = new BigramEngine();
+      await expect(trainBigram({ ...training({ data: fileOf(row("ab", reward), row("cd", reward)), min_reward: 0.5 }), engine })).rejects.toThrow(message);
+      expect((await engine.describe()).models).toEqual([]);
+    });
 
     test("are learnt token by token; those without a score, that failed, or that earned too little are left out and told", async () => {
       const data = fileOf(row("abab", 1), row("cd", 0.2), row("dd", null), row("dd", 1, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } }));

@@ -63,6 +63,12 @@ describe("whatever is wrong is said before training begins, with its place", () 
       /^run\.yaml:6:5: unknown key "group_sise".*Did you mean "group_size"/,
     ],
     [
+      "what another trainer calls differently",
+      "environments: [{id: counter}]\nstages: [{algorithm: grpo, max_steps: 1, num_generations: 4, max_completion_length: 9}]",
+      "CONFIG_INVALID",
+      /"max_steps"\. Here it is called "steps"\.[^]*"num_generations"\. Here it is called "group_size"\.[^]*"max_completion_length"\. Here it is called "sampling\.max_tokens"\./,
+    ],
+    [
       "an algorithm's option of the wrong kind",
       "environments: [{id: counter}]\nstages: [{algorithm: grpo, options: {steps: many}}]",
       "CONFIG_INVALID",

@@ -78,5 +78,7 @@ export interface AlgorithmDefinition<Options = unknown> {
   validate?(options: Options, environments: readonly TrainingEnvironment[], sampling: RolloutSampling): void;
   /** Data files that it will ask the context's `rows` for, as the options name them. They are read before work begins, so that none is missing later. */
   files?(options: Options): readonly string[];
+  /** Checks what can be seen of such a file's rows before there is a tokenizer: their form, and that there is something to learn. Throws DATA_INVALID. */
+  checkRows?(options: Options, path: string, rows: readonly JsonValue[]): void;
   create(context: AlgorithmContext, options: Options): AlgorithmRun | Promise<AlgorithmRun>;
 }

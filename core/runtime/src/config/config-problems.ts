@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { nearestName } from "../names/nearest.ts";
 import { inOurWords, issueWords, meantIssues, valueAt } from "../plugins/issue-words.ts";
 import type { OptionIssue } from "../plugins/standard-options.ts";
+import { nameHere } from "./names-elsewhere.ts";
 import { knownKeys } from "./schema-keys.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
 
@@ -14,24 +15,33 @@ export interface ConfigProblem {
   readonly text: string;
 }
 
-/** CONFIG_INVALID with a line for each problem: `config.yaml:3:5: unknown key "learnin_rate" ... Did you mean "learning_rate"?` */
-export function configError(source: Pick<SourceText, "name" | "locate">, problems: readonly ConfigProblem[]): MrlmError {
+/**
+ * CONFIG_INVALID with a line for each problem: `config.yaml:3:5: unknown key "learnin_rate" ... Did you mean "learning_rate"?`
+ * @param reference where all keys are listed
+ */
+export function configError(source: Pick<SourceText, "name" | "locate">, problems: readonly ConfigProblem[], reference = "docs/reference/config.md has every key."): MrlmError {
   const lines = problems.map((problem) => `${source.locate(problem.path, problem.at)}: ${problem.text}`);
   const hint = problems.length === 1 ? "Correct the key at that place." : "Correct the keys at these places.";
-  return new MrlmError("CONFIG_INVALID", [...new Set(lines)].join("\n"), { hint: `${hint} docs/reference/config.md has every key.` });
+  return new MrlmError("CONFIG_INVALID", [...new Set(lines)].join("\n"), { hint: `${hint} ${reference}` });
 }
+
+/** So many keys are listed after one that is unknown. */
+const MAX_LISTED = 12;
 
 /** An unknown key, with the nearest that is known. */
 export function unknownKey(parent: ConfigPath, key: string, known: Iterable<string>): ConfigProblem {
   const candidates = [...known];
+  const elsewhere = nameHere(key, candidates);
   const nearest = nearestName(key, candidates);
   const where = parent.length > 0 ? ` in ${showPath(parent)}` : "";
   const advice =
-    nearest !== undefined
-      ? ` Did you mean "${nearest}"?`
-      : candidates.length > 0 && candidates.length <= 12
-        ? ` Known keys: ${candidates.join(", ")}.`
-        : "";
+    elsewhere !== undefined
+      ? ` Here it is called "${elsewhere}".`
+      : nearest !== undefined
+        ? ` Did you mean "${nearest}"?`
+        : candidates.length > 0 && candidates.length <= MAX_LISTED
+          ? ` Known keys: ${candidates.join(", ")}.`
+          : "";
   return { path: [...parent, key], at: "key", text: `unknown key "${key}"${where}.${advice}` };
 }
 

@@ -65,6 +65,12 @@ export function extensionOf(path: string, before: JsonObject, after: JsonObject,
     return false;
   });
   if (refused.length === 0) return { changed, added, memory };
+  const [only] = refused;
+  if (refused.length === 1 && only?.field === `stages[${firstOpen.stage}].options.steps` && typeof only.after === "number") {
+    throw new MrlmError("CHECKPOINT_MISMATCH", `At checkpoint ${path} stage ${firstOpen.stage + 1} has done ${firstOpen.iteration} steps already: it cannot have ${only.after}.`, {
+      hint: `Give it ${firstOpen.iteration} or more, or go back to an earlier checkpoint: \`--resume RUN/checkpoints/STEP-STAGE\`.`,
+    });
+  }
   throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} was written under another configuration. ${refused.map(describeChange).join("; ")}.`, {
     hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, stages after its last, and what a pass takes of memory.",
   });

@@ -3,6 +3,7 @@ import {
   type EnvironmentHost,
   type EnvironmentRef,
   type JsonObject,
+  type JsonValue,
   MrlmError,
   type TrackerDefinition,
   type TrainingEnvironment,
@@ -120,11 +121,16 @@ async function prepareStage(
         path: loaded.stagePath(index, problem.path),
         text: `${problem.text} (an option of ${definition.id})`,
       })),
+      `Options of ${definition.id}: ${[...STAGE_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
     );
   }
   await at(place, async () => definition.validate?.(outcome.value, environments, rolloutSampling(stage.sampling)));
   // What the algorithm will read is read once before anything is started: a file that is missing or broken is found in seconds.
-  for (const path of definition.files?.(outcome.value) ?? []) await at([...place, "data"], () => assertRows(path, config.base_directory));
+  for (const path of definition.files?.(outcome.value) ?? [])
+    await at([...place, "data"], async () => {
+      const rows = await someRows(path, config.base_directory);
+      definition.checkRows?.(outcome.value, path, rows);
+    });
   const { name, until } = stage;
   if (definition.playsEpisodes?.(outcome.value) === false && !hasSamplingOfRun(stage.sampling, config))
     throw configError(loaded.source, [{ path: [...place, "sampling"], at: "key", text: `sampling of this stage has no effect: ${definition.id} plays no episodes here (evaluations sample as the run does)` }]);
@@ -138,8 +144,10 @@ function hasSamplingOfRun(sampling: ResolvedSampling, config: ResolvedConfig): b
   return JSON.stringify(rolloutSampling(sampling)) === JSON.stringify(rolloutSampling(config.sampling));
 }
 
-async function assertRows(path: string, directory: string): Promise<void> {
-  if ((await readRows(path, directory)).length === 0) throw new MrlmError("DATA_INVALID", `The data file ${path} has no rows.`, { hint: "It must have one JSON object on each line, or rows if it is a Parquet file." });
+async function someRows(path: string, directory: string): Promise<readonly JsonValue[]> {
+  const rows = await readRows(path, directory);
+  if (rows.length > 0) return rows;
+  throw new MrlmError("DATA_INVALID", `The data file ${path} has no rows.`, { hint: "It must have one JSON object on each line, or rows if it is a Parquet file." });
 }
 
 async function trainingEnvironment(

@@ -35,7 +35,7 @@ export const ERROR_CODES = {
   MEMORY_INSUFFICIENT: { meaning: "A run was estimated to need more memory than there is.", hint: "Do one of the things that the message names, or set `engine.check_memory: false` to try anyway.", retryable: false },
   MESSAGE_INVALID: { meaning: "A message of the protocol lacks something or holds a value that it must not.", hint: "Update the older of client and server, or correct the caller.", retryable: false },
   MODEL_DIRECTORY_INVALID: { meaning: "A directory is not a Hugging Face model.", hint: "It needs config.json, weights as safetensors, and tokenizer.json.", retryable: false },
-  MODEL_DIRECTORY_MISSING: { meaning: "A model directory does not exist.", hint: "Check `model.path`; nothing is downloaded.", retryable: false },
+  MODEL_DIRECTORY_MISSING: { meaning: "A model directory does not exist.", hint: "Check the path: nothing is downloaded. A model of the Hugging Face Hub is fetched with `hf download ORGANISATION/NAME --local-dir DIRECTORY`.", retryable: false },
   MODEL_NOT_FOUND: { meaning: "The engine holds no model of that id.", hint: "Create it first.", retryable: false },
   NORMALIZER_INVALID: { meaning: "A normalizer is not a finite number above zero.", hint: "An empty batch has no gradient: skip it.", retryable: false },
   NOT_TRAINABLE: { meaning: "A frozen model was asked to learn.", hint: "Create it with `trainable: true`.", retryable: false },
