@@ -41,7 +41,7 @@ for (const workspace of packages()) {
   console.error(`  built ${workspace.manifest.name}`);
 }
 
-/** Declarations stay: they are tsc's, which knows by itself what to write anew. */
+/** Declarations stay: they are tsc's, which knows by itself what to write again. */
 function removeOldJavaScript(/** @type {string} */ folder) {
   if (!existsSync(folder)) return;
   for (const file of readdirSync(folder)) {

@@ -1,5 +1,5 @@
 import plugin from "@mrlm/sandbox-javascript";
-import { silentLogger } from "@mrlm/runtime";
+import { silentLogger } from "@mrlm/kit";
 import type { Sandbox, SandboxTestSuite } from "@mrlm/spec";
 import { round } from "./measure.ts";
 import type { Figures } from "./python.ts";

@@ -11,7 +11,7 @@ import { attempt, projectNode } from "./run.mjs";
 
 /**
  * @param {string[]} options
- * @param {{ retries?: number }} [settings] `retries`: up to so many files that failed are run again, one after the other; more of them, and none is
+ * @param {{ retries?: number }} [settings] `retries`: how many failed files are run again at most, one after the other; where more failed, none is
  * @returns {Promise<TestResult>}
  */
 export async function runJest(options, { retries = 0 } = {}) {

@@ -33,5 +33,6 @@ export * from "./renderer/chat-renderer.ts";
 export * from "./renderer/parse-said.ts";
 export * from "./renderer/tokenizer.ts";
 export * from "./sandbox-options.ts";
+export * from "./silent-logger.ts";
 export * from "./sole-agent.ts";
 export * from "./task-ids.ts";

@@ -8,7 +8,6 @@ export { projectDirectory } from "./plugins/plugin-package.ts";
 export type { AlgorithmSource, EnvironmentSource } from "./plugins/provisions.ts";
 export { didYouMean, nearestName } from "./names/nearest.ts";
 export { canonicalJson } from "./names/canonical-json.ts";
-export { silentLogger } from "./logging/silent-logger.ts";
 export { loadConfig, type LoadedConfig, parseConfig } from "./config/load-config.ts";
 export { collectEpisodes, type CollectionRequest } from "./collection/collect-episodes.ts";
 export { writeCollection } from "./collection/collection-file.ts";

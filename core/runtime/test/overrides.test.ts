@@ -42,7 +42,7 @@ test("what is wrong with one is said of its flag, with the nearest key", () => {
 test("what is no assignment, or leads nowhere, is USAGE with what there is", () => {
   for (const none of ["seed", "=3", "sampling..x=1", "seed=[1"]) refused([none], "USAGE", /^--set/);
   refused(["stages.2.steps=1"], "USAGE", /stages is a list of 2/);
-  refused(["stages.grpo.steps=1"], "USAGE", /stages is a list of 2, and grpo is none/);
+  refused(["stages.grpo.steps=1"], "USAGE", /stages is a list of 2, and grpo is not one/);
   refused(["name.first=x"], "USAGE", /name is "base"/);
 });
 

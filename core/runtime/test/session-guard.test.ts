@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { definePlugin, observe, soleStep, textMessage } from "@mrlm/kit";
+import { definePlugin, observe, silentLogger, soleStep, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, type Logger, MrlmError, score, type SimulatedEnvironment } from "@mrlm/spec";
 import fc from "fast-check";
-import { LocalHost, PluginHost, silentLogger } from "@mrlm/runtime";
+import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { counterEnvironment, never, say } from "./support/counter-environment.ts";
 
 async function hostOf(definition: EnvironmentDefinition<any>, logger: Logger = silentLogger): Promise<LocalHost> {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
+import { silentLogger } from "@mrlm/kit";
 import type { EnvironmentHost, Logger } from "@mrlm/spec";
 import { ENVIRONMENT_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES, type Serialised, type environmentProto as wire } from "@mrlm/wire";
 import { listen } from "./listen.ts";
@@ -47,11 +48,10 @@ export interface EnvironmentServer {
 }
 
 const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"];
-const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Serves the environments of a host over gRPC, with health and reflection. Rejects with PORT_IN_USE. */
 export async function serveEnvironments(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
-  const { host, maxMessageBytes = 64 << 20, leaseMs = 60_000, logger = silent } = options;
+  const { host, maxMessageBytes = 64 << 20, leaseMs = 60_000, logger = silentLogger } = options;
   const limits = {
     admission: { places: options.maxSessions ?? 4096, queue: options.maxQueue ?? 1024, queueMs: options.queueMs ?? 30_000 },
     leases: { defaultMs: leaseMs, maxMs: options.maxLeaseMs ?? 3_600_000 },

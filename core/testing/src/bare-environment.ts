@@ -1,5 +1,4 @@
-import { randomStream, textMessage } from "@mrlm/kit";
-import { silentLogger } from "@mrlm/runtime";
+import { randomStream, silentLogger, textMessage } from "@mrlm/kit";
 import { type EnvironmentContext, type EnvironmentDefinition, type JsonObject, type Judge, MrlmError, type Sandbox, type Scorer, type StepResult, type TaskSource, type Tool } from "@mrlm/spec";
 
 /** What replaces a host's services, by the names that the environment asks for. */

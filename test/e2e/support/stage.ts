@@ -1,5 +1,5 @@
-import { characterTokenizerFiles, chatRenderer, randomStream } from "@mrlm/kit";
-import { RolloutRunner, silentLogger } from "@mrlm/runtime";
+import { characterTokenizerFiles, chatRenderer, randomStream, silentLogger } from "@mrlm/kit";
+import { RolloutRunner } from "@mrlm/runtime";
 import type { AlgorithmContext, AlgorithmDefinition, Engine, EnvironmentHost, EnvironmentRef, IterationReport, JsonObject, JsonValue, ModelId, Renderer, RolloutSampling } from "@mrlm/spec";
 
 /** A tokenizer of a few letters, as files of a model directory. */

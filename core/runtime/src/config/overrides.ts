@@ -16,7 +16,7 @@ const EXAMPLE = "For example --set stages.1.learning_rate=1e-4; the value is YAM
 /**
  * A configuration with keys set over it; what is wrong with one of them is located at its flag.
  * @param assignments `stages.1.learning_rate=1e-4` or `stages[1].learning_rate=1e-4`: keys and numbers of list entries, then a value in YAML. Later ones count.
- * @throws USAGE for what is no assignment, or leads through something that has no such place
+ * @throws USAGE for what is not an assignment, or leads through something that has no such place
  */
 export function withOverrides(source: SourceText, assignments: readonly string[]): SourceText {
   if (assignments.length === 0) return source;
@@ -36,7 +36,7 @@ export function noteOverrides(text: string, assignments: readonly string[]): str
 function parseAssignment(given: string): Override {
   const [, name = "", text = ""] = /^([^=]*)=([^]*)$/.exec(given) ?? [];
   const path = name.replaceAll(/\[(\d+)\]/g, ".$1").split(".").map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.trim()));
-  if (!given.includes("=") || path.includes("")) throw new MrlmError("USAGE", `--set ${given} is no KEY=VALUE.`, { hint: EXAMPLE });
+  if (!given.includes("=") || path.includes("")) throw new MrlmError("USAGE", `--set ${given} is not KEY=VALUE.`, { hint: EXAMPLE });
   const document = parseDocument(text, { prettyErrors: false });
   const [error] = document.errors;
   if (error !== undefined) throw new MrlmError("USAGE", `--set ${name}: the value ${text} is not valid YAML: ${error.message}`, { hint: EXAMPLE });
@@ -51,7 +51,7 @@ function assign(value: unknown, override: Override, done: ConfigPath): unknown {
   const inner = [...done, segment];
   if (Array.isArray(value)) {
     if (typeof segment === "number" && segment < value.length) return value.with(segment, assign(value[segment], override, inner));
-    throw new MrlmError("USAGE", `${flag}: ${showPath(done)} is a list of ${value.length}, and ${segment} is none of its entries.`, { hint: `Entries are named by their number, from 0${value.length > 1 ? ` to ${value.length - 1}` : ""}.` });
+    throw new MrlmError("USAGE", `${flag}: ${showPath(done)} is a list of ${value.length}, and ${segment} is not one of its entries.`, { hint: `Entries are named by their number, from 0${value.length > 1 ? ` to ${value.length - 1}` : ""}.` });
   }
   if (typeof value === "object" && value !== null) return { ...value, [segment]: assign((value as Record<string, unknown>)[segment], override, inner) };
   if (value === undefined || value === null) return { [segment]: assign(undefined, override, inner) };

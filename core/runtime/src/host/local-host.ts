@@ -1,3 +1,4 @@
+import { silentLogger } from "@mrlm/kit";
 import {
   type Demonstration,
   type EnvironmentDescription,
@@ -7,7 +8,6 @@ import {
   MrlmError,
   type TaskId,
 } from "@mrlm/spec";
-import { silentLogger } from "../logging/silent-logger.ts";
 import { canonicalJson } from "../names/canonical-json.ts";
 import type { EnvironmentSource } from "../plugins/provisions.ts";
 import { DataFiles } from "./data-files.ts";

@@ -1,3 +1,4 @@
+import { silentLogger } from "@mrlm/kit";
 import {
   type AlgorithmDefinition,
   type EngineProvider,
@@ -11,7 +12,6 @@ import {
   type ProvisionKind,
   type TrackerDefinition,
 } from "@mrlm/spec";
-import { silentLogger } from "../logging/silent-logger.ts";
 import { capitalised } from "../names/capitalised.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";

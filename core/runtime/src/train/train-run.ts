@@ -1,6 +1,6 @@
+import { silentLogger } from "@mrlm/kit";
 import { type Engine, type EnvironmentHost, type JsonObject, type Logger, MrlmError } from "@mrlm/spec";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
-import { silentLogger } from "../logging/silent-logger.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { describeVersions } from "../run/versions.ts";

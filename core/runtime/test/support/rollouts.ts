@@ -1,6 +1,6 @@
-import { characterTokenizerFiles, chatRenderer, definePlugin } from "@mrlm/kit";
+import { characterTokenizerFiles, chatRenderer, definePlugin, silentLogger } from "@mrlm/kit";
 import type { Engine, EnvironmentDefinition, EnvironmentHost, Renderer, RolloutRequest, TrajectoryGroup } from "@mrlm/spec";
-import { LocalHost, PluginHost, RolloutRunner, type RolloutRunnerOptions, silentLogger } from "@mrlm/runtime";
+import { LocalHost, PluginHost, RolloutRunner, type RolloutRunnerOptions } from "@mrlm/runtime";
 import { BigramEngine } from "@mrlm/testing";
 import { counterEnvironment } from "./counter-environment.ts";
 

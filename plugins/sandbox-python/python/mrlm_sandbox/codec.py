@@ -42,7 +42,7 @@ class NotPlain(TypeError):
 
 
 def encode(value, refer=None):
-    """The text of `value`. `refer(object)` gives the tag of an object that is no plain data, or raises NotPlain."""
+    """The text of `value`. `refer(object)` gives the tag of an object that is not plain data, or raises NotPlain."""
     if _is_bare(value, DEEPEST):
         try:
             text = _dumps(value)
@@ -102,7 +102,7 @@ def _tagged(value, refer, depth):
             return _tagged(_stripped(base, value), refer, depth)
     if refer is not None:
         return refer(value)
-    raise NotPlain(f"an instance of {_name(kind)} is no plain data")
+    raise NotPlain(f"an instance of {_name(kind)} is not plain data")
 
 
 def _text(value):

@@ -15,7 +15,7 @@ class PlayerEnded(BaseException):
 
 
 class ResultRefused(TypeError):
-    """What the submission returned is no plain data."""
+    """What the submission returned is not plain data."""
 
 
 class Remote:
@@ -203,7 +203,7 @@ class RemoteObject:
 
 
 def _tag(value):
-    """The tag of an argument that is no plain data."""
+    """The tag of an argument that is not plain data."""
     if type(value) is RemoteObject:
         return {"o": [value._number, value._kind]}
     raise codec.NotPlain(f"the tests passed an instance of {type(value).__name__}, and only plain data reaches a submission")

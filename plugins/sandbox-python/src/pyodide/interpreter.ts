@@ -91,7 +91,7 @@ export class Interpreter {
     if (answer === 0) throw new Error("Python raised where it must not");
     const size = allocate(c._malloc, 4);
     const start = c._PyUnicode_AsUTF8AndSize(answer, size) >>> 0;
-    if (start === 0) throw new Error("Python answered what is no text");
+    if (start === 0) throw new Error("Python answered something other than text");
     const said = decoder.decode(c.HEAPU8.subarray(start, start + (c.HEAPU32[size >>> 2] as number)));
     c._free(size);
     c._Py_DecRef(answer);

@@ -1,6 +1,6 @@
 /** Why an expression has no normal form. */
 
-/** The node is no number: a set, a relation, words. */
+/** The node is not a number: a set, a relation, words. */
 export class NotScalar extends Error {
   override readonly name = "NotScalar";
 }

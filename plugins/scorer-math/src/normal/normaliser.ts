@@ -51,7 +51,7 @@ export class Normaliser implements NormalForms {
       case "call":
         return normaliseCall(this, node.name, node.args);
       default:
-        throw new NotScalar(`a ${node.kind} is no number`);
+        throw new NotScalar(`a ${node.kind} is not a number`);
     }
   }
 
@@ -69,7 +69,7 @@ export class Normaliser implements NormalForms {
   }
 
   #constant(name: string): Fraction {
-    if (name === "infinity") throw new NotScalar("infinity is no number");
+    if (name === "infinity") throw new NotScalar("infinity is not a number");
     if (name === "i") {
       this.ring.rules.set("i", { period: 2n, value: poly.constant(q.MINUS_ONE) });
       return frac.whole(poly.atom("i"));

@@ -122,7 +122,7 @@ class Guest:
             reason = _shown(str(status.details()))
             if status.code() not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
                 with self._news:
-                    self._refusal = f"what answers there is no machine 0 of an mrlm run ({reason})"
+                    self._refusal = f"what answers there is not machine 0 of an mrlm run ({reason})"
         except ValueError as malformed:
             reason = str(malformed)
         with self._news:

@@ -44,7 +44,7 @@ class Host:
         self._state = "gathering"
         listening = self.listening = listening_address(address, port)
         if listening in ("::", "0.0.0.0"):
-            say(f"{address} is no address of this machine; the others must be able to reach it there all the same")
+            say(f"{address} is not an address of this machine; the others must be able to reach it there")
         self._server = grpc.server(
             ThreadPoolExecutor(max_workers=hello.nnodes + 8, thread_name_prefix="machines"), options=SERVER_OPTIONS
         )

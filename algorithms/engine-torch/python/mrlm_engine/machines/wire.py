@@ -25,7 +25,7 @@ CLIENT_OPTIONS = [
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.initial_reconnect_backoff_ms", 500),
     ("grpc.max_reconnect_backoff_ms", 2000),
-    # Machines of a cluster are no web sites.
+    # What connects the machines of a cluster does not go through a proxy for the web.
     ("grpc.enable_http_proxy", 0),
 ]
 
@@ -36,10 +36,10 @@ def encode(message: dict[str, Any]) -> bytes:
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """Raises ValueError for what is no JSON object."""
+    """Raises ValueError for what is not a JSON object."""
     message = json.loads(data)
     if not isinstance(message, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     return message
 
 

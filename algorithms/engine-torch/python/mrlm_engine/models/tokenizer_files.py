@@ -40,7 +40,7 @@ def check_tokenizer_files(files: dict[str, bytes]) -> dict[str, bytes]:
         if not name or PurePosixPath(name).name != name or "\\" in name or name in (".", ".."):
             raise EngineError(
                 "OPTIONS_INVALID",
-                f"'{name}' is no plain file name for a tokenizer file.",
+                f"'{name}' is not a plain file name for a tokenizer file.",
                 "Send tokenizer files by name, such as 'tokenizer.json'.",
             )
     return dict(files)

@@ -17,7 +17,7 @@ def parse_prompt(prompt: bytes, vocab: int, max_positions: int) -> npt.NDArray[n
     if not prompt or len(prompt) % 4:
         raise EngineError(
             "SEQUENCE_INVALID",
-            f"The prompt has {len(prompt)} bytes, which is no positive number of int32 token ids.",
+            f"The prompt has {len(prompt)} bytes, which is not a positive number of int32 token ids.",
             "Send one token at least, four little-endian bytes each.",
         )
     tokens = np.frombuffer(prompt, "<i4").astype(np.int64)

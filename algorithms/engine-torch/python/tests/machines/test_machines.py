@@ -203,7 +203,7 @@ def test_another_service_at_the_address_is_no_machine_0() -> None:
     server = grpc.server(ThreadPoolExecutor())
     port = server.add_insecure_port(f"{ADDRESS}:0")
     server.start()
-    with pytest.raises(LaunchError, match="what answers there is no machine 0 of an mrlm run"):
+    with pytest.raises(LaunchError, match="what answers there is not machine 0 of an mrlm run"):
         Guest(hello_of_machine(1, 2, 1, "ddp"), ADDRESS, port, print).join(PATIENCE, never)
     server.stop(None)
 
@@ -234,7 +234,7 @@ def test_an_address_or_port_that_cannot_be_listened_on_is_said() -> None:
     # An address for documents (RFC 5737), which nobody has.
     host = Host(hello, "192.0.2.1", free_port(), said.append)
     assert host.listening == "0.0.0.0"
-    assert any("192.0.2.1 is no address of this machine" in line for line in said)
+    assert any("192.0.2.1 is not an address of this machine" in line for line in said)
     host.finish(None)
 
 
