@@ -59,7 +59,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
       const other = await place.prepare(JSON.stringify({ ...config, model: { ...(config["model"] as JsonObject), micro_batch_tokens: model.micro_batch_tokens === 64 ? 1000 : 64 } }));
       const third = await train(other);
       made.push(third);
-      const { updates_per_step = 1, minibatches = 1 } = prepared.stages[0]?.options as { readonly updates_per_step?: number; readonly minibatches?: number };
+      const { updates_per_step = 1, minibatches = 1 } = (prepared.stages[0]?.options ?? {}) as { readonly updates_per_step?: number; readonly minibatches?: number };
       complaints.push(...budgetComplaints(rows, iterationRows(third), updates_per_step * minibatches === 1 ? 1e-5 : 3e-3));
     }
     return { kind: "trained", complaints };
