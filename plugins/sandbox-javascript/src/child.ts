@@ -5,7 +5,7 @@ import { Isolates } from "./child/isolates.ts";
 import { runSubmission } from "./child/run.ts";
 import { Session } from "./child/session.ts";
 import { testSubmission } from "./child/test.ts";
-import { stripTypes } from "./child/typescript.ts";
+import { isReaderBroken, stripTypes } from "./child/typescript.ts";
 
 const isolates = new Isolates();
 isolates.judge();
@@ -18,7 +18,7 @@ serveRequests(async (request, answer) => {
   const before = process.cpuUsage();
   const result = await carryOut(request, answer);
   const { user, system } = process.cpuUsage(before);
-  return { cpuMs: (user + system) / 1000, ...result };
+  return { cpuMs: (user + system) / 1000, ...result, ...(isReaderBroken() ? { spent: true } : {}) };
 }, reserved());
 
 function carryOut(request: ChildRequest, answer: Answer): Promise<ChildResult> | ChildResult {

@@ -18,6 +18,17 @@ export class TypeScriptError extends Error {
   }
 }
 
+const UNSUPPORTED = "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX";
+/** What Node says of sources. Anything else is about its reader, a WebAssembly module that all sources of a process share. */
+const ABOUT_SOURCES = ["ERR_INVALID_TYPESCRIPT_SYNTAX", UNSUPPORTED];
+
+let isBroken = false;
+
+/** Whether a source has broken the reader of TypeScript, as one that is nested too deeply does: it reads no other one any more, and the process must go. */
+export function isReaderBroken(): boolean {
+  return isBroken;
+}
+
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/;
 
 /** The program without its types; enums, namespaces and parameter properties become code. */
@@ -25,7 +36,7 @@ export function stripTypes(code: string, file: string): Stripped {
   try {
     return { code: stripTypeScriptTypes(code, { sourceUrl: file }).replace(/\n\n\/\/# sourceURL=[^\n]*$/, "") };
   } catch (error) {
-    if ((error as { code?: string }).code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") throw typeScriptError(error as Error, file);
+    if ((error as { code?: string }).code !== UNSUPPORTED) throw typeScriptError(error as Error, file);
   }
   try {
     return mapped(stripTypeScriptTypes(code, { mode: "transform", sourceMap: true }));
@@ -44,7 +55,11 @@ function mapped(text: string): Stripped {
 }
 
 /** Node puts the place before the stack: `submission.ts:3`. */
-function typeScriptError(error: Error, file: string): TypeScriptError {
+function typeScriptError(error: Error & { readonly code?: string }, file: string): TypeScriptError {
+  if (!ABOUT_SOURCES.includes(error.code ?? "")) {
+    isBroken = true;
+    return new TypeScriptError("The source cannot be read as TypeScript: it is nested too deeply.", undefined);
+  }
   const [first = ""] = String(error.stack).split("\n", 1);
   const line = first.startsWith(`${file}:`) ? Number(first.slice(file.length + 1)) : undefined;
   return new TypeScriptError(error.message, line);
