@@ -5,8 +5,9 @@ import type { Data } from "./place.ts";
 /** What a stage may be drawn for. */
 export interface StagePlace {
   readonly data: Data;
+  /** Directory of a model with the same tokenizer. */
+  readonly model: string;
   readonly maxTokens: number;
-  readonly hasLora: boolean;
   /** Whether every environment has demonstrations. */
   readonly hasDemonstrations: boolean;
 }
@@ -82,7 +83,7 @@ function drawGrpo(chance: Chance, { maxTokens }: StagePlace): JsonObject {
   };
 }
 
-function drawPpo(chance: Chance): JsonObject {
+function drawPpo(chance: Chance, { model }: StagePlace): JsonObject {
   const critic = chance.pick(["separate", "shared"]);
   const prompts = chance.integer(1, 5);
   const updates = chance.integer(1, 3);
@@ -111,7 +112,7 @@ function drawPpo(chance: Chance): JsonObject {
     ...chance.maybe(0.3, "reward_clip", [0.1, 10]),
     ...(onLength === "keep" ? chance.maybe(0.3, "cut_penalty", [0.5]) : { on_length: onLength }),
     critic,
-    ...(critic === "separate" ? { ...chance.maybe(0.4, "critic_learning_rate", [1e-2]), ...chance.maybe(0.2, "critic_warmup_steps", [1]) } : {}),
+    ...(critic === "separate" ? { ...chance.maybe(0.4, "critic_learning_rate", [1e-2]), ...chance.maybe(0.2, "critic_warmup_steps", [1]), ...chance.maybe(0.15, "critic_path", [model]) } : {}),
     ...chance.maybe(0.3, "value_coefficient", [0.1, 2]),
     ...(chance.of(0.5) ? kl : {}),
     ...(updates > 1 ? { ...chance.maybe(0.3, "stop_kl", [1e-4, 1]), ...chance.maybe(0.3, "value_clip", [0.01, 1]) } : {}),

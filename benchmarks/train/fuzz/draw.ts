@@ -21,7 +21,7 @@ export function draw(name: string, place: Place): Drawn {
   const model = drawModel(chance, place);
   const maxTokens = chance.integer(3, 9);
   const kinds = chance.pick(ORDERS);
-  const stagePlace = { data: place.data, maxTokens, hasLora: "lora" in model, hasDemonstrations: environments.every(({ id }) => id !== "reverse@1") };
+  const stagePlace = { data: place.data, model: place.model, maxTokens, hasDemonstrations: environments.every(({ id }) => id !== "reverse@1") };
   const stages = kinds.map((kind) => drawStage(kind, chance, stagePlace)).map((stage) => ({
     ...stage,
     ...("batch_size" in stage && !("prompts" in stage) || chance.of(0.8) ? {} : { sampling: { temperature: chance.pick([0.8, 1.2]) } }),
@@ -40,7 +40,7 @@ export function draw(name: string, place: Place): Drawn {
       ...chance.maybe(0.4, "concurrency", [1, 3, 64]),
     },
     stages,
-    eval: chance.of(0.4) ? { tasks: 0 } : { may_fail: true, tasks: chance.integer(1, 3), ...chance.maybe(0.6, "samples", [0, 1, 2]), ...chance.maybe(0.4, "every", [1, 2]) },
+    eval: chance.of(0.4) ? { tasks: 0 } : { may_fail: true, tasks: chance.integer(1, 3), ...chance.maybe(0.6, "samples", [0, 1, 2]), ...chance.maybe(0.4, "every", [1, 2]), ...chance.maybe(0.15, "split", ["train"]), ...chance.maybe(0.15, "environments", [[{ id: "letters" }], [{ id: "talk@1", max_turns: 2 }, { id: "talk@1" }]]) },
     checkpoint: { every: chance.pick([1, 1, 1, 2, 0]), keep: 100 },
     output: { directory: place.runs, ...chance.maybe(0.1, "trajectories", [false]) },
     ...chance.maybe(0.15, "trackers", [["tensorboard"], [{ name: "tensorboard", options: {} }]]),
@@ -52,10 +52,11 @@ function drawModel(chance: Chance, { model, isBigram }: Place): JsonObject {
   if (isBigram) return { ...(chance.of(0.5) ? { path: model } : { random: { config: { initializer_range: 0.5 } } }), ...chance.maybe(0.3, "micro_batch_tokens", [1, 100, 1000]) };
   const source: JsonObject = chance.of(0.5) ? { path: model } : { random: { config: drawArchitecture(chance), tokenizer: "characters", ...chance.maybe(0.3, "seed", [5]) } };
   const dtype = chance.pick(["float32", "float32", "float32", "auto", "bfloat16", "float16"]);
+  const isGpt2 = JSON.stringify(source).includes("gpt2");
   return {
     ...source,
     ...(dtype === "auto" ? {} : { dtype }),
-    ...(chance.of(0.3) ? { lora: { rank: chance.integer(1, 4), alpha: chance.pick([1, 8]) } } : {}),
+    ...(chance.of(0.3) ? { lora: { rank: chance.integer(1, 4), alpha: chance.pick([1, 8]), ...(isGpt2 ? {} : chance.maybe(0.3, "target_modules", [["q_proj", "v_proj"], ["down_proj"]])) } } : {}),
     ...chance.maybe(0.2, "float32_head", [true, false]),
     ...chance.maybe(0.2, "gradient_checkpointing", [true]),
     ...chance.maybe(0.3, "micro_batch_tokens", [1, 100, 1000]),

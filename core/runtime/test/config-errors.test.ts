@@ -139,6 +139,15 @@ describe("values", () => {
     );
   });
 
+  test("how to start what is running already has no effect, and is said so; defaults are not mentioned", () => {
+    const { notices } = parse("model: {path: m}\nstages: [{algorithm: sft}]\nengine: {address: 'a:1', device: cuda, mode: auto, threads: 2}\nserver: {address: 'b:2', spawn: true}");
+    expect(notices).toEqual([
+      "run.yaml:3:26: engine.device has no effect: the one at a:1 is running already.",
+      expect.stringMatching(/^run\.yaml:3:\d+: engine\.threads has no effect/),
+      "run.yaml:4:26: server.spawn has no effect: the one at b:2 is running already.",
+    ]);
+  });
+
   test("a file that is not there", () => {
     expect(() => loadConfig("/nowhere/run.yaml")).toThrow(expect.objectContaining({ code: "CONFIG_NOT_FOUND" }));
   });

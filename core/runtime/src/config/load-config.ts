@@ -105,10 +105,21 @@ function noticesOf(input: ConfigInput, source: SourceText): string[] {
   const others = (["ppo", "grpo", "dpo", "sft"] as const).filter((name) => input[name] !== undefined && name !== algorithm);
   return [
     ...unused,
+    ...startOptions(input).map(([section, key]) => `${source.locate([section, key], "key")}: ${section}.${key} has no effect: the one at ${input[section]?.address} is running already.`),
     ...others.map(
       (name) =>
         `${source.locate([name], "key")}: ${name} has no effect: ${algorithm === undefined ? "options of an algorithm stand in its stage" : `the algorithm is ${algorithm}`}.`,
     ),
+  ];
+}
+
+/** What says how to start something that is not started, because it is running already; values at their defaults say nothing. */
+function startOptions({ engine, server }: ConfigInput): (readonly ["engine" | "server", string])[] {
+  const standard = { provider: "torch", device: "auto", mode: "auto", threads: undefined };
+  const said = Object.entries(standard).filter(([key, value]) => (engine?.[key as keyof typeof standard] ?? value) !== value);
+  return [
+    ...(engine?.address === undefined ? [] : said.map(([key]) => ["engine", key] as const)),
+    ...(server?.address !== undefined && server.spawn === true ? [["server", "spawn"] as const] : []),
   ];
 }
 
