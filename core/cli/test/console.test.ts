@@ -1,8 +1,9 @@
 import { Writable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
-import type { RunSummary } from "@mrlm/runtime";
+import type { EvaluationResult, RunSummary } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { type Console, createConsole } from "../src/console/console.ts";
+import { evaluationReport } from "../src/console/evaluation-report.ts";
 import { decimal, duration } from "../src/console/numbers.ts";
 import { progressBar } from "../src/console/progress-bar.ts";
 import { reportError } from "../src/console/report-error.ts";
@@ -95,10 +96,17 @@ describe("a run", () => {
   test("that was stopped says how to go on", () => {
     const { console, out } = kept();
     printSummary(console, { ...summary, status: "stopped" }, false);
-    expect(out()).toContain("Stopped after step 9. Continue with:\n  npx mrlm train --resume runs/a\n");
+    expect(out()).toContain("Stopped after step 9. Continue with:\n  npx mrlm train --resume runs/a\nOr see what it has learnt so far:\n  npx mrlm eval --model runs/a --environment math\n");
     const early = kept();
     printSummary(early.console, { ...summary, status: "stopped", steps: 0, evaluations: [], seconds: {} }, false);
     expect(early.out()).not.toContain("spent");
+  });
+
+  test("is evaluated with the reason why episodes failed or have no score", () => {
+    const [result] = results as unknown as [EvaluationResult];
+    const greedy = { ...result.greedy, failed: 1, firstError: "ENVIRONMENT_FAILED: gone", firstUnscored: "SCORER_FAILED: judge is down" };
+    expect(evaluationReport({ ...result, greedy })).toContain("\n\nfailed, the first: ENVIRONMENT_FAILED: gone\nwithout a score, the first: SCORER_FAILED: judge is down");
+    expect(evaluationReport(result)).not.toContain("first");
   });
 
   test("tells of episodes without a reward, and of every event with --json", () => {
@@ -110,7 +118,7 @@ describe("a run", () => {
       view({ kind: "iteration", stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } } });
       view({ kind: "evaluation", step: 1, label: "grpo", results, seconds: 1 });
     }
-    expect(plain.err()).toBe("eval 8/8  episodes\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500 (1 unscored)\n");
+    expect(plain.err()).toBe("eval 8/8  episodes\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500 (1 unscored: see trajectories.sqlite)\n");
     expect(json.out().trim().split("\n").map((line) => JSON.parse(line) as object)).toMatchObject([{ event: "stage" }, { event: "iteration", step: 1, metrics: { "reward/mean": 0.25 }, phases: { sampling: 1 } }, { event: "evaluation" }]);
   });
 });

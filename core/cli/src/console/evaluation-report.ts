@@ -18,7 +18,15 @@ export function evaluationReport(result: EvaluationResult): string {
     String(it.unscored),
     String(it.failed),
   ]);
-  return [table([heading, ...rows]), ...componentTable(kinds), ...passTable(result)].join("\n\n");
+  return [table([heading, ...rows]), ...causes(result), ...componentTable(kinds), ...passTable(result)].join("\n\n");
+}
+
+/** Why episodes failed, or have no score: the first of each, which mostly stands for all. */
+function causes({ greedy, sampled }: EvaluationResult): string[] {
+  const failed = greedy.firstError ?? sampled?.firstError;
+  const unscored = greedy.firstUnscored ?? sampled?.firstUnscored;
+  const lines = [...(failed === undefined ? [] : [`failed, the first: ${failed}`]), ...(unscored === undefined ? [] : [`without a score, the first: ${unscored}`])];
+  return lines.length === 0 ? [] : [lines.join("\n")];
 }
 
 function componentTable(kinds: readonly (readonly [string, EpisodeSummary])[]): string[] {

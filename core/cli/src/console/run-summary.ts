@@ -25,8 +25,12 @@ export function printSummary(console: Console, summary: RunSummary, needsConfig:
   if (Object.keys(summary.seconds).length > 0) console.print(`${timeTable(summary)}\n`);
   const directory = shownPath(summary.directory);
   console.print(`run directory: ${directory}`);
-  if (summary.status === "stopped") return console.print(`\nStopped after step ${summary.steps}. ${resumeLine(summary.directory)}`);
   const environment = summary.evaluations[0]?.results[0]?.environment.replace(/@.*/, "");
+  if (summary.status === "stopped") {
+    console.print(`\nStopped after step ${summary.steps}. ${resumeLine(summary.directory)}`);
+    if (environment !== undefined && summary.steps > 0) console.print(`Or see what it has learnt so far:\n  npx mrlm eval --model ${directory} --environment ${environment}`);
+    return;
+  }
   console.print("\nNext:");
   if (environment !== undefined) console.print(`  npx mrlm eval --model ${shownPath(`${summary.directory}/model`)} --environment ${environment}`);
   console.print(`  npx mrlm doctor ${directory}`);
