@@ -45,7 +45,7 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
   const log = (): string => readFileSync(join(root, String(count), "engine.log"), "utf8");
 
   test("it comes up past what libraries print, with clean variables and its flags, and stops when asked", async () => {
-    const engine = await launch("", { device: "cpu", mode: "deterministic", threads: 2, seed: 7 });
+    const engine = await launch("", { device: "cpu", mode: "deterministic", threads: 2, lanes: 3, seed: 7 });
     expect(engine).toMatchObject({ address: "127.0.0.1:1", device: "cpu", instanceId: "abc" });
     expect(isAlive(engine.pid)).toBe(true);
     await engine.stop();
@@ -53,7 +53,7 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
     expect(isAlive(engine.pid)).toBe(false);
     expect(log()).toContain("a library greets you\n{not json\n");
     const said = JSON.parse(log().split("\n").find((line) => line.startsWith('{"'))!);
-    expect(said.argv.join(" ")).toBe("--host 127.0.0.1 --port 0 --device cpu --mode deterministic --threads 2 --seed 7");
+    expect(said.argv.join(" ")).toBe("--host 127.0.0.1 --port 0 --device cpu --mode deterministic --threads 2 --lanes 3 --seed 7");
     expect(said.environment).toMatchObject({ PYTHONHOME: null, OMP_NUM_THREADS: "2", HF_HUB_OFFLINE: "1" });
   });
 

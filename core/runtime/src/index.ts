@@ -37,4 +37,4 @@ export { writeDurably } from "./run/durable.ts";
 export { asWriteFailure } from "./run/write-failure.ts";
 export { RunDirectory } from "./run/run-directory.ts";
 export { type StoredTrajectory, TrajectoryStore } from "./run/trajectory-store.ts";
-export { engineThreads } from "./train/engine-threads.ts";
+export { type EngineThreads, engineThreads } from "./train/engine-threads.ts";

@@ -54,7 +54,10 @@ export interface EngineProvider {
   launch(options: {
     readonly device?: "auto" | "cpu" | "cuda";
     readonly mode?: "auto" | "deterministic" | "throughput";
+    /** Of each lane. */
     readonly threads?: number;
+    /** Parts of a micro-batch or wave that are computed side by side on a CPU; default 1. */
+    readonly lanes?: number;
     readonly seed?: number;
     /** Omitted: one process. */
     readonly distributed?: DistributedOptions;

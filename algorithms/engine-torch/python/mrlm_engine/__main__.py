@@ -53,7 +53,7 @@ def serve(settings: EngineSettings, place: Place, ready_line: TextIO) -> int:
     from mrlm_engine.service.state import EngineState
 
     transformers.utils.logging.disable_progress_bar()
-    device = choose_device(settings.device, settings.mode, settings.threads)
+    device = choose_device(settings.device, settings.mode, settings.threads, settings.lanes)
     torch.manual_seed(settings.seed)
     if place.size == 1:
         return serve_clients(EngineState(settings, device), end_of_life(), ready_line)

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 
 
 class ComputeClock:
-    """Adds up wall seconds of computation, from any thread."""
+    """Adds up wall seconds in which some thread computes; several at once count once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._seconds = 0.0
+        # How many compute now, and since when one or more have.
+        self._running = 0
+        self._since = 0.0
 
     @property
     def seconds(self) -> float:
@@ -24,12 +27,17 @@ class ComputeClock:
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Counts the time spent inside."""
-        started = time.perf_counter()
+        with self._lock:
+            if not self._running:
+                self._since = time.perf_counter()
+            self._running += 1
         try:
             yield
         finally:
             with self._lock:
-                self._seconds += time.perf_counter() - started
+                self._running -= 1
+                if not self._running:
+                    self._seconds += time.perf_counter() - self._since
 
 
 # One process is one engine.

@@ -15,11 +15,15 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 
 @dataclass(frozen=True)
 class DeviceSettings:
-    """The device in use, whether equal submissions give equal bits, and torch's intra-op threads."""
+    """The device in use, whether equal submissions give equal bits, and the threads that compute.
+
+    `threads` of torch's intra-op pool in each of `lanes` (mrlm_engine/lanes.py).
+    """
 
     device: torch.device
     deterministic: bool
     threads: int
+    lanes: int = 1
 
     @property
     def name(self) -> str:
@@ -27,13 +31,15 @@ class DeviceSettings:
         if self.device.type == "cuda":
             properties = torch.cuda.get_device_properties(self.device)
             return f"{properties.name}, {properties.total_memory / 2**30:.1f} GiB"
-        return f"{_processor_name()}, {self.threads} thread{'' if self.threads == 1 else 's'}"
+        threads = self.threads * self.lanes
+        return f"{_processor_name()}, {threads} thread{'' if threads == 1 else 's'}"
 
 
-def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0) -> DeviceSettings:
+def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0, lanes: int = 1) -> DeviceSettings:
     """Chooses the device ("auto": CUDA where there is one) and sets torch up for it.
 
-    `mode` "auto" is deterministic on CPU and throughput on CUDA. `threads` 0 leaves torch's own number.
+    `mode` "auto" is deterministic on CPU and throughput on CUDA. `threads` 0 leaves torch's own number. A GPU
+    has one lane.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise EngineError(
@@ -57,7 +63,7 @@ def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0) ->
     if deterministic:
         # Filling every new tensor would cost a pass over memory; nothing here reads what it has not written.
         setattr(torch.utils.deterministic, "fill_uninitialized_memory", False)  # noqa: B010 - not in torch's type stubs
-    return DeviceSettings(chosen, deterministic, torch.get_num_threads())
+    return DeviceSettings(chosen, deterministic, torch.get_num_threads(), 1 if use_cuda else lanes)
 
 
 def choose_dtype(name: str, device: torch.device) -> torch.dtype:

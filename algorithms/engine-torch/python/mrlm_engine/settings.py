@@ -14,6 +14,7 @@ class EngineSettings:
     device: str = "auto"
     mode: str = "auto"
     threads: int = 0
+    lanes: int = 1
     # Of torch's global generator; sampling draws from keyed streams, and models from seeds of their own.
     seed: int = 0
     token_file: str = ""

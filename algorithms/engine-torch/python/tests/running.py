@@ -19,8 +19,9 @@ from mrlm_engine.settings import EngineSettings
 class RunningEngine:
     """One engine that listens on a free port."""
 
-    def __init__(self, token: str = "", **settings: Any) -> None:
-        self.state = EngineState(EngineSettings(**settings), choose_device("cpu", "deterministic", 2))
+    def __init__(self, token: str = "", lanes: int = 1, **settings: Any) -> None:
+        device = choose_device("cpu", "deterministic", 2, lanes)
+        self.state = EngineState(EngineSettings(**settings), device)
         self._server, port = start_server(self.state, "127.0.0.1", 0, token)
         self.address = f"127.0.0.1:{port}"
         self.client = Client(self.address)

@@ -60,6 +60,6 @@ function programArguments(distributed: LaunchOptions["distributed"]): string[] {
   return distributed === undefined ? ["-m", "mrlm_engine"] : launcherArguments(distributed);
 }
 
-function engineArguments({ host = "127.0.0.1", port = 0, device = "auto", mode = "auto", threads, seed }: LaunchOptions): string[] {
-  return flagArguments({ host, port, device, mode, threads, seed });
+function engineArguments({ host = "127.0.0.1", port = 0, device = "auto", mode = "auto", threads, lanes, seed }: LaunchOptions): string[] {
+  return flagArguments({ host, port, device, mode, threads, lanes, seed });
 }

@@ -31,7 +31,6 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
     return { engine, stop: () => engine.close() };
   }
   const provider = await options.plugins.engine(wanted.provider);
-  const threads = engineThreads(options.config);
   const distributed = distributedOptions(options.config);
   const start = new AbortController();
   const giveUp = (): void => start.abort(options.signal.reason);
@@ -44,7 +43,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
     signal: start.signal,
     ...(options.notice === undefined ? {} : { notice: options.notice }),
     ...(options.logDirectory === undefined ? {} : { logDirectory: options.logDirectory }),
-    ...(threads === undefined ? {} : { threads }),
+    ...engineThreads(options.config),
     ...(distributed === undefined ? {} : { distributed }),
   });
   options.signal.removeEventListener("abort", giveUp);

@@ -1,15 +1,31 @@
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { readConfig } from "./model-source.ts";
 
-/** Up to this hidden size a second thread costs more in hand-overs than it computes (measured in benchmarks/train: a step of a 128-wide model
- * takes 2.9 s on one thread, and 3.1 s and 40 % more CPU on two). */
+/** Up to this hidden size one operation is too small for several threads, which then share the work by lanes: parts of a micro-batch or of a
+ * wave, one thread each (docs/decisions/0014-lanes.md). */
 const NARROW = 256;
+/** Lanes of a narrow model. They decide about the last bits of results, so they are as many on every machine, however many cores it has. */
+const LANES = 2;
 
-/** CPU threads for an engine that holds this model: what the configuration says, one for a narrow model, else torch's own choice. */
-export function engineThreads({ engine, model }: Pick<ResolvedConfig, "engine" | "model">): number | undefined {
-  if (engine.threads !== undefined) return engine.threads;
+/** What an engine is started with. */
+export interface EngineThreads {
+  /** Of torch's pool, in each lane; torch's own choice where left out. */
+  readonly threads?: number;
+  /** Default 1. */
+  readonly lanes?: number;
+}
+
+/**
+ * CPU threads for an engine that holds this model. As many as the configuration says: lanes for a narrow model, torch's pool for a wide one. Without
+ * a word from it, two lanes or torch's own choice. Ranks are lanes already, so each of several has one.
+ */
+export function engineThreads({ engine, model, distributed }: Pick<ResolvedConfig, "engine" | "model" | "distributed">): EngineThreads {
   const hidden = hiddenSize(model);
-  return hidden !== undefined && hidden <= NARROW ? 1 : undefined;
+  const isNarrow = hidden !== undefined && hidden <= NARROW;
+  const isAlone = distributed.nproc_per_node * distributed.nnodes === 1;
+  if (isNarrow && isAlone) return { threads: 1, lanes: engine.threads ?? LANES };
+  const threads = engine.threads ?? (isNarrow ? 1 : undefined);
+  return threads === undefined ? {} : { threads };
 }
 
 function hiddenSize({ path, random }: ResolvedConfig["model"]): number | undefined {

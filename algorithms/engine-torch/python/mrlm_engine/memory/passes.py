@@ -18,8 +18,11 @@ def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
         passing = model.trainable_parameters * model.dtype_bytes // setting.ranks_of_weights
         lines.append(Line(model.id, "gradients of a pass", passing, f"{size(model.trainable_parameters)} trainable"))
     if model.is_dense:
-        weights = model.shape.layer_weights
-        lines.append(Line(model.id, "hot path's gradients", 4 * weights, f"{size(weights)} x 4 bytes"))
+        weights, lanes = model.shape.layer_weights, setting.lanes
+        # Lanes beside the first have sums of the embeddings and norms too.
+        sums = lanes * weights + (lanes - 1) * (model.shape.parameters - weights)
+        formula = f"{size(weights)} x 4 bytes" if lanes == 1 else f"{size(sums)} x 4 bytes, {lanes} lanes"
+        lines.append(Line(model.id, "hot path's gradients", 4 * sums, formula))
     graph, formula = graph_bytes(model, setting, tokens)
     waiting = max(1, min(setting.waiting_graphs, setting.graph_bytes // max(1, graph)))
     layer = tokens * layer_numbers(model, setting) * model.dtype_bytes
@@ -58,7 +61,8 @@ def layer_numbers(model: ModelPlan, setting: Setting) -> int:
 def _logits(model: ModelPlan, setting: Setting, tokens: int) -> Line:
     """Logits of a chunk of rows in float32, four times: themselves, their logarithms, and what makes gradients."""
     shape = model.shape
-    rows = min(tokens, chunk_rows(setting.device, shape.vocabulary))
+    lanes = setting.lanes if model.is_dense else 1
+    rows = min(tokens, lanes * chunk_rows(setting.device, shape.vocabulary))
     formula = f"{rows} rows x {shape.vocabulary} tokens x 4 x 4 bytes"
     weight = 0
     if model.float32_head and model.dtype_bytes < 4:

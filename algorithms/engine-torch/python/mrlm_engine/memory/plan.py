@@ -38,6 +38,8 @@ class Setting:
     # Ranks in all, and ranks that weights are divided among (1: each holds all).
     ranks: int = 1
     ranks_of_weights: int = 1
+    # Parts of a pass of the hot path that are computed side by side.
+    lanes: int = 1
     # Limits of the sampler: rows, and bytes of keys and values.
     sampler_rows: int = 256
     sampler_bytes: int = 2 << 30

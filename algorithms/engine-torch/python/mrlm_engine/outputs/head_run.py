@@ -18,7 +18,7 @@ from mrlm_engine.models.held import HeldModel
 from mrlm_engine.outputs.logits import logits_head
 from mrlm_engine.outputs.selection import GradientTensors, OutputTensors, Selection
 from mrlm_engine.products import linear
-from mrlm_engine.training.gradients import GradientStore
+from mrlm_engine.training.lane_gradients import GradientSink
 
 # Logits of one chunk, in numbers: 16 MiB of float32 on CPU, 512 MiB on a GPU ...
 CHUNK_NUMBERS = {"cpu": 1 << 22, "cuda": 1 << 27}
@@ -66,7 +66,7 @@ class HeadRun:
         return OutputTensors(logprob, entropy if selection.entropy else None, value, final_value)
 
     @torch.no_grad()
-    def backward(self, grads: GradientTensors, store: GradientStore) -> torch.Tensor:
+    def backward(self, grads: GradientTensors, store: GradientSink) -> torch.Tensor:
         """d loss / d hidden [R, h] in the model's format; adds the heads' own gradients to `store`."""
         result = torch.zeros_like(self._hidden, dtype=torch.float32)
         if grads.logprob is not None or grads.entropy is not None:
@@ -114,7 +114,7 @@ class HeadRun:
                 self._kept[start:end] = log_p
         return logprob, None if entropy is None else entropy[rows.output_row]
 
-    def _logits_backward(self, grads: GradientTensors, store: GradientStore, result: torch.Tensor) -> None:
+    def _logits_backward(self, grads: GradientTensors, store: GradientSink, result: torch.Tensor) -> None:
         rows, head = self._rows, self._head
         layer = self._held.module.get_output_embeddings()
         row_logprob = None if grads.logprob is None else _by_row(grads.logprob, rows)
@@ -145,7 +145,7 @@ class HeadRun:
             if head.bias is not None and layer.bias.requires_grad:
                 store.add(layer.bias, product.sum(0))
 
-    def _value_backward(self, grad: torch.Tensor, store: GradientStore, result: torch.Tensor) -> None:
+    def _value_backward(self, grad: torch.Tensor, store: GradientSink, result: torch.Tensor) -> None:
         value_head = self._held.value_head
         assert value_head is not None
         by_row = _by_row(grad, self._rows)

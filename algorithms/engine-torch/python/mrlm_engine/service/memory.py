@@ -47,13 +47,16 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
         sampler_bytes=0,
         graph_bytes=state.limits.total_bytes,
         waiting_graphs=MAX_WAITING,
+        lanes=state.lanes.count,
     )
     # On a GPU the sampler's cache takes a part of what weights and optimiser state leave.
     state_bytes = sum(total([*state_lines(model, setting), *sampler_lines(model, setting)]) for model in models)
     limits = sampler_limits(setting.device, least.bytes - state_bytes)
     setting = dataclasses.replace(setting, sampler_rows=limits.rows, sampler_bytes=limits.state_bytes)
     given = [model.micro_batch_tokens for model in request.models if model.micro_batch_tokens]
-    wanted = max(given, default=max(default_tokens(setting.device), request.unit_sequences * sequence))
+    side_by_side = setting.lanes if any(model.is_dense for model in models) else 1
+    own = side_by_side * max(default_tokens(setting.device), request.unit_sequences * sequence)
+    wanted = max(given, default=own)
     verdict = judge(models, setting, wanted, least.bytes)
     return pb.EstimateMemoryResponse(
         lines=[

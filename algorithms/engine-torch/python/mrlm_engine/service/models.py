@@ -33,7 +33,7 @@ def describe(state: EngineState) -> pb.DescribeResponse:
         instance_id=state.instance_id,
         memory_allocated_bytes=torch.cuda.memory_allocated(device) if cuda else 0,
         memory_peak_bytes=torch.cuda.max_memory_allocated(device) if cuda else 0,
-        threads=state.device.threads,
+        threads=state.device.threads * state.device.lanes,
         world_size=state.ranks.size,
         last_call=state.calls.highest,
         compute_seconds=COMPUTE_CLOCK.seconds,

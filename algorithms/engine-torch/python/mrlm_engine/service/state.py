@@ -12,6 +12,7 @@ from mrlm_engine.distributed.collectives import world_size
 from mrlm_engine.distributed.leader import LeadingRank
 from mrlm_engine.distributed.process_group import Channel
 from mrlm_engine.distributed.ranks import Ranks, SoleRank
+from mrlm_engine.lanes import Lanes
 from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.sampling import PublishResult, Sampler
@@ -31,6 +32,7 @@ class EngineState:
         self.settings = settings
         self.device = device
         self.instance_id = uuid.uuid4().hex
+        self.lanes = Lanes(device.lanes)
         self.placement = Placement(device.device, _mesh(settings, device))
         self.registry = ModelRegistry()
         self.calls = CallLog()
@@ -49,7 +51,7 @@ class EngineState:
         with self._lock:
             learner = self._learners.get(model_id)
             if learner is None or learner.held is not held:
-                learner = self._learners[model_id] = Learner(held)
+                learner = self._learners[model_id] = Learner(held, self.lanes)
             return learner
 
     def sampler(self, model_id: str) -> Sampler:
@@ -66,7 +68,9 @@ class EngineState:
             sampler = self._samplers.get(model_id)
             if sampler is None:
                 with held.lock:
-                    sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic, peers=self.peers)
+                    sampler = self._samplers[model_id] = Sampler(
+                        held, self.device.deterministic, peers=self.peers, lanes=self.lanes.count
+                    )
             return sampler
 
     def publish(self, model_id: str) -> PublishResult:
@@ -85,11 +89,12 @@ class EngineState:
             self.registry.replace(held)
 
     def close(self) -> None:
-        """Ends every sampler."""
+        """Ends every sampler, and the lanes."""
         with self._lock:
             for sampler in self._samplers.values():
                 sampler.close()
             self._samplers.clear()
+        self.lanes.close()
 
     def _forget(self, model_id: str) -> None:
         with self._lock:

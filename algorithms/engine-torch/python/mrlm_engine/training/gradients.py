@@ -31,6 +31,9 @@ class GradientStore:
     this rank's part; gradients that are computed for all of it wait beside it until they are summed and divided.
     """
 
+    # As a GradientSink.
+    lane = 0
+
     def __init__(self, parameters: Iterable[tuple[str, torch.nn.Parameter]]) -> None:
         self.parameters = [(name, parameter) for name, parameter in parameters if parameter.requires_grad]
         self._wide: dict[int, torch.Tensor] = {}
@@ -57,10 +60,10 @@ class GradientStore:
         present = [
             parameter for (_, parameter), has in zip(self.parameters, any_rank(flags, device), strict=True) if has
         ]
-        sum_over_ranks([self._accumulator(parameter) for parameter in present if not is_sharded(parameter)])
+        sum_over_ranks([self.accumulator(parameter) for parameter in present if not is_sharded(parameter)])
         for parameter in present:
             if is_sharded(parameter):
-                mine = summed_part(self._accumulator(parameter), parameter)
+                mine = summed_part(self.accumulator(parameter), parameter)
                 del self._undivided[id(parameter)]
                 part(accumulator(parameter)).add_(mine)
 
@@ -94,12 +97,12 @@ class GradientStore:
     def add(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
         """Adds a whole `gradient`; nothing for a parameter that is frozen."""
         if parameter.requires_grad:
-            self._accumulator(parameter).add_(gradient)
+            self.accumulator(parameter).add_(gradient)
 
     @torch.no_grad()
     def add_product(self, parameter: torch.nn.Parameter, grad: torch.Tensor, inputs: torch.Tensor) -> None:
         """Adds grad' inputs, the gradient of a linear layer's weight, for grad [n, outputs] and inputs [n, columns]."""
-        accumulator = self._accumulator(parameter)
+        accumulator = self.accumulator(parameter)
         if accumulator.dtype == grad.dtype:
             add_weight_gradient_(accumulator, grad, inputs)
         else:
@@ -110,7 +113,7 @@ class GradientStore:
         """Moves what autograd left in lower formats to the float32 accumulators."""
         for _, parameter in self.parameters:
             if parameter.dtype != torch.float32 and parameter.grad is not None:
-                self._accumulator(parameter).add_(parameter.grad)
+                self.accumulator(parameter).add_(parameter.grad)
                 parameter.grad = None
 
     def tensors(self) -> list[tuple[str, torch.nn.Parameter, torch.Tensor]]:
@@ -133,7 +136,7 @@ class GradientStore:
         for _, parameter in self.parameters:
             parameter.grad = None
 
-    def _accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
+    def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
         """Where whole gradients are added to."""
         if not is_sharded(parameter):
             return self._own(parameter)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,25 +18,27 @@ from mrlm_engine.batching.plan import Share, plan_micro_batches
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.distributed.shard import is_divided, shard_model
 from mrlm_engine.errors import EngineError
+from mrlm_engine.lanes import Lanes
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.training.gradients import GradientStore
+from mrlm_engine.training.lane_gradients import GradientSink, LaneGradients
 from mrlm_engine.training.loss_scale import LossScale
 from mrlm_engine.training.optimizer import AdamWParameters, Optimizer, clip_factor
 from mrlm_engine.trunk.choose import choose_trunk
 
 if TYPE_CHECKING:
-    from mrlm_engine.training.micro_batch import MicroBatch
+    from mrlm_engine.training.laned import LanedMicroBatch
     from mrlm_engine.training.piecewise import PiecewiseMicroBatch
 
-# Computed tokens of one micro-batch where the client gives no budget. On CPU one whose activations stay in cache; on a
-# GPU one that fills it.
+# Computed tokens of a lane's part of a micro-batch where the client gives no budget. On CPU one whose activations stay
+# in cache; on a GPU one that fills it.
 DEFAULT_TOKENS = {"cpu": 1700, "cuda": 16384}
 # Graphs that wait for gradients at once: enough to hide a round trip, few enough to stay in cache.
 MAX_WAITING = 3
 
 
 def default_tokens(device_type: str) -> int:
-    """The budget where the client gives none."""
+    """The budget of a lane where the client gives none."""
     return DEFAULT_TOKENS.get(device_type, DEFAULT_TOKENS["cuda"])
 
 
@@ -51,17 +55,22 @@ class StepResult:
 class Learner:
     """Everything between a HeldModel's weights and its outputs and gradients. Compute happens under `held.lock`."""
 
-    def __init__(self, held: HeldModel) -> None:
+    def __init__(self, held: HeldModel, lanes: Lanes | None = None) -> None:
+        """Divides its work among `lanes` where the model's trunk can; without, everything has one."""
         self.held = held
         self.trunk = choose_trunk(held)
         if held.mesh is not None and not is_divided(held):
             shard_model(held, held.mesh)
         self.gradients = GradientStore(held.named_parameters() if held.trainable else ())
+        self.lanes = lanes if lanes is not None and self.trunk.has_lanes else Lanes()
+        # What the backward passes of each lane add to.
+        self._lane_gradients = [LaneGradients(lane) for lane in range(1, self.lanes.count)]
+        self.sinks: list[GradientSink] = [self.gradients, *self._lane_gradients]
         self.loss_scale = LossScale() if held.dtype == torch.float16 else None
         # ForwardBackward calls completed since the last step.
         self.accumulated_calls = 0
         # Graphs of the open pass that wait for their gradients, by number of the micro-batch.
-        self.graphs: dict[int, MicroBatch | PiecewiseMicroBatch] = {}
+        self.graphs: dict[int, LanedMicroBatch | PiecewiseMicroBatch] = {}
         # How many may wait; fewer once memory has run out.
         self.max_waiting = MAX_WAITING
         self._optimizer: Optimizer | None = None
@@ -84,13 +93,19 @@ class Learner:
 
     @property
     def budget(self) -> int:
-        """Computed tokens of one micro-batch."""
-        return self.held.micro_batch_tokens or default_tokens(self.held.device.type)
+        """Computed tokens of one micro-batch, all lanes together."""
+        return self.held.micro_batch_tokens or self.lanes.count * default_tokens(self.held.device.type)
 
     def plan(self, units: Sequence[TokenUnit], final_value: bool, ranks: int) -> list[list[Share]]:
-        """Micro-batches under the model's token budget, which holds for each rank."""
+        """Micro-batches under the model's token budget, which holds for each rank.
+
+        The engine's own is one for each lane, so that units above it still keep all lanes at work.
+        """
         cost = functools.partial(self.trunk.computed_tokens, final_value=final_value)
-        return plan_micro_batches(units, cost, self.budget, ranks)
+        if self.held.micro_batch_tokens or self.lanes.count == 1:
+            return plan_micro_batches(units, cost, self.budget, ranks)
+        planned = plan_micro_batches(units, cost, self.budget // self.lanes.count, ranks * self.lanes.count)
+        return [[list(itertools.chain(*shares[rank::ranks])) for rank in range(ranks)] for shares in planned]
 
     def pieces(self, share: Share, final_value: bool) -> list[Share]:
         """What is computed at a time of a share: all of it, or some sequences of a unit above the budget.
@@ -99,6 +114,13 @@ class Learner:
         """
         cost = functools.partial(self.trunk.computed_tokens, final_value=final_value)
         return split_share(share, cost, self.held.micro_batch_tokens)
+
+    def lane_shares(self, share: Share, final_value: bool) -> list[Share]:
+        """The parts of `share` that are computed side by side, at least one; depends on the units alone."""
+        if self.lanes.count == 1 or len(share) < 2:
+            return [share]
+        cost = functools.partial(self.trunk.computed_tokens, final_value=final_value)
+        return [part for part in plan_micro_batches(share, cost, sys.maxsize, self.lanes.count)[0] if part]
 
     def largest_pass(self, shares: Sequence[Share], final_value: bool) -> tuple[int, int]:
         """Tokens and sequences of the largest piece that any of `shares` is computed in."""
@@ -123,6 +145,8 @@ class Learner:
         """Adds what the open pass accumulated to what there was before."""
         with self.held.lock:
             self.trunk.finish_gradients()
+            for gradients in self._lane_gradients:
+                gradients.move_to(self.gradients)
             self.gradients.sum_over_ranks()
             if self.loss_scale is not None:
                 self.gradients.multiply(1.0 / self.loss_scale.value)
@@ -135,6 +159,8 @@ class Learner:
         with self.held.lock:
             self.graphs.clear()
             self.trunk.drop_gradients()
+            for gradients in self._lane_gradients:
+                gradients.clear()
             self.gradients.give_up()
 
     def clear(self) -> None:

@@ -21,8 +21,11 @@ DUMMY = TokenUnit(-1, (TokenSequence(np.zeros(2, np.int32), np.ones(1, np.int64)
 class MicroBatch:
     """The graph of one micro-batch. The caller holds the model's lock while it computes."""
 
-    def __init__(self, learner: Learner, units: Sequence[TokenUnit], selection: Selection, keep_graph: bool) -> None:
+    def __init__(
+        self, learner: Learner, units: Sequence[TokenUnit], selection: Selection, keep_graph: bool, lane: int = 0
+    ) -> None:
         self._learner = learner
+        self._gradients = learner.sinks[lane]
         self._units = units
         self._keep = keep_graph
         self._run: TrunkRun | None = None
@@ -68,9 +71,9 @@ class MicroBatch:
             return
         if grads == GradientTensors(None, None, None):
             if self._learner.held.mesh is not None:
-                self._run.backward(torch.zeros_like(self._run.hidden))
+                self._run.backward(torch.zeros_like(self._run.hidden), self._gradients)
             return
-        self._run.backward(self._head.backward(grads, self._learner.gradients))
+        self._run.backward(self._head.backward(grads, self._gradients), self._gradients)
         self._learner.gradients.absorb()
 
     def _joined(self, parts: Sequence[Floats | None], normalizer: float) -> torch.Tensor | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,8 +14,8 @@ from mrlm_engine.compute_clock import COMPUTE_CLOCK
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.memory.exhausted import memory_checked
 from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.training.laned import LanedMicroBatch
 from mrlm_engine.training.learner import Learner, StepResult
-from mrlm_engine.training.micro_batch import MicroBatch
 from mrlm_engine.training.optimizer import AdamWParameters
 from mrlm_engine.training.piecewise import PiecewiseMicroBatch, join_outputs
 
@@ -48,7 +49,8 @@ def forward(state: Learners, model_id: str, share: Share, selection: Selection, 
     learner = state.learner(model_id)
     with learner.held.lock, COMPUTE_CLOCK.running():
         pieces = _pieces(learner, share, selection, passes)
-        return join_outputs([MicroBatch(learner, piece, selection, keep_graph=False).outputs() for piece in pieces])
+        evaluate = functools.partial(LanedMicroBatch, learner, selection=selection, keep_graph=False)
+        return join_outputs([evaluate(piece).outputs() for piece in pieces])
 
 
 def begin_pass(state: Learners, model_id: str) -> None:
@@ -88,7 +90,7 @@ def launch(state: Learners, model_id: str, number: int, share: Share, selection:
     with learner.held.lock, COMPUTE_CLOCK.running():
         pieces = _pieces(learner, share, selection, passes)
         graph = learner.graphs[number] = (
-            MicroBatch(learner, share, selection, keep_graph=True)
+            LanedMicroBatch(learner, share, selection, keep_graph=True)
             if len(pieces) == 1
             else PiecewiseMicroBatch(learner, pieces, selection)
         )
@@ -135,7 +137,7 @@ def forward_backward(
     with learner.held.lock, COMPUTE_CLOCK.running():
         for piece in _pieces(learner, share, selection, passes):
             started = time.perf_counter()
-            micro_batch = MicroBatch(learner, piece, selection, keep_graph=True)
+            micro_batch = LanedMicroBatch(learner, piece, selection, keep_graph=True)
             if return_outputs:
                 outputs.append(micro_batch.outputs())
             between = time.perf_counter()

@@ -9,10 +9,14 @@ import torch
 from mrlm_engine.batching.padded_layout import PaddedLayout, padded_layout
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.models.held import HeldModel
+from mrlm_engine.training.lane_gradients import GradientSink
 
 
 class TransformersTrunk:
     """Runs `module.base_model` on padded rows; no key-value cache, no dropout."""
+
+    # Autograd adds to the parameters themselves.
+    has_lanes = False
 
     def __init__(self, held: HeldModel) -> None:
         self.held = held
@@ -64,7 +68,7 @@ class TransformersRun:
         self.computed_tokens = layout.computed_tokens
         self.graph_bytes = layout.computed_tokens * trunk.graph_bytes_per_token() if keep_graph else 0
 
-    def backward(self, grad_hidden: torch.Tensor) -> None:
+    def backward(self, grad_hidden: torch.Tensor, gradients: GradientSink) -> None:
         """Adds the gradient of every trainable weight; a model whose trunk is frozen has none."""
         if self._rows.requires_grad:
             torch.autograd.backward(self._rows, grad_hidden)

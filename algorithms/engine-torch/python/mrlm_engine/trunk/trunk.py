@@ -9,6 +9,7 @@ import torch
 
 from mrlm_engine.batching.layout import OutputRows
 from mrlm_engine.batching.unit import TokenUnit
+from mrlm_engine.training.lane_gradients import GradientSink
 
 
 class TrunkRun(Protocol):
@@ -23,12 +24,15 @@ class TrunkRun(Protocol):
     # Bytes kept for the backward pass; 0 without one.
     graph_bytes: int
 
-    def backward(self, grad_hidden: torch.Tensor) -> None:
+    def backward(self, grad_hidden: torch.Tensor, gradients: GradientSink) -> None:
         """Adds the gradient of the weights for d loss / d hidden [R, hidden], and gives the graph up."""
 
 
 class Trunk(Protocol):
     """A model's way from tokens to hidden states."""
+
+    # Whether several runs may compute at the same time, each with a sink of its own.
+    has_lanes: bool
 
     def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> TrunkRun:
         """Hidden states of the rows that the outputs of a micro-batch read; there must be at least one."""

@@ -10,7 +10,7 @@ export const engineSection = z.strictObject({
   device: z.enum(["auto", "cpu", "cuda"]).optional().describe("Default `auto`"),
   mode: z.enum(["auto", "deterministic", "throughput"]).optional().describe("`deterministic`: bit-identical runs; `auto`: deterministic on a CPU"),
   check_memory: z.boolean().optional().describe("Estimate the run's memory first, lower the token budget or refuse where it does not fit; default true"),
-  threads: z.int().positive().optional().describe("CPU threads; default: 1 for a model of hidden size up to 256, else what torch chooses"),
+  threads: z.int().positive().optional().describe("CPU threads; default: 2 for a model of hidden size up to 256, else what torch chooses"),
 });
 
 /** `server`: where the environments live. */

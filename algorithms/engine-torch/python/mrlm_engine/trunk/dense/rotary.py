@@ -16,9 +16,12 @@ class RotaryTable:
 
     def at(self, positions: torch.Tensor, limit: int) -> torch.Tensor:
         """Factors [T, 1, head_size / 2], complex64, for `positions` [T], all below `limit`."""
-        if self._table is None or self._table.shape[0] < limit:
-            self._table = self._compute(max(limit, 2 * (0 if self._table is None else self._table.shape[0]), 256))
-        return self._table.index_select(0, positions).unsqueeze(1)
+        # Another lane may replace the table by one that is shorter than what this one has seen.
+        table = self._table
+        if table is None or table.shape[0] < limit:
+            table = self._compute(max(limit, 2 * (0 if table is None else table.shape[0]), 256))
+            self._table = table
+        return table.index_select(0, positions).unsqueeze(1)
 
     def _compute(self, length: int) -> torch.Tensor:
         device = self._rotary.inv_freq.device

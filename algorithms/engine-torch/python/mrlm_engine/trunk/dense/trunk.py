@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,14 +11,14 @@ import torch
 from mrlm_engine.batching.prefix_layout import PrefixLayout, computed_tokens, prefix_layout
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.models.held import HeldModel
-from mrlm_engine.training.gradients import accumulator
+from mrlm_engine.training.lane_gradients import GradientSink
 from mrlm_engine.trunk.dense.layer import LayerState, backward_layer, forward_layer
 from mrlm_engine.trunk.dense.norm import add_normalise_gradient, normalise
-from mrlm_engine.trunk.dense.projection import add_learnt
 from mrlm_engine.trunk.dense.rotary import RotaryTable
 from mrlm_engine.trunk.dense.shape import DenseShape
 from mrlm_engine.trunk.dense.weights import (
     LayerWeights,
+    add_gradients_,
     fuse_layer,
     unfuse_gradients,
     zero_gradients,
@@ -27,6 +28,8 @@ from mrlm_engine.trunk.dense.weights import (
 class DenseTrunk:
     """Forward and backward of a dense decoder with weights fused from the module's, refreshed when those change."""
 
+    has_lanes = True
+
     def __init__(self, held: HeldModel, shape: DenseShape) -> None:
         self.held = held
         self.shape = shape
@@ -35,7 +38,9 @@ class DenseTrunk:
         self._rotary = RotaryTable(held.module)
         self._weights: list[LayerWeights] = []
         self._fused_generation = -1
-        self._gradients: list[LayerWeights] | None = None
+        self._fusing = threading.Lock()
+        # Accumulators of each lane.
+        self._gradients: dict[int, list[LayerWeights]] = {}
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
         """Tokens after sharing the unit's prefix."""
@@ -49,28 +54,32 @@ class DenseTrunk:
 
     def weights(self) -> list[LayerWeights]:
         """The fused weights of every layer for the module's present weights."""
-        if self._fused_generation != self.held.generation:
-            self._weights = [fuse_layer(layer, self.shape, self._with_adapter) for layer in self._module.layers]
-            self._fused_generation = self.held.generation
-        return self._weights
+        with self._fusing:
+            if self._fused_generation != self.held.generation:
+                self._weights = [fuse_layer(layer, self.shape, self._with_adapter) for layer in self._module.layers]
+                self._fused_generation = self.held.generation
+            return self._weights
 
-    def gradients(self) -> list[LayerWeights]:
-        """Accumulators of the fused weights' gradients."""
-        if self._gradients is None:
-            self._gradients = [zero_gradients(weights) for weights in self.weights()]
-        return self._gradients
+    def gradients(self, lane: int) -> list[LayerWeights]:
+        """A lane's accumulators of the fused weights' gradients."""
+        if lane not in self._gradients:
+            self._gradients[lane] = [zero_gradients(weights) for weights in self.weights()]
+        return self._gradients[lane]
 
     def finish_gradients(self) -> None:
-        """Adds the accumulators to the parameters' `.grad` and clears them."""
-        if self._gradients is None:
+        """Adds the accumulators, lane by lane, to the parameters' `.grad` and clears them."""
+        if not self._gradients:
             return
-        for layer, gradients in zip(self._module.layers, self._gradients, strict=True):
+        total, *others = (self._gradients[lane] for lane in sorted(self._gradients))
+        for other in others:
+            add_gradients_(total, other)
+        for layer, gradients in zip(self._module.layers, total, strict=True):
             unfuse_gradients(layer, gradients, self.shape)
-        self._gradients = None
+        self._gradients.clear()
 
     def drop_gradients(self) -> None:
         """Clears the accumulators."""
-        self._gradients = None
+        self._gradients.clear()
 
     @torch.no_grad()
     def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> DenseRun:
@@ -128,19 +137,20 @@ class DenseRun:
         return self._layout.outputs.rows if layer == self._trunk.shape.layers - 1 else None
 
     @torch.no_grad()
-    def backward(self, grad_hidden: torch.Tensor) -> None:
+    def backward(self, grad_hidden: torch.Tensor, gradients: GradientSink) -> None:
         """Adds the gradient of every trunk weight; `grad_hidden` [R, hidden]."""
         trunk, layout, shape = self._trunk, self._layout, self._trunk.shape
-        add_learnt(trunk.final_norm, (grad_hidden * self._normalised).sum(0))
+        gradients.add(trunk.final_norm, (grad_hidden * self._normalised).sum(0))
         grad = torch.zeros_like(grad_hidden)
+        fused = trunk.gradients(gradients.lane)
         add_normalise_gradient(grad, grad_hidden * trunk.final_norm, self._normalised, self._factor)
         for i in reversed(range(shape.layers)):
             weights, state = trunk.weights()[i], self._states.pop()
             if isinstance(state, torch.Tensor):
                 _, state = forward_layer(state, weights, layout, self._angles, shape, self._rows_behind(i))
-            grad = backward_layer(grad, state, weights, trunk.gradients()[i], layout, self._angles, shape)
+            grad = backward_layer(grad, state, weights, fused[i], layout, self._angles, shape)
         if not trunk.embedding.requires_grad:
             return
         if trunk.padding_token is not None:
             grad.masked_fill_((layout.tokens == trunk.padding_token)[:, None], 0.0)
-        accumulator(trunk.embedding).index_add_(0, layout.tokens, grad)
+        gradients.accumulator(trunk.embedding).index_add_(0, layout.tokens, grad)

@@ -73,6 +73,14 @@ def zero_gradients(weights: LayerWeights) -> LayerWeights:
     )
 
 
+def add_gradients_(into: list[LayerWeights], other: list[LayerWeights]) -> None:
+    """Adds another lane's accumulators of every layer."""
+    for sums, more in zip(into, other, strict=True):
+        for one, two in zip(vars(sums).values(), vars(more).values(), strict=True):
+            if one is not None:
+                one.add_(two)
+
+
 def unfuse_gradients(layer: Any, gradients: LayerWeights, shape: DenseShape) -> None:
     """Adds accumulated gradients of the fused matrices to the `.grad` of the layer's parameters that learn."""
     attention, mlp = layer.self_attn, layer.mlp

@@ -1,0 +1,141 @@
+"""Work divided among lanes: it gives what one lane gives, and the same bits however the threads take turns."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pytest
+import torch
+from autograd import accumulated, largest_difference, reference_gradients, reference_outputs
+from client import group
+from running import RunningEngine
+from sampling.architectures import BY_MODULE, FUSED, make
+from sampling.calls import add, logprobs, sample_wave, tokens
+from test_gradients import client_loss, gradients_of, move_value_head, torch_loss, units_of
+from tiny import GPT2
+
+from mrlm_engine import lanes as lanes_module
+from mrlm_engine.compute_clock import ComputeClock
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.lanes import Lanes
+from mrlm_engine.sampling import Sampler
+
+
+@pytest.fixture
+def engine() -> Iterator[RunningEngine]:
+    """Of three lanes."""
+    running = RunningEngine(lanes=3)
+    yield running
+    running.stop()
+
+
+def one_after_the_other(self: Lanes, tasks: Sequence[Callable[[], object]]) -> list[object]:
+    """Lanes.run without threads, and in the opposite order."""
+    return [task() for task in reversed(tasks)][::-1]
+
+
+def test_results_come_in_order_and_all_have_ended_before_a_failure_is_told() -> None:
+    lanes, ended = Lanes(3), threading.Event()
+
+    def fail() -> None:
+        raise ValueError("one")
+
+    def take_long() -> None:
+        time.sleep(0.05)
+        ended.set()
+
+    assert lanes.run([lambda: 1, lambda: 2, lambda: 3]) == [1, 2, 3]
+    for tasks in ([fail, take_long], [take_long, fail]):
+        ended.clear()
+        with pytest.raises(ValueError, match="one"):
+            lanes.run(tasks)
+        assert ended.is_set()
+    lanes.close()
+
+
+def test_seconds_of_lanes_count_once() -> None:
+    clock, started = ComputeClock(), time.perf_counter()
+    with clock.running(), clock.running():
+        time.sleep(0.02)
+    assert 0.02 <= clock.seconds <= time.perf_counter() - started
+
+
+def test_gradients_of_several_lanes_equal_autograd(engine: RunningEngine) -> None:
+    held = engine.create(value_head=True)
+    move_value_head(held)
+    units = units_of()
+    learner = engine.state.learner("policy")
+    assert learner.lanes.count == 3
+    result = engine.client.forward_backward(
+        units, client_loss, normalizer=3.0, temperature=0.7, logprob=True, entropy=True, value=True, final_value=True
+    )
+    for i, unit in enumerate(units):
+        for name, expected in reference_outputs(held, unit, 0.7).items():
+            np.testing.assert_allclose(result.outputs[i][name], expected.detach().numpy(), atol=2e-5)
+    expected_gradients = reference_gradients(held, units, lambda i, o: torch_loss(i, o) / 3.0, 0.7)
+    assert largest_difference(accumulated(learner), expected_gradients) < 2e-5
+    for outputs, unit in zip(engine.client.forward(units, temperature=0.7), units, strict=True):
+        expected_logprob = reference_outputs(held, unit, 0.7)["logprob"].detach().numpy()
+        np.testing.assert_allclose(outputs["logprob"], expected_logprob, atol=2e-5)
+
+
+def test_bits_do_not_depend_on_how_lanes_take_turns(engine: RunningEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.create()
+    random = np.random.default_rng(0)
+    units = [group(random.integers(2, 41, 9).tolist(), random.integers(2, 41, (4, 9)).tolist()) for _ in range(12)]
+    found = gradients_of(engine, units)
+    monkeypatch.setattr(lanes_module.Lanes, "run", one_after_the_other)
+    for name, gradient in gradients_of(engine, units).items():
+        assert torch.equal(gradient, found[name]), name
+
+
+def test_every_lane_has_a_unit_and_a_budget_holds_for_all_together(engine: RunningEngine) -> None:
+    held = engine.create()
+    learner = engine.state.learner("policy")
+    units = [pb.Unit(sequences=unit.sequences) for unit in units_of()]
+    whole = gradients_of(engine, units)
+    for budget in (60, 10):
+        held.micro_batch_tokens = budget
+        assert learner.budget == budget
+        assert largest_difference(gradients_of(engine, units), whole) < 1e-5
+
+
+def test_a_pass_that_is_given_up_leaves_nothing_in_any_lane(engine: RunningEngine) -> None:
+    engine.create()
+    expected = gradients_of(engine, units_of())
+    learner = engine.state.learner("policy")
+    learner.clear()
+    engine.client.forward_backward(units_of(), client_loss, logprob=True, entropy=True, stop_after=1)
+    assert largest_difference(gradients_of(engine, units_of()), expected) == 0.0
+
+
+def test_autograd_has_one_lane(engine: RunningEngine) -> None:
+    engine.create(config=GPT2)
+    assert engine.state.learner("policy").lanes.count == 1
+
+
+@pytest.mark.parametrize("config", [FUSED["qwen2"], BY_MODULE["gpt2"]], ids=["fused", "module"])
+def test_lanes_sample_what_one_lane_samples(config: dict[str, object]) -> None:
+    held = make(config)
+    adds = [add(i, [5 + i // 8, 6, 7], max_tokens=6) for i in range(136)]
+    sampler, alone = Sampler(held, True, lanes=2), Sampler(held, True)
+    found, expected = sample_wave(sampler, adds), sample_wave(alone, adds)
+    again = sample_wave(sampler, adds)
+    for number, finish in found.items():
+        assert tokens(finish) == tokens(expected[number])
+        torch.testing.assert_close(logprobs(finish), logprobs(expected[number]), atol=1e-5, rtol=0)
+        assert finish.logprobs == again[number].logprobs
+    with torch.no_grad():
+        for parameter in held.module.parameters():
+            parameter.mul_(0.5)
+    assert sampler.publish().checksum == alone.publish().checksum
+    after = sample_wave(sampler, adds)
+    assert {number: tokens(finish) for number, finish in after.items()} == {
+        number: tokens(finish) for number, finish in sample_wave(alone, adds).items()
+    }
+    assert all(finish.versions[0].version == held.version - 1 for finish in after.values())
+    sampler.close()
+    alone.close()
