@@ -37,7 +37,7 @@ describeWithEngine("mrlm train, from the configuration to the model (skipped whe
   });
 
   test("the run directory holds what the reference names", () => {
-    expect(loadConfig(path("config.yaml")).config).toMatchObject({ name: "tiny", seed: 3, engine: { threads: 1 } });
+    expect(loadConfig(path("config.yaml")).config).toMatchObject({ name: "tiny", seed: 3, engine: { threads: 2 } });
     expect(readFileSync(path("config.source.yaml"), "utf8")).toBe(readFileSync(config, "utf8"));
     expect(JSON.parse(readFileSync(path("run.json"), "utf8"))).toMatchObject({ status: "finished", seed: 3, versions: { engine: { device: "cpu", deterministic: true } } });
     expect(new MetricsFile(path("metrics.jsonl")).rows().map(({ kind, step }) => `${kind} ${step}`)).toEqual([

@@ -56,7 +56,7 @@ export interface EngineProvider {
     readonly mode?: "auto" | "deterministic" | "throughput";
     /** Of each lane. */
     readonly threads?: number;
-    /** Parts of a micro-batch or wave that are computed side by side on a CPU; default 1. */
+    /** Parts of a micro-batch that are computed side by side on a CPU; default 1. */
     readonly lanes?: number;
     readonly seed?: number;
     /** Omitted: one process. */

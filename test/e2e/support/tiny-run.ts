@@ -31,7 +31,8 @@ export const TINY = {
   ] as Record<string, unknown>[],
   eval: { tasks: 8 },
   checkpoint: { every: 2 },
-  engine: { threads: 1 } as Record<string, unknown>,
+  // Two lanes, as a model of this size has by default.
+  engine: { threads: 2 } as Record<string, unknown>,
   server: { spawn: true },
 };
 

@@ -20,7 +20,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--mode", choices=("auto", "deterministic", "throughput"), default="auto")
     parser.add_argument("--threads", type=int, default=0, help="of torch's intra-op pool; 0 leaves torch's own number")
-    parser.add_argument("--lanes", type=int, default=1, help="parts of a pass or wave computed side by side on CPU")
+    parser.add_argument("--lanes", type=int, default=1, help="parts of a micro-batch computed side by side on CPU")
     parser.add_argument("--seed", type=int, default=0, help="of torch's global generator")
     parser.add_argument("--token-file", default="", help="file with the token that calls must carry")
     parser.add_argument("--graph-lease", type=float, default=60.0, help="seconds that a graph waits for gradients")

@@ -1,8 +1,8 @@
 """Work that is done side by side on a CPU (docs/decisions/0014-lanes.md).
 
-One operation of a model of a few million parameters is too small to divide among threads. So its work is divided
-instead: a micro-batch, or a wave of sequences, has a part for each lane, and a lane is one thread. What is computed
-depends on the number of lanes, which the configuration fixes, never on how many of them find a core that is free.
+One operation of a model of a few million parameters is too small to divide among threads. So a micro-batch is divided
+instead: it has a part for each lane, and a lane is one thread. What is computed depends on the number of lanes, which
+the configuration fixes, never on how many of them find a core that is free.
 """
 
 from __future__ import annotations

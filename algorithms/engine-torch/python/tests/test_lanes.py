@@ -12,8 +12,6 @@ import torch
 from autograd import accumulated, largest_difference, reference_gradients, reference_outputs
 from client import group
 from running import RunningEngine
-from sampling.architectures import BY_MODULE, FUSED, make
-from sampling.calls import add, logprobs, sample_wave, tokens
 from test_gradients import client_loss, gradients_of, move_value_head, torch_loss, units_of
 from tiny import GPT2
 
@@ -21,7 +19,6 @@ from mrlm_engine import lanes as lanes_module
 from mrlm_engine.compute_clock import ComputeClock
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.lanes import Lanes
-from mrlm_engine.sampling import Sampler
 
 
 @pytest.fixture
@@ -115,27 +112,3 @@ def test_a_pass_that_is_given_up_leaves_nothing_in_any_lane(engine: RunningEngin
 def test_autograd_has_one_lane(engine: RunningEngine) -> None:
     engine.create(config=GPT2)
     assert engine.state.learner("policy").lanes.count == 1
-
-
-@pytest.mark.parametrize("config", [FUSED["qwen2"], BY_MODULE["gpt2"]], ids=["fused", "module"])
-def test_lanes_sample_what_one_lane_samples(config: dict[str, object]) -> None:
-    held = make(config)
-    adds = [add(i, [5 + i // 8, 6, 7], max_tokens=6) for i in range(136)]
-    sampler, alone = Sampler(held, True, lanes=2), Sampler(held, True)
-    found, expected = sample_wave(sampler, adds), sample_wave(alone, adds)
-    again = sample_wave(sampler, adds)
-    for number, finish in found.items():
-        assert tokens(finish) == tokens(expected[number])
-        torch.testing.assert_close(logprobs(finish), logprobs(expected[number]), atol=1e-5, rtol=0)
-        assert finish.logprobs == again[number].logprobs
-    with torch.no_grad():
-        for parameter in held.module.parameters():
-            parameter.mul_(0.5)
-    assert sampler.publish().checksum == alone.publish().checksum
-    after = sample_wave(sampler, adds)
-    assert {number: tokens(finish) for number, finish in after.items()} == {
-        number: tokens(finish) for number, finish in sample_wave(alone, adds).items()
-    }
-    assert all(finish.versions[0].version == held.version - 1 for finish in after.values())
-    sampler.close()
-    alone.close()

@@ -12,7 +12,6 @@ from mrlm_engine.models import HeldModel
 from mrlm_engine.sampling.decoder import Decoder
 from mrlm_engine.sampling.llama_decoder import LlamaDecoder
 from mrlm_engine.sampling.llama_shape import llama_shape
-from mrlm_engine.sampling.llama_weights import LlamaWeights
 from mrlm_engine.sampling.module_decoder import ModuleDecoder
 
 
@@ -24,7 +23,7 @@ def choose_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> Deco
     shape = llama_shape(held.config)
     if shape is not None:
         rotary = copy.deepcopy(held.module.model.rotary_emb)
-        return LlamaDecoder(shape, LlamaWeights(shape, weights, float32_head=held.float32_head), rotary)
+        return LlamaDecoder(shape, weights, rotary, float32_head=held.float32_head)
     return module_decoder(held, weights)
 
 

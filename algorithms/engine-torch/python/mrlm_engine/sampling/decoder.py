@@ -56,9 +56,5 @@ class Decoder(Protocol):
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
         """Takes over new weights by state-dict name. All rows must have been dropped."""
 
-    def beside(self) -> Decoder | None:
-        """One more with the same weights, which `load` changes for both, and rows of its own; they may compute at the
-        same time. None where the state of the model does not allow that."""
-
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Each weight that the decoder computes with, by state-dict name, in its original layout."""

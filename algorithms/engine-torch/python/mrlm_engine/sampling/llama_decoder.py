@@ -24,15 +24,18 @@ PREFILL_TOKENS = 8192
 class LlamaDecoder:
     """A Decoder for models of the Llama family. Features are the last hidden states after the final norm."""
 
-    def __init__(self, shape: LlamaShape, weights: LlamaWeights, rotary: Any) -> None:
+    def __init__(
+        self, shape: LlamaShape, weights: Mapping[str, torch.Tensor], rotary: Any, *, float32_head: bool = False
+    ) -> None:
         """`rotary` is the model's rotary module; it must not be shared with a module that moves to another device."""
         self.shape = shape
         self.rows = 0
         self.vocab = shape.vocab
-        self._weights = weights
+        self._weights = LlamaWeights(shape, weights)
         self._dtype = self._weights.embedding.dtype
         self._device = self._weights.embedding.device
-        self._rotary_module = rotary
+        self._float32_head = float32_head and self._dtype != torch.float32
+        self._head = self._head_weight()
         self._rotary = RotaryTable(rotary, self._device)
         self._cache = SlotCache(shape.layers, shape.kv_heads, shape.head_dim, self._dtype, self._device)
         self._none = torch.empty(0, dtype=torch.long, device=self._device)
@@ -49,9 +52,7 @@ class LlamaDecoder:
 
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
         self._weights.copy_from(weights)
-
-    def beside(self) -> LlamaDecoder:
-        return LlamaDecoder(self.shape, self._weights, self._rotary_module)
+        self._head = self._head_weight()
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         return self._weights.items()
@@ -77,8 +78,7 @@ class LlamaDecoder:
         self._resize(self._lengths[:rows].clone(), self._own[:rows].clone())
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
-        head = self._weights.logits_head
-        return linear(features.to(head.dtype), head)
+        return linear(features.to(self._head.dtype), self._head)
 
     def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
         lengths = torch.tensor([g.tokens.numel() for g in groups for _ in range(g.rows)], device=self._device)
@@ -182,6 +182,9 @@ class LlamaDecoder:
         squares = torch.linalg.vecdot(hidden, hidden)
         factor = torch.add(self._epsilon, squares, alpha=1 / hidden.shape[-1]).rsqrt_()
         return (hidden * factor.unsqueeze(-1)).mul_(weight)
+
+    def _head_weight(self) -> torch.Tensor:
+        return self._weights.head.float() if self._float32_head else self._weights.head
 
     def _resize(self, lengths: torch.Tensor, own: torch.Tensor) -> None:
         self._lengths, self._own = lengths, own

@@ -35,10 +35,9 @@ class LlamaWeights:
     then one complex product. Queries and keys are reordered alike, so their products do not change.
     """
 
-    def __init__(self, shape: LlamaShape, weights: Mapping[str, torch.Tensor], *, float32_head: bool = False) -> None:
+    def __init__(self, shape: LlamaShape, weights: Mapping[str, torch.Tensor]) -> None:
         """Allocates for the tensors named in `weights` (state-dict names) and copies them."""
         self.shape = shape
-        self._float32_head = float32_head
         self._views: dict[str, torch.Tensor] = {}
         self._paired: set[str] = set()
         self._source = weights
@@ -61,8 +60,6 @@ class LlamaWeights:
             for name, view in self._views.items():
                 value = weights[name].to(view.device)
                 view.copy_(self._pair(value) if name in self._paired else value)
-        # What features are multiplied by: the head itself, or a copy of it in float32.
-        self.logits_head = self.head.float() if self._float32_head else self.head
 
     def items(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Each weight by its state-dict name in its original layout, read back out of the fused tensors."""

@@ -37,9 +37,6 @@ class ModuleDecoder:
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
         self._module.load_state_dict(weights, strict=True)
 
-    def beside(self) -> None:
-        return None
-
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         return iter(self._module.state_dict().items())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,16 +15,12 @@ from mrlm_engine.models import HeldModel
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder
-from mrlm_engine.sampling.decoder import Decoder
 from mrlm_engine.sampling.limits import limits_beside
 from mrlm_engine.sampling.remote import Peer, RemoteTaker
 from mrlm_engine.sampling.runner import Runner, RunnerLimits
 from mrlm_engine.sampling.split import SplitTaker
 from mrlm_engine.sampling.stream import SampleStream, SequenceTaker
 from mrlm_engine.sampling.worker import Worker
-
-# Sequences of a wave below which a lane is not worth its narrower products.
-LEAST_OF_A_LANE = 64
 
 
 @dataclass(frozen=True)
@@ -46,29 +41,22 @@ class Sampler:
     """
 
     def __init__(
-        self,
-        held: HeldModel,
-        deterministic: bool,
-        limits: RunnerLimits | None = None,
-        peers: Sequence[Peer] = (),
-        lanes: int = 1,
+        self, held: HeldModel, deterministic: bool, limits: RunnerLimits | None = None, peers: Sequence[Peer] = ()
     ) -> None:
         """Copies the present weights. Memory of running sequences stays within `limits`.
 
-        Sequences are divided among `lanes` of this sampler, and between it and those of `peers`, which have the same
-        weights.
+        Sequences are divided between this sampler and those of `peers`, which have the same weights.
         """
         self._held = held
         self._deterministic = deterministic
         with held.lock:
             self._decoder = choose_decoder(held, inference_weights(held))
-        self._workers = _workers(self._decoder, held, deterministic, limits or limits_beside(held), lanes)
+        runner = Runner(self._decoder, held.device, held.max_positions, limits or limits_beside(held))
+        self._worker = Worker(runner, waves=deterministic, version=held.version)
         self._remote = [RemoteTaker(peer, held.model_id) for peer in peers]
-        self._taker: SequenceTaker = self._workers[0]
-        if len(self._workers) > 1:
-            self._taker = SplitTaker(self._workers, waves=deterministic, least=LEAST_OF_A_LANE)
+        self._taker: SequenceTaker = self._worker
         if self._remote:
-            self._taker = SplitTaker([self._taker, *self._remote], waves=deterministic)
+            self._taker = SplitTaker([self._worker, *self._remote], waves=deterministic)
 
     def publish(self) -> PublishResult:
         """Takes over the trainer's weights under the next version.
@@ -79,10 +67,7 @@ class Sampler:
         """
         started = time.perf_counter()
         held = self._held
-        with contextlib.ExitStack() as changing, torch.no_grad():
-            for worker in self._workers:
-                changing.enter_context(worker.weights_change())
-            changing.enter_context(held.lock)
+        with self._worker.weights_change(), held.lock, torch.no_grad():
             weights = inference_weights(held)
             self._decoder.load(weights)
             expected, found = weights_checksum(weights.items()), weights_checksum(self._decoder.weights())
@@ -94,8 +79,7 @@ class Sampler:
                     "Save a checkpoint and restart the engine: memory of this machine is not reliable.",
                 )
             held.version += 1
-            for worker in self._workers:
-                worker.version = held.version
+            self._worker.version = held.version
         return PublishResult(held.version, found, time.perf_counter() - started)
 
     def handle(self, requests: Iterable[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
@@ -114,13 +98,4 @@ class Sampler:
         """Ends sampling; sequences that have not ended are answered as cancelled."""
         for remote in self._remote:
             remote.close()
-        for worker in self._workers:
-            worker.close()
-
-
-def _workers(decoder: Decoder, held: HeldModel, deterministic: bool, limits: RunnerLimits, lanes: int) -> list[Worker]:
-    """A worker for each lane that the decoder allows, each with its part of the limits."""
-    others = [other for other in (decoder.beside() for _ in range(1, lanes)) if other is not None]
-    share = RunnerLimits(-(-limits.rows // (1 + len(others))), limits.state_bytes // (1 + len(others)))
-    runners = [Runner(each, held.device, held.max_positions, share) for each in (decoder, *others)]
-    return [Worker(runner, waves=deterministic, version=held.version) for runner in runners]
+        self._worker.close()

@@ -1,4 +1,4 @@
-"""Divides sequences among the samplers of several ranks, or the lanes of one."""
+"""Divides sequences among the samplers of several ranks."""
 
 from __future__ import annotations
 
@@ -34,16 +34,14 @@ def tokens_of(sequence: SampledSequence) -> int:
 
 
 class SplitTaker:
-    """Starts each sequence on one of several ranks (or lanes), and finds it there again.
+    """Starts each sequence on one of several ranks, and finds it there again.
 
     With `waves` the division depends on what was submitted alone; otherwise also on what each rank still has to do.
     """
 
-    def __init__(self, takers: Sequence[SequenceTaker], *, waves: bool, least: int = 1) -> None:
-        """With `waves`, a wave is divided into as many parts as can have `least` sequences on average."""
+    def __init__(self, takers: Sequence[SequenceTaker], *, waves: bool) -> None:
         self._takers = takers
         self._waves = waves
-        self._least = least
         self._lock = threading.Lock()
         self._rank_of: dict[SampledSequence, int] = {}
         self._loads = [0] * len(takers)
@@ -51,13 +49,13 @@ class SplitTaker:
     def submit(self, wave: list[SampledSequence]) -> None:
         """Starts sequences that belong together."""
         with self._lock:
-            parts = split_wave(wave, self._loads_before(len(wave)))
+            parts = split_wave(wave, [0] * len(self._takers) if self._waves else self._loads)
             for rank, part in enumerate(parts):
                 for sequence in part:
                     self._rank_of[sequence] = rank
                     self._loads[rank] += tokens_of(sequence)
                     self._watch(sequence)
-        for taker, part in zip(self._takers, parts, strict=False):
+        for taker, part in zip(self._takers, parts, strict=True):
             if part:
                 taker.submit(part)
 
@@ -69,12 +67,6 @@ class SplitTaker:
             mine = [sequence for sequence, place in ranks if place == rank]
             if mine:
                 taker.cancel(mine)
-
-    def _loads_before(self, sequences: int) -> list[int]:
-        """Tokens that each rank that takes part has to do already."""
-        if not self._waves:
-            return self._loads
-        return [0] * max(1, min(len(self._takers), sequences // self._least))
 
     def _watch(self, sequence: SampledSequence) -> None:
         """Forgets a sequence when it is answered."""

@@ -68,9 +68,7 @@ class EngineState:
             sampler = self._samplers.get(model_id)
             if sampler is None:
                 with held.lock:
-                    sampler = self._samplers[model_id] = Sampler(
-                        held, self.device.deterministic, peers=self.peers, lanes=self.lanes.count
-                    )
+                    sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic, peers=self.peers)
             return sampler
 
     def publish(self, model_id: str) -> PublishResult:

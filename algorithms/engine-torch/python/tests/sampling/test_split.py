@@ -34,25 +34,6 @@ def test_equal_prompts_stay_together_and_every_sequence_has_one_place() -> None:
     assert split_wave([sequence(1, [3])], [100, 0])[1]
 
 
-def test_a_small_wave_has_fewer_parts() -> None:
-    class Taker:
-        def __init__(self) -> None:
-            self.taken = 0
-
-        def submit(self, wave: list[SampledSequence]) -> None:
-            self.taken += len(wave)
-
-        def cancel(self, sequences: Iterable[SampledSequence]) -> None:
-            raise AssertionError
-
-    found = []
-    for size in (7, 8, 30):
-        takers = [Taker(), Taker(), Taker()]
-        SplitTaker(takers, waves=True, least=4).submit([sequence(i, [3, i]) for i in range(size)])
-        found.append([taker.taken for taker in takers])
-    assert found == [[7, 0, 0], [4, 4, 0], [10, 10, 10]]
-
-
 def test_loads_follow_what_runs() -> None:
     class Taker:
         def __init__(self) -> None:

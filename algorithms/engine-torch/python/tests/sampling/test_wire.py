@@ -80,7 +80,7 @@ def test_what_a_client_that_has_gone_had_asked_for_is_dropped(engine: RunningEng
     next(call)
     call.cancel()
     held_open.put(None)
-    runner = engine.state.sampler("policy")._workers[0]._runner
+    runner = engine.state.sampler("policy")._worker._runner
     # The wave would run 124 steps more; the cancellation takes the time of a message.
     for _ in itertools.takewhile(lambda _: runner.busy, range(3000)):
         time.sleep(0.01)
