@@ -95,7 +95,7 @@ export interface DescribeResponse {
   /** Bytes of memory in use by tensors now and at the highest, where the device can tell; else 0. */
   memoryAllocatedBytes: bigint;
   memoryPeakBytes: bigint;
-  /** Torch intra-op threads. */
+  /** Threads that compute: of torch's intra-op pool in every lane. */
   threads: number;
   /** Ranks behind this front (1 without torchrun). */
   worldSize: number;
