@@ -30,5 +30,6 @@ export async function runCli(args: readonly string[]): Promise<number> {
 function usageError({ message }: CommanderError): MrlmError {
   const [what = "", suggestion = ""] = message.replace(/^error: /, "").replace(/\.$/, "").split("\n");
   const nearest = suggestion === "" ? "" : ` ${suggestion.replace(/^\(|\)$/g, "")}`;
-  return new MrlmError("USAGE", `${what.charAt(0).toUpperCase()}${what.slice(1)}.${nearest}`);
+  const file = /^too many arguments for '(?:train|serve)'.* got 1: (\S+\.ya?ml)$/.exec(what)?.[1];
+  return new MrlmError("USAGE", `${what.charAt(0).toUpperCase()}${what.slice(1)}.${file === undefined ? nearest : ` Did you mean --config ${file}?`}`);
 }

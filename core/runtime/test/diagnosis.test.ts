@@ -1,7 +1,12 @@
-import { describe, expect, test } from "@jest/globals";
-import { readFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { diagnose, STAGE_RULES } from "../src/diagnosis/diagnose.ts";
-import type { RunRecord } from "../src/diagnosis/run-record.ts";
+import { readRun, type RunRecord } from "../src/diagnosis/run-record.ts";
+import { lockRun } from "../src/run/run-lock.ts";
+import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
+
+afterAll(removeTemporaryDirectories);
 
 type Change = (iteration: number) => Readonly<Record<string, number>>;
 
@@ -110,4 +115,14 @@ describe("a diagnosis", () => {
     expect(found({ ...run(), stages: [{ name: "sft", algorithm: "sft@1", iterations: [] }] })).toEqual([]);
     expect(found(run((i) => ({ "reward/mean": i < 20 ? 0.9 : 0.99, "entropy/sampled": i < 20 ? 1 : 0.01 })))).toEqual([]);
   });
+});
+
+test("a run that says it is running is interrupted once no process holds it", () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "config.yaml"), "model: {path: m}\nstages: [{algorithm: grpo, steps: 1}]\n");
+  writeFileSync(join(directory, "run.json"), '{"status": "running"}');
+  const lock = lockRun(directory);
+  expect(readRun(directory).status).toBe("running");
+  lock.release();
+  expect(readRun(directory).status).toBe("interrupted");
 });

@@ -248,6 +248,7 @@ test.each([
   await expect(play({})).rejects.toMatchObject({ code, message: expect.stringMatching(message), hint: expect.stringContaining("may_fail") });
   expect(events.filter(({ kind }) => kind === "iteration")).toEqual([]);
   expect(await play({ may_fail: true })).toMatchObject({ steps: 1 });
+  expect(events.map((event) => (event.kind === "notice" ? event.text : ""))).toContainEqual(expect.stringMatching(/^(\d+) of \1 episodes (failed|have no score) and are left out\. .*(no such service|judge is down)/));
 });
 
 test("a run whose every episode fails ends with the cause", async () => {

@@ -54,8 +54,8 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
     const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
     cleanUp.unshift(stop);
-    const { device, deviceName, deterministic } = await engine.describe();
-    console.note(`engine on ${device} (${deviceName}), ${deterministic ? "deterministic" : "throughput"} mode`);
+    const { device, deviceName, deterministic, worldSize } = await engine.describe();
+    console.note(`engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`);
     isTraining = true;
     const summary = await trainRun({
       prepared,

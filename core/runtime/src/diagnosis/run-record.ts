@@ -24,6 +24,7 @@ export interface StageRecord {
 /** What a run directory says of a run. */
 export interface RunRecord {
   readonly directory: string;
+  /** That of run.json, or `interrupted` where its process is gone. */
   readonly status: string;
   readonly stages: readonly StageRecord[];
   /** Greedy accuracies, or sampled rewards where nothing was played greedily, by environment in the order of the run. */
@@ -43,7 +44,18 @@ export function readRun(path: string): RunRecord {
   const store = existsSync(join(run.path, "trajectories.sqlite")) ? run.openTrajectories() : undefined;
   const [failures, unscored] = [store?.failures() ?? [], store?.unscored() ?? []];
   store?.close();
-  return { directory: run.path, status: record.status ?? "unknown", stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures, unscored };
+  const status = record.status === "running" && !isBeingTrained(run) ? "interrupted" : (record.status ?? "unknown");
+  return { directory: run.path, status, stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures, unscored };
+}
+
+/** Its process could not say that it was killed, but holds the run's lock no more. */
+function isBeingTrained(run: RunDirectory): boolean {
+  try {
+    run.lock().release();
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** A stage may share its name with another: a row whose iteration does not go on from the last one begins the next. */

@@ -22,7 +22,7 @@ export function lockRun(directory: string): RunLock {
     database.close();
     // A file system without locks is no reason not to train.
     if ((cause as { readonly errcode?: number }).errcode !== BUSY) return { release: () => undefined };
-    throw new MrlmError("RUN_IN_USE", `Another process is training the run ${directory}: two would corrupt its records.`, { cause });
+    throw new MrlmError("RUN_IN_USE", `Another process is training the run ${directory}: two would corrupt its records.`);
   }
   return { release: () => database.close() };
 }

@@ -6,7 +6,7 @@ const MAX_FAILED_ITERATIONS = 3;
 /** Different errors of episodes that are told of in one run; all of them are in trajectories.sqlite. */
 const MAX_TOLD = 5;
 
-/** Tells why episodes fail, and ends a run whose every episode fails: it would go on for hours and learn nothing. */
+/** Tells why episodes fail or have no score, and ends a run whose every episode fails: it would go on for hours and learn nothing. */
 export class FailureWatch {
   #failed = 0;
   readonly #told = new Set<string>();
@@ -27,9 +27,17 @@ export class FailureWatch {
 
   #tell(all: readonly Trajectory[]): string | undefined {
     const failed = all.flatMap(({ error }) => error ?? []);
-    const first = failed.find(({ code, message }) => !this.#told.has(`${code} ${message}`));
-    if (first === undefined || this.#told.size >= MAX_TOLD) return undefined;
-    this.#told.add(`${first.code} ${first.message}`);
-    return `${failed.length} of ${all.length} episodes failed and are left out. ${first.code}: ${first.message}`;
+    const unscored = all.filter(({ error }) => error === undefined).flatMap(({ agents }) => Object.values(agents).flatMap(({ total }) => (total.scored ? [] : [total])));
+    const causes = [
+      { what: `${failed.length} of ${all.length} episodes failed`, errors: failed },
+      { what: `${unscored.length} of ${all.length} episodes have no score`, errors: unscored },
+    ];
+    for (const { what, errors } of causes) {
+      const first = errors.find(({ code, message }) => !this.#told.has(`${code} ${message}`));
+      if (first === undefined || this.#told.size >= MAX_TOLD) continue;
+      this.#told.add(`${first.code} ${first.message}`);
+      return `${what} and are left out. ${first.code}: ${first.message}`;
+    }
+    return undefined;
   }
 }

@@ -18,6 +18,12 @@ export interface Subject {
   close(): Promise<void>;
 }
 
+/** Nothing is looked up among installed packages here: the test names its plugins. */
+function withPluginsHint(error: unknown): never {
+  if (!MrlmError.hasCode(error, "REQUIREMENT_MISSING")) throw error;
+  throw new MrlmError(error.code, error.message, { hint: "Give the contract the plugin that provides it as well: `environmentContract({ plugins: [plugin, provider], ... })`.", cause: error });
+}
+
 /** Makes the subject of a contract test. */
 export async function makeSubject(plugins: readonly AnyPlugin[], id: string, transport: Transport, defaults: JsonObject | undefined): Promise<Subject> {
   const original = findDefinition(plugins, id);
@@ -26,7 +32,7 @@ export async function makeSubject(plugins: readonly AnyPlugin[], id: string, tra
     ...plugin,
     ...(plugin.environments && { environments: plugin.environments.map((other) => (other === original ? watched.definition : other)) }),
   }));
-  const local = new LocalHost({ source: await PluginHost.of(replaced) });
+  const local = new LocalHost({ source: await PluginHost.of(replaced).catch(withPluginsHint) });
   const host = await transport(local);
   const sources = new Map<string, TaskSource | undefined>();
   const ref = (options?: JsonObject): EnvironmentRef => {
