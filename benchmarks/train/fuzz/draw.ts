@@ -80,7 +80,7 @@ function drawEnvironments(chance: Chance, { withCode }: Place): JsonObject[] {
     { id: "math@1", options: { families: ["ordering"], ...terse, rewards: { format: 0.5 } } },
     { id: "math@1", options: { families: { ordering: 2, arithmetic: 1 }, ...terse, attempts: 3, rewards: { format: 0.5, malformed: -0.1 } } },
     { id: "math", options: { ...terse, train_size: 6, eval_size: 4, answer_schema: "text", curriculum: [{ tasks: 3, difficulty_range: 2 }] } },
-    ...(withCode && chance.of(0.3) ? [{ id: "code@1", options: { families: ["arithmetic"], ...terse, attempts: 2, language: chance.pick(["python", "javascript"]), rewards: { syntax: 0.5, error: -0.2 } } }] : []),
+    ...(withCode && chance.of(0.3) ? [{ id: "code@1", options: { families: ["arithmetic"], ...terse, attempts: 2, language: chance.pick(["python", "typescript"]), rewards: { syntax: 0.5, error: -0.2 } } }] : []),
   ];
   const chosen = chance.some(pool, 1, chance.pick([1, 1, 2, 3]));
   const names = chosen.map(({ id }) => String(id).split("@")[0]);
