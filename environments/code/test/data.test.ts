@@ -129,6 +129,14 @@ describe("rows with standard input and output", () => {
     }
   });
 
+  test("a right answer is never cut, however little output is allowed", async () => {
+    const output = "ü".repeat(700);
+    const sandbox = scriptedSandbox({});
+    const { play } = await prepare({ data: { path: file({ ...ECHO, tests: [...ECHO.tests, { input: "", output }] }), eval_share: 0 }, attempts: 1 }, sandbox);
+    await play("train/0", ["x"]);
+    expect(sandbox.submissions.map(({ limits }) => limits?.outputBytes)).toEqual([1_000, 1_000, 2_800]);
+  });
+
   test("numbers may be near where the row says so", async () => {
     for (const [tolerance, value] of [[1e-6, 1], [0, 0]] as const) {
       const row = { ...ECHO, tolerance, tests: [{ input: "", output: "case 1: 0.3333333 1e2" }] };

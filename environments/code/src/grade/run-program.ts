@@ -11,8 +11,10 @@ const TOGETHER_MS = 300_000;
 export async function runProgram(code: string, { language, tests, tolerance }: ProgramProblem, { sandbox, limits, signal }: Run): Promise<Outcome> {
   const outcomes: TestOutcome[] = [];
   let wallMs = 0;
+  // A right answer is never cut, however long it is.
+  const { outputBytes } = { ...sandbox.limits, ...limits };
   for (const { input, output, visible } of tests) {
-    const result = await patiently(() => sandbox.run({ code, ...dialectOf(language), stdin: input, limits }, { signal }), signal);
+    const result = await patiently(() => sandbox.run({ code, ...dialectOf(language), stdin: input, limits: { ...limits, outputBytes: Math.max(outputBytes, 2 * Buffer.byteLength(output)) } }, { signal }), signal);
     wallMs += result.wallMs;
     const ending = wallMs > TOGETHER_MS ? { kind: "limit" as const, limit: "timeout" as const } : endingOf(result, { offset: 0, isTold: visible });
     const passed = ending === undefined && !result.stdoutTruncated && sameOutput(result.stdout, output, tolerance);
