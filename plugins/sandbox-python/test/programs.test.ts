@@ -52,6 +52,8 @@ describeKinds("what programs use in Python", (sandbox) => {
   test("several megabytes of standard input", async () => {
     const code = "import sys\ntext = sys.stdin.read()\nprint(len(text), text.count('\\n'))";
     expect(await sandbox().run({ code, stdin: "12345\r\n".repeat(700_000), limits: { wallMs: 60_000 } })).toMatchObject({ verdict: "ok", stdout: "4900000 700000\n" });
+    // More than there is room for is never read in part.
+    expect((await sandbox().run({ code, stdin: "x".repeat(40_000_000), limits: { wallMs: 60_000, memoryBytes: 64_000_000 } })).verdict).toBe("memory-limit");
   });
 
   test("sources of every form: as a file that holds them", async () => {

@@ -26,15 +26,17 @@ def play(channel, base):
     has_begun = False
     frames.write(channel, READY)
     while (message := reader.wait()) is not None:
+        start = None
         if message.startswith("begin\n"):
             _, text, message = message.split("\n", 2)
             start = json.loads(text)
-            # Until then it is empty.
-            if start["stdin"] or has_begun:
-                _set_input(start["stdin"])
-            cage.limit(start["memoryBytes"], start["cpuMs"], base, start["isOnly"])
-            has_begun = True
         try:
+            if start is not None:
+                # Until then it is empty.
+                if start["stdin"] or has_begun:
+                    _set_input(start["stdin"])
+                cage.limit(start["memoryBytes"], start["cpuMs"], base, start["isOnly"])
+                has_begun = True
             answer = player.handle(message)
         except MemoryError:
             _reserve.close()
@@ -44,12 +46,17 @@ def play(channel, base):
 
 
 def _set_input(text):
-    """Standard input is a file with `text`."""
+    """Standard input is a file with `text`. Raises MemoryError if /tmp has no room for it."""
     path = "/tmp/.stdin"
+    data = memoryview(text.encode("utf-8", "surrogatepass"))
     with open(path, "w+b", buffering=0) as file:
-        file.write(text.encode("utf-8", "surrogatepass"))
-        file.seek(0)
         os.unlink(path)
+        try:
+            while data:
+                data = data[file.write(data) :]
+        except OSError:
+            raise MemoryError from None
+        file.seek(0)
         os.dup2(file.fileno(), 0)
     # As Python opens it: line ends stay as they are.
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False)

@@ -87,6 +87,6 @@ def _become_player(descriptors, walls, base):
         cage.enter(walls)
         code = play(CHANNEL_FD, base)
     except BaseException as failure:  # noqa: BLE001 - the supervisor hears of it.
-        print(f"the player could not start: {failure!r}", file=sys.__stderr__, flush=True)
+        print(f"the player ended: {failure!r}", file=sys.__stderr__, flush=True)
     finally:
         os._exit(code)
