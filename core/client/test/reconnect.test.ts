@@ -102,6 +102,16 @@ describe("a connection that breaks", () => {
     expect(performance.now() - began).toBeGreaterThan(250);
   });
 
+  test("and is taken again by a server that hears nothing: the wait ends, and says so", async () => {
+    const server = await serveHere();
+    const proxy = await fragileProxy(server.port);
+    cleanups.push(() => proxy.close());
+    const session = await (await connect(proxy.port, { reconnectMs: 500 })).open({ id: "counting" });
+    await session.reset({ signal: never });
+    proxy.silence();
+    await expect(step(session)).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE", message: expect.stringContaining("answers nothing"), isRetryable: false });
+  });
+
   test.each(TRANSPORTS)("loses no step and takes none twice (%s)", async (transport) => {
     const server = await serveHere();
     const proxy = await fragileProxy(server.port);

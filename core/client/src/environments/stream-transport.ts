@@ -1,4 +1,4 @@
-import { type ClientDuplexStream, type ServiceError, status } from "@grpc/grpc-js";
+import { type ClientDuplexStream, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
 import { Assembler, ENVIRONMENT_SERVICE, Outbox, type Serialised, decodeError, invalid, serialise, environmentProto as wire } from "@mrlm/wire";
 import { abortError, onAbort } from "../connection/aborts.ts";
@@ -17,6 +17,10 @@ interface Pending {
 
 /** What ends a stream for a reason that another attempt would meet again. */
 const FINAL: readonly number[] = [status.UNIMPLEMENTED, status.UNAUTHENTICATED, status.PERMISSION_DENIED, status.RESOURCE_EXHAUSTED];
+
+/** How long a stream may take to be taken when nothing has failed before, at least. */
+const FIRST_SIGN_MS = 20_000;
+const SILENT = "it takes connections and answers nothing, as a server does that one of its environments blocks";
 
 /**
  * All sessions of one server over one stream. While the connection is lost requests wait, and are sent again on the next one; they
@@ -117,6 +121,16 @@ export class StreamTransport implements SessionTransport {
     call.on("error", (error: ServiceError) => this.#lost(call, error));
     call.on("end", () => this.#lost(call, undefined));
     for (const [requestId, { bytes }] of this.#pending) outbox.add(requestId, bytes);
+    this.#awaitSign(call, this.#failingSince === undefined ? performance.now() + Math.max(this.#retryMs, FIRST_SIGN_MS) : this.#failingSince + this.#retryMs);
+  }
+
+  /** The system takes connections for a server that hears nothing: an attempt that brings no sign of it ends when patience does. */
+  #awaitSign(call: ClientDuplexStream<Serialised, wire.MultiplexResponse>, until: number): void {
+    const timer = setTimeout(() => {
+      this.#lost(call, Object.assign(new Error(SILENT), { code: status.UNAVAILABLE, details: SILENT, metadata: new Metadata() }));
+      call.cancel();
+    }, until - performance.now() + 1);
+    for (const event of ["metadata", "error", "end"]) call.once(event, () => clearTimeout(timer));
   }
 
   #receive(envelope: wire.SessionResponse, assembler: Assembler): void {

@@ -7,6 +7,8 @@ export interface FragileProxy {
   readonly port: number;
   /** Breaks every connection; new ones are made as before. */
   cut(): void;
+  /** Breaks every connection; new ones are taken and lead nowhere, as at a server that hears nothing. */
+  silence(): void;
   /**
    * Cuts after so many milliseconds, and then again, each time after 1.4 times as long: on a busy machine too something comes through in the end.
    * @returns makes it stop
@@ -17,7 +19,12 @@ export interface FragileProxy {
 
 export async function fragileProxy(target: number): Promise<FragileProxy> {
   const sockets = new Set<Socket>();
+  let isSilent = false;
   const server = createServer((near) => {
+    if (isSilent) {
+      sockets.add(near);
+      return void near.on("error", () => undefined).on("close", () => sockets.delete(near));
+    }
     const far = connect(target, "127.0.0.1");
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -38,6 +45,10 @@ export async function fragileProxy(target: number): Promise<FragileProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     cut,
+    silence() {
+      isSilent = true;
+      cut();
+    },
     keepCutting(milliseconds) {
       let timer: NodeJS.Timeout;
       const cutAfter = (wait: number): void => {
