@@ -9,7 +9,7 @@ import { loadConfig, MetricsFile, TrajectoryStore } from "@mrlm/runtime";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Finished, Mrlm, ROOT, run } from "../e2e/support/mrlm.ts";
 import { outcomeOf } from "../e2e/support/outcome.ts";
-import { gone, killAll, type ProcessId, processTree } from "../e2e/support/process-tree.ts";
+import { gone, killAll, processTree, ranksIn } from "../e2e/support/process-tree.ts";
 import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
 import { leaveAlone } from "./support/kill-often.ts";
 import { scenarios, WARM } from "./support/scenarios.ts";
@@ -131,9 +131,3 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
     expect(weights(path)).toBe(weights((await alone("damage", ppo.config)).directory));
   }, 1_800_000);
 });
-
-/** The processes of the ranks among others: children of the launcher, which has another module's name in its arguments. */
-function ranksIn(tree: readonly ProcessId[]): number[] {
-  const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  return tree.map(({ pid }) => pid).filter((pid) => argumentsOf(pid).includes("mrlm_engine"));
-}

@@ -36,6 +36,12 @@ export async function gone(processes: readonly ProcessId[]): Promise<void> {
   while (processes.some(isRunning)) await sleep(50);
 }
 
+/** The processes of the ranks among others: children of the launcher, which has another module's name in its arguments. */
+export function ranksIn(tree: readonly ProcessId[]): number[] {
+  const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  return tree.map(({ pid }) => pid).filter((pid) => argumentsOf(pid).includes("mrlm_engine"));
+}
+
 function isRunning({ pid, began }: ProcessId): boolean {
   return statOf(pid)?.began === began;
 }

@@ -73,7 +73,7 @@ def _lead(given: argparse.Namespace, engine: Sequence[str], life: LauncherLife) 
                     ranks.ask_to_end()
                 ranks.end(GRACE)
                 if host is not None and not life.is_asked:
-                    cause = "the command that started the run on machine 0 has gone"
+                    cause = "the command that started the run on machine 0 is gone"
     if host is not None:
         host.finish(cause)
     return cause
