@@ -12,11 +12,14 @@ export interface ChildExit {
   readonly cause?: MrlmError;
 }
 
+/** How a process ended: in its launcher's words, or by what the system says of it. */
+export type Fate = LauncherFailure | { readonly how: string };
+
 /** A process of the engine's, or the launcher of its ranks. */
 export interface EngineChild {
   readonly exited: Promise<ChildExit>;
   /** How it ended, once it has; for a message about its start. */
-  readonly fate: Promise<LauncherFailure>;
+  readonly fate: Promise<Fate>;
   /** SIGTERM, and after the grace period SIGKILL; settles when it has ended. */
   stop(): Promise<void>;
 }
@@ -25,12 +28,13 @@ export interface EngineChild {
 export function followChild(child: ChildProcessWithoutNullStreams, log: EngineLog, graceMs: number, hear: (message: EngineMessage) => void): EngineChild {
   let asked = false;
   let failed: LauncherFailure | undefined;
-  const { promise: fate, resolve: settleFate } = Promise.withResolvers<LauncherFailure>();
+  const { promise: fate, resolve: settleFate } = Promise.withResolvers<Fate>();
   const exited = new Promise<ChildExit>((resolve) => {
     const settle = (code: number | null, signal: string | null, error?: Error): void => {
-      const how = error?.message ?? describeExit(code, signal);
-      settleFate(failed ?? { message: how });
-      const cause = asked ? undefined : exitError(failed ?? { message: `The engine ended without being asked to: ${how}.` }, log);
+      const ending = failed ?? { how: error?.message ?? describeExit(code, signal) };
+      settleFate(ending);
+      const cause = asked ? undefined : exitError(ending, log);
+      if (cause !== undefined) log.record(cause.message.split("\n", 1)[0] as string);
       log.close();
       resolve({ code, signal, ...(cause && { cause }) });
     };
@@ -61,8 +65,10 @@ export function followChild(child: ChildProcessWithoutNullStreams, log: EngineLo
   return { exited, fate, stop };
 }
 
-function exitError({ message, code }: LauncherFailure, log: EngineLog): MrlmError {
-  return code === undefined ? new MrlmError("ENGINE_EXITED", `${message}${log.tail()}`) : new MrlmError(code, message);
+function exitError(fate: Fate, log: EngineLog): MrlmError {
+  if ("code" in fate) return new MrlmError(fate.code, fate.message);
+  const what = "because" in fate ? `The engine ended because ${fate.because}` : `The engine ended without being asked to: ${fate.how}`;
+  return new MrlmError("ENGINE_EXITED", `${what}.${log.tail()}`);
 }
 
 function describeExit(code: number | null, signal: string | null): string {

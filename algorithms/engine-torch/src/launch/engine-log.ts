@@ -8,6 +8,8 @@ export interface EngineLog {
   /** Path of the file. */
   readonly file: string | undefined;
   write(line: string): void;
+  /** For the file alone: what the error says already. */
+  record(line: string): void;
   /** The last lines, indented, and where the rest is; for the end of an error message. */
   tail(lines?: number): string;
   close(): void;
@@ -19,18 +21,22 @@ export function openEngineLog(directory?: string): EngineLog {
   if (directory !== undefined) mkdirSync(directory, { recursive: true });
   let descriptor = file === undefined ? undefined : openSync(file, "a");
   const kept: string[] = [];
+  const record = (line: string): void => {
+    if (descriptor === undefined) return;
+    try {
+      writeSync(descriptor, `${line}\n`);
+    } catch {
+      // A full disk: the last lines are kept here, and the run's own files say so.
+    }
+  };
   return {
     file,
     write(line) {
       kept.push(line);
       if (kept.length > TAIL_LINES) kept.shift();
-      if (descriptor === undefined) return;
-      try {
-        writeSync(descriptor, `${line}\n`);
-      } catch {
-        // A full disk: the last lines are kept here, and the run's own files say so.
-      }
+      record(line);
     },
+    record,
     tail(lines = TAIL_LINES) {
       const said = kept.slice(-lines).map((line) => `\n  ${line}`).join("");
       return (said === "" ? "\n  It said nothing." : said) + (file === undefined ? "" : `\n  Log: ${file}`);

@@ -28,7 +28,7 @@ export async function joinEngine({ distributed, nodeRank, notice, started, log, 
     stdio: ["pipe", "pipe", "pipe"],
     windowsHide: true,
   });
-  const said = { file: undefined, write: (line: string) => log?.(line), tail: () => "", close: () => undefined };
+  const said = { file: undefined, write: (line: string) => log?.(line), record: () => undefined, tail: () => "", close: () => undefined };
   const { exited, stop } = followChild(child, said, GRACE_MS, (message) => {
     if ("notice" in message) notice?.(message.notice);
     else if ("joined" in message) started?.();

@@ -1,8 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { type EngineProcess, MrlmError } from "@mrlm/spec";
-import { followChild } from "./engine-child.ts";
+import { type Fate, followChild } from "./engine-child.ts";
 import type { EngineLog } from "./engine-log.ts";
-import type { LauncherFailure } from "./launcher-message.ts";
 import type { ReadyLine } from "./ready-line.ts";
 
 /** Limits of a supervised engine. */
@@ -40,16 +39,16 @@ interface Failure {
   error(log: EngineLog): MrlmError;
 }
 
-async function firstOf(ready: Promise<ReadyLine>, fate: Promise<LauncherFailure>, { startTimeoutMs, signal }: Supervision): Promise<ReadyLine | Failure> {
+async function firstOf(ready: Promise<ReadyLine>, fate: Promise<Fate>, { startTimeoutMs, signal }: Supervision): Promise<ReadyLine | Failure> {
   const finished = new AbortController();
   const failure = (message: string): Failure => ({ error: (log) => new MrlmError("ENGINE_START_FAILED", `${message}${log.tail()}`) });
   const tooLate = new Promise<Failure>((resolve) => {
     const timer = setTimeout(() => resolve(failure(`The engine did not come up within ${startTimeoutMs / 1000} s.`)), startTimeoutMs);
     finished.signal.addEventListener("abort", () => clearTimeout(timer));
   });
-  const tooEarly = fate.then(({ code, message }): Failure => {
-    if (code !== undefined) return { error: () => new MrlmError(code, message) };
-    return failure(`The engine ended before it accepted calls: ${message.replace(/\.$/, "")}.`);
+  const tooEarly = fate.then((ending): Failure => {
+    if ("code" in ending) return { error: () => new MrlmError(ending.code, ending.message) };
+    return failure(`The engine ended before it accepted calls${"because" in ending ? `, because ${ending.because}` : `: ${ending.how}`}.`);
   });
   const cancelled = new Promise<Failure>((resolve) => {
     const cancel = (): void => resolve({ error: () => new MrlmError("CANCELLED", "The start of the engine was cancelled.", { cause: signal?.reason }) });

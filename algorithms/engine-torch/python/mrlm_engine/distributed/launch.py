@@ -1,8 +1,8 @@
 """`python -m mrlm_engine.distributed.launch`: ranks of one engine on this machine, alone or with other machines.
 
 Standard output has the ready line of rank 0, and lines of JSON about what happens here: {"notice": ...} while machines
-wait for each other, {"joined": ...} when the ranks of another machine than 0 start, {"failed": ...} at an end that
-nobody asked for.
+wait for each other, {"joined": ...} when the ranks of another machine than 0 start, and at an end that nobody asked for
+{"failed": ...} with what the engine ended "because" of, or the "code" and "message" of why it did not start.
 """
 
 from __future__ import annotations
@@ -39,12 +39,11 @@ def main() -> int:
     try:
         cause = _join(given, life) if given.node_rank > 0 else _lead(given, engine, life)
         if cause is not None:
-            failure = {"message": f"The engine ended because {cause}."}
+            failure = {"because": cause}
     except LaunchError as error:
         failure = {"code": error.code, "message": error.message}
     if failure is None:
         return 0
-    print(failure["message"], file=sys.stderr, flush=True)
     _tell({"failed": failure})
     return 1
 
@@ -62,7 +61,9 @@ def _lead(given: argparse.Namespace, engine: Sequence[str], life: LauncherLife) 
             host.finish(error.message[0].lower() + error.message[1:].rstrip("."))
             raise
     others: Others = host or Nobody()
-    with socket.create_server((host.listening if host else _LOOPBACK, 0)) as listener:
+    listening = host.listening if host else _LOOPBACK
+    family = socket.AF_INET6 if ":" in listening else socket.AF_INET
+    with socket.create_server((listening, 0), family=family) as listener:
         start = Start(given.master_addr if host else _LOOPBACK, listener.getsockname()[1], engine)
         if host is not None:
             host.start(start.port, _for_others(engine))
@@ -85,11 +86,11 @@ def _join(given: argparse.Namespace, life: LauncherLife) -> str | None:
     start = guest.join(given.join_seconds, lambda: life.is_over)
     if start is None:
         return guest.leave()
+    here = machine_and_ranks(given.node_rank, own_address(given.master_addr), given.nproc_per_node)
     with _start_ranks(given, start, None) as ranks:
         _tell({"joined": {"pid": os.getpid()}})
         cause = _watch(ranks, guest, life, given)
         if cause is None and not ranks.have_ended():
-            here = machine_and_ranks(given.node_rank, own_address(given.master_addr), given.nproc_per_node)
             cause = f"{here} left the run"
     return guest.finish(cause)
 

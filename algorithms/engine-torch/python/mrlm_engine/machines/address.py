@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import socket
 import sys
+from pathlib import Path
 
 from mrlm_engine.machines.failure import LaunchError
 
@@ -50,9 +52,13 @@ def own_address(other: str) -> str:
 
 
 def interface_of(address: str) -> str | None:
-    """The network interface that has an IPv4 address; None where this is not known. Only Linux is asked."""
+    """The network interface that has an address; None where this is not known. Only Linux is asked."""
     if sys.platform != "linux":
         return None
+    if ":" in address:
+        wanted = ipaddress.ip_address(address.split("%")[0]).packed.hex()
+        rows = [line.split() for line in Path("/proc/net/if_inet6").read_text("ascii").splitlines()]
+        return next((row[-1] for row in rows if row[0] == wanted), None)
     import fcntl
 
     get_address = 0x8915  # SIOCGIFADDR

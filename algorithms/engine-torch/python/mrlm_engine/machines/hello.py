@@ -24,6 +24,7 @@ class Hello:
     engine: str
     # Without the build (+cpu, +cu130).
     torch: str
+    transformers: str
 
     def to_message(self) -> dict[str, Any]:
         """As it travels."""
@@ -32,7 +33,9 @@ class Hello:
 
 def hello_of_machine(node_rank: int, nnodes: int, nproc_per_node: int, strategy: str) -> Hello:
     """What this machine says."""
-    return Hello(node_rank, nnodes, nproc_per_node, strategy, _engine_version(), _torch_version())
+    return Hello(
+        node_rank, nnodes, nproc_per_node, strategy, _engine_version(), _version("torch"), _version("transformers")
+    )
 
 
 def objection(ours: Hello, theirs: dict[str, Any]) -> str:
@@ -56,9 +59,9 @@ def numbers_of_others(nnodes: int) -> str:
     return "1" if nnodes == 2 else f"1 to {nnodes - 1}"
 
 
-def _torch_version() -> str:
+def _version(package: str) -> str:
     try:
-        return version("torch").split("+")[0]
+        return version(package).split("+")[0]
     except PackageNotFoundError:
         return "none"
 

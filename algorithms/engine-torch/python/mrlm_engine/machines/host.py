@@ -70,7 +70,7 @@ class Host:
                 if left <= 0:
                     raise LaunchError(
                         "JOIN_TIMEOUT",
-                        f"{_named(missing)} did not join this one at {self._target} within {seconds:g} s.",
+                        f"{_named(missing).capitalize()} did not join this one at {self._target} within {seconds:g} s.",
                     )
                 if missing != known or time.monotonic() >= reminder:
                     known, reminder = missing, time.monotonic() + REMINDER

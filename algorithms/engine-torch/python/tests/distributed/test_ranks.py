@@ -222,9 +222,10 @@ def test_no_rank_is_left_behind(ranked: RankedEngine) -> None:
         # A rank dies: the engine ends, and says which and how.
         os.kill(max(pids - {ranked.ready["pid"]}), signal.SIGKILL)
         assert ranked.process.wait(timeout=120) == 1
-        said = ranked.log.read_text()
-        assert "The engine ended because rank 1 (process" in said
-        assert "was killed by SIGKILL" in said
+        assert ranked.process.stdout is not None
+        said = json.loads(ranked.process.stdout.readline())
+        killed = max(pids - {ranked.ready["pid"]})
+        assert said == {"failed": {"because": f"rank 1 (process {killed}) was killed by SIGKILL"}}
     else:
         # Nobody is there any more who could say so.
         ranked.process.kill()
