@@ -43,15 +43,15 @@ export function gradientComplaints(rows: readonly IterationRow[]): string[] {
   });
 }
 
-/** Names of what an update computes, which token budgets must not change. */
+/** Names of what an update computes, which neither token budgets nor ranks may change. */
 const COMPUTED = /^(loss\/|optim\/grad_norm|optim\/critic_grad_norm|kl\/|entropy$|preference\/|logprob\/|ratio\/|clip\/|value\/|return\/)/;
 
-/** What the first iteration computed otherwise under another token budget, relative to 1 or the value's magnitude. */
-export function budgetComplaints(one: readonly IterationRow[], other: readonly IterationRow[], tolerance: number): string[] {
+/** What the first iteration computed otherwise, relative to 1 or the value's magnitude. */
+export function computedOtherwise(one: readonly IterationRow[], other: readonly IterationRow[], tolerance: number, where: string): string[] {
   const [first, second] = [one[0]?.metrics ?? {}, other[0]?.metrics ?? {}];
   return Object.entries(first).flatMap(([name, value]) => {
     if (!COMPUTED.test(name) || typeof value !== "number") return [];
     const found = second[name];
-    return typeof found === "number" && Math.abs(value - found) <= tolerance * Math.max(1, Math.abs(value)) ? [] : [`${name}: ${value} became ${JSON.stringify(found)} under another token budget`];
+    return typeof found === "number" && Math.abs(value - found) <= tolerance * Math.max(1, Math.abs(value)) ? [] : [`${name}: ${value} became ${JSON.stringify(found)} ${where}`];
   });
 }

@@ -1,4 +1,4 @@
-// npm run fuzz:train [-- --runs N] [--seed S] [--only I] [--code] [--bigram]: trains by random configurations, each a few thousand parameters for a few steps, and complains of what breaks.
+// npm run fuzz:train [-- --runs N] [--seed S] [--only I] [--strategy one|ddp|fsdp] [--code] [--bigram]: trains by random configurations, each a few thousand parameters for a few steps, and complains of what breaks.
 // What is said of number I of a seed comes again with --only I. The last line is JSON; the exit code is 1 where there was a complaint.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,17 +6,18 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { draw } from "./draw.ts";
 import { mutationComplaints } from "./mutate.ts";
-import { openPlace } from "./place.ts";
+import { openPlace, type Strategy } from "./place.ts";
 import { tryOut } from "./trial.ts";
 
-const { values } = parseArgs({ options: { runs: { type: "string", default: "100" }, seed: { type: "string", default: "0" }, only: { type: "string" }, code: { type: "boolean", default: false }, bigram: { type: "boolean", default: false }, mutants: { type: "string", default: "5" }, "no-training": { type: "boolean", default: false }, show: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { runs: { type: "string", default: "100" }, seed: { type: "string", default: "0" }, only: { type: "string" }, strategy: { type: "string" }, code: { type: "boolean", default: false }, bigram: { type: "boolean", default: false }, mutants: { type: "string", default: "5" }, "no-training": { type: "boolean", default: false }, show: { type: "boolean", default: false } } });
 const directory = mkdtempSync(join(tmpdir(), "mrlm-fuzz-"));
 const place = await openPlace(directory, { withCode: values.code, isBigram: values.bigram });
 const numbers = values.only === undefined ? Array.from({ length: Number(values.runs) }, (_, i) => i) : [Number(values.only)];
 const counts: Record<string, number> = {};
 let complaints = 0;
 for (const number of numbers) {
-  const drawn = draw(`fuzz/${values.seed}/${number}`, place);
+  const { strategy, ...other } = draw(`fuzz/${values.seed}/${number}`, place);
+  const drawn = { ...other, strategy: (values.strategy as Strategy | undefined) ?? strategy };
   if (values.show && values.only !== undefined) console.error(JSON.stringify(drawn.config, undefined, 2));
   const began = performance.now();
   const verdict = values["no-training"] ? { kind: "drawn", complaints: [] } : await tryOut(drawn, place);

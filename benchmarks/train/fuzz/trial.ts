@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { openRun, policyOptions, prepareRun, type PreparedRun, RunDirectory, trainRun } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
-import { budgetComplaints, gradientComplaints, hasLearnt, iterationRows, recordComplaints } from "./complaints.ts";
+import { computedOtherwise, gradientComplaints, hasLearnt, iterationRows, recordComplaints } from "./complaints.ts";
 import type { Drawn } from "./draw.ts";
 import type { Place } from "./place.ts";
 import { compareWeights } from "./weights.ts";
@@ -22,7 +22,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
   const prepared = await place.prepare(JSON.stringify(config, undefined, 2)).catch((error: unknown) => error as Error);
   if (prepared instanceof Error) return { kind: "refused", complaints: [MrlmError.isInstance(prepared) ? `${prepared.code} ${prepared.message}` : String(prepared.stack)] };
   const engine = await place.engine(strategy);
-  const train = async (run: PreparedRun): Promise<string> => (await trainRun({ prepared: run, host: place.host, engine })).directory;
+  const train = async (run: PreparedRun, by = engine): Promise<string> => (await trainRun({ prepared: run, host: place.host, engine: by })).directory;
   const made: string[] = [];
   try {
     const before = join(mkdtempSync(join(place.runs, "before-")), "model");
@@ -60,7 +60,15 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
       const third = await train(other);
       made.push(third);
       const { updates_per_step = 1, minibatches = 1 } = (prepared.stages[0]?.options ?? {}) as { readonly updates_per_step?: number; readonly minibatches?: number };
-      complaints.push(...budgetComplaints(rows, iterationRows(third), updates_per_step * minibatches === 1 ? 1e-5 : 3e-3));
+      const tolerance = updates_per_step * minibatches === 1 ? 1e-5 : 3e-3;
+      complaints.push(...computedOtherwise(rows, iterationRows(third), tolerance, "under another token budget"));
+      const [stage] = prepared.stages;
+      // What is sampled may differ: ranks share the work, and the last bits of a batch depend on what is in it.
+      if (strategy !== "one" && stage?.definition.playsEpisodes?.(stage.options) === false) {
+        const alone = await train(prepared, await place.engine("one"));
+        made.push(alone);
+        complaints.push(...computedOtherwise(rows, iterationRows(alone), tolerance, "in one process"));
+      }
     }
     return { kind: "trained", complaints };
   } catch (error) {
