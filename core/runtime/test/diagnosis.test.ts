@@ -50,6 +50,7 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ["kl-blow-up", run(() => ({ "kl/reference": 2 }))],
   ["sampler-mismatch", run(() => ({ "mismatch/kl": 0.05 }))],
   ["truncation", run(() => ({ "length/cut": 0.5 }))],
+  ["episodes-limited", run(() => ({ "episodes/truncated": 0.9 }))],
   ["episodes-failed", run(() => ({ "episodes/failed": 30 }), { failures: [{ code: "ENVIRONMENT_FAILED", message: "gone", episodes: 1200 }] })],
   ["episodes-unscored", run(() => ({ "episodes/unscored": 2 }))],
   ["version-lag", run(() => ({ "versions/lag": 9 }))],

@@ -66,7 +66,7 @@ function plain(value: Metrics[string] | undefined): number | undefined {
 }
 
 function describeResult({ environment, greedy, sampled }: EvaluationResult): string {
-  const troubles = [greedy.failed > 0 ? `${greedy.failed} failed: ${greedy.firstError ?? "see trajectories.sqlite"}` : "", greedy.unscored > 0 ? `${greedy.unscored} unscored: ${greedy.firstUnscored ?? "see trajectories.sqlite"}` : ""].filter((text) => text !== "");
+  const troubles = [greedy.failed > 0 ? `${greedy.failed} failed: ${greedy.firstError ?? "see trajectories.sqlite"}` : "", greedy.unscored > 0 ? `${greedy.unscored} unscored: ${greedy.firstUnscored ?? "see trajectories.sqlite"}` : "", greedy.truncated > 0 ? `${greedy.truncated} ended by a limit` : ""].filter((text) => text !== "");
   const reward = sampled === undefined ? "" : `, sampled reward ${decimal(sampled.reward)}`;
   return `${environment}: greedy accuracy ${decimal(greedy.accuracy)}${reward}${troubles.length > 0 ? ` (${troubles.join(", ")})` : ""}`;
 }

@@ -1,5 +1,5 @@
 import type { Finding, StageRule } from "./finding.ts";
-import { cutTargets, failedEpisodes, truncation, unscoredEpisodes, versionLag } from "./rules/episodes.ts";
+import { cutTargets, failedEpisodes, limitedEpisodes, truncation, unscoredEpisodes, versionLag } from "./rules/episodes.ts";
 import { evaluationDrop } from "./rules/evaluation.ts";
 import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimiser.ts";
 import { clipFraction, entropyCollapse, klBlowUp, samplerMismatch } from "./rules/policy.ts";
@@ -11,7 +11,7 @@ import type { RunRecord } from "./run-record.ts";
 
 /** In the order in which their findings are worth looking at. */
 export const STAGE_RULES: readonly StageRule[] = [
-  failedEpisodes, unscoredEpisodes, fallingReward, risingLoss, pairsNotLearnt, entropyCollapse, groupsWithoutSignal, learningStopped, truncation, cutTargets, samplerMismatch,
+  failedEpisodes, unscoredEpisodes, fallingReward, risingLoss, pairsNotLearnt, entropyCollapse, groupsWithoutSignal, learningStopped, truncation, limitedEpisodes, cutTargets, samplerMismatch,
   skippedSteps, gradientSpikes, clipFraction, klBlowUp, explainedVariance, flatReward, likelihoodDisplacement, componentDivergence, versionLag, environmentBound, wireBound,
 ];
 

@@ -3,6 +3,8 @@ import type { CauseCount } from "../../run/trajectory-store.ts";
 
 /** Share of turns that the token limit ended. */
 export const CUT = 0.2;
+/** Share of episodes that a limit ended: some environments are cut at the last turn by design. */
+export const LIMITED = 0.5;
 /** Of the episodes of an iteration. */
 export const LOST = { hint: 0.001, problem: 0.05 } as const;
 /** Of conversations or chosen answers that are learnt. */
@@ -20,6 +22,17 @@ export const truncation: StageRule = ({ iterations }) => {
     severity: "problem",
     what: `The token limit cut ${percent(share)} of the turns${before < CUT ? `, ${percent(before)} at the beginning` : ""} (mean length ${short(length)} tokens): what they would have earned is unknown.`,
     advice: "Raise sampling.max_tokens (and max_sequence_tokens), leave cut episodes out (on_length: mask), or charge for length (overlong_buffer). A policy that never stops has not learnt its stop token: warm up with sft.",
+  };
+};
+
+export const limitedEpisodes: StageRule = ({ iterations }) => {
+  const share = mean(recent(series(iterations, "episodes/truncated")));
+  if (!(share > LIMITED)) return undefined;
+  return {
+    rule: "episodes-limited",
+    severity: "hint",
+    what: `A limit of turns or of the context ended ${percent(share)} of the episodes before their environment did.`,
+    advice: "See that the environment ends its episodes (`terminated: true`), and that its max_turns, the context (sampling.max_sequence_tokens, the model's positions) and sampling.max_tokens leave room for whole ones.",
   };
 };
 
