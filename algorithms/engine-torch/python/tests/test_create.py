@@ -112,6 +112,8 @@ def test_errors_name_their_cause(policy: HeldModel, registry: ModelRegistry, tmp
     assert code_of(create_request("m", "{}"), registry) == "OPTIONS_INVALID"
     assert code_of(create_request("m", json.dumps({"model_type": "no-such-model"})), registry) == "OPTIONS_INVALID"
     assert code_of(create_request("m", json.dumps(QWEN2), dtype="int3"), registry) == "OPTIONS_INVALID"
+    for heads in ({"num_attention_heads": 3}, {"num_key_value_heads": 3}, {"num_key_value_heads": 0}):
+        assert code_of(create_request("m", json.dumps({**QWEN2, **heads})), registry) == "OPTIONS_INVALID"
     assert code_of(pb.CreateModelRequest(model_id="m", copy_of="polcy"), registry) == "MODEL_NOT_FOUND"
     assert code_of(pb.CreateModelRequest(model_id="m", adapter_off="policy"), registry) == "LORA_UNAVAILABLE"
     headed = pb.CreateModelRequest(model_id="m", copy_of="policy", value_head=True)

@@ -19,14 +19,16 @@ def random_module(config_json: str, seed: int, dtype: torch.dtype) -> Any:
 
     Weights are drawn in float32 on CPU, so that every device and number format starts from the same numbers.
     """
-    config = parse_config(config_json)
+    config = parse_random_config(config_json)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed & 0x7FFF_FFFF_FFFF_FFFF)
         try:
             module = AutoModelForCausalLM.from_config(config, dtype=torch.float32, trust_remote_code=False)
         except Exception as cause:  # Whatever a model class makes of numbers that do not fit together.
+            # The rest would be a list of every model class.
+            reason = str(cause).split("\nModel type should be one of")[0].rstrip(".")
             raise EngineError(
-                "OPTIONS_INVALID", f"No causal language model can be made from the configuration: {cause}.", _HINT
+                "OPTIONS_INVALID", f"No causal language model can be made from the configuration: {reason}.", _HINT
             ) from cause
     config.dtype = dtype
     return cast_weights(module, dtype)
@@ -60,6 +62,28 @@ def parse_config(config_json: str) -> Any:
     except Exception as cause:  # transformers validates with several libraries, each with its own exceptions.
         message = f"The configuration of '{model_type}' was refused: {cause}."
         raise EngineError("OPTIONS_INVALID", message, _HINT) from cause
+
+
+def parse_random_config(config_json: str) -> Any:
+    """The same for weights that are still to be made.
+
+    Attention heads that do not fit together are refused: transformers makes such a model, and fails in its first pass.
+    """
+    config = parse_config(config_json)
+    has_head_dim = json.loads(config_json).get("head_dim") is not None
+    hidden, heads, shared = (
+        getattr(config, name, None) for name in ("hidden_size", "num_attention_heads", "num_key_value_heads")
+    )
+    if not isinstance(hidden, int) or not isinstance(heads, int) or heads < 1:
+        return config
+    fault = ""
+    if not has_head_dim and hidden % heads != 0:
+        fault = f"hidden_size {hidden} is no multiple of num_attention_heads {heads}"
+    if isinstance(shared, int) and (shared < 1 or heads % shared != 0):
+        fault = f"num_attention_heads {heads} is no multiple of num_key_value_heads {shared}"
+    if fault:
+        raise EngineError("OPTIONS_INVALID", f"The configuration of '{config.model_type}' was refused: {fault}.", _HINT)
+    return config
 
 
 def _alternatives(names: list[str]) -> str:

@@ -47,7 +47,7 @@ def inject_adapter(module: Any, settings: dict[str, Any]) -> None:
         except ValueError as cause:
             raise EngineError(
                 "OPTIONS_INVALID",
-                f"peft refused the adapter: {cause}.",
+                f"peft refused the adapter: {str(cause).rstrip('.')}.",
                 "Name linear layers of this model in target_modules.",
             ) from cause
 

@@ -15,7 +15,7 @@ from mrlm_engine.memory.budget import judge
 from mrlm_engine.memory.estimate import sampler_lines, state_lines, total
 from mrlm_engine.memory.plan import ModelPlan, Setting
 from mrlm_engine.memory.shape import adapter_parameters, empty_model, model_shape
-from mrlm_engine.models.from_config import parse_config
+from mrlm_engine.models.from_config import parse_config, parse_random_config
 from mrlm_engine.models.from_directory import check_directory
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.sampling.limits import sampler_limits
@@ -85,7 +85,7 @@ def plan_model(state: EngineState, request: pb.CreateModelRequest, planned: dict
     if source == "directory":
         config = parse_config((check_directory(request.directory) / "config.json").read_text("utf-8"))
     elif source == "random":
-        config = parse_config(request.random.config_json)
+        config = parse_random_config(request.random.config_json)
     else:
         raise EngineError("MESSAGE_INVALID", f"'{request.model_id}' names no source.", "Set `directory` or `random`.")
     dtype = choose_dtype(request.dtype, state.device.device)
