@@ -43,7 +43,8 @@ export function makePlayer(parts: {
   const PromiseClass = Promise;
   const then = Promise.prototype.then;
   const toText = String;
-  /** Of a value: a longer one is only shown. */
+  /** Of a value: a longer or deeper one is only shown. */
+  const MAX_DEPTH = 100;
   const MAX_TEXT = 8 * 1024 * 1024;
   const MAX_SHOWN = 1024 * 1024;
   const global = globalThis as Record<string, unknown>;
@@ -66,7 +67,7 @@ export function makePlayer(parts: {
   function isPlain(value: unknown, depth: number): boolean {
     if (value === null || typeof value === "string" || typeof value === "boolean") return true;
     if (typeof value === "number") return value - value === 0;
-    if (typeof value !== "object" || depth > 200) return false;
+    if (typeof value !== "object" || depth >= MAX_DEPTH) return false;
     if (isArray(value)) {
       for (let i = 0; i < value.length; i++) if (!isPlain(value[i], depth + 1)) return false;
       return true;
