@@ -44,7 +44,7 @@ test("what an environment prints and logs reaches whoever trains on it, and dist
     const environment = { id: "talkative@1", description: "", determinism: "full", deadlines: {}, tasks, create: () => ({}) };
     export default { apiVersion: 1, name: "talkative", environments: [{ ...environment, options: { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) } } }] };`,
   );
-  const config = writeConfig(folder, { ...TINY, plugins: { [folder]: {} }, environments: [{ id: "talkative", options: { hard: true } }], engine: { address: "127.0.0.1:9" } });
+  const config = writeConfig(folder, { ...TINY, plugins: { [folder]: {} }, environments: [{ id: "talkative", options: { hard: true } }], stages: TINY.stages.slice(1), engine: { address: "127.0.0.1:9" } });
   const { stderr } = await run(["train", "--config", config, "--output", join(folder, "runs")]);
   expect(stderr).toContain("note: environment server: printed by tasks");
   expect(stderr).toContain('note: environment server: warn: logged by tasks {"rows":1}');

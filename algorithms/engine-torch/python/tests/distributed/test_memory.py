@@ -71,13 +71,13 @@ def test_ddp_begins_anew_on_all_ranks(tmp_path: Path) -> None:
 
 
 def test_fsdp_ends_with_the_rank_and_the_cause(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    with ranked_engine("fsdp", log) as engine:
+    with ranked_engine("fsdp", tmp_path / "log") as engine:
         begin(engine)
-        limit_rank_1(engine)
+        limited = limit_rank_1(engine)
         with pytest.raises((EngineCallError, grpc.RpcError)):
             engine.client.forward_backward(units(16))
         assert engine.process.wait(120) != 0
-    cause = log.read_text().splitlines()[-1]
-    assert "rank 1" in cause
-    assert "OUT_OF_MEMORY" in cause
+        assert engine.process.stdout is not None
+        cause = json.loads(engine.process.stdout.read())["failed"]["because"]
+        assert cause.startswith(f"rank 1 (process {limited}) failed: ")
+        assert "OUT_OF_MEMORY" in cause
