@@ -12,8 +12,11 @@ import torch
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.sampling.decoder import Decoder, PromptGroup
 from mrlm_engine.sampling.draw_plan import DrawPlan
+from mrlm_engine.sampling.row_moves import RowMoves
 from mrlm_engine.sampling.row_table import RowTable
 from mrlm_engine.sampling.sequence import SampledSequence
+from mrlm_engine.sampling.uniform_block import UniformBlock
+from mrlm_engine.transfer import HostCopy, packed, unpacked
 
 NOT_FINITE = (
     "ENGINE_FAILED",
@@ -41,6 +44,7 @@ class Batch:
         self._device = device
         self._max_positions = max_positions
         self._rows = RowTable()
+        self._uniform = UniformBlock(self._rows, device)
         self._plan: DrawPlan | None = None
         # Tokens drawn last, which the decoder has not seen yet, [rows]; None when `_features` is up to date.
         self._next: torch.Tensor | None = None
@@ -67,6 +71,7 @@ class Batch:
         features = self._decoder.admit(prompts)
         self._features = features if self._features is None else torch.cat((self._features, features))
         self._rows.add([sequence for same in groups.values() for sequence in same], self._max_positions)
+        self._uniform.enter()
         self._plan = None
 
     def advance(self, version: int) -> list[Ended]:
@@ -74,7 +79,7 @@ class Batch:
         self._catch_up()
         tokens, logprobs = self._draw()
         self._next = tokens
-        self._rows.append(tokens.cpu().numpy(), logprobs.cpu().numpy())
+        self._rows.append(*unpacked(HostCopy(packed(tokens, logprobs)).numpy()))
         for sequence, message in self._rows.streamed():
             if not sequence.cancelled:
                 sequence.deliver(message)
@@ -83,7 +88,7 @@ class Batch:
         if not leaving.any():
             return []
         if bad.any():
-            self._decoder.scrub(torch.from_numpy(np.flatnonzero(bad)).to(self._device))
+            self._decoder.scrub(np.flatnonzero(bad))
             self._rows.drop_last(bad)
         return [
             Ended(sequence, pb.STOP_REASON_ERROR, NOT_FINITE)
@@ -94,14 +99,12 @@ class Batch:
 
     def remove(self, leaving: npt.NDArray[np.bool_], version: int) -> list[tuple[int, SampledSequence]]:
         """Takes rows `leaving`, bool [rows], out: the rows that they had, and the sequences with their tokens."""
-        gone = np.flatnonzero(leaving)
-        sequences = [(int(row), self._rows.flush(int(row), version)) for row in gone]
-        rows = len(self.sequences) - len(gone)
-        target, source = gone[gone < rows], rows + np.flatnonzero(~leaving[rows:])
-        to, origin = torch.from_numpy(target).to(self._device), torch.from_numpy(source).to(self._device)
-        self._decoder.keep(to, origin, rows)
-        self._rows.keep(target, source, rows)
-        self._next, self._features = _moved(self._next, to, origin, rows), _moved(self._features, to, origin, rows)
+        sequences = [(int(row), self._rows.flush(int(row), version)) for row in np.flatnonzero(leaving)]
+        moves = RowMoves.closing(leaving, self._device)
+        self._decoder.keep(moves)
+        self._rows.keep(moves)
+        self._uniform.keep(moves)
+        self._next, self._features = _moved(self._next, moves), _moved(self._features, moves)
         self._plan = None
         return sequences
 
@@ -120,7 +123,7 @@ class Batch:
         assert self._features is not None
         if self._plan is None:
             self._plan = DrawPlan([s.settings for s in self.sequences], self._device)
-        uniform, counts = torch.from_numpy(self._rows.uniform()).to(self._device), self._rows.counts
+        uniform, counts = self._uniform.next(), self._rows.counts
         size = self._plan.rows_per_piece(self._decoder.vocab)
         pieces = []
         for first in range(0, len(self.sequences), size):
@@ -132,8 +135,5 @@ class Batch:
         return torch.cat([tokens for tokens, _ in pieces]), torch.cat([logprobs for _, logprobs in pieces])
 
 
-def _moved(tensor: torch.Tensor | None, target: torch.Tensor, source: torch.Tensor, rows: int) -> torch.Tensor | None:
-    if tensor is None or not rows:
-        return None
-    tensor[target] = tensor[source]
-    return tensor[:rows]
+def _moved(tensor: torch.Tensor | None, moves: RowMoves) -> torch.Tensor | None:
+    return moves.apply(tensor) if tensor is not None and moves.rows else None

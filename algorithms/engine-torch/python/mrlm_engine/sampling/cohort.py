@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import DynamicCache
+
+from mrlm_engine.transfer import to_device
 
 
 class Cohort:
     """Rows `rows` [n] of a decoder: all have `length` tokens, the cache's batch is in the order of `rows`."""
 
-    def __init__(self, module: Any, rows: torch.Tensor, length: int) -> None:
+    def __init__(self, module: Any, rows: npt.NDArray[np.int64], length: int, device: torch.device) -> None:
         self._module = module
+        self._device = device
         self._cache = DynamicCache(config=module.config)
         self._length = length
-        self.rows = rows
+        self._place(rows)
 
     def prefill(self, prompts: torch.Tensor, copies: torch.Tensor) -> torch.Tensor:
         """Computes `prompts` [distinct, length], and gives row i the state of prompt `copies[i]`; logits [n, vocab]."""
@@ -30,14 +35,18 @@ class Cohort:
         self._length += 1
         return logits
 
-    def keep(self, place: torch.Tensor) -> bool:
+    def keep(self, place: npt.NDArray[np.int64]) -> bool:
         """Gives each row its new place, [all rows of the decoder] with -1 for gone; whether any row is left."""
         moved = place[self.rows]
         stays = moved >= 0
-        self.rows = moved[stays]
-        if not bool(stays.all()) and self.rows.numel():
-            self._cache.reorder_cache(torch.nonzero(stays)[:, 0])
-        return bool(self.rows.numel())
+        if stays.any() and not stays.all():
+            self._cache.reorder_cache(to_device(np.flatnonzero(stays), self._device))
+        self._place(moved[stays])
+        return len(self.rows) > 0
+
+    def _place(self, rows: npt.NDArray[np.int64]) -> None:
+        self.rows = rows
+        self.rows_on_device = to_device(rows, self._device)
 
     def _forward(self, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         output = self._module(

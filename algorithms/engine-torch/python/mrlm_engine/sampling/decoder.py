@@ -6,7 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
 import torch
+
+from mrlm_engine.sampling.row_moves import RowMoves
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,8 @@ class PromptGroup:
 
 class Decoder(Protocol):
     """Running sequences as rows 0 .. `rows` - 1, each with its keys and values (or whatever state its model has).
+
+    No method waits for the device: what decides about rows is on the host.
 
     Features are what `logits` turns into logits; they are kept apart so that a large vocabulary can be taken in
     pieces of rows.
@@ -41,10 +47,10 @@ class Decoder(Protocol):
     def logits(self, features: torch.Tensor) -> torch.Tensor:
         """Logits [n, vocabulary] of features [n, width]."""
 
-    def keep(self, target: torch.Tensor, source: torch.Tensor, rows: int) -> None:
-        """Moves rows `source` over rows `target` (both [n], disjoint), then drops all rows from `rows` on."""
+    def keep(self, moves: RowMoves) -> None:
+        """Moves rows, and drops the last ones."""
 
-    def scrub(self, rows: torch.Tensor) -> None:
+    def scrub(self, rows: npt.NDArray[np.int64]) -> None:
         """Overwrites the state of `rows` [n], so that numbers which are not finite reach no later sequence."""
 
     def clear(self) -> None:

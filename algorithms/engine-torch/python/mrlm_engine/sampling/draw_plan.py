@@ -11,6 +11,7 @@ import torch
 from mrlm_engine.sampling.inverse_cdf import inverse_cdf
 from mrlm_engine.sampling.sequence import SamplingSettings
 from mrlm_engine.sampling.support import truncated_support
+from mrlm_engine.transfer import to_device
 
 # Logits in float32 that exist at a time, at most: rows are taken in pieces of this many elements.
 LOGITS = 1 << 24
@@ -23,15 +24,16 @@ class DrawPlan:
         self._settings = settings
         self._device = device
         temperatures = np.array([s.temperature for s in settings])
-        self._greedy = torch.from_numpy(temperatures == 0).to(device) if (temperatures == 0).any() else None
+        self._greedy = to_device(temperatures == 0, device) if (temperatures == 0).any() else None
         divisors = np.where(temperatures == 0, 1.0, temperatures)
         self._divisors = None
         if (divisors != 1).any():
-            self._divisors = torch.from_numpy(divisors.astype(np.float32)).to(device)[:, None]
-        truncated = [row for row, s in enumerate(settings) if s.truncates]
-        self._truncated = torch.tensor(truncated, device=device) if truncated else None
-        self._top_k = torch.tensor([settings[row].top_k for row in truncated], device=device)
-        self._top_p = torch.tensor([settings[row].top_p for row in truncated], dtype=torch.float64, device=device)
+            self._divisors = to_device(divisors.astype(np.float32), device)[:, None]
+        # Rows whose support is cut, on the host: a search on the device would wait for it.
+        self._truncated = np.array([row for row, s in enumerate(settings) if s.truncates], np.int64)
+        cut = [settings[row] for row in self._truncated]
+        self._top_k = to_device(np.array([s.top_k for s in cut], np.int64), device)
+        self._top_p = to_device(np.array([s.top_p for s in cut], np.float64), device)
         self._min_tokens = np.array([s.min_tokens for s in settings])
         self._may_forbid = bool(self._min_tokens.any())
         # The last mask of forbidden tokens by first row, with the rows it was made for.
@@ -61,7 +63,7 @@ class DrawPlan:
         if forbidden is not None:
             allowed = scaled.masked_fill(forbidden, -torch.inf)
             weights = (allowed - allowed.amax(-1, keepdim=True)).exp_()
-        if self._truncated is not None:
+        if len(self._truncated):
             self._truncate(first, scaled if forbidden is None else allowed, weights, log_total)
         tokens = inverse_cdf(weights, uniform)
         if self._greedy is not None:
@@ -79,7 +81,7 @@ class DrawPlan:
         pairs = [(int(row), stop) for row in early for stop in self._settings[first + int(row)].stop_token_ids]
         if not pairs:
             return None
-        rows, stops = torch.tensor(pairs, device=self._device).unbind(1)
+        rows, stops = to_device(np.array(pairs, np.int64).T.copy(), self._device).unbind(0)
         forbidden = torch.zeros(scaled.shape, dtype=torch.bool, device=self._device)
         forbidden[rows, stops] = True
         self._masks[first] = (early, forbidden)
@@ -87,11 +89,11 @@ class DrawPlan:
 
     def _truncate(self, first: int, scaled: torch.Tensor, weights: torch.Tensor, log_total: torch.Tensor) -> None:
         """Zeroes the weights outside the support of truncated rows, and renormalises over what is kept."""
-        assert self._truncated is not None
-        here = (self._truncated >= first) & (self._truncated < first + scaled.shape[0])
-        rows = self._truncated[here] - first
-        if not rows.numel():
+        start, end = np.searchsorted(self._truncated, (first, first + scaled.shape[0]))
+        if start == end:
             return
+        here = slice(int(start), int(end))
+        rows = to_device(self._truncated[here] - first, self._device)
         kept = truncated_support(scaled[rows], self._top_k[here], self._top_p[here])
         weights[rows] = weights[rows].masked_fill(~kept, 0.0)
         log_total[rows] = scaled[rows].masked_fill(~kept, -torch.inf).logsumexp(-1)

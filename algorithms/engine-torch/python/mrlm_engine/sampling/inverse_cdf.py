@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from mrlm_engine.sampling.cumulative import cumulative_sums
+
 # Vocabularies above this are searched in two levels: first the block, then the token in it.
 BLOCK = 1024
 
@@ -16,10 +18,10 @@ def inverse_cdf(weights: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
     """
     size = weights.shape[1]
     if size <= 2 * BLOCK:
-        return _invert(weights.cumsum(-1, dtype=torch.float64), uniform)[0]
+        return _invert(cumulative_sums(weights), uniform)[0]
     padded = torch.nn.functional.pad(weights, (0, -size % BLOCK)).view(len(weights), -1, BLOCK)
-    block, target = _invert(padded.sum(-1, dtype=torch.float64).cumsum(-1), uniform)
-    inside = padded[torch.arange(len(block), device=block.device), block].cumsum(-1, dtype=torch.float64)
+    block, target = _invert(cumulative_sums(padded.sum(-1, dtype=torch.float64)), uniform)
+    inside = cumulative_sums(padded[torch.arange(len(block), device=block.device), block])
     token = _search(inside, target)
     return (block * BLOCK + token).clamp_(max=size - 1)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
@@ -15,7 +17,9 @@ from mrlm_engine.sampling.llama_shape import LlamaShape
 from mrlm_engine.sampling.llama_weights import LayerWeights, LlamaWeights
 from mrlm_engine.sampling.prompt_store import PromptStore
 from mrlm_engine.sampling.rotary_table import RotaryTable
+from mrlm_engine.sampling.row_moves import RowMoves
 from mrlm_engine.sampling.slot_cache import SlotCache
+from mrlm_engine.transfer import to_device
 
 # Tokens, padding included, that one pass over prompts takes at most.
 PREFILL_TOKENS = 8192
@@ -38,9 +42,10 @@ class LlamaDecoder:
         self._head = self._head_weight()
         self._rotary = RotaryTable(rotary, self._device)
         self._cache = SlotCache(shape.layers, shape.kv_heads, shape.head_dim, self._dtype, self._device)
-        self._none = torch.empty(0, dtype=torch.long, device=self._device)
-        # Tokens of each row, and how many of them are in its own slot; the rest is a prompt that rows share.
-        self._lengths = self._own = self._none
+        # Tokens of each row, and how many of them are in its own slot (the rest is a prompt that rows share), int64
+        # [2, rows]: on the host, so that sizes are known without waiting, and on the device, where they are indices.
+        self._sizes: npt.NDArray[np.int64] = np.empty((2, 0), np.int64)
+        self._sizes_there = to_device(self._sizes.copy(), self._device)
         # Their maxima, and whether all rows have the same number in their slots.
         self._longest = self._columns = 0
         self._even = True
@@ -61,50 +66,51 @@ class LlamaDecoder:
         return rows * length * self._cache.bytes_per_column()
 
     def clear(self) -> None:
-        self.keep(self._none, self._none, 0)
+        self.keep(RowMoves.closing(np.ones(self.rows, np.bool_), self._device))
 
-    def scrub(self, rows: torch.Tensor) -> None:
-        self._cache.clear(rows)
+    def scrub(self, rows: npt.NDArray[np.int64]) -> None:
+        self._cache.clear(to_device(rows, self._device))
         if self._prompts is not None:
             self._prompts.scrub(rows.tolist())
 
-    def keep(self, target: torch.Tensor, source: torch.Tensor, rows: int) -> None:
-        if target.numel():
-            self._cache.move(target, source, self._columns)
-            self._lengths[target] = self._lengths[source]
-            self._own[target] = self._own[source]
+    def keep(self, moves: RowMoves) -> None:
+        if len(moves.target):
+            self._cache.move(*moves.on_device, self._columns)
         if self._prompts is not None:
-            self._prompts.keep(target.tolist(), source.tolist(), rows)
-        self._resize(self._lengths[:rows].clone(), self._own[:rows].clone())
+            self._prompts.keep(moves.target.tolist(), moves.source.tolist(), moves.rows)
+        self._resize(moves.apply_array(self._sizes.T).T.copy(), moves.apply(self._sizes_there.t()).t().contiguous())
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
         return linear(features.to(self._head.dtype), self._head)
 
     def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
-        lengths = torch.tensor([g.tokens.numel() for g in groups for _ in range(g.rows)], device=self._device)
+        lengths = np.repeat([g.tokens.numel() for g in groups], [g.rows for g in groups])
         if not self.rows:
             # Sharing costs two small products a layer, so it wants two rows for each prompt.
             shares = self._by_products and len(lengths) >= 2 * len(groups)
             self._prompts = PromptStore() if shares else None
-        own = lengths if self._prompts is None else torch.zeros_like(lengths)
+        own = lengths if self._prompts is None else np.zeros_like(lengths)
+        sizes = np.stack((lengths, own))
+        there = to_device(sizes.copy(), self._device)
         self._cache.reserve(self.rows + len(own), max(self._columns, int(own.max())) + 1, used=self.rows)
-        self._cache.open_rows(self.rows, own)
+        self._cache.open_rows(self.rows, there[1])
         features = [self._prefill(part, self.rows + before) for before, part in _parts(groups)]
-        self._resize(torch.cat((self._lengths, lengths)), torch.cat((self._own, own)))
+        self._resize(np.concatenate((self._sizes, sizes), 1), torch.cat((self._sizes_there, there), 1))
         return torch.cat(features)
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         columns = self._columns + 1
         self._cache.reserve(self._cache.slots, columns, used=self.rows)
-        rotary = self._rotary.upto(self._longest + 1)[self._lengths][:, None]
-        place = self._cache.locate(self._own)
+        lengths, own = self._sizes_there.unbind(0)
+        rotary = self._rotary.upto(self._longest + 1)[lengths][:, None]
+        place = self._cache.locate(own)
         hidden = F.embedding(tokens, self._weights.embedding)
         for number, layer in enumerate(self._weights.layers):
             queries, keys_values = self._project(layer, hidden, rotary)
             self._cache.write(number, self._columns if self._even else place, keys_values)
             self._finish_block(layer, hidden, self._attend(number, queries, columns))
-        self._lengths += 1
-        self._own += 1
+        self._sizes += 1
+        self._sizes_there += 1
         self._longest += 1
         self._columns += 1
         return self._norm(hidden, self._weights.final_norm)
@@ -114,13 +120,16 @@ class LlamaDecoder:
         shape, device = self.shape, self._device
         lengths = [group.tokens.numel() for group in groups]
         width = max(lengths)
-        tokens = torch.zeros(len(groups), width, dtype=torch.long)
+        # Padding is on the right, where causal attention cannot see it.
+        padded = np.zeros((len(groups), width), np.int64)
         for row, group in enumerate(groups):
-            # Padding is on the right, where causal attention cannot see it.
-            tokens[row, : group.tokens.numel()] = group.tokens
-        group_of_row = torch.repeat_interleave(torch.tensor([group.rows for group in groups])).to(device)
-        rows = slice(first, first + group_of_row.shape[0])
-        hidden = F.embedding(tokens.to(device).view(-1), self._weights.embedding)
+            padded[row, : lengths[row]] = group.tokens.numpy()
+        copies = np.repeat(np.arange(len(groups)), [group.rows for group in groups])
+        ends = np.arange(len(groups)) * width + np.array(lengths) - 1
+        indices = to_device(np.concatenate((padded.reshape(-1), copies, ends)), device)
+        tokens, group_of_row, last = torch.split(indices, [padded.size, len(copies), len(ends)])
+        rows = slice(first, first + len(copies))
+        hidden = F.embedding(tokens, self._weights.embedding)
         rotary = self._rotary.upto(width)[:width].repeat(len(groups), 1)[:, None]
         shared = []
         for number, layer in enumerate(self._weights.layers):
@@ -136,8 +145,7 @@ class LlamaDecoder:
             self._finish_block(layer, hidden, attended.transpose(1, 2).reshape(-1, shape.query_width))
         if self._prompts is not None:
             self._prompts.add(shared, lengths, [group.rows for group in groups])
-        last = torch.arange(len(groups)) * width + torch.tensor(lengths) - 1
-        return self._norm(hidden[last.to(device)], self._weights.final_norm)[group_of_row]
+        return self._norm(hidden[last], self._weights.final_norm)[group_of_row]
 
     def _project(
         self, layer: LayerWeights, hidden: torch.Tensor, rotary: torch.Tensor
@@ -186,11 +194,11 @@ class LlamaDecoder:
     def _head_weight(self) -> torch.Tensor:
         return self._weights.head.float() if self._float32_head else self._weights.head
 
-    def _resize(self, lengths: torch.Tensor, own: torch.Tensor) -> None:
-        self._lengths, self._own = lengths, own
-        self.rows = lengths.shape[0]
-        self._longest, self._columns = (int(lengths.max()), int(own.max())) if self.rows else (0, 0)
-        self._even = not self.rows or int(own.min()) == self._columns
+    def _resize(self, sizes: npt.NDArray[np.int64], there: torch.Tensor) -> None:
+        self._sizes, self._sizes_there = sizes, there
+        self.rows = sizes.shape[1]
+        self._longest, self._columns = (int(most) for most in sizes.max(1, initial=0))
+        self._even = not self.rows or int(sizes[1].min()) == self._columns
 
 
 def _parts(groups: Sequence[PromptGroup]) -> Iterator[tuple[int, Sequence[PromptGroup]]]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
 from mrlm_engine.sampling.cohort import Cohort
 from mrlm_engine.sampling.decoder import PromptGroup
+from mrlm_engine.sampling.row_moves import RowMoves
+from mrlm_engine.transfer import to_device
 
 
 class ModuleDecoder:
@@ -32,7 +36,7 @@ class ModuleDecoder:
 
     @property
     def rows(self) -> int:
-        return sum(cohort.rows.numel() for cohort in self._cohorts)
+        return sum(len(cohort.rows) for cohort in self._cohorts)
 
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
         self._module.load_state_dict(weights, strict=True)
@@ -50,15 +54,15 @@ class ModuleDecoder:
     def clear(self) -> None:
         self._cohorts = []
 
-    def scrub(self, rows: torch.Tensor) -> None:
+    def scrub(self, rows: npt.NDArray[np.int64]) -> None:
         """Nothing: rows share no state, and a cohort's memory is not used again."""
 
-    def keep(self, target: torch.Tensor, source: torch.Tensor, rows: int) -> None:
-        place = torch.arange(self.rows, device=self._device)
-        place[rows:] = -1
+    def keep(self, moves: RowMoves) -> None:
+        place = np.arange(self.rows)
+        place[moves.rows :] = -1
         # A row that moves takes the place it moves to; the row that was there is gone.
-        place[target] = -1
-        place[source] = target
+        place[moves.target] = -1
+        place[moves.source] = moves.target
         self._cohorts = [cohort for cohort in self._cohorts if cohort.keep(place)]
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
@@ -72,22 +76,22 @@ class ModuleDecoder:
             place += group.rows
         features = torch.empty(0)
         for members in by_length.values():
-            prompts = torch.stack([group.tokens for _, group in members]).to(self._device)
-            rows = torch.tensor([at + i for at, group in members for i in range(group.rows)], device=self._device)
-            copies = torch.repeat_interleave(torch.tensor([group.rows for _, group in members])).to(self._device)
-            cohort = Cohort(self._module, rows, prompts.shape[1])
-            logits = cohort.prefill(prompts, copies)
+            prompts = to_device(torch.stack([group.tokens for _, group in members]).numpy(), self._device)
+            rows = np.array([at + i for at, group in members for i in range(group.rows)])
+            copies = np.repeat(np.arange(len(members)), [group.rows for _, group in members])
+            cohort = Cohort(self._module, rows, prompts.shape[1], self._device)
+            logits = cohort.prefill(prompts, to_device(copies, self._device))
             if not features.numel():
                 features = logits.new_empty(place - first, logits.shape[1])
-            features[rows - first] = logits
+            features[cohort.rows_on_device - first] = logits
             self._cohorts.append(cohort)
         return features
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         features = torch.empty(0)
         for cohort in self._cohorts:
-            logits = cohort.step(tokens[cohort.rows])
+            logits = cohort.step(tokens[cohort.rows_on_device])
             if not features.numel():
                 features = logits.new_empty(len(tokens), logits.shape[1])
-            features[cohort.rows] = logits
+            features[cohort.rows_on_device] = logits
         return features

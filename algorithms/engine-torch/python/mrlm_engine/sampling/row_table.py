@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.sampling.keyed_uniform import keyed_uniform
+from mrlm_engine.sampling.row_moves import RowMoves
 from mrlm_engine.sampling.sequence import SampledSequence
 
 _TOKEN_BLOCK = 64
@@ -29,7 +28,7 @@ class RowTable:
         self._prompts: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._tokens: npt.NDArray[np.int32] = np.empty((0, _TOKEN_BLOCK), np.int32)
         self._logprobs: npt.NDArray[np.float32] = np.empty((0, _TOKEN_BLOCK), np.float32)
-        self._keys: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
+        self.keys: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
         self._limits: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._stops: npt.NDArray[np.int64] = np.empty((0, 1), np.int64)
         self._streams: npt.NDArray[np.bool_] = np.empty(0, np.bool_)
@@ -55,18 +54,14 @@ class RowTable:
         self._prompts = np.concatenate((self._prompts, prompts))
         self._before = np.concatenate((self._before, np.array([len(s.tokens) for s in sequences], np.int64)))
         self.new = np.concatenate((self.new, np.zeros(more, np.int64)))
-        self._keys = np.concatenate((self._keys, np.array([s.key for s in sequences], np.uint64)))
+        self.keys = np.concatenate((self.keys, np.array([s.key for s in sequences], np.uint64)))
         self._limits = np.concatenate((self._limits, limits))
         self._streams = np.concatenate((self._streams, np.array([s.stream_tokens for s in sequences], np.bool_)))
         self._stops = _stop_table([s.settings.stop_token_ids for s in self.sequences])
         self._tokens = np.pad(self._tokens, ((0, more), (0, 0)))
         self._logprobs = np.pad(self._logprobs, ((0, more), (0, 0)))
 
-    def uniform(self) -> npt.NDArray[np.float64]:
-        """The random number of each row's next position, [rows]."""
-        return keyed_uniform(self._keys, self.counts)
-
-    def append(self, tokens: npt.NDArray[np.int64], logprobs: npt.NDArray[np.float32]) -> None:
+    def append(self, tokens: npt.NDArray[np.int32], logprobs: npt.NDArray[np.float32]) -> None:
         """Adds a token to every row."""
         if int(self.new.max()) == self._tokens.shape[1]:
             self._tokens = np.pad(self._tokens, ((0, 0), (0, _TOKEN_BLOCK)))
@@ -105,25 +100,18 @@ class RowTable:
         self.new[row] = 0
         return sequence
 
-    def keep(self, target: npt.NDArray[np.int64], source: npt.NDArray[np.int64], rows: int) -> None:
-        """Moves rows `source` over rows `target`, then drops all rows from `rows` on."""
-        for to, origin in zip(target, source, strict=True):
+    def keep(self, moves: RowMoves) -> None:
+        """Moves rows, and drops the last ones."""
+        for to, origin in zip(moves.target, moves.source, strict=True):
             self.sequences[to] = self.sequences[origin]
-        del self.sequences[rows:]
-        self.new, self._before, self._prompts, self._keys, self._limits, self._streams = (
-            _moved(array, target, source, rows)
-            for array in (self.new, self._before, self._prompts, self._keys, self._limits, self._streams)
+        del self.sequences[moves.rows :]
+        self.new, self._before, self._prompts, self.keys, self._limits, self._streams = (
+            moves.apply_array(array)
+            for array in (self.new, self._before, self._prompts, self.keys, self._limits, self._streams)
         )
-        self._tokens = _moved(self._tokens, target, source, rows)
-        self._logprobs = _moved(self._logprobs, target, source, rows)
-        self._stops = _moved(self._stops, target, source, rows)
-
-
-def _moved(
-    array: npt.NDArray[Any], target: npt.NDArray[np.int64], source: npt.NDArray[np.int64], rows: int
-) -> npt.NDArray[Any]:
-    array[target] = array[source]
-    return array[:rows]
+        self._tokens = moves.apply_array(self._tokens)
+        self._logprobs = moves.apply_array(self._logprobs)
+        self._stops = moves.apply_array(self._stops)
 
 
 def _stop_table(stops: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from mrlm_engine.sampling.cumulative import cumulative_sums
+
 
 def truncated_support(scaled: torch.Tensor, top_k: torch.Tensor, top_p: torch.Tensor) -> torch.Tensor:
     """Which tokens are kept, bool [n, vocabulary], for logits that have been divided by the temperature.
@@ -17,6 +19,6 @@ def truncated_support(scaled: torch.Tensor, top_k: torch.Tensor, top_p: torch.Te
     limit = torch.where(top_k > 0, top_k, vocabulary)[:, None]
     kept = torch.arange(vocabulary, device=scaled.device)[None] < limit
     probability = torch.softmax(ordered.masked_fill(~kept, -torch.inf).double(), -1)
-    kept &= probability.cumsum(-1) - probability < top_p[:, None]
+    kept &= cumulative_sums(probability) - probability < top_p[:, None]
     kept[:, 0] = True
     return torch.zeros_like(kept).scatter_(1, order, kept)

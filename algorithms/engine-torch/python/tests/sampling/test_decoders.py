@@ -14,6 +14,7 @@ from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder, module_decoder
 from mrlm_engine.sampling.decoder import Decoder, PromptGroup
 from mrlm_engine.sampling.llama_decoder import LlamaDecoder
+from mrlm_engine.sampling.row_moves import RowMoves
 from sampling.architectures import BY_MODULE, FUSED, disturb, make
 
 
@@ -50,7 +51,7 @@ class Driver:
         for to, origin in zip(target, source, strict=True):
             self.rows[to] = self.rows[origin]
         del self.rows[rows:]
-        self.decoder.keep(torch.tensor(target, dtype=torch.long), torch.tensor(source, dtype=torch.long), rows)
+        self.decoder.keep(RowMoves(target, source, rows, torch.device("cpu")))
 
     def expected(self, rows: list[list[int]] | None = None) -> torch.Tensor:
         with torch.no_grad():

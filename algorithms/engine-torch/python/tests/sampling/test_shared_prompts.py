@@ -14,6 +14,7 @@ from mrlm_engine.sampling.choose_decoder import choose_decoder
 from mrlm_engine.sampling.decoder import PromptGroup
 from mrlm_engine.sampling.llama_decoder import LlamaDecoder
 from mrlm_engine.sampling.prompt_store import PromptStore
+from mrlm_engine.sampling.row_moves import RowMoves
 from mrlm_engine.sampling.runner import RunnerLimits
 from sampling.architectures import FUSED, make
 from sampling.calls import add, full_forward, logprobs, sample_wave, tokens
@@ -55,10 +56,10 @@ def test_each_prompt_is_held_once_and_dropped_with_its_last_row() -> None:
     assert (store.prompts, store.places, in_order(store)) == (4, 3, True)
     decoder.step(torch.full((12,), 3))
     # The rows of the third prompt and one of the fourth leave.
-    decoder.keep(torch.tensor([6, 7]), torch.tensor([9, 10]), 8)
+    decoder.keep(RowMoves([6, 7], [9, 10], 8, torch.device("cpu")))
     assert (store.prompts, store.columns) == (3, 4)
     assert not in_order(store)
-    decoder.keep(torch.empty(0, dtype=torch.long), torch.empty(0, dtype=torch.long), 3)
+    decoder.keep(RowMoves([], [], 3, torch.device("cpu")))
     assert (store.prompts, store.places, in_order(store)) == (1, 3, True)
     decoder.clear()
     assert store.prompts == 0
