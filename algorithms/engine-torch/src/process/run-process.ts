@@ -33,11 +33,11 @@ export const runProcess: RunProcess = (command, args, options = {}) =>
     const child = spawn(command, args, {
       env: options.env ?? process.env,
       cwd: options.cwd,
-      timeout: options.timeoutMs,
-      killSignal: "SIGKILL",
       stdio: ["pipe", "pipe", "pipe"],
       windowsHide: true,
     });
+    // Not spawn's own `timeout`: its timer stays, and keeps this process alive, where the child could not be started.
+    const deadline = options.timeoutMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), options.timeoutMs);
     const output = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
       let rest = "";
@@ -55,7 +55,12 @@ export const runProcess: RunProcess = (command, args, options = {}) =>
     let failure: Error | undefined;
     child.on("error", (error) => {
       failure = error;
-      if (child.pid === undefined) resolve({ code: null, signal: null, ...output, error });
+      if (child.pid !== undefined) return;
+      clearTimeout(deadline);
+      resolve({ code: null, signal: null, ...output, error });
     });
-    child.on("close", (code, signal) => resolve({ code, signal, ...output, ...(failure && { error: failure }) }));
+    child.on("close", (code, signal) => {
+      clearTimeout(deadline);
+      resolve({ code, signal, ...output, ...(failure && { error: failure }) });
+    });
   });
