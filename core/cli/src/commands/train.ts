@@ -10,7 +10,7 @@ import { shownPath } from "../console/shown-path.ts";
 import { trainingView } from "../console/training-view.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { assertEngineInstalled, openEngine } from "../services/engine.ts";
+import { assertEngineInstalled, openEngine, releaseModels } from "../services/engine.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 
 /** What the command line says. */
@@ -52,10 +52,12 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-    const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
+    const { engine, isShared, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
     cleanUp.unshift(stop);
     const { device, deviceName, deterministic, worldSize } = await engine.describe();
     console.note(`engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`);
+    // A run takes the whole engine.
+    if (isShared) cleanUp.unshift(() => releaseModels(engine));
     isTraining = true;
     const summary = await trainRun({
       prepared,

@@ -6,6 +6,8 @@ import { tokenOption } from "./token.ts";
 /** The engine of a run, and what it takes to let go of it. */
 export interface EngineService {
   readonly engine: Engine;
+  /** Whether it runs on after `stop`; then whoever made models in it releases them. */
+  readonly isShared: boolean;
   stop(): Promise<void>;
 }
 
@@ -28,7 +30,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   const { engine: wanted, seed } = options.config;
   if (wanted.address !== undefined) {
     const engine = await connectEngine(wanted.address, tokenOption(wanted.token_file));
-    return { engine, stop: () => engine.close() };
+    return { engine, isShared: true, stop: () => engine.close() };
   }
   const provider = await options.plugins.engine(wanted.provider);
   const distributed = distributedOptions(options.config);
@@ -56,11 +58,18 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   });
   return {
     engine,
+    isShared: false,
     async stop() {
       await engine.close();
       await launched.stop();
     },
   };
+}
+
+/** Releases every model, those that depend on others first. */
+export async function releaseModels(engine: Engine): Promise<void> {
+  const { models } = await engine.describe();
+  for (const { model } of models.toReversed()) await engine.releaseModel(model);
 }
 
 /** The processes of a configuration's engine; `undefined` for one. */

@@ -61,9 +61,10 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
     const environment = await unlessLost(lost, playedEnvironment(host, config, args, options));
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
     // Playing needs no second machine.
-    const { engine, stop } = await openEngine({ config: { ...config, distributed: { ...config.distributed, nnodes: 1 } }, plugins, logDirectory: undefined, signal });
+    const { engine, isShared, stop } = await openEngine({ config: { ...config, distributed: { ...config.distributed, nnodes: 1 } }, plugins, logDirectory: undefined, signal });
     closing.unshift(stop);
     const { info, tokenizerFiles } = await engine.createModel(policy);
+    if (isShared) closing.unshift(() => engine.releaseModel(info.model));
     const renderer = chatRenderer({ tokenizerFiles, eosTokenIds: info.eosTokenIds });
     const described = await engine.describe();
     const rollouts = new RolloutRunner({
