@@ -2,9 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "@jest/globals";
-import { MetricsFile } from "@mrlm/runtime";
+import { loadConfig, MetricsFile } from "@mrlm/runtime";
 import { describeWithEngine } from "./support/engine.ts";
 import { Mrlm, run } from "./support/mrlm.ts";
+import { sharedEngine } from "./support/shared-engine.ts";
 import { pythonJson, pythonWith, testWith } from "./support/python.ts";
 import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
 
@@ -28,11 +29,12 @@ const python = pythonWith("datasets", "pyarrow");
 describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", () => {
   const output = temporaryDirectory();
   const [jsonl, parquet] = [join(output, "episodes.jsonl"), join(output, "episodes.parquet")];
+  const engine = sharedEngine();
   let model: string;
 
   beforeAll(async () => {
     // Few at once, so that a collection has several batches.
-    const config = writeConfig(output, { ...TINY, sampling: { ...TINY.sampling, concurrency: 8 }, server: {}, stages: TINY.stages.slice(0, 1), eval: { tasks: 0 } });
+    const config = writeConfig(output, { ...TINY, sampling: { ...TINY.sampling, concurrency: 8 }, server: {}, engine: engine(), stages: TINY.stages.slice(0, 1), eval: { tasks: 0 } });
     const { events, code, stderr } = await run(["train", "--json", "--config", config, "--output", output]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
     model = events.find(({ event }) => event === "summary")?.["directory"] as string;
@@ -45,19 +47,21 @@ describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", (
 
   test("killed, it goes on where it was, and comes to the same bytes", async () => {
     const again = join(output, "again.jsonl");
+    // An engine of its own, since a killed command releases nothing from one that lives on.
+    const own = writeConfig(output, { ...loadConfig(join(model, "config.yaml")).config, engine: TINY.engine }, "own-engine.yaml");
     const partial = `${again}.partial`;
-    const first = new Mrlm([...collect(), "-o", again]);
+    const first = new Mrlm([...collect(), "--config", own, "-o", again]);
     while (first.child.exitCode === null && !(existsSync(partial) && readFileSync(partial, "utf8").split("\n").length > 3)) await sleep(5);
     first.child.kill("SIGKILL");
     await first.finished;
-    expect(await run([...collect(), "-o", again])).toMatchObject({ code: 0 });
+    expect(await run([...collect(), "--config", own, "-o", again])).toMatchObject({ code: 0 });
     expect(readFileSync(again, "utf8")).toBe(readFileSync(jsonl, "utf8"));
     expect(existsSync(partial)).toBe(false);
   }, 300_000);
 
   test("SFT learns the tokens of its episodes, DPO compares them within their groups, from JSONL and from Parquet", async () => {
     expect(await run([...collect(), "-o", parquet])).toMatchObject({ code: 0 });
-    const config = { ...TINY, server: {}, model: { path: join(model, "model") }, eval: { tasks: 0 }, stages: [{ algorithm: "sft", data: parquet, steps: 1, batch_size: 64 }, { algorithm: "dpo", data: jsonl, steps: 1, batch_size: 4 }] };
+    const config = { ...TINY, server: {}, engine: engine(), model: { path: join(model, "model") }, eval: { tasks: 0 }, stages: [{ algorithm: "sft", data: parquet, steps: 1, batch_size: 64 }, { algorithm: "dpo", data: jsonl, steps: 1, batch_size: 4 }] };
     const { events, code, stderr } = await run(["train", "--json", "--config", writeConfig(output, config, "learn.yaml"), "--output", output]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
     const directory = events.find(({ event }) => event === "summary")?.["directory"] as string;

@@ -5,6 +5,7 @@ import { expect, test } from "@jest/globals";
 import { loadConfig, MetricsFile } from "@mrlm/runtime";
 import { describeWithEngine } from "./support/engine.ts";
 import { ROOT, run } from "./support/mrlm.ts";
+import { sharedEngine } from "./support/shared-engine.ts";
 import { temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
 
 const output = temporaryDirectory();
@@ -12,6 +13,8 @@ const output = temporaryDirectory();
 const SMALL = { sft: { batch_size: 16 }, grpo: { prompts_per_step: 3, group_size: 4 }, ppo: { prompts_per_step: 3, group_size: 4 }, dpo: { batch_size: 8 } } as const;
 
 describeWithEngine("the examples train by their own YAML, at tiny size (skipped where `npm run setup` has not run)", () => {
+  const engine = sharedEngine();
+
   test.each([
     ["math/grpo.yaml", ["sft", "sft", "grpo", "grpo"]],
     ["math/ppo.yaml", ["sft", "sft", "ppo", "ppo"]],
@@ -25,7 +28,7 @@ describeWithEngine("the examples train by their own YAML, at tiny size (skipped 
       stages: config.stages.map(({ until: _, ...stage }) => ({ ...stage, options: { ...stage.options, ...SMALL[stage.name as keyof typeof SMALL], steps: 2 } })),
       eval: { ...config.eval, tasks: Math.min(config.eval.tasks, 4) },
       server: { spawn: false },
-      engine: { threads: 1 },
+      engine: engine(),
     };
     // Beside the example's own files, as the YAML is.
     const written = writeConfig(output, { ...small, base_directory: config.base_directory }, `${path.replaceAll("/", "-")}.yaml`);

@@ -14,7 +14,7 @@ const GOALS: readonly (readonly [example: string, goal: number])[] = [
 ];
 const SEEDS = [0, 1, 2];
 
-describeWithEngine("from one warm start the examples learn (skipped where `npm run setup` has not run)", () => {
+describeWithEngine("numerics 44: from one warm start the examples learn, and PPO's critic predicts some of the rewards (skipped where `npm run setup` has not run)", () => {
   const output = temporaryDirectory();
   const start = join(output, "start");
 

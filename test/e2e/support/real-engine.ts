@@ -12,11 +12,12 @@ export const installed = await locateEngine();
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "mrlm-e2e-"));
 
 /** The real engine in a process of its own, on the CPU, and a connection to it. */
-export async function startEngine(): Promise<{ readonly engine: Engine; stop(): Promise<void> }> {
+export async function startEngine(): Promise<{ readonly engine: Engine; readonly address: string; stop(): Promise<void> }> {
   const process = await launchEngine({ device: "cpu", threads: 1, logDirectory: temporaryDirectory() });
   const engine = await connectEngine(process.address);
   return {
     engine,
+    address: process.address,
     async stop() {
       await engine.close();
       await process.stop();
