@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { fakePython } from "./support/fake-python.ts";
@@ -30,6 +30,18 @@ test.each([{}, { spawn: true }])("a file that an environment's options name is l
   writeFileSync(join(directory, "rows.jsonl"), '{"query": "1 + 1"}');
   const { code, stderr } = await train({ ...REMOTE, server, environments: [{ id: "math@1", options: { data: { path: "rows.jsonl" } } }] }, { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^error DATA_INVALID: \S+tiny\.yaml:\d+:\d+: \S+mrlm-e2e-\S+rows\.jsonl:1/m)]);
+});
+
+test("U5: doctor quotes the error of a run that failed, with exit code 4; so does --json", async () => {
+  const output = join(directory, "failed");
+  const { code } = await run(["train", "--config", writeConfig(directory, REMOTE), "--output", output]);
+  const [name = ""] = readdirSync(output);
+  const doctor = await run(["doctor", join(output, name)]);
+  expect([code, doctor.code]).toEqual([1, 4]);
+  expect(doctor.stdout).toMatch(/: failed, 0 iterations.*\nproblem: The run failed with ENGINE_\w+: .*127\.0\.0\.1:9/s);
+  expect(doctor.stdout).not.toContain("Nothing looks wrong");
+  const { events } = await run(["doctor", "--json", join(output, name)]);
+  expect(events).toMatchObject([{ event: "diagnosis", status: "failed", findings: [{ rule: "run-failed", severity: "problem" }] }]);
 });
 
 test("an engine that is not set up is said before anything is started, with exit code 3 and the command that sets it up", async () => {

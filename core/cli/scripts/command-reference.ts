@@ -15,7 +15,7 @@ With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --v
 | 1 | something failed while it was at work |
 | 2 | the command line, a configuration, or what it names was wrong: nothing was begun |
 | 3 | the engine is not set up, lacks a part, or did not start |
-| 4 | \`doctor\` found a problem (hints alone are 0) |
+| 4 | \`doctor\` found a problem; a run that failed is one (hints alone are 0) |
 | 130 | ended by Ctrl-C or SIGTERM, after draining (once) or at once (twice) |
 
 An error's line begins with \`error CODE:\`; [errors](errors.md) has every code.

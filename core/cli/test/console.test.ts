@@ -3,8 +3,9 @@ import { describe, expect, test } from "@jest/globals";
 import type { EvaluationResult, RunSummary } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { type Console, createConsole } from "../src/console/console.ts";
+import { collectionReport } from "../src/console/collection-report.ts";
 import { evaluationReport } from "../src/console/evaluation-report.ts";
-import { decimal, duration } from "../src/console/numbers.ts";
+import { decimal, duration, percent } from "../src/console/numbers.ts";
 import { progressBar } from "../src/console/progress-bar.ts";
 import { reportError } from "../src/console/report-error.ts";
 import { printSummary } from "../src/console/run-summary.ts";
@@ -81,7 +82,7 @@ describe("progress", () => {
 });
 
 describe("a run", () => {
-  const results = [{ environment: "math@1", tasks: 8, greedy: { episodes: 8, scored: 7, unscored: 1, failed: 0, truncated: 0, reward: 0.5, accuracy: 0.5, components: {}, tokens: 4, intervals: { accuracy: null, reward: null, components: {} }, passAtK: [] } }];
+  const results = [{ environment: "math@1", tasks: 8, greedy: { episodes: 8, scored: 7, unscored: 1, failed: 0, truncated: 0, cut: 0.25, reward: 0.5, accuracy: 0.5, components: {}, tokens: 4, intervals: { accuracy: null, reward: null, components: {} }, passAtK: [] } }];
   const summary: RunSummary = { status: "finished", directory: `${process.cwd()}/runs/a`, steps: 9, evaluations: [{ step: 9, label: "grpo", results }], seconds: { sampling: 3, training: 1 }, trainingSeconds: 4, model: "m" };
 
   test("ends with what was learned, where time went, and what to try", () => {
@@ -102,6 +103,15 @@ describe("a run", () => {
     expect(early.out()).not.toContain("spent");
   });
 
+  test("U1: an evaluation's table and a collection's have the share of cut answers", () => {
+    const [result] = results as unknown as [EvaluationResult];
+    const [heading, , greedy] = evaluationReport(result).split("\n");
+    expect([heading, greedy]).toEqual([expect.stringMatching(/tokens  cut answers  truncated/), expect.stringMatching(/ 25 % +0 +1 +0$/)]);
+    expect(collectionReport({ episodes: 4, answers: 8, cut_answers: 8 }, undefined)).toMatch(/answers cut by max_tokens +100 %/);
+    expect(collectionReport({ episodes: 1, failed: 1, answers: 0, cut_answers: 0 }, undefined)).toMatch(/answers cut by max_tokens +-/);
+    expect([0, 0.004, 0.5, 0.996, 1].map(percent)).toEqual(["0 %", "<1 %", "50 %", ">99 %", "100 %"]);
+  });
+
   test("is evaluated with the reason why episodes failed or have no score", () => {
     const [result] = results as unknown as [EvaluationResult];
     const greedy = { ...result.greedy, failed: 1, firstError: "ENVIRONMENT_FAILED: gone", firstUnscored: "SCORER_FAILED: judge is down" };
@@ -118,7 +128,7 @@ describe("a run", () => {
       view({ kind: "iteration", stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } } });
       view({ kind: "evaluation", step: 1, label: "grpo", results, seconds: 1 });
     }
-    expect(plain.err()).toBe("eval 8/8  episodes\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500 (1 unscored: see trajectories.sqlite)\n");
+    expect(plain.err()).toBe("eval 8/8  episodes\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500 (1 unscored: see `mrlm show`, 25 % of the answers cut by max_tokens)\n");
     expect(json.out().trim().split("\n").map((line) => JSON.parse(line) as object)).toMatchObject([{ event: "stage" }, { event: "iteration", step: 1, metrics: { "reward/mean": 0.25 }, phases: { sampling: 1 } }, { event: "evaluation" }]);
   });
 });

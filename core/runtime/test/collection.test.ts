@@ -7,6 +7,7 @@ import { lettersEnvironment } from "@mrlm/testing";
 import { collectEpisodes, type CollectionRequest } from "../src/collection/collect-episodes.ts";
 import { writeCollection } from "../src/collection/collection-file.ts";
 import { Journal } from "../src/collection/journal.ts";
+import { examineFile } from "../src/diagnosis/examine-file.ts";
 import { readRows } from "../src/collection/rows.ts";
 import { bigramEngine, localHost, renderer, runner } from "./support/rollouts.ts";
 import { throughputEngine } from "./support/throughput-engine.ts";
@@ -59,6 +60,20 @@ describe("a collection", () => {
       const rest = Number(task.split("/")[1]) % 7;
       expect([reward === null, error !== null, lost !== null]).toEqual([rest < 2, rest === 1, rest === 0]);
     }
+  });
+
+  test("U1: answers that max_tokens cut are counted, and doctor finds them in JSONL and in Parquet", async () => {
+    const changes = { sampling: { temperature: 1, maxTokens: 1 } };
+    const { counts, path } = await collect(changes);
+    const { path: parquet } = await collect(changes, newFile(".parquet"));
+    const lines = readFileSync(path, "utf8").trim().split("\n").flatMap((line) => (JSON.parse(line) as { turns: { stop_reason: string }[] }).turns);
+    expect([counts["answers"], counts["cut_answers"]]).toEqual([lines.length, lines.filter(({ stop_reason }) => stop_reason === "length").length]);
+    for (const file of [path, parquet]) {
+      const { kind, episodes, findings } = await examineFile(file);
+      expect([kind, episodes]).toEqual(["collection", 24]);
+      expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["episodes-failed", "episodes-unscored", "truncation"]));
+    }
+    await expect(examineFile(new URL(import.meta.url).pathname)).rejects.toMatchObject({ code: "DATA_INVALID" });
   });
 
   test("--filter-reward keeps what earned enough; what has no score never does", async () => {

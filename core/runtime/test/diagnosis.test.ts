@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { diagnose, STAGE_RULES } from "../src/diagnosis/diagnose.ts";
 import { readRun, type RunRecord } from "../src/diagnosis/run-record.ts";
+import type { EpisodeSummary } from "../src/evaluation/summarise.ts";
 import { lockRun } from "../src/run/run-lock.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
@@ -116,6 +117,30 @@ describe("a diagnosis", () => {
     expect(found({ ...run(), stages: [{ name: "sft", algorithm: "sft@1", iterations: [] }] })).toEqual([]);
     expect(found(run((i) => ({ "reward/mean": i < 20 ? 0.9 : 0.99, "entropy/sampled": i < 20 ? 1 : 0.01 })))).toEqual([]);
   });
+});
+
+const summary = (changes: Partial<EpisodeSummary> = {}): EpisodeSummary => ({ episodes: 8, scored: 8, unscored: 0, failed: 0, truncated: 0, cut: 0, reward: 0, accuracy: 0, components: {}, tokens: 4, intervals: { accuracy: null, reward: null, components: {} }, passAtK: [], ...changes });
+
+test("U1: the last evaluation of each environment is judged: cut answers, failed and unscored episodes", () => {
+  const point = (step: number, changes: Partial<EpisodeSummary>, environment = "e@1") => ({ step, environment, accuracy: 0, interval: null, greedy: summary(), sampled: summary(changes) });
+  const cut = run(undefined, { evaluations: [point(0, {}), point(40, { cut: 1 })] });
+  expect(diagnose(cut)).toMatchObject([{ rule: "truncation", severity: "problem", what: expect.stringMatching(/^The sampled evaluation of e@1 after step 40: max_tokens cut 100 % of the answers/) }]);
+  // The policy of an earlier evaluation is gone.
+  expect(found(run(undefined, { evaluations: [point(0, { cut: 1, failed: 8 }), point(40, {})] }))).toEqual([]);
+  // The stage's finding of the same rule is enough.
+  expect(found(run(() => ({ "length/cut": 0.5 }), { evaluations: [point(40, { cut: 1 })] }))).toEqual(["truncation"]);
+  expect(found(run(undefined, { evaluations: [point(40, { failed: 8, firstError: "ENVIRONMENT_FAILED: gone" }), point(40, { unscored: 8 }, "f@1"), point(40, { truncated: 8 }, "g@1")] }))).toEqual(["episodes-failed", "episodes-unscored", "episodes-limited"]);
+  // As run files of an earlier version have it.
+  const { cut: _, ...before } = summary();
+  expect(found(run(undefined, { evaluations: [{ step: 40, environment: "e@1", accuracy: 0, interval: null, greedy: before as EpisodeSummary }] }))).toEqual([]);
+});
+
+test("U5: the error that ended a run comes first", () => {
+  const failed = run(() => ({ "length/cut": 0.5 }), { status: "failed", error: { code: "ENGINE_EXITED", message: "The engine process ended.", hint: "Read engine.log." } });
+  expect(diagnose(failed)).toMatchObject([{ rule: "run-failed", severity: "problem", what: "The run failed with ENGINE_EXITED: The engine process ended.", advice: "Read engine.log." }, { rule: "truncation" }]);
+  const guide = readFileSync(new URL("../../../docs/guides/diagnosis.md", import.meta.url), "utf8");
+  expect(guide).toContain("### run-failed\n");
+  expect(found({ ...failed, error: undefined })).toEqual(["run-failed", "truncation"]);
 });
 
 test("a run that says it is running is interrupted once no process holds it", () => {

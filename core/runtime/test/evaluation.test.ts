@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Reward, score, type Trajectory, unscored } from "@mrlm/spec";
+import { type Reward, score, type StopReason, type Trajectory, type TurnRecord, unscored } from "@mrlm/spec";
 import fc from "fast-check";
 import { bootstrapInterval, shareInterval, wilsonInterval } from "../src/evaluation/intervals.ts";
 import { passAtK, passAtKs } from "../src/evaluation/pass-at-k.ts";
@@ -92,6 +92,13 @@ describe("a summary of episodes", () => {
     expect(summary.passAtK.map(({ k, value, tasks }) => [k, value, tasks])).toEqual([[1, 0.75, 2], [2, 1, 1]]);
     expect(summary.intervals.accuracy).toEqual(shareInterval([0.5, 1], 3));
     expect([summary.firstError, summary.firstUnscored]).toEqual(["ENVIRONMENT_FAILED: gone", "SCORER_FAILED: gone"]);
+  });
+
+  test("U1: the share of answers that max_tokens cut is over turns, and is apart from episodes that a limit ended", () => {
+    const turn = (stopReason: StopReason): TurnRecord => ({ agent: "agent", observed: [], said: { role: "assistant", parts: [] }, segment: 0, start: 0, end: 1, stopReason, rewards: {} });
+    const played = { ...episode("a", score(0)), turns: [turn("length"), turn("stop"), turn("length")] };
+    expect(summariseEpisodes([played, { ...played, turns: [turn("length")] }])).toMatchObject({ cut: 0.75, truncated: 0 });
+    expect(summariseEpisodes([{ ...played, error: { code: "X", message: "" } }]).cut).toBeNull();
   });
 
   test("a number has one interval, whatever it is called", () => {

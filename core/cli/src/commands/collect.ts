@@ -4,7 +4,7 @@ import { asWriteFailure, collectEpisodes, Journal, rolloutSampling, writeCollect
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { realNumber, wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
-import { collectionReport } from "../console/collection-report.ts";
+import { collectionReport, cutShare } from "../console/collection-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { unlessLost } from "../services/environments.ts";
@@ -49,7 +49,7 @@ export async function runCollect(context: CommandContext, args: CollectArguments
     const counts = journal.counts();
     journal.remove();
     console.print(`${collectionReport(counts, wanted.filterReward)}\n\n${rows} rows written to ${args.output}`);
-    console.emit({ event: "collection", file: wanted.output, rows, ...counts });
+    console.emit({ event: "collection", file: wanted.output, rows, ...counts, cut: cutShare(counts) });
     if (rows === 0) console.note(`note: no episode ${wanted.filterReward === undefined ? "was played" : `earned ${wanted.filterReward} or more`}: ${args.output} has no rows`);
   } finally {
     interrupts.dispose();

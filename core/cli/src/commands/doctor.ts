@@ -1,17 +1,39 @@
-import { diagnose, readRun } from "@mrlm/runtime";
+import { statSync } from "node:fs";
+import { diagnose, examineFile, type Finding, readRun } from "@mrlm/runtime";
 import type { CommandContext } from "../command.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { EXIT } from "../exit-codes.ts";
 
-/** Prints what looks wrong with a run, and what to try; the exit code. */
-export function doctor({ console }: CommandContext, path: string): number {
+/** Prints the findings about a run, an evaluation's results or a collected file; the exit code. */
+export async function doctor(context: CommandContext, path: string): Promise<number> {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? doctorFile(context, path) : doctorRun(context, path);
+}
+
+function doctorRun({ console }: CommandContext, path: string): number {
   const run = readRun(path);
   const findings = diagnose(run);
   const iterations = run.stages.reduce((sum, stage) => sum + stage.iterations.length, 0);
   console.emit({ event: "diagnosis", run: run.directory, status: run.status, iterations, findings: findings.map((finding) => ({ ...finding })) });
   console.print(`${run.directory}: ${run.status}, ${iterations} iterations in ${run.stages.length} stages`);
   if (run.status === "interrupted" || run.status === "failed" || run.status === "stopped") console.print(resumeLine(run.directory));
-  for (const { severity, stage, what, advice, rule } of findings) console.print(`\n${severity}${stage === undefined ? "" : `, ${stage}`}: ${what}\n  try: ${advice}\n  (${rule}: docs/guides/diagnosis.md)`);
+  for (const finding of findings) console.print(`\n${described(finding)}`);
   if (findings.length === 0) console.print(iterations === 0 ? "\nIt has not done an iteration yet." : "\nNothing looks wrong.");
+  return exitCode(findings);
+}
+
+async function doctorFile({ console }: CommandContext, path: string): Promise<number> {
+  const { file, kind, episodes, findings } = await examineFile(path);
+  console.emit({ event: "diagnosis", file, kind, episodes, findings: findings.map((finding) => ({ ...finding })) });
+  console.print(`${file}: ${kind === "evaluation" ? "results of an evaluation" : "collected file"}, ${episodes} episodes`);
+  for (const finding of findings) console.print(`\n${described(finding)}`);
+  if (findings.length === 0) console.print("\nNothing looks wrong.");
+  return exitCode(findings);
+}
+
+function described({ severity, stage, what, advice, rule }: Finding): string {
+  return `${severity}${stage === undefined ? "" : `, ${stage}`}: ${what}\n  try: ${advice}\n  (${rule}: docs/guides/diagnosis.md)`;
+}
+
+function exitCode(findings: readonly Finding[]): number {
   return findings.some(({ severity }) => severity === "problem") ? EXIT.unhealthy : EXIT.ok;
 }

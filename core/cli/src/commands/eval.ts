@@ -1,5 +1,5 @@
 import { asWriteFailure, evaluate, type EvaluationResult, rolloutSampling, writeDurably } from "@mrlm/runtime";
-import type { JsonObject } from "@mrlm/spec";
+import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { evaluationReport } from "../console/evaluation-report.ts";
@@ -13,7 +13,8 @@ import { VERSION } from "../version.ts";
 
 /** What the command line says. */
 export interface EvalArguments extends PlayerArguments {
-  readonly numEpisodes: string;
+  readonly tasks?: string;
+  readonly numEpisodes?: string;
   readonly samples: string;
   readonly output?: string;
   readonly overwrite?: boolean;
@@ -22,13 +23,15 @@ export interface EvalArguments extends PlayerArguments {
 /** Plays held-out tasks with a model and reports what it earned. */
 export async function runEval(context: CommandContext, args: EvalArguments): Promise<void> {
   const { console } = context;
-  const [wanted, samples] = [wholeNumber(args.numEpisodes, "--num-episodes", 1), wholeNumber(args.samples, "--samples")];
+  const [wanted, samples] = [wantedTasks(args), wholeNumber(args.samples, "--samples")];
   const output = args.output === undefined ? undefined : outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial"] });
   const interrupts = listenForInterrupts(console, "stopping");
   let player: Player | undefined;
   try {
     player = await openPlayer(context, args, interrupts.drain);
-    const tasks = Math.min(player.environment.size, wanted);
+    const { size } = player.environment;
+    const tasks = Math.min(size, wanted);
+    if (tasks < wanted && (args.tasks ?? args.numEpisodes) !== undefined) console.note(`note: split ${args.split} has ${size} tasks: all of them are played`);
     const record = await unlessLost(player.lost, measure(context, player, args.split, { tasks, samples, signal: AbortSignal.any([interrupts.drain, player.lost]) }));
     console.emit({ event: "evaluation", ...record });
     if (output === undefined) return;
@@ -38,6 +41,12 @@ export async function runEval(context: CommandContext, args: EvalArguments): Pro
     interrupts.dispose();
     await player?.close();
   }
+}
+
+/** Tasks by either name of the flag. Throws USAGE. */
+function wantedTasks({ tasks, numEpisodes }: EvalArguments): number {
+  if (tasks !== undefined && numEpisodes !== undefined) throw new MrlmError("USAGE", "--tasks and --num-episodes are two names of one number.", { hint: "Give --tasks alone." });
+  return numEpisodes === undefined ? wholeNumber(tasks ?? "100", "--tasks", 1) : wholeNumber(numEpisodes, "--num-episodes", 1);
 }
 
 function write(path: string, record: JsonObject): void {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checkMemory, type Checkpoint, estimateRun, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, type ResolvedConfig, RunDirectory, type RunSummary, trainRun } from "@mrlm/runtime";
+import { checkMemory, type Checkpoint, estimateRun, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, recordFailure, type ResolvedConfig, RunDirectory, type RunSummary, trainRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
@@ -52,7 +52,11 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-    const { engine, isShared, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
+    const opening = openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
+    const { engine, isShared, stop } = await opening.catch((error: unknown) => {
+      recordFailure(run, error);
+      throw error;
+    });
     cleanUp.unshift(stop);
     const { device, deviceName, deterministic, worldSize } = await engine.describe();
     console.note(`engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`);

@@ -1,14 +1,21 @@
-import { decimal } from "./numbers.ts";
+import { decimal, percent } from "./numbers.ts";
 import { table } from "./table.ts";
 
-/** What came of the episodes, the ones that are not kept included. */
+/** Share of the collected answers that `max_tokens` cut; `null` without answers. */
+export function cutShare(counts: Readonly<Record<string, number>>): number | null {
+  const { answers = 0, cut_answers: cut = 0 } = counts;
+  return answers === 0 ? null : cut / answers;
+}
+
+/** Table of the counts of all episodes, including those that are not kept. */
 export function collectionReport(counts: Readonly<Record<string, number>>, filterReward: number | undefined): string {
   const count = (name: string): number => counts[name] ?? 0;
   const rows = [
     ["episodes played", String(count("episodes"))],
     ["failed", String(count("failed"))],
     ["unscored", String(count("unscored"))],
-    ["ended by a limit", String(count("truncated"))],
+    ["truncated (ended by a limit)", String(count("truncated"))],
+    ["answers cut by max_tokens", percent(cutShare(counts))],
     ["mean reward", decimal(count("scored") === 0 ? null : count("reward_sum") / count("scored"))],
     ...(filterReward === undefined ? [] : [[`below ${filterReward}, or without a score`, String(count("rows") - count("kept"))]]),
   ];

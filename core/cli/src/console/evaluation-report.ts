@@ -1,11 +1,11 @@
 import type { EpisodeSummary, EvaluationResult, Interval } from "@mrlm/runtime";
-import { decimal } from "./numbers.ts";
+import { decimal, percent } from "./numbers.ts";
 import { table } from "./table.ts";
 
 /** An evaluation for people: a row for the greedy and the sampled episodes, components, and pass@k. */
 export function evaluationReport(result: EvaluationResult): string {
   const kinds = [["greedy", result.greedy] as const, ...(result.sampled === undefined ? [] : [["sampled", result.sampled] as const])];
-  const heading = ["", "episodes", "accuracy", "95 %", "reward", "95 %", "tokens", "cut", "unscored", "failed"];
+  const heading = ["", "episodes", "accuracy", "95 %", "reward", "95 %", "tokens", "cut answers", "truncated", "unscored", "failed"];
   const rows = kinds.map(([name, it]) => [
     name,
     String(it.episodes),
@@ -14,6 +14,7 @@ export function evaluationReport(result: EvaluationResult): string {
     decimal(it.reward),
     range(it.intervals.reward),
     it.tokens?.toFixed(1) ?? "-",
+    percent(it.cut),
     String(it.truncated),
     String(it.unscored),
     String(it.failed),

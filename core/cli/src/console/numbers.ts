@@ -3,6 +3,14 @@ export function decimal(value: number | null | undefined): string {
   return value === null || value === undefined || !Number.isFinite(value) ? "-" : value.toFixed(3);
 }
 
+/** A share in whole percent, `<1 %` for a small one that is not 0; a dash where there is nothing. */
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return "-";
+  const rounded = Math.round(100 * share);
+  if (rounded === 0 && share > 0) return "<1 %";
+  return rounded === 100 && share < 1 ? ">99 %" : `${rounded} %`;
+}
+
 /** Seconds as people read them: `8.1 s`, `2 min 05 s`. */
 export function duration(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`;

@@ -2,7 +2,7 @@ import type { EvaluationResult, RunEvent } from "@mrlm/runtime";
 import type { JsonObject, Metrics } from "@mrlm/spec";
 import type { Console } from "./console.ts";
 import { memoryTable } from "./memory-table.ts";
-import { decimal, duration } from "./numbers.ts";
+import { decimal, duration, percent } from "./numbers.ts";
 import { shownPath } from "./shown-path.ts";
 import { type ProgressBar, progressBar } from "./progress-bar.ts";
 
@@ -66,7 +66,7 @@ function plain(value: Metrics[string] | undefined): number | undefined {
 }
 
 function describeResult({ environment, greedy, sampled }: EvaluationResult): string {
-  const troubles = [greedy.failed > 0 ? `${greedy.failed} failed: ${greedy.firstError ?? "see trajectories.sqlite"}` : "", greedy.unscored > 0 ? `${greedy.unscored} unscored: ${greedy.firstUnscored ?? "see trajectories.sqlite"}` : "", greedy.truncated > 0 ? `${greedy.truncated} ended by a limit` : ""].filter((text) => text !== "");
+  const troubles = [greedy.failed > 0 ? `${greedy.failed} failed: ${greedy.firstError ?? "see `mrlm show`"}` : "", greedy.unscored > 0 ? `${greedy.unscored} unscored: ${greedy.firstUnscored ?? "see `mrlm show`"}` : "", greedy.truncated > 0 ? `${greedy.truncated} truncated` : "", greedy.cut ? `${percent(greedy.cut)} of the answers cut by max_tokens` : ""].filter((text) => text !== "");
   const reward = sampled === undefined ? "" : `, sampled reward ${decimal(sampled.reward)}`;
   return `${environment}: greedy accuracy ${decimal(greedy.accuracy)}${reward}${troubles.length > 0 ? ` (${troubles.join(", ")})` : ""}`;
 }

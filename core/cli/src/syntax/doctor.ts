@@ -1,10 +1,10 @@
 import type { CommandModule } from "../command.ts";
 
-/** `mrlm doctor`: says in words what looks wrong with a run, and what to try. */
+/** `mrlm doctor`: prints what looks wrong with a run or its results, and what to try. */
 export const doctorCommand: CommandModule = (program, start, finish) => {
   program
     .command("doctor")
-    .description("say what looks wrong with a run, finished or under way, and what to try")
-    .argument("<run>", "a run's directory")
-    .action(async (path: string) => finish((await import("../commands/doctor.ts")).doctor(start(), path)));
+    .description("say what looks wrong with a run (finished, failed or under way), with an evaluation's results or with collected episodes, and what to try")
+    .argument("<path>", "a run's directory, a file of `mrlm eval --output`, or a file of `mrlm collect`")
+    .action(async (path: string) => finish(await (await import("../commands/doctor.ts")).doctor(start(), path)));
 };

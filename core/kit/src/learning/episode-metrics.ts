@@ -19,7 +19,7 @@ export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: Episo
     "episodes/failed": counts.failed,
     "episodes/unscored": counts.unscored,
     "episodes/stale": counts.stale,
-    "episodes/cut": counts.cut,
+    "episodes/masked": counts.cut,
     "tokens/non_finite": counts.nonFiniteTokens,
     "length/mean": meanOf(agents.map(({ segments }) => segments.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0))),
     "length/cut": meanOf(turns.map(({ stopReason }) => Number(stopReason === "length"))),

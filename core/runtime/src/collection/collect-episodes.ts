@@ -60,6 +60,7 @@ function rowsOf(groups: readonly TrajectoryGroup[], { renderer, filterReward }: 
   const rows = trajectories.flatMap((trajectory) => toCollectedRows(trajectory, renderer));
   const kept = filterReward === undefined ? rows : rows.filter(({ reward }) => reward !== null && reward >= filterReward);
   const scored = rows.flatMap(({ reward }) => reward ?? []);
+  const answers = rows.flatMap(({ turns }) => turns);
   const counts = {
     episodes: trajectories.length,
     failed: trajectories.filter(({ error }) => error !== undefined).length,
@@ -67,6 +68,8 @@ function rowsOf(groups: readonly TrajectoryGroup[], { renderer, filterReward }: 
     scored: scored.length,
     unscored: rows.filter(({ error, unscored }) => !error && unscored).length,
     truncated: rows.filter(({ truncated }) => truncated).length,
+    answers: answers.length,
+    cut_answers: answers.filter(({ stop_reason }) => stop_reason === "length").length,
     kept: kept.length,
     reward_sum: scored.reduce((sum, reward) => sum + reward, 0),
   };

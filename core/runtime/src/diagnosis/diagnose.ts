@@ -1,8 +1,9 @@
-import type { Finding, StageRule } from "./finding.ts";
+import { byProblem, type Finding, type StageRule } from "./finding.ts";
 import { cutTargets, failedEpisodes, limitedEpisodes, truncation, unscoredEpisodes, versionLag } from "./rules/episodes.ts";
-import { evaluationDrop } from "./rules/evaluation.ts";
+import { evaluatedEpisodes, evaluationDrop } from "./rules/evaluation.ts";
 import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimiser.ts";
 import { clipFraction, entropyCollapse, klBlowUp, samplerMismatch } from "./rules/policy.ts";
+import { runFailed } from "./rules/run-failed.ts";
 import { componentDivergence } from "./rules/reward-hacking.ts";
 import { fallingReward, flatReward, groupsWithoutSignal } from "./rules/signal.ts";
 import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supervised.ts";
@@ -30,6 +31,9 @@ export function diagnose(run: RunRecord): Finding[] {
     const problems = new Set(findings.filter(({ severity }) => severity === "problem").map(({ rule }) => rule));
     return findings.filter(({ rule }) => !FOLLOWS_FROM[rule]?.some((cause) => problems.has(cause))).map((finding): Finding => ({ ...finding, stage: stage.name }));
   });
-  const all = [...found, ...evaluationDrop(run)];
-  return [...all.filter(({ severity }) => severity === "problem"), ...all.filter(({ severity }) => severity === "hint")];
+  // One finding of each rule is enough: the stages' have more numbers.
+  const stageRules = new Set(found.map(({ rule }) => rule));
+  const evaluated = evaluatedEpisodes(run).filter(({ rule }, i, all) => !stageRules.has(rule) && all.findIndex((other) => other.rule === rule) === i);
+  const all = [...runFailed(run), ...found, ...evaluated, ...evaluationDrop(run)];
+  return byProblem(all);
 }

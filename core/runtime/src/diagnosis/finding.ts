@@ -13,6 +13,11 @@ export interface Finding {
   readonly stage?: string;
 }
 
+/** Problems first, else in their order. */
+export function byProblem(findings: readonly Finding[]): Finding[] {
+  return [...findings.filter(({ severity }) => severity === "problem"), ...findings.filter(({ severity }) => severity === "hint")];
+}
+
 /** Looks at one stage; nothing where all is well or the stage says nothing of it. */
 export type StageRule = (stage: StageRecord, run: RunRecord) => Finding | undefined;
 

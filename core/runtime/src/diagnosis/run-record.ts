@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject } from "@mrlm/spec";
 import { loadConfig } from "../config/load-config.ts";
+import type { EpisodeSummary } from "../evaluation/summarise.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import type { CauseCount } from "../run/trajectory-store.ts";
@@ -21,14 +21,33 @@ export interface StageRecord {
   readonly iterations: readonly IterationRecord[];
 }
 
+/** One environment's evaluation. */
+export interface EvaluationRecord {
+  readonly step: number;
+  readonly environment: string;
+  readonly accuracy: number | null;
+  readonly interval: readonly [number, number] | null;
+  readonly greedy?: EpisodeSummary | undefined;
+  readonly sampled?: EpisodeSummary | undefined;
+}
+
+/** An error as run.json has it. */
+export interface RunError {
+  readonly code?: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
 /** What a run directory says of a run. */
 export interface RunRecord {
   readonly directory: string;
   /** That of run.json, or `interrupted` where its process is gone. */
   readonly status: string;
   readonly stages: readonly StageRecord[];
+  /** The error that ended the run, as run.json has it. */
+  readonly error?: RunError | undefined;
   /** Greedy accuracies, or sampled rewards where nothing was played greedily, by environment in the order of the run. */
-  readonly evaluations: readonly { readonly step: number; readonly environment: string; readonly accuracy: number | null; readonly interval: readonly [number, number] | null }[];
+  readonly evaluations: readonly EvaluationRecord[];
   /** Why episodes failed and why rewards could not be computed, the most frequent first; empty where episodes are not stored. */
   readonly failures: readonly CauseCount[];
   readonly unscored: readonly CauseCount[];
@@ -40,12 +59,13 @@ export function readRun(path: string): RunRecord {
   const { stages } = loadConfig(run.configPath).config;
   const rows = run.metrics.rows();
   const file = join(run.path, "run.json");
-  const record = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { readonly status?: string }) : {};
+  const record = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { readonly status?: string; readonly error?: RunError | string }) : {};
   const store = existsSync(join(run.path, "trajectories.sqlite")) ? run.openTrajectories() : undefined;
   const [failures, unscored] = [store?.failures() ?? [], store?.unscored() ?? []];
   store?.close();
   const status = record.status === "running" && !isBeingTrained(run) ? "interrupted" : (record.status ?? "unknown");
-  return { directory: run.path, status, stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures, unscored };
+  const error = typeof record.error === "string" ? { message: record.error } : record.error;
+  return { directory: run.path, status, error, stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures, unscored };
 }
 
 /** Its process could not say that it was killed, but holds the run's lock no more. */
@@ -71,10 +91,9 @@ function stagesOf(rows: readonly MetricsRow[], configured: readonly { readonly n
   return stages;
 }
 
-function toEvaluation(row: MetricsRow): RunRecord["evaluations"][number] {
-  const greedy = row["greedy"] as JsonObject | undefined;
-  const interval = (greedy?.["intervals"] as JsonObject | undefined)?.["accuracy"] ?? null;
-  return { step: row.step, environment: String(row["environment"]), accuracy: (greedy?.["accuracy"] ?? null) as number | null, interval: interval as [number, number] | null };
+function toEvaluation(row: MetricsRow): EvaluationRecord {
+  const [greedy, sampled] = [row["greedy"], row["sampled"]] as unknown as [EpisodeSummary | undefined, EpisodeSummary | undefined];
+  return { step: row.step, environment: String(row["environment"]), accuracy: greedy?.accuracy ?? null, interval: greedy?.intervals?.accuracy ?? null, greedy, sampled };
 }
 
 function numbers(value: unknown): Record<string, number> {

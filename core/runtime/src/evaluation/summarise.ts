@@ -15,8 +15,10 @@ export interface EpisodeSummary {
   readonly firstError?: string;
   /** Code and message of the first score that could not be computed. */
   readonly firstUnscored?: string;
-  /** Ended by a limit. */
+  /** Agents whose episode was ended by a limit: of turns, of the context, or of the environment. */
   readonly truncated: number;
+  /** Share of the answers that `max_tokens` cut (stop reason `length`); `null` when nothing was answered. */
+  readonly cut: number | null;
   /** Mean total reward; `null` when nothing was scored. */
   readonly reward: number | null;
   /** Share of episodes that solved their task: those whose component `correct`, `solved` or `all_passed`, or else their reward, is at least 1. */
@@ -56,6 +58,8 @@ export class EpisodeTally {
   #unscored = 0;
   #truncated = 0;
   #tokens = 0;
+  #answers = 0;
+  #cutAnswers = 0;
   #firstError: string | undefined;
   #firstUnscored: string | undefined;
 
@@ -67,6 +71,8 @@ export class EpisodeTally {
       return;
     }
     this.#tokens += turns.reduce((sum, { start, end }) => sum + end - start, 0);
+    this.#answers += turns.length;
+    this.#cutAnswers += turns.filter(({ stopReason }) => stopReason === "length").length;
     for (const [agent, { total, end }] of Object.entries(agents)) {
       if (end.truncated) this.#truncated++;
       if (total.scored) {
@@ -98,6 +104,7 @@ export class EpisodeTally {
       ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
       ...(this.#firstUnscored === undefined ? {} : { firstUnscored: this.#firstUnscored }),
       truncated: this.#truncated,
+      cut: this.#answers === 0 ? null : this.#cutAnswers / this.#answers,
       reward: mean(rewards.flat()),
       accuracy: mean(scores.map(solves)),
       components: Object.fromEntries(names.map((name) => [name, mean(componentOf(name).flat()) ?? 0])),

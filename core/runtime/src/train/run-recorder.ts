@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { JsonObject, JsonValue } from "@mrlm/spec";
+import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
@@ -48,11 +48,21 @@ export class RunRecorder {
 
   failed(error: unknown): void {
     try {
-      this.#run.writeRecord({ ...this.#record, status: "failed", ended: new Date().toISOString(), error: error instanceof Error ? error.message : String(error) });
+      this.#run.writeRecord({ ...this.#record, status: "failed", ended: new Date().toISOString(), error: describeError(error) });
     } catch {
       // The disk may be full, which is what the error says.
     }
   }
+}
+
+/** Records the error that ended a run before its training began. */
+export function recordFailure(run: RunDirectory, error: unknown): void {
+  run.writeRecord({ ...run.readRecord(), status: "failed", ended: new Date().toISOString(), error: describeError(error) });
+}
+
+function describeError(error: unknown): JsonObject {
+  if (!MrlmError.isInstance(error)) return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
+  return { code: error.code, message: error.message, ...(error.hint === "" ? {} : { hint: error.hint }) };
 }
 
 /** What a run came to that has ended, has its model, and has not been made longer since; `undefined` for any other. */

@@ -65,7 +65,7 @@ function withSeconds(metrics: Readonly<Record<string, unknown>>, seconds: Readon
 
 function evaluationMetrics({ environment, greedy, sampled }: EvaluationResult): Record<string, unknown> {
   const of = (kind: string, summary: typeof greedy | undefined): Record<string, unknown> =>
-    summary === undefined ? {} : { [`eval/${environment}/${kind}_accuracy`]: summary.accuracy, [`eval/${environment}/${kind}_reward`]: summary.reward };
+    summary === undefined ? {} : { [`eval/${environment}/${kind}_accuracy`]: summary.accuracy, [`eval/${environment}/${kind}_reward`]: summary.reward, [`eval/${environment}/${kind}_cut`]: summary.cut };
   return { ...of("greedy", greedy), ...of("sampled", sampled) };
 }
 

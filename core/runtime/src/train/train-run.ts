@@ -38,9 +38,7 @@ export async function trainRun(options: TrainOptions): Promise<RunSummary> {
   try {
     return await trainLocked(options, run);
   } catch (thrown) {
-    // What a run was stopped for tells more than that it was.
-    const error: unknown = options.stop?.aborted === true && MrlmError.isInstance(options.stop.reason) ? options.stop.reason : thrown;
-    throw withResumeLine(asWriteFailure(error, `A file of the run ${run.path} could not be written`), run);
+    throw withResumeLine(endingError(thrown, options, run), run);
   } finally {
     lock.release();
   }
@@ -84,12 +82,19 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
     status = summary.status;
     return summary;
   } catch (error) {
-    record.failed(error);
-    throw error;
+    const reason = endingError(error, options, run);
+    record.failed(reason);
+    throw reason;
   } finally {
     await tracking.close(status);
     store?.close();
   }
+}
+
+/** The cause of a run's end: a run that was stopped ends with the reason for which it was stopped. */
+function endingError(thrown: unknown, { stop }: TrainOptions, run: RunDirectory): unknown {
+  const error: unknown = stop?.aborted === true && MrlmError.isInstance(stop.reason) ? stop.reason : thrown;
+  return asWriteFailure(error, `A file of the run ${run.path} could not be written`);
 }
 
 /** A run that is to be gone on with. */

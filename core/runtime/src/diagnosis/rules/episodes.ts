@@ -1,7 +1,7 @@
 import { mean, percent, recent, series, short, type StageRule } from "../finding.ts";
 import type { CauseCount } from "../../run/trajectory-store.ts";
 
-/** Share of turns that the token limit ended. */
+/** Share of the answers that `max_tokens` cut. */
 export const CUT = 0.2;
 /** Share of episodes that a limit ended: some environments are cut at the last turn by design. */
 export const LIMITED = 0.5;
@@ -20,8 +20,8 @@ export const truncation: StageRule = ({ iterations }) => {
   return {
     rule: "truncation",
     severity: "problem",
-    what: `The token limit cut ${percent(share)} of the turns${before < CUT ? `, ${percent(before)} at the beginning` : ""} (mean length ${short(length)} tokens): what they would have earned is unknown.`,
-    advice: "Raise sampling.max_tokens (and max_sequence_tokens), leave cut episodes out (on_length: mask), or charge for length (overlong_buffer). A policy that never stops has not learnt its stop token: warm up with sft.",
+    what: `max_tokens cut ${percent(share)} of the answers${before < CUT ? `, ${percent(before)} at the beginning` : ""} (mean length ${short(length)} tokens): what they would have earned is unknown.`,
+    advice: "Raise sampling.max_tokens (and max_sequence_tokens), leave out episodes with a cut answer (on_length: mask), or charge for length (overlong_buffer). A policy that never stops has not learnt its stop token: warm up with sft.",
   };
 };
 
@@ -59,8 +59,8 @@ const lost = (name: "failed" | "unscored", advice: string): StageRule => ({ iter
   return { rule: `episodes-${name}`, severity: share > LOST.problem ? "problem" : "hint", what: `${percent(share)} of the episodes ${name === "failed" ? "failed" : "could not be scored"}; nothing is learnt from them.${mostFrequent(run[name === "failed" ? "failures" : "unscored"])}`, advice };
 };
 
-export const failedEpisodes = lost("failed", "Read the error above; `select error_code, error_message from trajectories` lists all. Environments that are slow need longer deadlines.");
-export const unscoredEpisodes = lost("unscored", "The scorer, judge or sandbox behind the reward was not there, or broke: what it says stands above, and with each episode in trajectories.sqlite (agents, total). Mend it first; `mrlm score` tries a scorer without a run.");
+export const failedEpisodes = lost("failed", "Read the error above; `mrlm show RUN --failed` prints the episodes. Environments that are slow need longer deadlines.");
+export const unscoredEpisodes = lost("unscored", "The scorer, judge or sandbox behind the reward was not there, or broke: what it says stands above, and `mrlm show RUN --failed` prints it with each episode. Mend it first; `mrlm score` tries a scorer without a run.");
 
 export const versionLag: StageRule = ({ iterations }) => {
   const lag = mean(recent(series(iterations, "versions/lag")));

@@ -1,5 +1,6 @@
 import { type Finding, short } from "../finding.ts";
 import type { RunRecord } from "../run-record.ts";
+import { judgePlayed } from "./played.ts";
 
 /** An environment whose last evaluation is below its best one, their intervals apart. */
 export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
@@ -18,5 +19,16 @@ export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
         advice: "Training went on too long or too hard: lower learning_rate, end earlier (until), or go back to an earlier checkpoint (checkpoint.keep, --resume CHECKPOINT).",
       },
     ];
+  });
+}
+
+/** Each environment's last evaluation, by its episodes; earlier ones describe a policy that is no more. */
+export function evaluatedEpisodes({ evaluations }: RunRecord): Finding[] {
+  return [...Map.groupBy(evaluations, ({ environment }) => environment)].flatMap(([environment, points]) => {
+    const last = points.at(-1);
+    return (["greedy", "sampled"] as const).flatMap((kind) => {
+      const summary = last?.[kind];
+      return summary === undefined ? [] : judgePlayed({ ...summary, source: `The ${kind} evaluation of ${environment} after step ${last?.step}` });
+    });
   });
 }

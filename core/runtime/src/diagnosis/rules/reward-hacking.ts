@@ -18,6 +18,6 @@ export const componentDivergence: StageRule = ({ iterations }) => {
     rule: "component-divergence",
     severity: "hint",
     what: `The reward rose from ${short(mean(total.first))} to ${short(mean(total.last))} while ${fallen.join(" and ")}: the policy may have found a reward that is not the task.`,
-    advice: "Read its best episodes in trajectories.sqlite. Change the weights of the components, or cap the one that the policy exploits.",
+    advice: "Read its best episodes (`mrlm show RUN --best`). Change the weights of the components, or cap the one that the policy exploits.",
   };
 };

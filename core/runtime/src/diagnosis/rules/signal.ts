@@ -21,7 +21,7 @@ export const groupsWithoutSignal: StageRule = ({ iterations }) => {
       ? `Every episode of the stage earned exactly ${short(reward)}: whatever the policy says, it makes no difference.`
       : `In ${percent(share)} of the groups all episodes earned the same (mean reward ${short(reward)}): they teach nothing.`,
     advice: never
-      ? "See whether the scorer can tell a good answer from a bad one (`mrlm score`, the environment's gold fixture), and read some answers in trajectories.sqlite: a task beyond reach gives 0 to all. Then warm up with sft, take easier tasks, or give a reward for part of the way."
+      ? "See whether the scorer can tell a good answer from a bad one (`mrlm score`, the environment's gold fixture), and read some answers (`mrlm show RUN`): a task beyond reach gives 0 to all. Then warm up with sft, take easier tasks, or give a reward for part of the way."
       : "If the tasks are too hard, warm up with sft, take easier ones, or give a reward for part of the way. If they are too easy, take harder ones. Larger groups or dynamic_sampling find more differences.",
   };
 };
@@ -37,7 +37,7 @@ export const flatReward: StageRule = ({ iterations }) => {
     rule: "flat-reward",
     severity: "problem",
     what: `The mean reward went from ${short(before)} to ${short(after)} in ${iterations.length} iterations, which is within its noise.`,
-    advice: "Raise learning_rate three- to tenfold, or sample more prompts in each step; then see in the trajectories whether the rewarded answers are what you want.",
+    advice: "Raise learning_rate three- to tenfold, or sample more prompts in each step; then see whether the rewarded answers are what you want (`mrlm show RUN --best`).",
   };
 };
 

@@ -1,0 +1,49 @@
+import { type Finding, percent, short } from "../finding.ts";
+import { CUT, LIMITED, LOST } from "./episodes.ts";
+
+/** Episodes that an evaluation or `mrlm collect` played, in numbers. */
+export interface PlayedEpisodes {
+  /** Begins a sentence: "The greedy evaluation of math@1 after step 80". */
+  readonly source: string;
+  readonly episodes: number;
+  /** Episodes, or agents of them, that failed, have no score, or were ended by a limit. */
+  readonly failed: number;
+  readonly unscored: number;
+  readonly truncated: number;
+  /** Share of the answers that `max_tokens` cut; `undefined` where it is not recorded. */
+  readonly cut: number | null | undefined;
+  /** Mean tokens of an episode that the policy chose. */
+  readonly tokens: number | null;
+  readonly firstError?: string | undefined;
+  readonly firstUnscored?: string | undefined;
+}
+
+/** Findings about episodes outside of an iteration, with the thresholds of those within one. */
+export function judgePlayed(played: PlayedEpisodes): Finding[] {
+  const { source, episodes, failed, unscored, truncated, cut, tokens, firstError, firstUnscored } = played;
+  if (episodes === 0) return [];
+  const findings: Finding[] = [];
+  const lost = (rule: string, count: number, what: string, first: string | undefined, advice: string): void => {
+    const share = count / episodes;
+    if (share > LOST.hint) findings.push({ rule, severity: share > LOST.problem ? "problem" : "hint", what: `${source}: ${percent(share)} of the episodes ${what}.${first === undefined ? "" : ` The first: ${first.slice(0, 200)}`}`, advice });
+  };
+  lost("episodes-failed", failed, "failed", firstError, "Correct the environment, or give it longer deadlines if it is slow.");
+  lost("episodes-unscored", unscored, "have no score", firstUnscored, "Correct the scorer, judge or sandbox that computes the reward; `mrlm score` tries a scorer alone.");
+  if (typeof cut === "number" && cut > CUT) {
+    findings.push({
+      rule: "truncation",
+      severity: "problem",
+      what: `${source}: max_tokens cut ${percent(cut)} of the answers${tokens === null ? "" : ` (mean length ${short(tokens)} tokens)`}. The score of a cut answer says little about the policy.`,
+      advice: "Raise sampling.max_tokens (`--max-tokens`). A policy that never stops has not learnt its stop token: warm up with sft.",
+    });
+  }
+  if (truncated / episodes > LIMITED) {
+    findings.push({
+      rule: "episodes-limited",
+      severity: "hint",
+      what: `${source}: a limit of turns or of the context ended ${percent(truncated / episodes)} of the episodes before their environment did.`,
+      advice: "Raise max_turns of the environment, or the context (sampling.max_sequence_tokens, the model's positions). Check that the environment ends its episodes (`terminated: true`).",
+    });
+  }
+  return findings;
+}

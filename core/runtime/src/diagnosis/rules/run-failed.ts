@@ -1,0 +1,10 @@
+import type { Finding } from "../finding.ts";
+import type { RunRecord } from "../run-record.ts";
+
+/** The error that ended the run. */
+export function runFailed({ status, error }: RunRecord): Finding[] {
+  if (status !== "failed") return [];
+  const { code, message, hint } = error ?? {};
+  const what = message === undefined ? "The run failed; run.json does not say why." : `The run failed with ${code === undefined ? "" : `${code}: `}${message}`;
+  return [{ rule: "run-failed", severity: "problem", what, advice: hint ?? "Read engine.log and train.log in the run's directory." }];
+}
