@@ -63,6 +63,26 @@ describeWithEngine("mrlm train, from the configuration to the model (skipped whe
     expect(JSON.parse(stdout)).toMatchObject({ event: "evaluation", environment: "math@1", tasks: 8, greedy: last?.["greedy"] });
   }, 300_000);
 
+  test("U4: show prints what the model wrote, render what it read", async () => {
+    const best = await run(["show", directory, "--best", "-n", "1"]);
+    expect([best.code, best.stdout]).toEqual([0, expect.stringMatching(/^task (train|eval)\/\d+ · math@1 · .*\n {2}reward [\d.]+ \(correct .*\); terminated\n {2}user +sort \d+\n {2}assistant +\S/)]);
+    const { events } = await run(["show", directory, "--json", "--task", "eval/0", "-n", "99"]);
+    expect(events.map(({ event, step, stage }) => [event, step, stage])).toEqual([0, 3, 6].flatMap((step) => ["greedy", "sampled"].map((kind) => ["episode", step, `evaluation/${kind}`])));
+    expect(await run(["show", directory, "--task", "evil/0"])).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "eval/0"?') });
+    expect(await run(["show", join(output, "nothing")])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error RUN_NOT_FOUND/) });
+
+    const render = ["render", "--model", directory, "--environment", "math", "--task"];
+    const [prompt] = (await run([...render, "eval/0", "--json"])).events as unknown as { text: string; tokens: number[]; pieces: string[] }[];
+    // The very tokens that the run's first policy was shown.
+    const store = new TrajectoryStore(path("evaluations.sqlite"));
+    const [played] = store.find({ task: "eval/0", order: "newest", limit: 1 });
+    store.close();
+    const shown = Array.from(played?.trajectory.agents["agent"]?.segments[0]?.tokens ?? []).slice(0, prompt?.tokens.length);
+    expect([prompt?.tokens, prompt?.pieces.join("")]).toEqual([shown, prompt?.text]);
+    expect((await run([...render, "eval/0", "--ids"])).stdout).toMatch(/^math@1, task eval\/0: \d+ tokens of 64 positions\n\ntext\n<\|user\|>sort \d+.*\n\ntokens\nposition +id +token\n/);
+    expect(await run([...render, "evl/0"])).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "eval/0"?') });
+  }, 300_000);
+
   test("U1, U17: answers cut by max_tokens are in the table and the file of eval, and doctor finds them; -n counts tasks", async () => {
     const file = join(output, "cut.json");
     const { code, stdout, stderr } = await run(["eval", "--model", directory, "--environment", "math", "-n", "2", "--max-tokens", "1", "-o", file]);

@@ -6,13 +6,15 @@ import { engineCommand } from "./syntax/engine.ts";
 import { evalCommand } from "./syntax/eval.ts";
 import { infoCommand } from "./syntax/info.ts";
 import { joinCommand } from "./syntax/join.ts";
+import { renderCommand } from "./syntax/render.ts";
 import { scoreCommand } from "./syntax/score.ts";
 import { serveCommand } from "./syntax/serve.ts";
+import { showCommand } from "./syntax/show.ts";
 import { trainCommand } from "./syntax/train.ts";
 import { createConsole } from "./console/console.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly CommandModule[] = [trainCommand, joinCommand, evalCommand, collectCommand, doctorCommand, serveCommand, infoCommand, scoreCommand, engineCommand];
+const COMMANDS: readonly CommandModule[] = [trainCommand, joinCommand, evalCommand, collectCommand, showCommand, renderCommand, doctorCommand, serveCommand, infoCommand, scoreCommand, engineCommand];
 const JSON_FLAG = ["--json", "results as one JSON object a line on stdout"] as const;
 
 /** The command line: its commands and flags. */

@@ -23,8 +23,8 @@ async function train(
 
 const weights = (summary: RunSummary): Buffer => readFileSync(join(summary.directory, "model", "weights.bin"));
 const iterations = (directory: string): unknown[] => new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row);
-const episodes = (directory: string): unknown[] => {
-  const store = new TrajectoryStore(join(directory, "trajectories.sqlite"));
+const episodes = (directory: string, name = "trajectories.sqlite"): unknown[] => {
+  const store = new TrajectoryStore(join(directory, name));
   const all = [...store.read()].map(({ trajectory: { seconds: _, ...trajectory }, ...rest }) => ({ ...rest, trajectory }));
   store.close();
   return all;
@@ -54,6 +54,7 @@ describe("a run", () => {
       "run.json",
       "metrics.jsonl",
       "trajectories.sqlite",
+      "evaluations.sqlite",
       "tokenizer/tokenizer.json",
       "model/config.json",
       "checkpoints/00000007-2/manifest.json",
@@ -89,7 +90,7 @@ describe("a run", () => {
     const [again, other] = [await train(), await train({ ...CONFIG, seed: 8 })];
     expect(weights(again.summary)).toEqual(weights(whole.summary));
     expect(iterations(again.summary.directory)).toEqual(iterations(whole.summary.directory));
-    expect(episodes(again.summary.directory)).toEqual(episodes(whole.summary.directory));
+    for (const name of ["trajectories.sqlite", "evaluations.sqlite"]) expect(episodes(again.summary.directory, name)).toEqual(episodes(whole.summary.directory, name));
     expect(weights(other.summary)).not.toEqual(weights(whole.summary));
   });
 
@@ -132,7 +133,7 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
     const resumed = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
     expect(weights(resumed.summary)).toEqual(weights(whole.summary));
     expect(iterations(directory)).toEqual(iterations(whole.summary.directory));
-    expect(episodes(directory)).toEqual(episodes(whole.summary.directory));
+    for (const name of ["trajectories.sqlite", "evaluations.sqlite"]) expect(episodes(directory, name)).toEqual(episodes(whole.summary.directory, name));
     expect(resumed.summary.evaluations).toEqual(whole.summary.evaluations);
   });
 

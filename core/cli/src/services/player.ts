@@ -58,7 +58,8 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
       json: console.json,
     });
     closing.unshift(stopEnvironments);
-    const environment = await unlessLost(lost, playedEnvironment(host, config, args, options));
+    const named = await unlessLost(lost, namedEnvironment(host, config, args.environment, options));
+    const environment = { ...named, size: splitSize(named.description, args.split, named.ref.options ?? {}, { code: "USAGE" }) };
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
     // Playing needs no second machine.
     const { engine, isShared, stop } = await openEngine({ config: { ...config, distributed: { ...config.distributed, nnodes: 1 } }, plugins, logDirectory: undefined, signal });
@@ -86,11 +87,11 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
   }
 }
 
-async function playedEnvironment(host: EnvironmentHost, config: ResolvedConfig, { environment, split }: PlayerArguments, options: EnvironmentRef["options"]): Promise<PlayedEnvironment> {
+/** The environment that was named, under the options that were given or configured. */
+export async function namedEnvironment(host: EnvironmentHost, config: ResolvedConfig, environment: string, options: EnvironmentRef["options"]): Promise<Omit<PlayedEnvironment, "size">> {
   const { id } = await host.describe({ id: environment });
   const known = [...config.eval.environments, ...config.environments].find((each) => each.id === id || id.startsWith(`${each.id}@`));
   const ref = { id, options: options ?? known?.options ?? {} };
   const description = await host.describe(ref);
-  const size = splitSize(description, split, ref.options, { code: "USAGE" });
-  return { ref, description, size, ...(known?.max_turns === undefined ? {} : { maxTurns: known.max_turns }) };
+  return { ref, description, ...(known?.max_turns === undefined ? {} : { maxTurns: known.max_turns }) };
 }

@@ -1,5 +1,9 @@
-import type { EnvironmentRef, JsonObject, ModelId, RolloutSampling, Rollouts } from "@mrlm/spec";
+import type { EnvironmentRef, JsonObject, ModelId, RolloutSampling, Rollouts, Trajectory } from "@mrlm/spec";
 import { type EpisodeSummary, EpisodeTally } from "./summarise.ts";
+
+/** Labels of an evaluation's episodes. */
+export const GREEDY = "evaluation/greedy";
+export const SAMPLED = "evaluation/sampled";
 
 /** What to measure on. */
 export interface MeasuredEnvironment {
@@ -28,31 +32,35 @@ export async function evaluate(options: {
   /** Sampled episodes of each task; 0 for none. */
   readonly samples: number;
   readonly signal?: AbortSignal;
+  /** Called with the episodes of each group, their environment named as in the result. */
+  readonly onEpisodes?: (label: string, trajectories: readonly Trajectory[]) => void;
   /** Told after each group of episodes. */
   readonly onProgress?: (done: number, total: number) => void;
 }): Promise<EvaluationResult[]> {
-  const { rollouts, model, sampling, onProgress = () => undefined } = options;
+  const { rollouts, model, sampling, onEpisodes = () => undefined, onProgress = () => undefined } = options;
   const samples = sampling.temperature > 0 ? options.samples : 0;
   const results: EvaluationResult[] = [];
   const total = options.environments.reduce((sum, { tasks }) => sum + tasks.length * (1 + samples), 0);
   let done = 0;
   onProgress(done, total);
-  for (const { ref, tasks, maxTurns } of options.environments) {
+  for (const [index, { ref, tasks, maxTurns }] of options.environments.entries()) {
+    // The second entry of an environment that is configured twice, with other options, is another measurement.
+    const twins = options.environments.slice(0, index).filter((other) => other.ref.id === ref.id).length;
+    const environment = twins === 0 ? ref.id : `${ref.id}#${twins + 1}`;
     const play = async (label: string, groupSize: number, temperature: number): Promise<EpisodeSummary> => {
       const limits = { ...(maxTurns === undefined ? {} : { maxTurns }), ...(options.signal === undefined ? {} : { signal: options.signal }) };
       const request = { environment: ref, tasks, groupSize, model, label, sampling: { ...sampling, temperature }, ...limits };
       const tally = new EpisodeTally();
       for await (const group of rollouts.collect(request)) {
         for (const trajectory of group.trajectories) tally.add(trajectory);
+        onEpisodes(label, group.trajectories.map((trajectory) => ({ ...trajectory, environment })));
         onProgress((done += group.trajectories.length), total);
       }
       return tally.summary();
     };
-    const greedy = await play("evaluation/greedy", 1, 0);
-    const sampled = samples > 0 ? await play("evaluation/sampled", samples, sampling.temperature) : undefined;
-    // The second entry of an environment that is configured twice, with other options, is another measurement.
-    const twins = options.environments.slice(0, results.length).filter((other) => other.ref.id === ref.id).length;
-    results.push({ environment: twins === 0 ? ref.id : `${ref.id}#${twins + 1}`, tasks: tasks.length, greedy, ...(sampled === undefined ? {} : { sampled }) });
+    const greedy = await play(GREEDY, 1, 0);
+    const sampled = samples > 0 ? await play(SAMPLED, samples, sampling.temperature) : undefined;
+    results.push({ environment, tasks: tasks.length, greedy, ...(sampled === undefined ? {} : { sampled }) });
   }
   return results;
 }

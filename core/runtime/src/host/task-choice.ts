@@ -1,5 +1,6 @@
 import { MrlmError, type EnvironmentDefinition, type ResetOptions, type TaskId, type TaskSource } from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
+import { didYouMean } from "../names/nearest.ts";
 
 /** Checks the seed and task of a reset. What was left out is chosen: a seed at random, a training task by the seed. */
 export function settleReset(definition: EnvironmentDefinition, tasks: TaskSource, options: ResetOptions): Omit<ResetOptions, "signal"> {
@@ -29,7 +30,8 @@ export function checkTask(definition: EnvironmentDefinition, tasks: TaskSource, 
   const size = parsed === undefined || !Object.hasOwn(tasks.splits, parsed.split) ? undefined : tasks.splits[parsed.split];
   if (parsed === undefined || size === undefined || parsed.index >= size) {
     const offered = Object.entries(tasks.splits).map(([split, count]) => (count > 0 ? `${split}/0 to ${split}/${count - 1}` : `none of ${split}`));
-    throw new MrlmError("TASK_NOT_FOUND", `Environment ${definition.id} has no task "${task}"; it has ${offered.join(", ") || "none"}.`);
+    const nearest = parsed === undefined || size !== undefined ? "" : didYouMean(task, Object.keys(tasks.splits).map((split) => `${split}/${parsed.index}`));
+    throw new MrlmError("TASK_NOT_FOUND", `Environment ${definition.id} has no task "${task}"; it has ${offered.join(", ") || "none"}.${nearest}`);
   }
   return task;
 }

@@ -12,6 +12,8 @@ import { asWriteFailure } from "./write-failure.ts";
 
 const CONFIG = "config.yaml";
 const RECORD = "run.json";
+const TRAJECTORIES = "trajectories.sqlite";
+const EVALUATIONS = "evaluations.sqlite";
 
 /**
  * Everything that a run leaves behind:
@@ -21,7 +23,8 @@ const RECORD = "run.json";
  *     run.json              when it was begun and gone on with, with what versions, and what came of it
  *     lock                  held by the process that trains it
  *     metrics.jsonl         a row for each iteration and evaluation
- *     trajectories.sqlite   every episode, down to the tokens
+ *     trajectories.sqlite   every episode of the training, down to the tokens
+ *     evaluations.sqlite    every episode of the evaluations, in the same form
  *     tokenizer/            the tokenizer's files
  *     checkpoints/N/        complete checkpoints by step
  *     model/                the trained model, an ordinary Hugging Face directory
@@ -92,9 +95,24 @@ export class RunDirectory {
     return lockRun(this.path);
   }
 
-  /** The episodes' store; close it. */
+  /** The store of the training's episodes; close it. */
   openTrajectories(): TrajectoryStore {
-    return new TrajectoryStore(join(this.path, "trajectories.sqlite"));
+    return new TrajectoryStore(join(this.path, TRAJECTORIES));
+  }
+
+  /** The store of the evaluations' episodes; close it. */
+  openEvaluations(): TrajectoryStore {
+    return new TrajectoryStore(join(this.path, EVALUATIONS));
+  }
+
+  /** Whether episodes of evaluations are kept. */
+  get hasEvaluations(): boolean {
+    return existsSync(join(this.path, EVALUATIONS));
+  }
+
+  /** The stores that there are, to read; close them. */
+  keptEpisodes(): TrajectoryStore[] {
+    return [TRAJECTORIES, EVALUATIONS].map((name) => join(this.path, name)).filter((path) => existsSync(path)).map((path) => new TrajectoryStore(path));
   }
 
   /** Keeps the tokenizer's files: a continuation needs them, and engines do not send them again. */

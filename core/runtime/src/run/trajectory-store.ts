@@ -16,11 +16,31 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS trajectories_by_step ON trajectories (step);
 `;
 
+const REWARD = "(SELECT AVG(part.value ->> '$.total.value') FROM json_each(trajectories.agents) AS part WHERE part.value ->> '$.total.scored')";
+const UNSCORED = "EXISTS (SELECT 1 FROM json_each(trajectories.agents) AS part WHERE NOT part.value ->> '$.total.scored')";
+
+/** Conditions and leading columns of each order of a query. */
+const ORDERS = {
+  newest: { where: "1", by: "" },
+  best: { where: `error_code IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} DESC,` },
+  worst: { where: `error_code IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} ASC,` },
+  failed: { where: `(error_code IS NOT NULL OR ${UNSCORED})`, by: "" },
+} as const;
+
 /** A stored episode, and when it was played. */
 export interface StoredTrajectory {
   readonly step: number;
   readonly stage: string;
   readonly trajectory: Trajectory;
+}
+
+/** Episodes to look for. */
+export interface EpisodeQuery {
+  /** A task's id (`eval/3`), or a split (`eval`); all of them without one. */
+  readonly task?: string | undefined;
+  /** `best` and `worst`: by mean reward of the agents; `failed`: failed or without a score, the newest ones. */
+  readonly order: "newest" | "best" | "worst" | "failed";
+  readonly limit: number;
 }
 
 /** Why episodes have no reward. */
@@ -81,6 +101,26 @@ export class TrajectoryStore {
       .prepare("SELECT * FROM trajectories WHERE step BETWEEN ? AND ? ORDER BY rowid")
       .iterate(range.from ?? 0, range.to ?? Number.MAX_SAFE_INTEGER);
     for (const row of rows) yield toStored(row, segments.all(row["id"] as string));
+  }
+
+  /** The episodes that a query asks for, the first of its order first. */
+  find({ task, order, limit }: EpisodeQuery): StoredTrajectory[] {
+    const isTask = task === undefined ? "1" : "(task = :task OR task LIKE replace(replace(:task, '%', '\\%'), '_', '\\_') || '/%' ESCAPE '\\')";
+    const { where, by } = ORDERS[order];
+    const rows = this.#database.prepare(`SELECT * FROM trajectories WHERE ${isTask} AND ${where} ORDER BY ${by} rowid DESC LIMIT :limit`).all({ limit, ...(task === undefined ? {} : { task }) });
+    const segments = this.#database.prepare("SELECT * FROM segments WHERE trajectory = ? ORDER BY agent, position");
+    return rows.map((row) => toStored(row, segments.all(row["id"] as string)));
+  }
+
+  /** Tasks of which there are episodes. */
+  tasks(): string[] {
+    return this.#database.prepare("SELECT DISTINCT task FROM trajectories").all().map((row) => String(row["task"]));
+  }
+
+  /** The lowest and the highest step of which there are episodes. */
+  steps(): { readonly first: number | undefined; readonly last: number | undefined } {
+    const row = this.#database.prepare("SELECT MIN(step) AS first, MAX(step) AS last FROM trajectories").get();
+    return { first: (row?.["first"] ?? undefined) as number | undefined, last: (row?.["last"] ?? undefined) as number | undefined };
   }
 
   /** Why episodes failed, the most frequent code first. */

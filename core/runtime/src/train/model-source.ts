@@ -2,19 +2,10 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit";
 import { type CreateModelOptions, type JsonObject, type ModelSource, MrlmError } from "@mrlm/spec";
+import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 
 type ModelConfig = ResolvedConfig["model"];
-
-/** Files of a Hugging Face directory that make its tokenizer; only the first must be there. */
-const TOKENIZER_FILES = [
-  "tokenizer.json",
-  "tokenizer_config.json",
-  "chat_template.jinja",
-  "special_tokens_map.json",
-  "added_tokens.json",
-  "generation_config.json",
-];
 
 /** What the engine is asked to make of the configuration's `model`. Throws when its files are not there or not of the right kind. */
 export function policyOptions(config: ResolvedConfig): CreateModelOptions {

@@ -52,6 +52,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
   const versions = await describeVersions({ engine: info, plugins: options.plugins ?? {}, directory: config.base_directory });
   const record = new RunRecorder(run, { name: config.name, seed: config.seed }, versions, checkpoint?.path);
   const store = config.output.trajectories ? run.openTrajectories() : undefined;
+  const evaluations = config.output.trajectories && prepared.evaluation.length > 0 ? run.openEvaluations() : undefined;
   const never = new AbortController().signal;
   const resumedAt = record.hasBegunBefore ? Number(checkpoint?.state["step"] ?? 0) : undefined;
   const tracking = await trackRun(prepared, run, resumedAt, (text) => told({ kind: "notice", text }));
@@ -71,6 +72,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       isDeterministic: info.deterministic,
       checkpoint,
       store,
+      evaluations,
       logger,
       onEvent,
       drain: options.drain ?? never,
@@ -87,7 +89,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
     throw reason;
   } finally {
     await tracking.close(status);
-    store?.close();
+    for (const each of [store, evaluations]) each?.close();
   }
 }
 

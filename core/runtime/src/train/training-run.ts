@@ -1,4 +1,4 @@
-import { type AlgorithmRun, type Engine, type EnvironmentHost, type EnvironmentRef, type IterationReport, type LoadOptions, type Logger, MrlmError } from "@mrlm/spec";
+import { type AlgorithmRun, type Engine, type EnvironmentHost, type EnvironmentRef, type IterationReport, type LoadOptions, type Logger, MrlmError, type Trajectory } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
@@ -30,6 +30,8 @@ export interface TrainingRunParts {
   /** Where to go on; `undefined` starts at the beginning. */
   readonly checkpoint: Checkpoint | undefined;
   readonly store: TrajectoryStore | undefined;
+  /** Store of the evaluations' episodes. */
+  readonly evaluations: TrajectoryStore | undefined;
   readonly logger: Logger;
   readonly onEvent: (event: RunEvent) => void;
   /** Aborted: finish the iteration, write a checkpoint, stop. */
@@ -76,7 +78,7 @@ export class TrainingRun {
   }
 
   static async start(parts: TrainingRunParts): Promise<TrainingRun> {
-    const { checkpoint, engine, prepared, run, store, onEvent } = parts;
+    const { checkpoint, engine, prepared, run, store, evaluations, onEvent } = parts;
     const { state, extension } =
       checkpoint === undefined
         ? { state: initialState(), extension: undefined }
@@ -91,7 +93,7 @@ export class TrainingRun {
     const dropped = run.checkpoints.clean(checkpoint);
     if (dropped.length > 0) onEvent({ kind: "notice", text: `The run goes back to step ${state.step}: later checkpoints are removed (${dropped.join(", ")}).` });
     run.metrics.keep((row) => isKept(row, state));
-    store?.truncateAfter(state.step);
+    for (const each of [store, evaluations]) each?.truncateAfter(state.step);
     return new TrainingRun(parts, state, policy);
   }
 
@@ -300,6 +302,7 @@ export class TrainingRun {
         sampling: rolloutSampling(config.sampling),
         samples: config.eval.samples,
         signal: AbortSignal.any([drain, stop]),
+        onEpisodes: (kind, trajectories) => this.#keepEvaluated(kind, trajectories),
         onProgress: (done, total) => onEvent({ kind: "progress", done, total }),
       });
       const seconds = (performance.now() - began) / 1000;
@@ -315,15 +318,23 @@ export class TrainingRun {
     }
   }
 
+  /** The same episodes are played at each evaluation: the step and the environment's name make their ids unique. */
+  #keepEvaluated(kind: string, trajectories: readonly Trajectory[]): void {
+    const { step } = this.#state;
+    const kept = trajectories.map((trajectory) => ({ ...trajectory, id: `${step}/${trajectory.environment}/${trajectory.id}` }));
+    const [first] = kept;
+    if (first !== undefined) this.#parts.evaluations?.add(step, kind, [{ id: first.group, task: first.task, trajectories: kept }]);
+  }
+
   /** An algorithm that does not sample (SFT) has no reason to publish what it learnt; whoever samples next, or goes on from a scheduled checkpoint, has. */
   async #publish(): Promise<void> {
     if (!this.#state.isPublished) await this.#engine.publish(this.#policy.info.model);
   }
 
   async #checkpoint(): Promise<void> {
-    const { run, store, engine, prepared, onEvent } = this.#parts;
+    const { run, store, evaluations, engine, prepared, onEvent } = this.#parts;
     const began = performance.now();
-    store?.flush();
+    for (const each of [store, evaluations]) each?.flush();
     run.metrics.flush();
     const { step, stage } = this.#state;
     const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config, identitiesOf(prepared)), {

@@ -26,6 +26,7 @@ export const ERROR_CODES = {
   ENVIRONMENT_FAILED: { meaning: "An environment threw, or returned something malformed.", hint: "The message names the environment and its fault; its author must mend it.", retryable: false },
   ENVIRONMENT_NOT_FOUND: { meaning: "No environment of that name is on offer.", hint: "`mrlm info` lists those that are.", retryable: false },
   EPISODE_ENDED: { meaning: "A step came after the episode had ended, or before any reset.", hint: "Call reset first.", retryable: false },
+  EPISODE_NOT_FOUND: { meaning: "A run or a file has kept no episodes.", hint: "Set `output.trajectories: true` to keep the episodes of a run.", retryable: false },
   GRADIENT_SHAPE: { meaning: "A gradient does not have one number for each masked position.", hint: "Return arrays as long as the outputs.", retryable: false },
   GRAPH_LOST: { meaning: "The graph of a micro-batch was given up.", hint: "The engine computes it again by itself.", retryable: true },
   INTERNAL: { meaning: "A fault in mrlm itself.", hint: "Please report it with the message and the stack.", retryable: false },

@@ -34,7 +34,7 @@ export const checkpointSection = z.strictObject({
 /** `output`, when it is more than a directory. */
 export const outputSection = z.strictObject({
   directory: z.string().min(1).optional().describe("Where run directories are made, relative to the working directory; default `runs`"),
-  trajectories: z.boolean().optional().describe("Store every episode, down to the tokens; default true"),
+  trajectories: z.boolean().optional().describe("Store every episode of the training and of the evaluations, down to the tokens; default true"),
   save_dir: z.string().min(1).optional().describe("The seed system's name of `directory`"),
   log_interval: withoutEffect("each iteration is logged"),
   eval_interval: z.int().nonnegative().optional().describe("The seed system's place of `eval.every`"),

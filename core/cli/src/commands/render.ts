@@ -1,0 +1,57 @@
+import { toChatMessages } from "@mrlm/kit";
+import { directoryRenderer, PluginHost, type ResolvedConfig } from "@mrlm/runtime";
+import type { JsonObject, Observation } from "@mrlm/spec";
+import { jsonObject } from "../arguments.ts";
+import type { CommandContext } from "../command.ts";
+import { lineLogger } from "../console/line-logger.ts";
+import { promptText } from "../console/prompt-text.ts";
+import { openEnvironments, unlessLost } from "../services/environments.ts";
+import { namedEnvironment } from "../services/player.ts";
+import { playerConfig, type PlayerArguments } from "../services/player-config.ts";
+
+/** Options of `mrlm render`. */
+export interface RenderArguments extends Omit<PlayerArguments, "split" | "temperature" | "maxTokens"> {
+  readonly task: string;
+  readonly ids?: boolean;
+}
+
+/** Prints a task's first prompt as a model gets it: as text and as tokens. Starts no engine. */
+export async function render({ console, directory }: CommandContext, args: RenderArguments): Promise<void> {
+  const split = args.task.split("/")[0] as string;
+  const { config: found, path: configPath, overrides, modelDirectory, notice } = await playerConfig({ ...args, split });
+  const config: ResolvedConfig = { ...found, server: { ...found.server, spawn: false } };
+  if (notice !== undefined) console.note(`note: ${notice}`);
+  const { renderer, maxPositions } = directoryRenderer(modelDirectory);
+  const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
+  const plugins = await PluginHost.discover({ directory, logger: lineLogger((line) => console.note(line)), plugins: config.plugins, relativeTo: config.base_directory });
+  try {
+    const environments = await openEnvironments({
+      config, configPath, overrides, directory, plugins, json: console.json,
+      ...(options === undefined ? {} : { dataDirectory: directory }),
+      notice: (line) => console.note(`note: ${line}`),
+    });
+    try {
+      const { ref, description } = await namedEnvironment(environments.host, config, args.environment, options);
+      const observation = await unlessLost(environments.lost, firstObservation());
+      const { messages, tools, agent } = observation;
+      const { tokens } = renderer.render(messages, tools);
+      const maxTokens = config.sampling.max_tokens;
+      const prompt = { environment: ref.id, task: args.task, agent, text: renderer.decode(tokens), tokens: Array.from(tokens), pieces: Array.from(tokens, (id) => renderer.decode(Int32Array.of(id))), max_positions: maxPositions ?? null, max_tokens: maxTokens };
+      console.print(promptText(prompt, args.ids === true));
+      console.emit({ event: "prompt", ...prompt, messages: JSON.parse(JSON.stringify(messages.flatMap(toChatMessages))) as JsonObject[] });
+
+      async function firstObservation(): Promise<Observation> {
+        const session = await environments.host.open(ref);
+        try {
+          return await session.reset({ task: args.task as `${string}/${number}`, ...(description.determinism === "none" ? {} : { seed: config.seed }), signal: new AbortController().signal });
+        } finally {
+          await session.close();
+        }
+      }
+    } finally {
+      await environments.stop();
+    }
+  } finally {
+    await plugins.close();
+  }
+}

@@ -1,0 +1,50 @@
+import { type CollectedRow, toCollectedRows } from "@mrlm/kit";
+import type { RunDirectory } from "../run/run-directory.ts";
+import type { TrajectoryStore } from "../run/trajectory-store.ts";
+import { GREEDY } from "../evaluation/evaluate.ts";
+
+/** One held-out task, answered greedily by the first and by the last policy of a run. */
+export interface BeforeAndAfter {
+  readonly environment: string;
+  readonly task: string;
+  readonly before: CollectedRow;
+  readonly after: CollectedRow;
+}
+
+/**
+ * Two tasks of a run's first and last evaluation: the first that earned more afterwards, and the first that did not (of those below the best reward, if there are
+ * any). Empty where the evaluations were not kept, or there was one alone.
+ */
+export function beforeAndAfter(run: RunDirectory): BeforeAndAfter[] {
+  if (!run.hasEvaluations) return [];
+  const store = run.openEvaluations();
+  try {
+    const { first, last } = store.steps();
+    if (first === undefined || last === undefined || first === last) return [];
+    const [before, after] = [rowsAt(store, first), rowsAt(store, last)];
+    const pairs = [...after].flatMap(([key, row]) => {
+      const earlier = before.get(key);
+      return earlier === undefined ? [] : [{ environment: row.environment, task: row.task, before: earlier, after: row }];
+    });
+    return chosen(pairs);
+  } finally {
+    store.close();
+  }
+}
+
+function chosen(pairs: readonly BeforeAndAfter[]): BeforeAndAfter[] {
+  const scored = pairs.filter(({ before, after }) => before.reward !== null && after.reward !== null);
+  const gain = ({ before, after }: BeforeAndAfter): number => (after.reward as number) - (before.reward as number);
+  const best = Math.max(...scored.map(({ after }) => after.reward as number));
+  const improved = scored.filter((pair) => gain(pair) > 0);
+  const others = scored.filter((pair) => gain(pair) <= 0);
+  const notYet = others.find(({ after }) => (after.reward as number) < best) ?? scored.find((pair) => pair !== improved[0] && (pair.after.reward as number) < best);
+  const two = [improved[0], notYet ?? improved[1] ?? others[0], others[1]].filter((pair) => pair !== undefined);
+  return two.slice(0, 2);
+}
+
+/** Greedy episodes by what stays the same from one evaluation to the next. */
+function rowsAt(store: TrajectoryStore, step: number): Map<string, CollectedRow> {
+  const rows = Array.from(store.read({ from: step, to: step })).filter(({ stage }) => stage === GREEDY).flatMap(({ trajectory }) => toCollectedRows(trajectory, ""));
+  return new Map(rows.map((row) => [JSON.stringify([row.environment, row.task, row.agent]), row]));
+}

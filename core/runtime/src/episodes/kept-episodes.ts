@@ -1,0 +1,115 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { type CollectedRow, isCollectedRow, parseCollectedRow, toCollectedRows } from "@mrlm/kit";
+import { MrlmError } from "@mrlm/spec";
+import { readRows } from "../collection/rows.ts";
+import { didYouMean } from "../names/nearest.ts";
+import { RunDirectory } from "../run/run-directory.ts";
+import type { EpisodeQuery, StoredTrajectory } from "../run/trajectory-store.ts";
+
+/** One agent's part of an episode that a run or a collection has kept. */
+export interface KeptEpisode {
+  /** When it was played; `undefined` for a collected one. */
+  readonly step?: number;
+  /** The stage's name; `evaluation/greedy` or `evaluation/sampled` for an evaluation's. */
+  readonly stage?: string;
+  readonly row: CollectedRow;
+}
+
+/**
+ * Finds episodes of a run (its training and its evaluations), of a collected file, or of a directory with collected files. Rejects with RUN_NOT_FOUND for a path
+ * that is none of them, EPISODE_NOT_FOUND where there are no episodes, TASK_NOT_FOUND for a task that none was played of.
+ */
+export async function keptEpisodes(path: string, query: EpisodeQuery): Promise<KeptEpisode[]> {
+  const given = resolve(path);
+  const files = collectedFiles(given);
+  return files === undefined ? ofRun(given, query) : ofFiles(files, query);
+}
+
+/** The collected files that a path stands for; `undefined` for a run. */
+function collectedFiles(path: string): string[] | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isFile() === true && COLLECTED.includes(extname(path))) return [path];
+  if (stat?.isDirectory() !== true || existsSync(join(path, "config.yaml"))) return undefined;
+  const files = readdirSync(path).filter((name) => COLLECTED.includes(extname(name))).sort();
+  return files.length === 0 ? undefined : files.map((name) => join(path, name));
+}
+
+const COLLECTED = [".jsonl", ".parquet"];
+
+function ofRun(path: string, query: EpisodeQuery): KeptEpisode[] {
+  const run = openKept(path);
+  const stores = run.keptEpisodes();
+  try {
+    const isPlayedOrder = query.order === "newest" || query.order === "failed";
+    const found = stores.flatMap((store) => (isPlayedOrder ? store.find(query).toReversed() : store.find(query)));
+    if (found.length === 0) assertTask(query, stores.flatMap((store) => store.tasks()), run.path);
+    return firstOf(found.flatMap(toKept), query);
+  } finally {
+    for (const store of stores) store.close();
+  }
+}
+
+function openKept(path: string): RunDirectory {
+  let run: RunDirectory;
+  try {
+    run = RunDirectory.open(path);
+  } catch (error) {
+    if (!MrlmError.hasCode(error, "RUN_NOT_FOUND")) throw error;
+    throw runNotFound(path);
+  }
+  return run;
+}
+
+function runNotFound(path: string): MrlmError {
+  const runs = runsIn(path);
+  if (runs.length > 0) return new MrlmError("RUN_NOT_FOUND", `${path} is a directory of ${runs.length} runs: name one of them.`, { hint: `The newest is ${join(path, runs.at(-1) as string)}.` });
+  const what = existsSync(path) ? "is neither a run's directory nor a collected file (.jsonl, .parquet)." : `does not exist.${didYouMean(basename(path), runsIn(dirname(path)))}`;
+  return new MrlmError("RUN_NOT_FOUND", `${path} ${what}`, { hint: "Name a run's directory, as `mrlm train` prints it, or a file that `mrlm collect` has written." });
+}
+
+/** Names of the runs in a directory, the newest last. */
+function runsIn(directory: string): string[] {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  const names = readdirSync(directory).filter((name) => existsSync(join(directory, name, "run.json")));
+  const time = new Map(names.map((name) => [name, statSync(join(directory, name, "config.yaml"), { throwIfNoEntry: false })?.birthtimeMs ?? 0]));
+  return names.toSorted((one, other) => (time.get(one) as number) - (time.get(other) as number) || (one < other ? -1 : 1));
+}
+
+function toKept({ step, stage, trajectory }: StoredTrajectory): KeptEpisode[] {
+  return toCollectedRows(trajectory, "").map((row) => ({ step, stage, row }));
+}
+
+async function ofFiles(files: readonly string[], query: EpisodeQuery): Promise<KeptEpisode[]> {
+  const rows: CollectedRow[] = [];
+  for (const file of files) {
+    const values = await readRows(file, ".");
+    const place = values.findIndex((value) => !isCollectedRow(value));
+    if (place >= 0) throw new MrlmError("DATA_INVALID", `${file}: row ${place + 1} is not a collected episode.`, { hint: "Name a file that `mrlm collect` has written." });
+    rows.push(...values.map((value, i) => parseCollectedRow(value, `${file}: row ${i + 1}`)));
+  }
+  const { task, order } = query;
+  const isLost = (row: CollectedRow): boolean => Boolean(row.error) || Boolean(row.unscored);
+  const isWanted = (row: CollectedRow): boolean => (order === "failed" ? isLost(row) : order === "newest" || row.reward !== null);
+  const wanted = rows.filter((row) => (task === undefined || row.task === task || row.task.startsWith(`${task}/`)) && isWanted(row));
+  if (wanted.length === 0) assertTask(query, [...new Set(rows.map((row) => row.task))], files.join(", "));
+  return firstOf(wanted.map((row) => ({ row })), query);
+}
+
+/** The first ones in the order of the query; the newest last, as they were played. */
+function firstOf(episodes: readonly KeptEpisode[], { order, limit }: EpisodeQuery): KeptEpisode[] {
+  const reward = ({ row }: KeptEpisode): number => row.reward ?? Number.NaN;
+  if (order === "best") return episodes.toSorted((one, other) => reward(other) - reward(one)).slice(0, limit);
+  if (order === "worst") return episodes.toSorted((one, other) => reward(one) - reward(other)).slice(0, limit);
+  return episodes.toSorted((one, other) => (one.step ?? 0) - (other.step ?? 0)).slice(-limit);
+}
+
+/** Throws where nothing is kept at all, or nothing of the task. */
+function assertTask({ task }: EpisodeQuery, tasks: readonly string[], where: string): void {
+  if (tasks.length === 0) {
+    throw new MrlmError("EPISODE_NOT_FOUND", `${where} has kept no episodes.`, { hint: "A run keeps its episodes from the first evaluation or iteration on, unless `output.trajectories` is false; a stage without environments (sft and dpo with `data`) plays none." });
+  }
+  if (task === undefined || tasks.some((name) => name === task || name.startsWith(`${task}/`))) return;
+  const splits = [...Map.groupBy(tasks, (name) => name.split("/")[0] as string)].map(([split, of]) => `${of.length} of ${split}`);
+  throw new MrlmError("TASK_NOT_FOUND", `No episode of task "${task}" is kept in ${where}; there are tasks ${splits.join(", ")}.${didYouMean(task, tasks)}`, { hint: "Leave --task out to see which tasks there are, or name a split (--task eval)." });
+}
