@@ -52,7 +52,7 @@ function grpoCase(random: RandomStream): Case {
     const sampled = logprobs(random, random.integer(1, 6));
     return { rows: [], sampled, advantage: random.next() * 4 - 2, age: random.integer(0, 3) };
   });
-  const group = { episodes, hasSignal: true, isStale: false };
+  const group = { episodes };
   const count = episodes.reduce((sum, { sampled }) => sum + sampled.length, 0);
   const near = (values: readonly number[]): Float32Array => Float32Array.from(values, (value) => value + random.next() * 1.6 - 0.8);
   const sampled = episodes.flatMap((episode) => list(episode.sampled));

@@ -1,7 +1,7 @@
 import { type EpisodeCounts, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit";
 import type { AlgorithmContext, TrajectoryGroup } from "@mrlm/spec";
 import type { GrpoOptions } from "./options.ts";
-import { type GroupSample, toSamples } from "./samples.ts";
+import { type GroupSample, type RewardedGroup, rewardedGroups, toSamples } from "./samples.ts";
 
 /** Episodes of one iteration. */
 export interface Collected {
@@ -18,27 +18,26 @@ export interface Collected {
 /**
  * Plays one batch of groups. Groups that are left out are replaced by others: with dynamic sampling those without signal, in up to so many further
  * batches; with a limit of age those with an episode that is too old, in one. Otherwise groups without signal stay in the batch (their advantages are exactly
- * 0, and they count in the denominator).
+ * 0, and they count in the denominator). Advantages are taken once, over the groups that stay, so that they do not depend on which refill a group came in.
  */
 export async function collect(context: AlgorithmContext, options: GrpoOptions, order: TaskOrder, iteration: number, version: number): Promise<Collected> {
   const groups: TrajectoryGroup[] = [];
-  const samples: GroupSample[] = [];
+  const kept: RewardedGroup[] = [];
   const counts = noEpisodeCounts();
   const isDynamic = options.dynamic_sampling > 0;
   const mostRefills = Math.max(options.dynamic_sampling, options.max_staleness === undefined ? 0 : 1);
   let withoutSignal = 0;
   let refills = 0;
   for (;;) {
-    const tasks = order.take(options.prompts_per_step - samples.length);
+    const tasks = order.take(options.prompts_per_step - kept.length);
     const played = await playGroups(context, tasks, options.group_size, `grpo/${iteration}/${refills}`);
-    const taken = toSamples(played, options, version, context.sampling.maxTokens);
+    const found = rewardedGroups(played, options, version, context.sampling.maxTokens);
     groups.push(...played);
-    for (const name of Object.keys(counts) as (keyof EpisodeCounts)[]) counts[name] += taken.counts[name];
-    withoutSignal += taken.samples.filter(({ hasSignal }) => !hasSignal).length;
-    const kept = taken.samples.filter(({ hasSignal, isStale }) => !isStale && (hasSignal || !isDynamic));
-    samples.push(...kept);
-    if (samples.length >= options.prompts_per_step || refills >= mostRefills || context.signal.aborted) break;
+    for (const name of Object.keys(counts) as (keyof EpisodeCounts)[]) counts[name] += found.counts[name];
+    withoutSignal += found.rewarded.filter(({ hasSignal }) => !hasSignal).length;
+    kept.push(...found.rewarded.filter(({ hasSignal, isStale }) => !isStale && (hasSignal || !isDynamic)));
+    if (kept.length >= options.prompts_per_step || refills >= mostRefills || context.signal.aborted) break;
     refills++;
   }
-  return { samples: samples.filter(({ episodes }) => episodes.length > 0), groups, counts, withoutSignal, refills };
+  return { samples: toSamples(kept, options, version).filter(({ episodes }) => episodes.length > 0), groups, counts, withoutSignal, refills };
 }

@@ -18,43 +18,60 @@ export interface EpisodeSample {
 /** The episodes of one group; they share their prompt. */
 export interface GroupSample {
   readonly episodes: readonly EpisodeSample[];
-  /** Whether two of its episodes earned differently. */
+}
+
+/** A group before its advantages are known. */
+export interface RewardedGroup {
+  /** For each agent, its episodes with their rewards; they are compared with each other. */
+  readonly agents: readonly (readonly RewardedEpisode[])[];
+  /** Whether two episodes of one agent earned differently. */
   readonly hasSignal: boolean;
-  /** Whether an episode of it was too old. */
+  /** Whether an episode was left out because it was too old. */
   readonly isStale: boolean;
 }
 
+interface RewardedEpisode {
+  readonly episode: LearnableEpisode;
+  /** The environment's, minus the penalty of length. */
+  readonly reward: number;
+}
+
 /**
- * From trajectories to advantages. An episode is compared with those of its own group, told by its id, and, where there are several agents, of the same
- * agent. Failed, unscored, stale and (with `on_length: mask`) cut episodes are left out before the baseline is taken, and counted.
+ * The episodes of each group that can be learnt from. Failed, unscored, stale and (with `on_length: mask`) cut episodes are left out and counted, before
+ * any baseline is taken.
  *
  * @param version the newest weight version
  * @param maxTokens that a turn may have
  */
-export function toSamples(groups: readonly TrajectoryGroup[], options: GrpoOptions, version: number, maxTokens: number): { readonly samples: GroupSample[]; readonly counts: EpisodeCounts } {
+export function rewardedGroups(groups: readonly TrajectoryGroup[], options: GrpoOptions, version: number, maxTokens: number): { readonly rewarded: RewardedGroup[]; readonly counts: EpisodeCounts } {
   const counts = noEpisodeCounts();
   const rules = { dropCut: options.on_length === "mask", oldestVersion: options.max_staleness === undefined ? undefined : version - options.max_staleness };
-  const stale: boolean[] = [];
-  const peers = groups.map(({ trajectories }, g) => {
-    const before = counts.stale;
-    const byAgent = Object.groupBy(
-      trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts)),
-      ({ agent }) => agent,
+  const rewarded = groups.map(({ trajectories }): RewardedGroup => {
+    const staleBefore = counts.stale;
+    const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
+    const agents = Object.values(Object.groupBy(episodes, ({ agent }) => agent)).map((own = []) =>
+      own.map((episode) => ({ episode, reward: episode.reward + lengthPenalty(episode, options, maxTokens) })),
     );
-    stale[g] = counts.stale > before;
-    return Object.values(byAgent).map((episodes = []) => episodes.map((episode) => ({ episode, reward: episode.reward + lengthPenalty(episode, options, maxTokens) })));
+    return { agents, hasSignal: agents.some((own) => hasSignal(own.map(({ reward }) => reward))), isStale: counts.stale > staleBefore };
   });
-  const rewards = peers.map((agents) => agents.map((episodes) => episodes.map(({ reward }) => reward)));
-  const advantages = groupAdvantages(rewards.flat(), options.baseline, options.scale).values();
-  const samples = peers.map((agents, g) => ({
+  return { rewarded, counts };
+}
+
+/**
+ * From rewards to advantages. An episode is compared with those of its own group and agent; `scale: batch_std` divides by a number of all groups given here,
+ * which must therefore be those of the whole batch.
+ *
+ * @param version the newest weight version
+ */
+export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions, version: number): GroupSample[] {
+  const rewards = groups.flatMap(({ agents }) => agents.map((episodes) => episodes.map(({ reward }) => reward)));
+  const advantages = groupAdvantages(rewards, options.baseline, options.scale).values();
+  return groups.map(({ agents }) => ({
     episodes: agents.flatMap((episodes) => {
       const found = advantages.next().value as number[];
       return episodes.map(({ episode: { rows, sampled, oldestVersion } }, i) => ({ rows, sampled, advantage: found[i] as number, age: Math.max(0, version - oldestVersion) }));
     }),
-    hasSignal: (rewards[g] as number[][]).some(hasSignal),
-    isStale: stale[g] as boolean,
   }));
-  return { samples, counts };
 }
 
 /** Of the longest turn: it is turns that `sampling.max_tokens` limits. */

@@ -1,8 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import { score, unscored } from "@mrlm/spec";
 import fc from "fast-check";
-import { toSamples } from "../src/samples.ts";
+import { rewardedGroups, toSamples as samplesOf } from "../src/samples.ts";
 import { episode, group, options, segment, turn } from "./support/groups.ts";
+
+/** Both steps: what can be learnt from, then its advantages. */
+function toSamples(...[groups, chosen, version, maxTokens]: Parameters<typeof rewardedGroups>) {
+  const { rewarded, counts } = rewardedGroups(groups, chosen, version, maxTokens);
+  return { rewarded, counts, samples: samplesOf(rewarded, chosen, version) };
+}
 
 const advantagesOf = (...parameters: Parameters<typeof toSamples>): number[][] => toSamples(...parameters).samples.map(({ episodes }) => episodes.map(({ advantage }) => advantage));
 const failed = episode(5, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } });
@@ -30,8 +36,9 @@ describe("toSamples", () => {
   });
 
   test("numerics 9: a group whose other members failed has no signal and advantage exactly 0", () => {
-    const { samples } = toSamples([group(episode(1), failed, notScored)], options({ scale: "group_std" }), 1, 8);
-    expect(samples[0]).toMatchObject({ hasSignal: false, episodes: [{ advantage: 0 }] });
+    const { samples, rewarded } = toSamples([group(episode(1), failed, notScored)], options({ scale: "group_std" }), 1, 8);
+    expect(rewarded[0]?.hasSignal).toBe(false);
+    expect(samples[0]).toMatchObject({ episodes: [{ advantage: 0 }] });
   });
 
   test("several agents are each compared with themselves in the other episodes", () => {
@@ -52,7 +59,7 @@ describe("toSamples", () => {
     const old = segment([0, 1, 1], { versions: Int32Array.of(-1, 2, 5) });
     const groups = [group(episode(1, {}, [old]), episode(0)), group(episode(1, {}, [segment([0, 1], { versions: Int32Array.of(-1, 4) })]))];
     const strict = toSamples(groups, options({ max_staleness: 1 }), 5, 8);
-    expect([strict.counts.stale, strict.samples.map(({ isStale }) => isStale)]).toEqual([2, [true, false]]);
+    expect([strict.counts.stale, strict.rewarded.map(({ isStale }) => isStale)]).toEqual([2, [true, false]]);
     const aged = (max_staleness: number): number => toSamples([group(episode(1, {}, [segment([0, 1], { versions: Int32Array.of(-1, 3) })]))], options({ max_staleness }), 5, 8).counts.stale;
     expect([aged(1), aged(2)]).toEqual([1, 0]);
     expect(toSamples(groups, options({ max_staleness: 4 }), 5, 8).counts.stale).toBe(0);

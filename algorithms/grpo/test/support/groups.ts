@@ -49,4 +49,4 @@ export const sample = (advantage: number, masks: number[][], sampled?: number[])
   age: 0,
 });
 
-export const groupSample = (...episodes: EpisodeSample[]): GroupSample => ({ episodes, hasSignal: true, isStale: false });
+export const groupSample = (...episodes: EpisodeSample[]): GroupSample => ({ episodes });
