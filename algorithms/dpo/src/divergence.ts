@@ -2,19 +2,37 @@ import type { AlgorithmContext, EngineSequence, ModelId } from "@mrlm/spec";
 import type { Pair } from "./pair.ts";
 import { logprobSums } from "./reference.ts";
 
+/** KTO's baseline for one batch. */
+export interface Divergence {
+  /** In nats, at least 0. */
+  readonly value: number;
+  /** Answers whose end was left out, because after the other prompt they were longer than the model's positions; of so many. */
+  readonly cut: { readonly sum: number; readonly count: number };
+}
+
 /**
  * KTO's estimate of KL(π‖ref) (arXiv 2402.01306, section 4.1): the mean of logπ - logref over answers that belong to the prompt of another pair of
- * the batch, no less than 0. It is a constant to the gradient.
+ * the batch, no less than 0. It is a constant to the gradient. An answer that is too long after the other prompt counts with the tokens that fit: each
+ * prompt leaves room for at least one, because it fits with its own answer.
  */
-export async function mismatchedDivergence(context: AlgorithmContext, pairs: readonly Pair[]): Promise<number> {
-  if (pairs.length < 2) return 0;
+export async function mismatchedDivergence(context: AlgorithmContext, pairs: readonly Pair[]): Promise<Divergence> {
+  const cut = { sum: 0, count: 2 * pairs.length };
+  if (pairs.length < 2) return { value: 0, cut };
+  const { models } = await context.engine.describe();
+  const longest = models.find(({ model }) => model === context.policy)?.maxPositions ?? Number.POSITIVE_INFINITY;
+  const joined = (asked: readonly EngineSequence[], answered: readonly EngineSequence[]): EngineSequence[] => {
+    const { tokens, mask } = join(asked, answered);
+    if (tokens.length <= longest) return [{ tokens, mask }];
+    cut.sum++;
+    return [{ tokens: tokens.subarray(0, longest), mask: mask.subarray(0, longest) }];
+  };
   const shifted = pairs.map((pair, i): Pair => {
     const next = pairs[(i + 1) % pairs.length] as Pair;
-    return { chosen: [join(pair.chosen, next.chosen)], rejected: [join(pair.rejected, next.rejected)] };
+    return { chosen: joined(pair.chosen, next.chosen), rejected: joined(pair.rejected, next.rejected) };
   });
   const under = async (model: ModelId): Promise<number> => (await logprobSums(context, model, shifted)).reduce((sum, { chosen, rejected }) => sum + chosen + rejected, 0);
   const difference = (await under(context.policy)) - (await under(await context.reference()));
-  return Math.max(0, difference / (2 * pairs.length));
+  return { value: Math.max(0, difference / (2 * pairs.length)), cut };
 }
 
 /** The prompt of the first answer with what was said in the first sequence of the other. */

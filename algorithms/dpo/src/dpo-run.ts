@@ -1,13 +1,15 @@
 import { episodeMetrics, meanOf, optimStepOptions, playSeconds } from "@mrlm/kit";
-import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
+import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject, Metrics } from "@mrlm/spec";
 import { batchMetrics, type PairOutcome } from "./batch-metrics.ts";
-import { mismatchedDivergence } from "./divergence.ts";
+import { type Divergence, mismatchedDivergence } from "./divergence.ts";
 import type { CollectedPairs } from "./episode-pairs.ts";
 import type { DpoOptions } from "./options.ts";
 import { answerTokens, isUnfinished, type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
 import { type AnswerLogprobs, preferenceLoss } from "./preference-loss.ts";
-import { preferences } from "./preferences.ts";
+import { preferences, withoutPairs } from "./preferences.ts";
 import { reference } from "./reference.ts";
+
+const NO_PAIR = "in no group did two scored episodes earn differently";
 
 /** Direct preference optimisation: pairs from a file or from episodes, compared with the policy as it was at the beginning. */
 export async function startDpo(context: AlgorithmContext, options: DpoOptions): Promise<AlgorithmRun> {
@@ -20,13 +22,14 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
     const began = performance.now();
     const collected = await playIfDue();
     const played = performance.now();
-    if (preparedRound !== data.round) {
+    if (data.pairs.length === 0) return reportWithoutPairs(collected as CollectedPairs, (played - began) / 1000);
+    if (preparedRound !== data.pairsRound) {
       await before.prepare(data.pairs);
-      preparedRound = data.round;
+      preparedRound = data.pairsRound;
     }
     const indices = data.take(options.batch_size);
     const pairs = indices.map((index) => data.pairs[index] as Pair);
-    const { outcomes, computedTokens } = await accumulate(pairs, await before.sums(indices, data.pairs));
+    const { outcomes, divergence, computedTokens } = await accumulate(pairs, await before.sums(indices, data.pairs));
     const update = optimStepOptions(options, step + 1, options.steps);
     const applied = await context.engine.optimStep({ model: context.policy, ...update });
     step++;
@@ -34,7 +37,8 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
       iteration: step,
       metrics: {
         ...batchMetrics(outcomes, options.beta),
-        ...(collected === undefined ? {} : { ...episodeMetrics(collected.groups, collected.counts), "groups/paired": { sum: collected.pairs.length, count: collected.groups.length } }),
+        ...(divergence === undefined ? {} : { "kto/divergence": divergence.value, "kto/mismatched_cut": divergence.cut }),
+        ...(collected === undefined ? {} : roundMetrics(collected)),
         ...(applied.applied ? { "optim/grad_norm": applied.gradNorm } : {}),
         "optim/learning_rate": update.learningRate,
         "optim/skipped": Number(!applied.applied),
@@ -47,19 +51,37 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
         training: (performance.now() - played) / 1000,
       },
       ...(collected === undefined ? {} : { trajectories: collected.groups }),
-      ...(applied.applied ? {} : { notices: [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`] }),
+      notices: [
+        ...(collected?.pairs.length === 0 ? [`Round ${data.round} of episodes made no pair (${NO_PAIR}): the ${data.pairs.length} pairs of round ${data.pairsRound} stay`] : []),
+        ...(applied.applied ? [] : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`]),
+      ],
     };
   }
 
   async function playIfDue(): Promise<CollectedPairs | undefined> {
+    if (!data.isDue(step + 1)) return undefined;
     // Episodes are played by what has been learnt so far.
-    const isLater = options.data === undefined && options.collect_every > 0 && step > 0 && step % options.collect_every === 0;
-    if (isLater) await context.engine.publish(context.policy);
-    return data.refresh(step + 1);
+    if (step > 0) await context.engine.publish(context.policy);
+    return data.collect();
   }
 
-  async function accumulate(pairs: readonly Pair[], references: readonly PairSums[]): Promise<{ outcomes: PairOutcome[]; computedTokens: number }> {
-    const divergence = options.loss === "kto" ? await mismatchedDivergence(context, pairs) : 0;
+  /** Skips a step before the first pair. Throws DATA_INVALID where no later step would play again. */
+  function reportWithoutPairs(collected: CollectedPairs, seconds: number): IterationReport {
+    step++;
+    if (options.collect_every === 0 || step >= options.steps) {
+      throw withoutPairs(`Of the ${collected.groups.length} groups of the last round none had two scored episodes that earned differently: play more tasks, larger groups, or easier tasks.`);
+    }
+    return {
+      iteration: step,
+      metrics: { ...roundMetrics(collected), "data/pairs": 0 },
+      seconds: playSeconds(collected.groups, seconds),
+      trajectories: collected.groups,
+      notices: [`Round ${data.round} of episodes made no pair (${NO_PAIR}): the weights stay as they are, and step ${step + 1} plays other tasks`],
+    };
+  }
+
+  async function accumulate(pairs: readonly Pair[], references: readonly PairSums[]): Promise<{ outcomes: PairOutcome[]; divergence: Divergence | undefined; computedTokens: number }> {
+    const divergence = options.loss === "kto" ? await mismatchedDivergence(context, pairs) : undefined;
     const outcomes: PairOutcome[] = [];
     const { stopTokenIds } = context.renderer;
     const { computedTokens } = await context.engine.forwardBackward({
@@ -72,14 +94,14 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
         const [policy, frozen] = [pairSums(pair, outputs), references[unit] as PairSums];
         const answer = (name: keyof PairSums): AnswerLogprobs => ({ policy: policy[name], reference: frozen[name], tokens: answerTokens(pair[name]) });
         const [chosen, rejected] = [answer("chosen"), answer("rejected")];
-        const { loss, chosenSlope, rejectedSlope } = preferenceLoss(chosen, rejected, options, divergence);
+        const { loss, chosenSlope, rejectedSlope } = preferenceLoss(chosen, rejected, options, divergence?.value);
         const isCut = { chosen: isUnfinished(pair.chosen, stopTokenIds), rejected: isUnfinished(pair.rejected, stopTokenIds) };
         outcomes[unit] = { loss, chosen, rejected, entropy: meanOf(outputs.entropy ?? []), isCut };
         return { logprob: new Float32Array(chosen.tokens + rejected.tokens).fill(chosenSlope, 0, chosen.tokens).fill(rejectedSlope, chosen.tokens) };
       },
       signal: context.signal,
     });
-    return { outcomes, computedTokens };
+    return { outcomes, divergence, computedTokens };
   }
 
   return {
@@ -94,4 +116,8 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
       before.restore(state["reference"] as JsonObject);
     },
   };
+}
+
+function roundMetrics({ groups, counts, pairs }: CollectedPairs): Metrics {
+  return { ...episodeMetrics(groups, counts), "groups/paired": { sum: pairs.length, count: groups.length } };
 }

@@ -1,4 +1,4 @@
-import { epochOrder, type EpochOrder, taskOrder } from "@mrlm/kit";
+import { epochOrder, type EpochOrder, type TaskOrder, taskOrder } from "@mrlm/kit";
 import { type AlgorithmContext, type JsonObject, MrlmError } from "@mrlm/spec";
 import { collectPairs, type CollectedPairs } from "./episode-pairs.ts";
 import { pairsFromFile } from "./file-pairs.ts";
@@ -7,12 +7,16 @@ import { type Pair, pairFromJson, pairToJson } from "./pair.ts";
 
 /** Pairs to learn from, in a random order without replacement in each epoch. */
 export interface Preferences {
-  /** Plays episodes if it is time to, before step number `step` (the first is 1). */
-  refresh(step: number): Promise<CollectedPairs | undefined>;
+  /** Whether episodes are due before step number `step` (the first is 1): on schedule, and at each step while there is no pair yet. */
+  isDue(step: number): boolean;
+  /** Plays one round of episodes. Their pairs replace the present ones; a round without a pair leaves these as they are. */
+  collect(): Promise<CollectedPairs>;
   readonly pairs: readonly Pair[];
-  /** Rounds of collection so far: the same number, the same pairs. */
+  /** Rounds of collection so far. */
   readonly round: number;
-  /** Indices of the next pairs. */
+  /** The round that `pairs` are of: the same number, the same pairs. */
+  readonly pairsRound: number;
+  /** Indices of the next pairs. There must be one. */
   take(count: number): number[];
   /** Passes over the present pairs. */
   epochs(): number;
@@ -25,24 +29,19 @@ export async function preferences(context: AlgorithmContext, options: DpoOptions
   const tasks = options.data === undefined ? taskOrder(context, "dpo/tasks") : undefined;
   let pairs: readonly Pair[] = options.data === undefined ? [] : await pairsFromFile(context, options.data, options.pairs_per_group);
   let round = 0;
-  let order: EpochOrder | undefined;
-  const begin = (): EpochOrder => {
-    if (pairs.length === 0) {
-      throw new MrlmError("DATA_INVALID", "There is not one pair to learn from.", {
-        hint: options.data === undefined ? "In every group that was played all episodes earned the same: play more tasks, larger groups, or easier tasks." : "The file has no rows, or in each of its groups all episodes earned the same.",
-      });
-    }
-    return epochOrder(pairs.length, `dpo/order/${round}`, context.seed);
-  };
-  if (tasks === undefined) order = begin();
+  let pairsRound = 0;
+  const orderOf = (): EpochOrder | undefined => (pairs.length === 0 ? undefined : epochOrder(pairs.length, `dpo/order/${pairsRound}`, context.seed));
+  let order = orderOf();
+  if (tasks === undefined && order === undefined) throw withoutPairs("The file has no rows, or in each of its groups all episodes earned the same.");
   return {
-    async refresh(step) {
-      const isDue = round === 0 || (options.collect_every > 0 && (step - 1) % options.collect_every === 0);
-      if (tasks === undefined || !isDue) return undefined;
-      const collected = await collectPairs(context, options, tasks, round + 1);
+    isDue: (step) => tasks !== undefined && (order === undefined || (options.collect_every > 0 && step > 1 && (step - 1) % options.collect_every === 0)),
+    async collect() {
+      const collected = await collectPairs(context, options, tasks as TaskOrder, round + 1);
       round++;
+      if (collected.pairs.length === 0) return collected;
       pairs = collected.pairs;
-      order = begin();
+      pairsRound = round;
+      order = orderOf();
       return collected;
     },
     get pairs() {
@@ -51,17 +50,26 @@ export async function preferences(context: AlgorithmContext, options: DpoOptions
     get round() {
       return round;
     },
+    get pairsRound() {
+      return pairsRound;
+    },
     take: (count) => (order as EpochOrder).take(count),
-    epochs: () => (order?.position() ?? 0) / pairs.length,
-    state: () => ({ round, position: order?.position() ?? 0, ...(tasks === undefined ? {} : { tasks: tasks.state(), pairs: pairs.map(pairToJson) }) }),
+    epochs: () => (order === undefined ? 0 : order.position() / pairs.length),
+    state: () => ({ round, pairsRound, position: order?.position() ?? 0, ...(tasks === undefined ? {} : { tasks: tasks.state(), pairs: pairs.map(pairToJson) }) }),
     restore(state) {
       round = Number(state["round"]);
+      pairsRound = Number(state["pairsRound"]);
       if (tasks !== undefined) {
         tasks.restore(state["tasks"] as JsonObject);
         pairs = (state["pairs"] as JsonObject[]).map(pairFromJson);
-        order = begin();
+        order = orderOf();
       }
       order?.seek(Number(state["position"]));
     },
   };
+}
+
+/** The error of a stage that cannot learn anything. */
+export function withoutPairs(hint: string): MrlmError {
+  return new MrlmError("DATA_INVALID", "There is not one pair to learn from.", { hint });
 }

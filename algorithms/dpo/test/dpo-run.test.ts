@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { JsonObject, Mean } from "@mrlm/spec";
 import { score } from "@mrlm/spec";
-import { BigramEngine, type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { BigramEngine, type BigramOutcome, lettersEnvironment, recordingEngine, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { dpo } from "../src/index.ts";
 
 const data = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");
@@ -80,9 +80,58 @@ describe("dpo on a bigram model", () => {
     }
   });
 
-  test("groups whose episodes all earned the same make no pair, and a run without any says so", async () => {
-    const dull = lettersEnvironment({ reward: () => score(1) });
-    await expect(trainBigram({ ...training(COLLECTED), environments: [dull] })).rejects.toMatchObject({ code: "DATA_INVALID", hint: expect.stringMatching(/earned the same/) });
+  describe("M3: rounds of episodes without a pair", () => {
+    const options = { ...COLLECTED, steps: 12 };
+    const taskIndex = (task: string): number => Number(task.split("/")[1]);
+    /** Tasks of each round. Rounds have the same tasks whatever is learnt: 3 x 12 of 64. */
+    const rounds = trainBigram(training(options)).then(({ reports }) => reports.flatMap(({ trajectories = [] }) => (trajectories.length === 0 ? [] : [new Set(trajectories.map(({ task }) => taskIndex(task)))])));
+    /** Every episode of the tasks of this round earns the same. */
+    const without = async (round: number) => {
+      const dull = (await rounds)[round] as Set<number>;
+      const reward = (text: string, { index }: { readonly index: number }) => score(dull.has(index) ? 1 : [...text].filter((letter) => letter === "a").length / Math.max(1, text.length));
+      return { ...training(options), environments: [lettersEnvironment({ reward })] };
+    };
+    const pairsOf = ({ reports }: BigramOutcome): unknown[] => reports.map(({ metrics }) => metrics["data/pairs"]);
+
+    test("a later one keeps the pairs of the one before, with a notice; the run can be resumed", async () => {
+      const whole = await trainBigram(await without(1));
+      const pairs = pairsOf(whole);
+      expect(pairs.slice(0, 8)).toEqual(Array(8).fill(pairs[0]));
+      expect(whole.reports[4]).toMatchObject({ metrics: { "groups/paired": { sum: 0, count: 12 } }, notices: [expect.stringMatching(/^Round 2 of episodes made no pair .*: the \d+ pairs of round 1 stay$/)] });
+      for (const dieAt of [5, 7, 9]) expect((await trainBigramInterrupted(await without(1), dieAt)).weights).toEqual(whole.weights);
+    });
+
+    test("the first one leaves the weights as they are, with a notice, and the next step plays other tasks", async () => {
+      const whole = await trainBigram(await without(0));
+      expect(whole.reports[0]).toMatchObject({ metrics: { "data/pairs": 0 }, notices: [expect.stringMatching(/^Round 1 of episodes made no pair .* step 2 plays other tasks$/)] });
+      expect(whole.reports[0]?.metrics["loss/preference"]).toBeUndefined();
+      expect(new Set(whole.reports[1]?.trajectories?.map(({ task }) => taskIndex(task)))).toEqual((await rounds)[1]);
+      expect(whole.reports.slice(1).every(({ metrics }) => metrics["loss/preference"] !== undefined)).toBe(true);
+      expect((await trainBigramInterrupted(await without(0), 1)).weights).toEqual(whole.weights);
+    });
+
+    test("a stage with one round and no pair ends at once; one with several ends only when it plays no more", async () => {
+      const dull = [lettersEnvironment({ reward: () => score(1) })];
+      const error = { code: "DATA_INVALID", hint: expect.stringMatching(/earned differently/) };
+      for (const [collect_every, roundsPlayed] of [[0, 1], [4, 10]] as const) {
+        const { engine, asked } = recordingEngine();
+        let publications = 0;
+        const counting = new Proxy(engine, { get: (target, name: keyof typeof engine) => (name === "publish" ? (model: string) => (publications++, target.publish(model)) : target[name]) });
+        await expect(trainBigram({ ...training({ ...COLLECTED, collect_every }), environments: dull, engine: counting })).rejects.toMatchObject(error);
+        // Weights are published when the run begins, and before each round but the first.
+        expect([asked.steps.length, publications]).toEqual([0, roundsPlayed]);
+      }
+    });
+  });
+
+  test("M4: kto's mismatched prompt and answer stay within the model's positions", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "uneven.jsonl");
+    // With the template's marks 16 tokens each: a long prompt, then a long answer.
+    const rows = [{ prompt: "123456789012", chosen: "a", rejected: "d" }, { prompt: "1", chosen: "abababababab", rejected: "dcdcdcdcdcdc" }];
+    writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
+    const model = { random: { config: { initializer_range: 0.5, max_position_embeddings: 17 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } } };
+    const { reports } = await trainBigram(training({ data: path, loss: "kto", batch_size: 2, steps: 2 }, { model }));
+    expect(reports[0]?.metrics["kto/mismatched_cut"]).toEqual({ sum: 2, count: 4 });
   });
 
   test.each([

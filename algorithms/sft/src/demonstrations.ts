@@ -26,7 +26,12 @@ async function demonstrationSource(context: AlgorithmContext, options: SftOption
   };
   const step = Math.max(1, Math.floor(size / PROBED));
   const probed = await demonstrate(Array.from({ length: Math.min(size, PROBED) }, (_, i) => `train/${i * step}`));
-  if (probed.length > 0 && probed.every(({ weights }) => weights.length === 0)) {
+  if (size > 0 && probed.length === 0) {
+    throw new MrlmError("DATA_INVALID", `There is nothing to learn in the demonstrations of ${environment.ref.id}: all ${Math.min(size, PROBED)} that were looked at are longer than ${limit.tokens} tokens.`, {
+      hint: "Raise max_length, use a model with more positions, or choose on_overlong: truncate.",
+    });
+  }
+  if (probed.every(({ weights }) => weights.length === 0)) {
     throw new MrlmError("DATA_INVALID", `There is nothing to learn in the demonstrations of ${environment.ref.id}: in none of them does an observation follow a turn.`, {
       hint: "Learn its actions (action_weight above 0), or give an environment of several turns.",
     });

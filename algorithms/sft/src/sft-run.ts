@@ -9,12 +9,26 @@ import { targetMetrics } from "./target-metrics.ts";
 export async function startSft(context: AlgorithmContext, options: SftOptions): Promise<AlgorithmRun> {
   const conversations = await openConversations(context, options);
   let step = 0;
+  let skipped = 0;
+
+  /** Notices of the sources, on the first step. */
+  const openingNotices = (): readonly string[] => (step === 1 ? conversations.notices : []);
 
   async function iterate(): Promise<IterationReport> {
     const began = performance.now();
     const sequences = await conversations.take(options.batch_size);
     const batch = sftBatch(sequences, options.aggregation);
     const prepared = performance.now();
+    if (batch.units.length === 0) {
+      step++;
+      skipped++;
+      return {
+        iteration: step,
+        metrics: { "optim/skipped": 1, "tokens/target": 0, "data/epoch": conversations.epochs() },
+        seconds: { environment: (prepared - began) / 1000 },
+        notices: [...openingNotices(), `Step ${step} had no token to learn in its ${options.batch_size} conversations and was skipped (${skipped} of ${step} steps so far): raise batch_size, or change max_length, on_overlong or the weights`],
+      };
+    }
     const pass = await context.engine.forwardBackward({
       model: context.policy,
       units: batch.units,
@@ -39,7 +53,7 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
         "data/epoch": conversations.epochs(),
       },
       seconds: { environment: (prepared - began) / 1000, training: (performance.now() - prepared) / 1000 },
-      notices: [...(step === 1 ? conversations.notices : []), ...(applied.applied ? [] : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`])],
+      notices: [...openingNotices(), ...(applied.applied ? [] : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`])],
     };
   }
 
@@ -47,9 +61,10 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
     async *run() {
       while (step < options.steps && !context.signal.aborted) yield await iterate();
     },
-    state: (): JsonObject => ({ step, conversations: conversations.state() }),
+    state: (): JsonObject => ({ step, skipped, conversations: conversations.state() }),
     restore(state) {
       step = Number(state["step"]);
+      skipped = Number(state["skipped"]);
       conversations.restore(state["conversations"] as JsonObject);
     },
   };

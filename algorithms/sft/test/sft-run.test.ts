@@ -54,6 +54,31 @@ describe("sft on a bigram model", () => {
     expect(resumed.reports.map(({ metrics }) => metrics)).toEqual(whole.reports.slice(3).map(({ metrics }) => metrics));
   });
 
+  describe("M6: conversations without a token to learn", () => {
+    const shown = (task: string): number => Number(task.split("/")[1]);
+    const demonstrating = (said: (index: number) => string) => ({
+      ...lettersEnvironment(),
+      demonstrate: async (_context: unknown, _options: unknown, task: `${string}/${number}`) => ({ task, agent: "agent", messages: [textMessage("user", "1"), textMessage("assistant", said(shown(task)))] }),
+    });
+    // Seven tokens with the template's marks; an odd task has more.
+    const options = { batch_size: 1, max_length: 7, on_overlong: "skip", steps: 8 };
+
+    test("a batch of nothing else is skipped with a counted notice", async () => {
+      const environments = [demonstrating((index) => (index % 2 === 0 ? "aa" : "aaaaaa"))];
+      const whole = await trainBigram({ ...training(options), environments });
+      const skipped = whole.reports.filter(({ metrics }) => metrics["optim/skipped"] === 1);
+      expect(whole.reports).toHaveLength(8);
+      expect(skipped.length).toBeGreaterThan(1);
+      expect(skipped.length).toBeLessThan(8);
+      expect(skipped.at(-1)?.notices?.at(-1)).toMatch(new RegExp(`was skipped \\(${skipped.length} of ${skipped.at(-1)?.iteration} steps so far\\)`));
+      expect((await trainBigramInterrupted({ ...training(options), environments }, 2)).weights).toEqual(whole.weights);
+    });
+
+    test("demonstrations that are all too long are refused before training", async () => {
+      await expect(trainBigram({ ...training(options), environments: [demonstrating(() => "aaaaaa")] })).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/longer than 7 tokens/) });
+    });
+  });
+
   test("a world model learns what the environment answers, and not what was said to it", async () => {
     const data = fileOf({ messages: [{ role: "user", content: "1" }, { role: "assistant", content: "a" }, { role: "user", content: "dd" }, { role: "assistant", content: "b" }] });
     const world = { data, action_weight: 0, observation_weight: 1, batch_size: 1, steps: 12, learning_rate: 0.3 };

@@ -63,7 +63,7 @@ export interface ModelInfo {
   readonly parameters: number;
   readonly trainableParameters: number;
   readonly vocabSize: number;
-  /** Longest sequence in tokens. */
+  /** Longest sequence in tokens; `Infinity` where the architecture has no limit. */
   readonly maxPositions: number;
   readonly eosTokenIds: readonly number[];
   readonly padTokenId: number | null;

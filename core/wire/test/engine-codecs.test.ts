@@ -46,7 +46,7 @@ const info: fc.Arbitrary<ModelInfo> = fc.record({
   parameters: fc.maxSafeNat(),
   trainableParameters: fc.maxSafeNat(),
   vocabSize: fc.nat(),
-  maxPositions: fc.nat(),
+  maxPositions: fc.oneof(fc.integer({ min: 1, max: 2 ** 31 }), fc.constant(Number.POSITIVE_INFINITY)),
   eosTokenIds: fc.array(fc.nat()),
   padTokenId: fc.option(fc.nat()),
   dtype: text,

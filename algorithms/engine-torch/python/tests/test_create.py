@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-from tiny import QWEN2, create_request
+from tiny import GPT2, QWEN2, create_request
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.memory.shape import model_shape
 from mrlm_engine.models import HeldModel, ModelRegistry, create_model
 from mrlm_engine.models.info import model_info
 from mrlm_engine.models.placement import Placement
@@ -147,3 +149,25 @@ def test_weights_of_another_shape_are_refused(policy: HeldModel, registry: Model
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "intermediate_size": 40}))
     assert code_of(pb.CreateModelRequest(model_id="m", directory=str(tmp_path)), registry) == "MODEL_DIRECTORY_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("config", "limit"),
+    [
+        ({"model_type": "bloom", "vocab_size": 41, "hidden_size": 32, "n_layer": 1, "n_head": 2}, 0),
+        ({"model_type": "mpt", "vocab_size": 41, "d_model": 32, "n_layers": 1, "n_heads": 2, "max_seq_len": 24}, 24),
+        ({**GPT2, "n_positions": 16}, 16),
+    ],
+    ids=["bloom", "mpt", "gpt2"],
+)
+def test_m5_the_limit_of_positions_is_that_of_the_architecture(
+    config: dict[str, Any], limit: int, registry: ModelRegistry
+) -> None:
+    held = create_model(create_request("policy", json.dumps({**config, "eos_token_id": 1})), registry, CPU)
+    assert (model_info(held).max_positions, model_shape(held.module).positions) == (limit, limit)
+    longest = torch.arange(limit or 4096)[None] % 41
+    with torch.no_grad():
+        assert held.module(longest).logits.shape[1] == longest.shape[1]
+        if limit:
+            with pytest.raises((RuntimeError, IndexError)):
+                held.module(torch.arange(limit + 1)[None] % 41)

@@ -27,6 +27,7 @@ export class BigramModel {
 
   get maxPositions(): number {
     const longest = this.config["max_position_embeddings"];
+    if (longest === 0) return Number.POSITIVE_INFINITY;
     return typeof longest === "number" ? longest : 4096;
   }
 

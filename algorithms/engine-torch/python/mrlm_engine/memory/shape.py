@@ -13,6 +13,7 @@ from transformers.pytorch_utils import Conv1D
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.models.lora import linear_layers_but_head
+from mrlm_engine.models.max_positions import max_positions
 from mrlm_engine.trunk.dense.shape import dense_shape
 
 
@@ -70,7 +71,7 @@ def model_shape(module: Any) -> ModelShape:
         query_width=heads * head_size,
         key_width=key_heads * head_size,
         vocabulary=int(module.get_input_embeddings().weight.shape[0]),
-        positions=int(getattr(config, "max_position_embeddings", 0) or 0),
+        positions=max_positions(config),
         folded_weights=folded,
         layer_weights=folded + rest,
     )

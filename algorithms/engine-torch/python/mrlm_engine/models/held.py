@@ -12,6 +12,7 @@ import torch
 from torch.distributed.device_mesh import DeviceMesh
 
 from mrlm_engine.models.lora import adapters_disabled
+from mrlm_engine.models.max_positions import max_positions
 from mrlm_engine.models.value_head import ValueHead
 
 
@@ -56,8 +57,8 @@ class HeldModel:
 
     @property
     def max_positions(self) -> int:
-        """Longest sequence the model accepts, in tokens; 0 where the configuration names no limit."""
-        return int(getattr(self.config, "max_position_embeddings", 0) or 0)
+        """Longest sequence the model accepts, in tokens; 0 where there is no limit."""
+        return max_positions(self.config)
 
     @property
     def vocab_size(self) -> int:

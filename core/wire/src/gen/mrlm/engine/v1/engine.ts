@@ -235,7 +235,7 @@ export interface ModelInfo {
   parameters: bigint;
   trainableParameters: bigint;
   vocabSize: number;
-  /** Longest sequence the model accepts, in tokens. */
+  /** Longest sequence the model accepts, in tokens; 0 where there is no limit. */
   maxPositions: number;
   eosTokenIds: number[];
   /** -1 where there is none. */
