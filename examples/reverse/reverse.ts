@@ -24,6 +24,10 @@ const reverse = defineEnvironment({
       },
     };
   },
+  async demonstrate({ tasks }, _options, task) {
+    const { public: shown, private: hidden } = await taskById(tasks, task);
+    return { task, agent: "agent", messages: [textMessage("user", String(shown["number"])), textMessage("assistant", String(hidden["answer"]))] };
+  },
 });
 
 export default definePlugin({ name: "reverse-environment", environments: [reverse] });

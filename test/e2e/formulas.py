@@ -21,8 +21,12 @@ def gradient(loss, leaves):
 
 
 def kl(name, now, reference):  # Schulman, "Approximating KL Divergence", 2020
-    d = now - reference
+    d = torch.clamp(now - reference, -10, 10)
     return {"k1": d, "k2": d**2 / 2, "k3": torch.exp(-d) - 1 + d}[name]
+
+
+def importance(name, ratio):  # With k2 the reverse-KL gradient needs a weight that is a constant.
+    return ratio.detach() if name == "k2" else ratio
 
 
 def clipped(ratio, advantage, low, high, dual):  # arXiv 1707.06347, eq. 7; with dual_clip arXiv 1912.09729, eq. 5
@@ -44,11 +48,11 @@ def grpo(o, given):
         p, trainer = now[at], torch.tensor(given["old"][at])
         sampler, reference = torch.tensor(episode["sampled"]), torch.tensor(given["reference"][at])
         old = sampler if o["old_policy"] == "sampler" else trainer
-        ratio = torch.exp(p - old)
+        ratio = torch.exp(torch.clamp(p - old, -10, 10))
         if kind == "clip":
             loss = clipped(ratio, a, low, high, dual)
         elif kind == "gspo":  # arXiv 2507.18071, eq. 5 and 7
-            loss = clipped(torch.exp((p.sum() - old.sum()) / n), a, low, high, dual).expand(n)
+            loss = clipped(torch.exp(torch.clamp((p.sum() - old.sum()) / n, -10, 10)), a, low, high, dual).expand(n)
         elif kind == "cispo":  # arXiv 2506.13585, eq. 4 and 5, without a lower bound
             loss = -torch.clamp(ratio, max=1 + high).detach() * a * p
         else:  # after arXiv 2512.01374
@@ -66,7 +70,7 @@ def grpo(o, given):
         policy = policy + weight * loss.sum()
         if "kl_coefficient" in o:
             value = kl(o["kl_estimator"], p, reference)
-            divergence = divergence + weight * o["kl_coefficient"] * (ratio * value if o["kl_importance"] else value).sum()
+            divergence = divergence + weight * o["kl_coefficient"] * (importance(o["kl_estimator"], ratio) * value if o["kl_importance"] else value).sum()
         uncertainty = uncertainty + weight * entropy[at].sum()
     episodes = len(given["episodes"])
     z = {"token_mean": start, "sequence_mean": episodes, "constant": episodes * given["max_tokens"]}[aggregation]
@@ -101,11 +105,11 @@ def ppo(o, given):
         a = (a - a.mean()) / (a.std() + 1e-8)
     every = {name: [x for unit in given["units"] for x in unit[name]] for name in ("now", "old", "reference", "values", "value", "entropy")}
     now, value, entropy = leaf(every["now"]), leaf(every["value"]), leaf(every["entropy"])
-    ratio = torch.exp(now - torch.tensor(every["old"]))
+    ratio = torch.exp(torch.clamp(now - torch.tensor(every["old"]), -10, 10))
     policy = clipped(ratio, a, o["clip_low"], o["clip_high"], o.get("dual_clip")).sum()
     divergence = torch.zeros(())
     if beta > 0 and placement == "loss":
-        divergence = beta * (ratio * kl(o["kl_estimator"], now, torch.tensor(every["reference"]))).sum()
+        divergence = beta * (importance(o["kl_estimator"], ratio) * kl(o["kl_estimator"], now, torch.tensor(every["reference"]))).sum()
     before, c = torch.tensor(every["values"]), o.get("value_clip", float("inf"))
     errors = torch.maximum((value - target) ** 2, (torch.clamp(value, before - c, before + c) - target) ** 2)
     value_loss = errors.sum() / 2

@@ -2,11 +2,7 @@ import { expect, test } from "@jest/globals";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { run } from "../e2e/support/mrlm.ts";
 import { temporaryDirectory } from "../e2e/support/tiny-run.ts";
-
-interface Evaluation {
-  readonly label: string;
-  readonly results: readonly [{ readonly greedy: { readonly accuracy: number }; readonly sampled: { readonly reward: number } }];
-}
+import { evaluationsOf, type Skill } from "./support/evaluations.ts";
 
 describeWithEngine("the quickstart learns (skipped where `npm run setup` has not run)", () => {
   const output = temporaryDirectory();
@@ -14,8 +10,7 @@ describeWithEngine("the quickstart learns (skipped where `npm run setup` has not
   test.each([0, 1, 2])("seed %d: a warm start of 0.75 to 0.85, then GRPO reaches 0.93 and earns at least 0.10 more when sampled", async (seed) => {
     const { code, events, stderr } = await run(["train", "--json", "--config", "examples/quickstart/quickstart.yaml", "--seed", String(seed), "--output", output]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
-    const evaluations = events.filter(({ event }) => event === "evaluation") as unknown as readonly Evaluation[];
-    const [before, warm, trained] = evaluations.map(({ label, results: [{ greedy, sampled }] }) => ({ label, greedy: greedy.accuracy, sampled: sampled.reward })) as [Point, Point, Point];
+    const [before, warm, trained] = evaluationsOf(events) as [Skill, Skill, Skill];
     const summary = events.find(({ event }) => event === "summary");
     console.info(`seed ${seed}`, before, warm, trained, `iterations took ${Number(summary?.["trainingSeconds"]).toFixed(0)} s`);
     expect([before.label, warm.label, trained.label]).toEqual(["start", "sft", "grpo"]);
@@ -26,9 +21,3 @@ describeWithEngine("the quickstart learns (skipped where `npm run setup` has not
     expect(trained.sampled - warm.sampled).toBeGreaterThanOrEqual(0.1);
   }, 1_200_000);
 });
-
-interface Point {
-  readonly label: string;
-  readonly greedy: number;
-  readonly sampled: number;
-}

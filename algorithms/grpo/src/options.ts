@@ -23,7 +23,7 @@ const schema = z.strictObject({
 
   kl_coefficient: z.number().nonnegative().default(0).describe("Weight of the divergence from the reference"),
   kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3").describe("Estimator of that divergence"),
-  kl_importance: z.boolean().default(true).describe("Weigh the estimator by the ratio and differentiate both: with k1 and k3 the reverse-KL gradient, off-policy too"),
+  kl_importance: z.boolean().default(true).describe("Weigh the estimator by the ratio: the reverse-KL gradient, off-policy too"),
   entropy_coefficient: z.number().nonnegative().default(0).describe("Weight of the entropy bonus"),
 
   dynamic_sampling: z.int().nonnegative().default(0).describe("Further batches to sample in place of groups without signal (DAPO); 0: none"),

@@ -1,4 +1,4 @@
-import { type ClipOptions, clippedSurrogate, ratioOf } from "@mrlm/kit";
+import { type ClipOptions, clippedSurrogate, ratioOf, ratioSlope } from "@mrlm/kit";
 
 /** The choice of surrogate and its bounds. */
 export interface PolicyLossOptions extends ClipOptions {
@@ -46,7 +46,7 @@ export function policyLosses(tokens: EpisodeTokens, options: PolicyLossOptions):
   if (options.policy_loss === "gspo") return sequenceLosses(tokens, ratio, options);
   const result = { loss: new Float64Array(n), gradient: new Float64Array(n), ratio, clipped: 0 };
   for (let t = 0; t < n; t++) {
-    const { loss, slope, isHeld } = tokenLoss(ratio[t] as number, logprobs[t] as number, tokens, options);
+    const { loss, slope, isHeld } = tokenLoss(t, ratio[t] as number, tokens, options);
     result.loss[t] = loss;
     result.gradient[t] = (tokens.weights[t] as number) * slope;
     if (isHeld) result.clipped++;
@@ -55,7 +55,8 @@ export function policyLosses(tokens: EpisodeTokens, options: PolicyLossOptions):
 }
 
 /** Loss of one token and its slope with respect to the log-probability. */
-function tokenLoss(ratio: number, logprob: number, { advantage, age }: EpisodeTokens, options: PolicyLossOptions): { loss: number; slope: number; isHeld: boolean } {
+function tokenLoss(t: number, ratio: number, { logprobs, old, advantage, age }: EpisodeTokens, options: PolicyLossOptions): { loss: number; slope: number; isHeld: boolean } {
+  const logprob = logprobs[t] as number;
   if (options.policy_loss === "cispo") {
     const bounded = Math.min(ratio, 1 + options.clip_high);
     return { loss: -bounded * advantage * logprob, slope: -bounded * advantage, isHeld: bounded < ratio };
@@ -66,8 +67,9 @@ function tokenLoss(ratio: number, logprob: number, { advantage, age }: EpisodeTo
     const isHeld = (advantage > 0 && ratio > 1 + (clip_low + minirl_epsilon_high) * reach) || (advantage < 0 && ratio < 1 - clip_low * reach);
     return isHeld ? { loss: 0, slope: 0, isHeld } : { loss: -ratio * advantage * logprob, slope: -ratio * advantage, isHeld };
   }
-  const { loss, slope } = clippedSurrogate(ratio, advantage, options);
-  return { loss, slope: slope * ratio, isHeld: slope === 0 && advantage !== 0 };
+  const { loss, slope: byRatio } = clippedSurrogate(ratio, advantage, options);
+  const slope = byRatio * ratioSlope(logprob, old[t] as number);
+  return { loss, slope, isHeld: slope === 0 && advantage !== 0 };
 }
 
 function sequenceLosses({ logprobs, old, weights, advantage }: EpisodeTokens, ratio: Float64Array, options: PolicyLossOptions): TokenLosses {
@@ -78,11 +80,11 @@ function sequenceLosses({ logprobs, old, weights, advantage }: EpisodeTokens, ra
     logRatio += ((logprobs[t] as number) - (old[t] as number)) / n;
     weight += weights[t] as number;
   }
-  const sequenceRatio = ratioOf(logRatio, 0);
-  const { loss, slope } = clippedSurrogate(sequenceRatio, advantage, options);
+  const { loss, slope: byRatio } = clippedSurrogate(ratioOf(logRatio, 0), advantage, options);
+  const slope = byRatio * ratioSlope(logRatio, 0);
   return {
     loss: new Float64Array(n).fill(loss),
-    gradient: new Float64Array(n).fill((weight * slope * sequenceRatio) / n),
+    gradient: new Float64Array(n).fill((weight * slope) / n),
     ratio,
     clipped: slope === 0 && advantage !== 0 ? n : 0,
   };

@@ -47,7 +47,7 @@ export function unitLoss(group: GroupSample, frozen: FrozenLogprobs, outputs: Un
       if (frozen.reference !== undefined) {
         const reference = frozen.reference[start + t] as number;
         const kl = options.kl_importance
-          ? weightedKl(options.kl_estimator, current[t] as number, reference, policy.ratio[t] as number)
+          ? weightedKl(options.kl_estimator, current[t] as number, reference, old[t] as number)
           : klEstimate(options.kl_estimator, current[t] as number, reference);
         slope += weight * options.kl_coefficient * kl.slope;
         metrics.addKl(current[t] as number, reference, weight * options.kl_coefficient * kl.value);

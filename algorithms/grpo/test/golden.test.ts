@@ -30,7 +30,7 @@ const surrogates = ([
 ] as const).flatMap(([name, options]) => [[0.5, 1], [1.25, 1], [6, 1], [0.5, -1], [6, -1]].map(([ratio, advantage]) => row(name, ratio as number, advantage as number, ...surrogate(options, ratio as number, advantage as number))));
 const aged = [0, 1, 3].map((age) => row(age, ...[1.5, 2.5].map((ratio) => surrogate({ policy_loss: "minirl" }, ratio, 1, age)[1])));
 const estimators = (["k1", "k2", "k3"] as const).flatMap((kind) => {
-  const [plain, weighed] = [klEstimate(kind, -1, -1.5), weightedKl(kind, -1, -1.5, 2)];
+  const [plain, weighed] = [klEstimate(kind, -1, -1.5), weightedKl(kind, -1, -1.5, -1 - Math.log(2))];
   return [row(`\`${kind}\``, plain.value, plain.slope, weighed.value, weighed.slope)];
 });
 const weights = (["none", "truncate", "mask"] as const).map((kind) => row(`\`${kind}\``, ...[0.25, 1.5, 3].map((m) => mismatchWeight(kind, 2, Math.log(m) - 1, -1))));

@@ -61,7 +61,7 @@ describe("grpo on a bigram model", () => {
   test("numerics 57: warm-up and schedule count the optimiser steps within an iteration too", async () => {
     const { engine, asked } = recordingEngine();
     await trainBigram({ ...training({ steps: 2, updates_per_step: 2, minibatches: 2, learning_rate: 0.08, warmup_steps: 4, lr_schedule: "linear" }), engine });
-    expect(asked.steps.map(({ learningRate }) => learningRate)).toEqual([0.02, 0.04, 0.06, 0.08, 0.06, 0.04, 0.02, 0].map((rate) => expect.closeTo(rate)));
+    expect(asked.steps.map(({ learningRate }) => learningRate)).toEqual([0.02, 0.04, 0.06, 0.08, 0.064, 0.048, 0.032, 0.016].map((rate) => expect.closeTo(rate, 9)));
   });
 
   test("numerics 11: nothing normalises rewards on their way: with scale none the gradient is proportional to them, with group_std it does not see their size", async () => {

@@ -87,6 +87,17 @@ describe("policyLosses", () => {
     expect(ratio[0]).toBeCloseTo(Math.exp(10), 6);
     expect(Number.isFinite(gradient[0])).toBe(true);
   });
+
+  test("M11: beyond the cut of the exponent the loss is constant, and so its slope is 0 and the token counts as clipped", () => {
+    for (const options of [clip, { ...clip, policy_loss: "gspo" as const }]) {
+      for (const [old, a] of [[-10.01, -1], [10.01, 1]] as const) {
+        const value = (now: number): number => losses([now], [old], [1], a, options).loss[0] as number;
+        const { gradient, clipped } = losses([0], [old], [1], a, options);
+        expect([value(0.001) - value(0), Math.abs(gradient[0] as number), clipped]).toEqual([0, 0, 1]);
+        expect(losses([0], [old * 0.99], [1], a, options).gradient[0]).not.toBeCloseTo(0, 12);
+      }
+    }
+  });
 });
 
 describe("mismatchWeight", () => {

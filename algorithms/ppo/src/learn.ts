@@ -5,7 +5,7 @@ import { criticMetrics, PpoMetrics } from "./metrics.ts";
 import type { PpoGroup } from "./batch.ts";
 import type { PpoOptions } from "./options.ts";
 import { policyGradients } from "./policy-loss.ts";
-import { type Lessons, type Pupil, teach } from "./pupil.ts";
+import { type Course, type Lessons, type Pupil, teach } from "./pupil.ts";
 import { stopRule } from "./stop-rule.ts";
 import { valueGradients } from "./value-loss.ts";
 
@@ -16,8 +16,8 @@ export interface LearnParts {
   readonly klCoefficient: number;
   /** Iterations before `critic_warmup_steps` teach the critic alone. */
   readonly isPolicyLearning: boolean;
-  /** Updates before this iteration, for schedules. */
-  readonly stepsBefore: number;
+  /** Updates of policy and critic before this iteration, for schedules: the policy makes none while the critic learns alone. */
+  readonly stepsBefore: Readonly<Record<"policy" | "critic", number>>;
 }
 
 /** What learning from one batch came to. */
@@ -35,7 +35,9 @@ export async function learn(context: AlgorithmContext, options: PpoOptions, grou
   const batch = new FrozenBatch(groups, options, klCoefficient);
   const metrics = new PpoMetrics();
   const updates = orders(context, options, groups.length);
-  const course = { batch, minibatches: updates, stepsBefore, totalSteps: options.steps * options.updates_per_step * options.minibatches };
+  const perIteration = options.updates_per_step * options.minibatches;
+  const courseOf = (model: "policy" | "critic", iterations: number): Course => ({ batch, minibatches: updates, stepsBefore: stepsBefore[model], totalSteps: iterations * perIteration });
+  const policyCourse = courseOf("policy", options.steps - options.critic_warmup_steps);
   const entropy = options.entropy_coefficient > 0;
   const values: OutputSelection = { value: true, finalValue: groups.flat().some(({ isTruncated }) => isTruncated) };
   const onValues = (unit: number, outputs: UnitOutputs): UnitGradients => {
@@ -52,13 +54,13 @@ export async function learn(context: AlgorithmContext, options: PpoOptions, grou
   if (critic === context.policy) {
     if (options.whiten_advantages) batch.whiten();
     const gradients = (unit: number, outputs: UnitOutputs): UnitGradients => ({ ...onLogprobs(unit, outputs), ...onValues(unit, outputs) });
-    lessons.policy = await teach(context, options, { model: critic, outputs: { logprob: true, entropy, value: true }, learningRate: options.learning_rate, gradients, isDone }, course);
+    lessons.policy = await teach(context, options, { model: critic, outputs: { logprob: true, entropy, value: true }, learningRate: options.learning_rate, gradients, isDone }, policyCourse);
   } else {
     const learningRate = options.critic_learning_rate ?? 10 * options.learning_rate;
-    lessons.critic = await teach(context, options, { model: critic, outputs: values, learningRate, gradients: onValues }, course);
+    lessons.critic = await teach(context, options, { model: critic, outputs: values, learningRate, gradients: onValues }, courseOf("critic", options.steps));
     if (options.whiten_advantages) batch.whiten();
     const policy: Pupil = { model: context.policy, outputs: { logprob: true, entropy }, learningRate: options.learning_rate, gradients: onLogprobs, isDone };
-    if (isPolicyLearning) lessons.policy = await teach(context, options, policy, course);
+    if (isPolicyLearning) lessons.policy = await teach(context, options, policy, policyCourse);
   }
   const notices = [...(lessons.policy?.skipped ?? []), ...(lessons.critic?.skipped ?? [])];
   return {

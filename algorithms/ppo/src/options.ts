@@ -25,7 +25,7 @@ const schema = z.strictObject({
   critic: z.enum(["separate", "shared"]).default("separate").describe("A model of its own, or a value head on the policy's trunk"),
   critic_path: z.string().optional().describe("Hugging Face directory that a separate critic begins as; default: the policy as it is at the beginning"),
   critic_learning_rate: z.number().positive().optional().describe("Of a separate critic; default: ten times learning_rate"),
-  critic_warmup_steps: z.int().nonnegative().default(0).describe("Iterations in which only the critic learns, if it is separate"),
+  critic_warmup_steps: z.int().nonnegative().default(0).describe("Iterations in which only the critic learns, if it is separate; the policy's warmup_steps and lr_schedule begin after them"),
   value_coefficient: z.number().positive().optional().describe("Factor of the value loss; default 0.5 on a shared trunk. A separate critic has an optimiser of its own: only max_grad_norm sees it, and its default is 1"),
   value_clip: z.number().positive().optional().describe("How far a value may move from the old one before its loss stops falling"),
 

@@ -1,4 +1,4 @@
-import { clippedSurrogate, klEstimate, ratioOf, weightedKl } from "@mrlm/kit";
+import { clippedSurrogate, klEstimate, ratioOf, ratioSlope, weightedKl } from "@mrlm/kit";
 import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { byEpisode } from "./batch.ts";
 import type { FrozenEpisode } from "./frozen-batch.ts";
@@ -23,11 +23,12 @@ export function policyGradients(group: readonly FrozenEpisode[], outputs: UnitOu
     for (const [t, logprob] of (logprobs[e] as Float32Array).entries()) {
       const ratio = ratioOf(logprob, old[t] as number);
       const advantage = advantages[t] as number;
-      const { loss, slope } = clippedSurrogate(ratio, advantage, options);
+      const { loss, slope: byRatio } = clippedSurrogate(ratio, advantage, options);
+      const slope = byRatio * ratioSlope(logprob, old[t] as number);
       metrics.addToken({ loss, ratio, isClipped: slope === 0 && advantage !== 0, moved: klEstimate("k3", old[t] as number, logprob).value, mismatch: (old[t] as number) - (sampled[t] as number) });
-      let total = slope * ratio;
+      let total = slope;
       if (reference !== undefined && options.kl_placement === "loss") {
-        const kl = weightedKl(options.kl_estimator, logprob, reference[t] as number, ratio);
+        const kl = weightedKl(options.kl_estimator, logprob, reference[t] as number, old[t] as number);
         total += klCoefficient * kl.slope;
         metrics.addKlLoss(klCoefficient * kl.value);
       }

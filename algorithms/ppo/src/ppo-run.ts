@@ -13,7 +13,7 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
   const order = taskOrder(context, "ppo/tasks");
   const controller = klController(options);
   let iteration = 0;
-  let updates = 0;
+  const updates = { policy: 0, critic: 0 };
 
   async function iterate(): Promise<IterationReport> {
     const began = performance.now();
@@ -41,7 +41,8 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
     const { coefficient } = controller;
     const isPolicyLearning = iteration > options.critic_warmup_steps;
     const report = await learn(context, options, groups, { critic, klCoefficient: coefficient, isPolicyLearning, stepsBefore: updates });
-    updates += report.updates;
+    updates.critic += report.updates;
+    if (isPolicyLearning) updates.policy += report.updates;
     const { divergences } = report;
     if (divergences.length === 0) return report;
     controller.update(divergences.reduce((sum, each) => sum + each, 0) / divergences.length, divergences.length);
@@ -52,10 +53,10 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
     async *run() {
       while (iteration < options.steps && !context.signal.aborted) yield await iterate();
     },
-    state: (): JsonObject => ({ iteration, updates, klCoefficient: controller.coefficient, tasks: order.state() }),
+    state: (): JsonObject => ({ iteration, updates: { ...updates }, klCoefficient: controller.coefficient, tasks: order.state() }),
     restore(state) {
       iteration = Number(state["iteration"]);
-      updates = Number(state["updates"]);
+      Object.assign(updates, state["updates"]);
       controller.restore(Number(state["klCoefficient"]));
       order.restore(state["tasks"] as JsonObject);
     },

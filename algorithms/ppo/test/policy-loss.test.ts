@@ -28,9 +28,9 @@ test("numerics 7: metrics are sums over all tokens with their count: how far the
   });
 });
 
-test("the policy's gradient is the finite difference of its loss: surrogate, divergence and entropy", () => {
+test("the policy's gradient is the finite difference of its loss: surrogate, divergence (but k2, whose ratio is a constant) and entropy", () => {
   fc.assert(
-    fc.property(fc.array(token, { minLength: 1, maxLength: 6 }), fc.constantFrom("k1" as const, "k2" as const, "k3" as const), (tokens, kl_estimator) => {
+    fc.property(fc.array(token, { minLength: 1, maxLength: 6 }), fc.constantFrom("k1" as const, "k3" as const), (tokens, kl_estimator) => {
       // Float64 in the place of float32, so that differences can be taken.
       const exact = (values: number[]): Float32Array => Float64Array.from(values) as unknown as Float32Array;
       const column = (name: keyof (typeof tokens)[number]): number[] => tokens.map((each) => each[name]);

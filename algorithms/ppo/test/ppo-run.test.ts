@@ -54,6 +54,17 @@ describe("ppo on a bigram model", () => {
     expect(series(outcome, "kl/reference")).toEqual([0, 0, 0]);
   });
 
+  test("M11: the policy's warm-up and schedule begin after the critic's own iterations, also when the run is resumed there", async () => {
+    const options = training({ steps: 4, critic_warmup_steps: 2, warmup_steps: 2, lr_schedule: "linear", learning_rate: 0.04, critic_learning_rate: 0.8 });
+    const { engine, asked } = recordingEngine();
+    const whole = await trainBigram({ ...options, engine });
+    const rates = (of: string): number[] => asked.steps.filter(({ model }) => model === of).map(({ learningRate }) => learningRate);
+    const expected = { policy: [0.02, 0.04, 0.04 * (2 / 3), 0.04 / 3], critic: [0.4, ...[7, 6, 5, 4, 3, 2, 1].map((left) => (0.8 * left) / 7)] };
+    for (const [model, wanted] of Object.entries(expected)) expect(rates(model)).toEqual(wanted.map((rate) => expect.closeTo(rate, 12)));
+    // The policy's first step is the seventh.
+    expect((await trainBigramInterrupted(options, 8)).weights).toEqual(whole.weights);
+  });
+
   test("several turns, of which the last is cut by the limit of turns", async () => {
     const environments = [lettersEnvironment({ turns: 3 })];
     const config = { environments: [{ id: "letters@1", max_turns: 2 }] };

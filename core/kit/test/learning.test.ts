@@ -9,11 +9,23 @@ describe("learningRateAt", () => {
     expect([1, 2, 3, 4].map((step) => learningRateAt(step, { ...base, kind: "constant" }))).toEqual([0.25, 0.5, 0.75, 1]);
   });
 
-  test("schedules end at their floor on the last step", () => {
-    expect(learningRateAt(12, { ...base, kind: "constant" })).toBe(1);
-    expect(learningRateAt(12, { ...base, kind: "linear", floor: 0.1 })).toBeCloseTo(0.1, 12);
-    expect(learningRateAt(12, { ...base, kind: "cosine" })).toBeCloseTo(0, 12);
-    expect(learningRateAt(8, { ...base, kind: "cosine" })).toBeCloseTo(0.5, 12);
+  test("schedules fall from the peak in equal parts and would reach their floor on the step after the last", () => {
+    const rates = (steps: readonly number[], schedule: object): number[] => steps.map((step) => learningRateAt(step, { ...base, kind: "linear", ...schedule }));
+    expect(rates([4, 12], { kind: "constant" })).toEqual([1, 1]);
+    for (const [i, rate] of rates([4, 5, 6, 12, 13, 14], { floor: 0.1 }).entries()) expect(rate).toBeCloseTo([1, 0.9, 0.8, 0.2, 0.1, 0.1][i] as number, 12);
+    expect(rates([1, 2, 3, 4], { warmupSteps: 0, totalSteps: 4 })).toEqual([1, 0.75, 0.5, 0.25]);
+    expect(learningRateAt(3, { peak: 1, warmupSteps: 0, totalSteps: 4, kind: "cosine" })).toBeCloseTo(0.5, 12);
+  });
+
+  test("M11: no step of a schedule has rate 0, one that is the only step the least", () => {
+    fc.assert(
+      fc.property(fc.constantFrom("linear" as const, "cosine" as const), fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 0, max: 20 }), (kind, totalSteps, warmupSteps) => {
+        const rates = Array.from({ length: totalSteps }, (_, i) => learningRateAt(i + 1, { peak: 1, warmupSteps, totalSteps, kind }));
+        expect(Math.min(...rates)).toBeGreaterThan(0);
+        if (totalSteps > warmupSteps) expect(Math.max(...rates)).toBe(1);
+      }),
+    );
+    expect(learningRateAt(1, { peak: 1, warmupSteps: 0, totalSteps: 1, kind: "linear" })).toBe(1);
   });
 });
 

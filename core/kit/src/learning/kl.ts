@@ -1,10 +1,10 @@
-import { LOG_RATIO_LIMIT } from "./surrogate.ts";
+import { LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./surrogate.ts";
 
 /** Estimators of the divergence from the reference at one token (Schulman, "Approximating KL Divergence", 2020). */
 export type KlEstimator = "k1" | "k2" | "k3";
 
 /**
- * Value of an estimator and its derivative with respect to logp, d = logp - ref:
+ * Value of an estimator and its derivative with respect to logp, d = logp - ref cut to ±10 (beyond the cut the derivative is 0):
  *
  *     k1 = d                 k1' = 1               zero-mean gradient on-policy: alone it does nothing
  *     k2 = d²/2              k2' = d               the reverse-KL gradient on-policy
@@ -12,17 +12,21 @@ export type KlEstimator = "k1" | "k2" | "k3";
  */
 export function klEstimate(estimator: KlEstimator, logprob: number, reference: number): { value: number; slope: number } {
   const d = Math.max(-LOG_RATIO_LIMIT, Math.min(LOG_RATIO_LIMIT, logprob - reference));
-  if (estimator === "k1") return { value: d, slope: 1 };
-  if (estimator === "k2") return { value: (d * d) / 2, slope: d };
+  const within = Math.abs(logprob - reference) > LOG_RATIO_LIMIT ? 0 : 1;
+  if (estimator === "k1") return { value: d, slope: within };
+  if (estimator === "k2") return { value: (d * d) / 2, slope: within * d };
   const inverse = Math.exp(-d);
-  return { value: inverse - 1 + d, slope: 1 - inverse };
+  return { value: inverse - 1 + d, slope: within * (1 - inverse) };
 }
 
 /**
- * The estimator weighed by the ratio r = π/π_old of its token: r k, with the derivative r (k + k'). With k1 and k3 its expectation under
- * the old policy has the reverse-KL gradient, on-policy and off; with k2 that of E[d²/2], which is another divergence.
+ * The estimator weighed by the ratio r = π/π_old of its token. Its expectation under the old policy has the reverse-KL gradient, on-policy and off:
+ *
+ *     k1, k3   r k         derivative r (k + k')     both factors are differentiated
+ *     k2       sg(r) k     derivative r k'           differentiating r too would give the gradient of E[d²/2], another divergence
  */
-export function weightedKl(estimator: KlEstimator, logprob: number, reference: number, ratio: number): { value: number; slope: number } {
+export function weightedKl(estimator: KlEstimator, logprob: number, reference: number, old: number): { value: number; slope: number } {
   const { value, slope } = klEstimate(estimator, logprob, reference);
-  return { value: ratio * value, slope: ratio * (value + slope) };
+  const ratio = ratioOf(logprob, old);
+  return { value: ratio * value, slope: ratio * slope + (estimator === "k2" ? 0 : ratioSlope(logprob, old) * value) };
 }

@@ -5,8 +5,8 @@ import { learningRateAt } from "./schedule.ts";
 /** Options that every algorithm with AdamW has, for spreading into its own schema. */
 export const optimizerOptions = {
   learning_rate: z.number().positive().describe("Peak learning rate"),
-  lr_schedule: z.enum(["constant", "linear", "cosine"]).default("constant").describe("After warm-up: stay, or fall to lr_floor on the last step"),
-  lr_floor: z.number().nonnegative().default(0).describe("Rate of the last step, with lr_schedule: linear or cosine"),
+  lr_schedule: z.enum(["constant", "linear", "cosine"]).default("constant").describe("After warm-up: stay, or fall towards lr_floor, which the step after the last one would have"),
+  lr_floor: z.number().nonnegative().default(0).describe("Rate that lr_schedule: linear or cosine falls towards"),
   warmup_steps: z.int().nonnegative().default(0).describe("Optimiser steps of linear rise"),
   adam_beta1: z.number().min(0).lt(1).default(0.9).describe("Decay of the mean of gradients"),
   adam_beta2: z.number().min(0).lt(1).default(0.999).describe("Decay of the mean of their squares"),

@@ -1,4 +1,4 @@
-/** How the learning rate goes on after warm-up. */
+/** Course of the learning rate after warm-up. */
 export type ScheduleKind = "constant" | "linear" | "cosine";
 
 /** A learning rate over optimiser steps (never micro-batches). */
@@ -7,7 +7,7 @@ export interface Schedule {
   readonly peak: number;
   /** Steps of linear rise from peak / warmupSteps to peak. */
   readonly warmupSteps: number;
-  /** All steps, warm-up included. `linear` and `cosine` end at `floor` on the last one. */
+  /** All steps, warm-up included. `linear` and `cosine` would reach `floor` on the step after the last one, so that every step learns. */
   readonly totalSteps: number;
   readonly floor?: number;
 }
@@ -17,6 +17,7 @@ export function learningRateAt(step: number, schedule: Schedule): number {
   const { kind, peak, warmupSteps, totalSteps, floor = 0 } = schedule;
   if (step <= warmupSteps) return (peak * step) / warmupSteps;
   if (kind === "constant") return peak;
-  const progress = Math.min(1, (step - warmupSteps) / Math.max(1, totalSteps - warmupSteps));
+  const peakStep = Math.max(1, warmupSteps);
+  const progress = Math.min(1, (step - peakStep) / (totalSteps + 1 - peakStep));
   return floor + (peak - floor) * (kind === "linear" ? 1 - progress : (1 + Math.cos(Math.PI * progress)) / 2);
 }

@@ -8,9 +8,14 @@ export interface ClipOptions {
   readonly dual_clip?: number | undefined;
 }
 
-/** exp(logp - old), cut to e^±10. */
+/** exp(logp - old), with the difference cut to ±10. */
 export function ratioOf(logprob: number, old: number): number {
   return Math.exp(Math.max(-LOG_RATIO_LIMIT, Math.min(LOG_RATIO_LIMIT, logprob - old)));
+}
+
+/** Derivative of {@link ratioOf} with respect to logp: the ratio itself, and 0 beyond the cut. */
+export function ratioSlope(logprob: number, old: number): number {
+  return Math.abs(logprob - old) > LOG_RATIO_LIMIT ? 0 : ratioOf(logprob, old);
 }
 
 /**
