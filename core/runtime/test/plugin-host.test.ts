@@ -123,6 +123,23 @@ describe("each failure has its own code, names the plugin and says what to do", 
     expect(await failure(host.service("scorer", "exact", "environment x@1"))).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
+  const environment = (id: string, requires = "") => `{ id: "${id}", description: "", determinism: "full", ${requires} create: () => ({}) }`;
+  test.each([
+    ["the manifest alone", ["scorer:exact@1"], [environment("a@1")], /disagree about `requires`: the manifest lists scorer:exact@1, which the export lacks/],
+    ["the definition alone", undefined, [environment("a@1", 'requires: ["scorer:exact@1"],')], /disagree about `requires`: the export has scorer:exact@1, which the manifest does not list/],
+    ["neither, but two environments have one id", undefined, [environment("a@1"), environment("a@1")], /exports environment:a@1 twice/],
+  ])("U7: a requirement that stands in %s is refused when the environment is loaded", async (_, requires, environments, message) => {
+    const entry = `export default { apiVersion: 1, name: "world", environments: [${environments.join(", ")}] }`;
+    projectWith({ exact: { mrlm: MANIFEST }, world: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], ...(requires && { requires }) }, entry } });
+    const host = await discover();
+    expect(await failure(host.environment("a@1"))).toMatchObject({ code: "PLUGIN_INVALID", message: expect.stringMatching(message) });
+  });
+
+  test("U7: a plugin at hand with two environments of one id is refused", async () => {
+    const plugin = definePlugin({ name: "twice", environments: [counterEnvironment(), counterEnvironment()] });
+    expect(await failure(PluginHost.of([plugin]))).toMatchObject({ code: "PLUGIN_INVALID", message: "Plugin twice exports environment:counter@1 twice." });
+  });
+
   test("two plugins that provide the same: PLUGIN_CONFLICT", async () => {
     projectWith({ exact: { mrlm: MANIFEST }, other: { mrlm: MANIFEST } });
     expect(await failure(discover())).toMatchObject({
@@ -155,7 +172,8 @@ describe("each failure has its own code, names the plugin and says what to do", 
     expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "PLUGIN_API_VERSION" });
     projectWith({ exact: { mrlm: { ...MANIFEST, requires: ["nonsense"] } } });
     expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "PLUGIN_INVALID" });
-    projectWith({ exact: { mrlm: { ...MANIFEST, requires: ["tool:none@1"] } } });
+    const entry = `export default { apiVersion: 1, name: "exact", environments: [${environment("a@1", 'requires: ["tool:none@1"],')}] }`;
+    projectWith({ exact: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], requires: ["tool:none@1"] }, entry } });
     expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "OPTIONS_INVALID" });
     expect(await failure(discover())).toMatchObject({ code: "REQUIREMENT_MISSING" });
   });

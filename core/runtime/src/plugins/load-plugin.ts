@@ -1,7 +1,7 @@
 import { MrlmError, type JsonObject, type Plugin, PLUGIN_API_VERSION } from "@mrlm/spec";
 import { importFault } from "./import-fault.ts";
 import type { PluginPackage } from "./plugin-package.ts";
-import { provisionsOf } from "./provisions.ts";
+import { provisionsOf, requirementsOf } from "./provisions.ts";
 import { describeIssues, validateOptions } from "./standard-options.ts";
 
 /** A plugin whose code has run, with its own options validated. */
@@ -32,19 +32,31 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
       `The default export of plugin ${name} was made for version ${plugin.apiVersion} of the plugin interface; this mrlm speaks version ${PLUGIN_API_VERSION}.`,
     );
   }
-  const provided = provisionsOf(plugin);
-  const missing = manifest.provides.filter((id) => !provided.includes(id));
-  const unlisted = provided.filter((id) => !manifest.provides.includes(id));
-  if (missing.length > 0 || unlisted.length > 0) {
-    const parts = [
-      ...(missing.length > 0 ? [`the manifest lists ${missing.join(", ")}, which the export lacks`] : []),
-      ...(unlisted.length > 0 ? [`the export has ${unlisted.join(", ")}, which the manifest does not list`] : []),
-    ];
-    throw new MrlmError("PLUGIN_INVALID", `The manifest and the default export of plugin ${name} disagree: ${parts.join("; ")}.`, {
-      hint: "Make `mrlm.provides` in its package.json list exactly what it exports.",
-    });
-  }
+  assertNoneTwice(plugin);
+  assertSame(name, "provides", manifest.provides, provisionsOf(plugin), "it exports");
+  assertSame(name, "requires", manifest.requires ?? [], requirementsOf(plugin), "its environments require");
   return plugin;
+}
+
+/** Throws PLUGIN_INVALID where a plugin exports two things under one id, of which only the first could be used. */
+export function assertNoneTwice(plugin: Plugin): void {
+  const provided = provisionsOf(plugin);
+  const twice = provided.find((id, i) => provided.indexOf(id) !== i);
+  if (twice === undefined) return;
+  throw new MrlmError("PLUGIN_INVALID", `Plugin ${plugin.name} exports ${twice} twice.`, { hint: "Give each an id of its own, or raise the version of one." });
+}
+
+function assertSame(name: string, field: "provides" | "requires", listed: readonly string[], found: readonly string[], what: string): void {
+  const missing = listed.filter((id) => !found.includes(id));
+  const unlisted = found.filter((id) => !listed.includes(id));
+  if (missing.length === 0 && unlisted.length === 0) return;
+  const parts = [
+    ...(missing.length > 0 ? [`the manifest lists ${missing.join(", ")}, which the export lacks`] : []),
+    ...(unlisted.length > 0 ? [`the export has ${unlisted.join(", ")}, which the manifest does not list`] : []),
+  ];
+  throw new MrlmError("PLUGIN_INVALID", `The manifest and the default export of plugin ${name} disagree about \`${field}\`: ${parts.join("; ")}.`, {
+    hint: `Make \`mrlm.${field}\` in its package.json list exactly what ${what}.`,
+  });
 }
 
 /** Validates the options that the config gives a plugin. */

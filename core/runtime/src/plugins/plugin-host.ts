@@ -16,9 +16,9 @@ import { capitalised } from "../names/capitalised.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
-import type { LoadedPlugin } from "./load-plugin.ts";
+import { assertNoneTwice, type LoadedPlugin } from "./load-plugin.ts";
 import { missingRequirement, PluginRegistry, type RegistryEntry } from "./plugin-registry.ts";
-import { type AlgorithmSource, type EnvironmentSource, provisionsOf, type ServiceKind, type ServiceTypes } from "./provisions.ts";
+import { type AlgorithmSource, type EnvironmentSource, provisionsOf, requirementsOf, type ServiceKind, type ServiceTypes } from "./provisions.ts";
 
 /** Where in a plugin's export the factories of a kind stand. */
 const FACTORIES = { scorer: "scorers", judge: "judges", sandbox: "sandboxes", tool: "tools", engine: "engines" } as const;
@@ -56,12 +56,13 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     plugins: readonly Plugin<any>[],
     options: { readonly plugins?: Readonly<Record<string, JsonObject>>; readonly logger?: Logger } = {},
   ): Promise<PluginHost> {
+    for (const plugin of plugins) assertNoneTwice(plugin);
     const registry = await PluginRegistry.of(
       plugins.map((plugin): RegistryEntry => ({
         name: plugin.name,
         version: "0.0.0",
         provides: provisionsOf(plugin),
-        requires: (plugin.environments ?? []).flatMap((definition) => definition.requires ?? []),
+        requires: requirementsOf(plugin),
         mayRequire: [],
         options: options.plugins?.[plugin.name],
         load: async () => plugin,

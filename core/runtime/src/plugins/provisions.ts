@@ -49,3 +49,8 @@ export function provisionsOf(plugin: Plugin): string[] {
     ...Object.keys(plugin.engines ?? {}).map((id) => `engine:${id}`),
   ];
 }
+
+/** Requirements of a plugin's environments that hold under any options, each once. */
+export function requirementsOf(plugin: Plugin): string[] {
+  return [...new Set((plugin.environments ?? []).flatMap(({ requires }) => requires ?? []))];
+}
