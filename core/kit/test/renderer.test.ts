@@ -26,6 +26,27 @@ function sampled(renderer: Renderer, text: string): Int32Array {
   return (sequence as { tokens: Int32Array; mask: Uint8Array }).tokens.filter((_, i) => sequence?.mask[i] === 1);
 }
 
+/** Lists the tools first, as templates of models that call tools do. */
+const WITH_TOOLS = `{% if tools %}{{ '<|system|>' }}{% for tool in tools %}{{ tool.function.name + ' ' }}{% endfor %}{{ '<|end|>' }}{% endif %}${FORGETFUL}`;
+const tools = ["search", "sort"].map((name) => ({ name, description: "", parameters: {} }));
+
+describe("U3: tools", () => {
+  test("that a template shows are rendered", () => {
+    const renderer = rendererWith(WITH_TOOLS);
+    expect(renderer.decode(renderer.render([ask], tools).tokens)).toBe("<|system|>search sort <|end|><|user|>sort 413902<|end|>\n<|assistant|>");
+  });
+
+  test("that a template leaves out are refused, with their names, also where the conversation has such a word", () => {
+    const refused = expect.objectContaining({ code: "TOOLS_UNSUPPORTED", message: expect.stringContaining("search, sort") });
+    const renderer = rendererWith();
+    expect(() => renderer.render([ask], tools)).toThrow(refused);
+    expect(() => renderer.render([ask], tools)).toThrow(refused);
+    expect(renderer.render([ask], []).tokens).toEqual(renderer.render([ask]).tokens);
+    const onlyFirst = rendererWith(WITH_TOOLS.replace("for tool in tools", "for tool in tools[:1]"));
+    expect(() => onlyFirst.render([ask], tools)).toThrow(expect.objectContaining({ message: expect.stringMatching(/does not show: sort\.$/) }));
+  });
+});
+
 describe("chatRenderer", () => {
   const renderer = rendererWith();
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Extension, type Message, MrlmError, type Renderer, type SupervisedSequence, type ToolDefinition } from "@mrlm/spec";
+import { checkTools } from "./check-tools.ts";
 import { compileChatTemplate } from "./chat-template.ts";
 import { parseSaid } from "./parse-said.ts";
 import { superviseConversation } from "./supervise.ts";
@@ -21,7 +22,7 @@ export function chatRenderer(options: {
     });
   }
   const special = (name: string): string => specialToken(tokenizer.config[name]);
-  const template = compileChatTemplate(tokenizer.chatTemplate, { bos_token: special("bos_token"), eos_token: special("eos_token"), pad_token: special("pad_token") });
+  const template = checkTools(compileChatTemplate(tokenizer.chatTemplate, { bos_token: special("bos_token"), eos_token: special("eos_token"), pad_token: special("pad_token") }));
   const eosId = tokenizer.idOf(special("eos_token"));
   const stopTokenIds = [...new Set([...(eosId === undefined ? [] : [eosId]), ...options.eosTokenIds])];
   if (stopTokenIds.length === 0) throw new MrlmError("TOKENIZER_INVALID", "The model names no token that ends a turn (eos_token).");

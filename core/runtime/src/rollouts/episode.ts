@@ -31,7 +31,7 @@ export interface EpisodePorts {
 }
 
 /** Failures that are the run's and not one episode's. */
-const FATAL = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVAILABLE"] as const;
+const FATAL = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVAILABLE", "TOOLS_UNSUPPORTED"] as const;
 
 /**
  * Plays one episode. It rejects only with what concerns the whole run, and with EpisodeLost while the episode may begin again; whatever

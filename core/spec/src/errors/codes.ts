@@ -72,6 +72,7 @@ export const ERROR_CODES = {
   TASK_NOT_FOUND: { meaning: "A task id names no task of the environment.", hint: "Use `split/index` with an index below the split's size.", retryable: false },
   TASK_NOT_SUPPORTED: { meaning: "An environment without enumerable tasks was asked for one.", hint: "Leave the task out.", retryable: false },
   TOKENIZER_INVALID: { meaning: "A tokenizer cannot be loaded or lacks what its chat template needs.", hint: "Check tokenizer.json and tokenizer_config.json.", retryable: false },
+  TOOLS_UNSUPPORTED: { meaning: "An environment offers tools that the model's chat template does not show.", hint: "Use a model whose template renders tools, or describe them in the messages.", retryable: false },
   TOOL_FAILED: { meaning: "A tool is broken; the step that called it has no reward.", hint: "The reward is unscored and counted; read the quoted cause.", retryable: false },
   TRACKER_FAILED: { meaning: "A tracker failed during a run, which goes on without it.", hint: "metrics.jsonl in the run directory has everything.", retryable: false },
   TRACKER_UNAVAILABLE: { meaning: "A tracker lacks something without which it cannot start.", hint: "The message names it; or take the tracker out of `trackers`.", retryable: false },

@@ -1,0 +1,30 @@
+import { MrlmError } from "@mrlm/spec";
+import type { ChatTemplate } from "./chat-template.ts";
+
+/**
+ * A template that throws TOOLS_UNSUPPORTED where it does not render the tools that it is given: a template that ignores the variable `tools` renders
+ * without an error, and the policy would never learn that it has tools.
+ */
+export function checkTools(template: ChatTemplate): ChatTemplate {
+  const shown = new Set<string>();
+  return (messages, tools, addGenerationPrompt) => {
+    const rendered = template(messages, tools, addGenerationPrompt);
+    const names = (tools ?? []).map(({ name }) => name);
+    const key = JSON.stringify(names);
+    if (names.length > 0 && !shown.has(key)) {
+      assertShown(rendered, template(messages, undefined, addGenerationPrompt), names);
+      shown.add(key);
+    }
+    return rendered;
+  };
+}
+
+/** Names may occur in the conversation too: each must occur more often than without tools. */
+function assertShown(rendered: string, without: string, names: readonly string[]): void {
+  const count = (text: string, name: string): number => text.split(name).length;
+  const missing = names.filter((name) => count(rendered, name) <= count(without, name));
+  if (missing.length === 0) return;
+  throw new MrlmError("TOOLS_UNSUPPORTED", `The environment offers tools that the model's chat template does not show: ${missing.slice(0, 10).join(", ")}.`, {
+    hint: "Use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do), add them to the template, or describe the tools in the environment's own messages.",
+  });
+}
