@@ -32,6 +32,7 @@ export * from "./renderer/character-tokenizer.ts";
 export * from "./renderer/chat-renderer.ts";
 export * from "./renderer/parse-said.ts";
 export * from "./renderer/tokenizer.ts";
+export * from "./repeated-history.ts";
 export * from "./sandbox-options.ts";
 export * from "./silent-logger.ts";
 export * from "./sole-agent.ts";

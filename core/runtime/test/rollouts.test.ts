@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from "@jest/globals";
-import { observe, randomStream, soleStep, textMessage } from "@mrlm/kit";
+import { observe, randomStream, silentLogger, soleStep, textMessage } from "@mrlm/kit";
 import {
   type Engine,
   type EnvironmentDefinition,
@@ -110,6 +110,28 @@ describe("groups", () => {
     }
     for (const trajectory of all.filter(({ error }) => error === undefined))
       expect(trajectory.agents["agent"]).toMatchObject({ total: score(1, { count: 3 }), end: { terminated: true, truncated: false } });
+  });
+
+  test("U3: tools that the model's template cannot show end the collection", async () => {
+    const host = await localHost(counterEnvironment({ create: () => ({ reset: async () => ({ ...observe([textMessage("user", "1")]), tools: [{ name: "search", description: "", parameters: {} }] }), step: async () => soleStep({ terminated: true }) }) }));
+    await expect(collect(await runner({ host }))).rejects.toMatchObject({ code: "TOOLS_UNSUPPORTED", message: expect.stringContaining("search") });
+  });
+
+  test("U6: an environment that repeats the history is reported once", async () => {
+    const repeating = counterEnvironment({
+      create: () => {
+        let left = 3;
+        const messages = [textMessage("user", "a")];
+        return {
+          reset: async () => observe(messages),
+          step: async ({ message }) => soleStep({ messages: [...messages, message, textMessage("user", "b")], reward: score(0), terminated: --left <= 0 }),
+        };
+      },
+    });
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (text: string) => void warnings.push(text) };
+    await collect(await runner({ host: await localHost(repeating), logger }));
+    expect(warnings).toEqual([expect.stringMatching(/before turn 2 of environment counter@1 repeats what agent "agent" has already seen/)]);
   });
 
   test("an episode that fails to start is recorded too", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { EnvironmentDefinition, Plugin, SimulatedEnvironment } from "@mrlm/spec";
+import type { EnvironmentDefinition, Message, Plugin, SimulatedEnvironment } from "@mrlm/spec";
 import { definePlugin } from "@mrlm/kit";
 import { environmentContract, inProcess } from "../src/index.ts";
 import { guessing } from "./support/guessing-environment.ts";
@@ -51,6 +51,32 @@ describe("the contract catches an environment that", () => {
       return { ...observation, info: { note: `not ${String(hidden["word"])}` } };
     });
     expect(await failuresOf(telling)).toContain("private fields of tasks reach no client");
+  });
+
+  test.each([
+    ["the agent's own messages", (shown: readonly Message[], said: Message): readonly Message[] => [said, ...shown]],
+    ["the first observation", (shown: readonly Message[], _: Message, first: readonly Message[]): readonly Message[] => [...first, ...shown]],
+  ])("U6: shows %s again", async (_, repeat) => {
+    const repeating: EnvironmentDefinition = {
+      ...guessing,
+      create: async (context, options) => {
+        const original = await guessing.create(context, options);
+        let first: readonly Message[] = [];
+        return {
+          async reset(given) {
+            const observation = await original.reset(given);
+            first = observation.messages;
+            return observation;
+          },
+          async step(action, rest) {
+            const result = await original.step(action, rest);
+            const isOver = Object.values(result.terminated).every(Boolean);
+            return isOver ? result : { ...result, observation: { ...result.observation, messages: repeat(result.observation.messages, action.message, first) } };
+          },
+        };
+      },
+    };
+    expect(await failuresOf(repeating)).toContain('fixture "the same again" (determinism)');
   });
 
   test("ignores its seed", async () => {

@@ -11,8 +11,11 @@ import {
   type RolloutRequest,
   type Rollouts,
   type Sampler,
+  type Trajectory,
   type TrajectoryGroup,
+  type TurnRecord,
 } from "@mrlm/spec";
+import { repeatedHistory } from "@mrlm/kit";
 import { canonicalJson } from "../names/canonical-json.ts";
 import { EpisodePool } from "./episode-pool.ts";
 import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";
@@ -37,6 +40,9 @@ export interface RolloutRunnerOptions {
   turnLimit(environment: EnvironmentRef): number;
 }
 
+/** Episodes of an environment that are examined for repeated history: an environment that repeats it does so in all of them. */
+const EXAMINED_EPISODES = 32;
+
 /** Between two notices that episodes wait. */
 const WAIT_NOTICE_MS = 10_000;
 
@@ -44,6 +50,7 @@ const WAIT_NOTICE_MS = 10_000;
 export class RolloutRunner implements Rollouts {
   readonly #options: RolloutRunnerOptions;
   #silentUntil = 0;
+  readonly #examined = new Map<string, number>();
   readonly #descriptions = new Map<string, Promise<EnvironmentDescription>>();
 
   constructor(options: RolloutRunnerOptions) {
@@ -74,7 +81,10 @@ export class RolloutRunner implements Rollouts {
       giveUp: () => stop.abort(),
     });
     const playing = pool
-      .play((plan, trajectory) => queue.add(plan, trajectory))
+      .play((plan, trajectory) => {
+        this.#examine(trajectory);
+        queue.add(plan, trajectory);
+      })
       .then(
         () => queue.end(),
         (error: unknown) => queue.fail(error),
@@ -126,6 +136,24 @@ export class RolloutRunner implements Rollouts {
     this.#descriptions.set(key, known);
     known.catch(() => this.#descriptions.delete(key));
     return known;
+  }
+
+  /** Warns once about an environment whose observations repeat what an agent has seen. */
+  #examine({ environment, turns }: Trajectory): void {
+    const examined = this.#examined.get(environment) ?? 0;
+    if (examined >= EXAMINED_EPISODES || turns.length < 2) return;
+    this.#examined.set(environment, examined + 1);
+    const first = new Map<AgentId, TurnRecord>();
+    for (const [i, turn] of turns.entries()) {
+      const earlier = first.get(turn.agent);
+      const repeated = earlier === undefined ? undefined : repeatedHistory(earlier.observed, turn.observed);
+      if (repeated !== undefined) {
+        this.#examined.set(environment, EXAMINED_EPISODES);
+        const hint = "An observation holds only messages that are new; otherwise the policy reads every earlier turn again.";
+        return this.#options.logger.warn(`The observation before turn ${i + 1} of environment ${environment} repeats what agent "${turn.agent}" has already seen: ${repeated}. ${hint}`);
+      }
+      if (earlier === undefined) first.set(turn.agent, turn);
+    }
   }
 
   /** Not once for each of the many episodes that wait for the same server. */

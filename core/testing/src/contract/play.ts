@@ -1,5 +1,5 @@
 import { type AgentId, type Fixture, type JsonObject, type Message, type Observation, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
-import { textMessage } from "@mrlm/kit";
+import { repeatedHistory, textMessage } from "@mrlm/kit";
 import type { Subject } from "./subject.ts";
 
 /** Turns after which an episode counts as endless. */
@@ -24,10 +24,17 @@ export async function playFixture(subject: Subject, fixture: Fixture, session: S
   const first = await session.reset({ ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), signal: never });
   const chosen = await subject.task(task ?? subject.watched.lastReset()?.task ?? "", options);
   const heard = new Map<AgentId, Message[]>();
+  const firstMessages = new Map<AgentId, readonly Message[]>();
   const steps: StepResult[] = [];
   let observation = first;
   while (observation.agent !== "") {
     if (steps.length >= MAX_TURNS) throw new Error(`The episode of fixture "${fixture.name}" did not end within ${MAX_TURNS} turns. Give the environment maxTurns, or end it.`);
+    const earlier = firstMessages.get(observation.agent);
+    const repeated = earlier === undefined ? undefined : repeatedHistory(earlier, observation.messages);
+    if (repeated !== undefined) {
+      throw new Error(`The observation before turn ${steps.length + 1} of fixture "${fixture.name}" repeats what the agent has already seen: ${repeated}. Return only messages that are new.`);
+    }
+    if (earlier === undefined) firstMessages.set(observation.agent, observation.messages);
     const messages = [...(heard.get(observation.agent) ?? []), ...observation.messages];
     const said = policy({ messages, turn: steps.length, task: chosen });
     const message = typeof said === "string" ? textMessage("assistant", said) : said;
