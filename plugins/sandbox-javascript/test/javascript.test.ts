@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { makeSandbox } from "./support/make-sandbox.ts";
+import { verdictsOf } from "./support/verdicts.ts";
 
 const sandbox = makeSandbox();
 afterAll(() => sandbox.close());
@@ -9,11 +10,7 @@ const call = async (code: string, name: string, ...args: never[]): Promise<unkno
   return error === undefined ? value : error;
 };
 
-/** Verdicts of tests of `code`, whose functions are `names`. */
-const verdicts = async (code: string, names: readonly string[], tests: readonly string[]): Promise<string[]> => {
-  const report = await sandbox.test({ code }, { entryPoints: names, tests: tests.map((test, index) => ({ name: `${index}`, code: test })) });
-  return report.tests.map(({ verdict, message }) => (verdict === "passed" ? verdict : (message ?? verdict)));
-};
+const verdicts = verdictsOf(sandbox);
 
 describe("what is read", () => {
   test("TypeScript is found out, and keeps its lines", async () => {

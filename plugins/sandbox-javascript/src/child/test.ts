@@ -2,12 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, ChildRequest, ChildResult } from "@mrlm/sandbox/child";
 import type { SandboxError, SandboxTestResult } from "@mrlm/spec";
 import ivm from "isolated-vm";
+import type { CallHost } from "../guest/start.ts";
 import { concluded } from "./concluded.ts";
 import { Ended } from "./ended.ts";
 import type { Isolates } from "./isolates.ts";
 import { Judge } from "./judge.ts";
 import { Lifetime } from "./lifetime.ts";
 import { Player, Uncaught } from "./player.ts";
+import { settle } from "./settle.ts";
 
 /** Calls from one isolate into the other and back, one inside the other. */
 const MAX_NESTING = 32;
@@ -43,7 +45,7 @@ async function runTests({ request, answer, isolates, lifetime, compartments }: T
   const { submission, suite, limits } = request;
   const nested = nesting();
   const turn = { lifetime, answer, limits };
-  const player = new Player({ isolates, submission, turn, callHost: nested((id, args) => judge.call<string>("serve", id, args)) });
+  const player = new Player({ isolates, submission, turn, callHost: nested((handle, args) => judge.call<string>("serve", handle, args)) });
   compartments.push(player);
   let calls = 0;
   const callPlayer = nested((target, args) => {
@@ -54,7 +56,8 @@ async function runTests({ request, answer, isolates, lifetime, compartments }: T
   compartments.push(judge);
   const run = { player, judge, lifetime };
   player.load(suite.entryPoints);
-  while (player.tick().isBound !== true) if (!(await waitForTimers(run))) throw player.uncaught(stuck("The top-level code"));
+  const loaded = await settle(player, turn, "bound");
+  if (loaded.verdict !== "ok") return loaded;
   judge.prepare(suite);
   answer.testing();
   const broken = setUp(judge, () => calls > 0);
@@ -111,7 +114,7 @@ function stuck(who: string): SandboxError {
 }
 
 /** Guards calls between the isolates: each lies deeper on the same stack. */
-function nesting(): <Target>(call: (target: Target, args: string) => string) => (target: Target, args: string) => string {
+function nesting(): (call: CallHost) => CallHost {
   let depth = 0;
   return (call) => (target, args) => {
     if (depth >= MAX_NESTING) throw new RangeError(`More than ${MAX_NESTING} calls between the submission and its tests lie within each other.`);

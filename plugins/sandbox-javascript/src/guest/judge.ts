@@ -20,7 +20,7 @@ export interface JudgeGuest {
   /** Of the test that was started; "" while it waits for something. */
   verdict(): string;
   /** The submission calls a function that the tests have given it. */
-  serve(id: number, argsText: string): string;
+  serve(handle: string, argsText: string): string;
   tick(): string;
   settle(text: string): void;
 }
@@ -60,7 +60,7 @@ export function makeJudge(parts: {
   }
 
   function recorded(name: string): (...args: unknown[]) => unknown {
-    const call = link.proxy(name);
+    const call = link.proxy(`.${name}`);
     return (...args) => {
       lastCall = { name, args };
       const returned = call(...args);
@@ -96,8 +96,8 @@ export function makeJudge(parts: {
       );
     },
     verdict: () => (tested === undefined ? "" : JSON.stringify(tested)),
-    serve: (id, argsText) => {
-      const target = link.functionAt(id);
+    serve: (handle, argsText) => {
+      const target = link.functionAt(handle);
       return target === undefined ? '{"threw":{"name":"TypeError","message":"There is no such function.","trace":""}}' : link.serve(target, argsText);
     },
     tick() {

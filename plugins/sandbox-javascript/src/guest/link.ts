@@ -1,135 +1,255 @@
 // Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
-import type { Codec, Handles } from "./codec.ts";
+import type { Decode } from "./decode.ts";
+import type { Encode, Handles } from "./encode.ts";
 import type { DescribedError } from "./errors.ts";
+import type { Update } from "./update.ts";
 
-/** Calls a function of the other isolate: an entry point by name, or one that it has handed over by number. */
-export type CallOther = (target: string | number, argsText: string) => string;
+/** Calls a function of the other isolate: an entry point by name, or what it has handed over by handle. */
+export type CallOther = (target: string, argsText: string) => string;
+
+export interface LinkParts {
+  /** Of the handles of this side. */
+  readonly letter: "s" | "t";
+  readonly encode: Encode;
+  readonly decode: Decode;
+  readonly update: Update;
+  readonly callOther: CallOther;
+  readonly describe: (error: unknown) => DescribedError;
+  /** An error of the other side has become `error` here. */
+  readonly onThrown: (error: object, from: DescribedError) => void;
+}
 
 export interface Link {
-  /** A function here that calls one over there. */
-  proxy(target: string | number): (...args: unknown[]) => unknown;
+  /** A function here that calls one of the other side. */
+  proxy(target: string): (...args: unknown[]) => unknown;
   /** The other side calls: answers with the outcome as text. */
   serve(target: (...args: never[]) => unknown, argsText: string): string;
-  /** A function of this side that the other side knows by number. */
-  functionAt(id: number): ((...args: never[]) => unknown) | undefined;
-  /** Promises of this side that have settled since it was last asked, as text for `settle` of the other side. */
+  /** A function of this side that the other side has a handle of. */
+  functionAt(handle: string): ((...args: never[]) => unknown) | undefined;
+  /** Promises of this side that have settled since the last call of this function, as text for `settle` of the other side. */
   takeSettled(): string[];
   settle(text: string): void;
 }
 
 /**
- * One end of what connects two isolates. Values go as plain data; functions and promises as numbers. Arguments that a call has changed come back
- * with its result and are changed here too. What is thrown over there is thrown here as an error of the same class.
+ * One end of the connection of two isolates. Values go as plain data; functions, promises and iterators as handles. Both ends number the containers in the
+ * arguments of a call: a result that is one of them arrives as the same object, and the contents of those that the call has changed come back with the result.
+ * An error that is thrown arrives as an error of the same built-in class.
  */
-export function makeLink(codec: Codec, callOther: CallOther, describe: (error: unknown) => DescribedError, onThrown: (error: object, from: DescribedError) => void): Link {
-  type Outcome = { readonly ok?: string; readonly threw?: DescribedError; readonly args?: string };
-  type Pending = { readonly args: unknown[]; resolve(value: unknown): void; reject(error: unknown): void };
+export function makeLink({ letter, encode, decode, update, callOther, describe, onThrown }: LinkParts): Link {
+  /** A call, while promises that belong to it are open. `objects` are the containers in its arguments. */
+  interface Call {
+    args: readonly unknown[];
+    readonly objects: object[];
+    /** The text of the arguments as the other side has them; `undefined` on the side that calls. */
+    known: string | undefined;
+    readonly handles: Handles;
+  }
+  interface Outcome {
+    readonly ok?: unknown;
+    readonly threw?: unknown;
+    readonly raised?: unknown;
+  }
+  interface Pending {
+    readonly call: Call;
+    resolve(value: unknown): void;
+    reject(error: unknown): void;
+  }
   const { parse, stringify } = JSON;
   const { apply } = Reflect;
+  const { create, defineProperty, getPrototypeOf } = Object;
+  const { asyncIterator } = Symbol;
   const MapClass = Map;
   const PromiseClass = Promise;
+  const TypeErrorClass = TypeError;
+  const ErrorClass = Error;
   const then = Promise.prototype.then;
-  const mine = new MapClass<number, (...args: never[]) => unknown>();
-  const numbers = new WeakMap<object, { readonly owner: "mine" | "yours"; readonly id: number }>();
-  const proxies = new MapClass<number, (...args: unknown[]) => unknown>();
-  const pending = new MapClass<number, Pending>();
+  const IteratorPrototype = getPrototypeOf(getPrototypeOf([].values())) as object;
+  /** What this side has handed over, and how the other side calls it. */
+  const mine = new MapClass<string, object>();
+  const callable = new MapClass<string, (...args: never[]) => unknown>();
+  const known = new WeakMap<object, string>();
+  const others = new MapClass<string, object>();
+  const pending = new MapClass<string, Pending>();
   let settled: string[] = [];
   let last = 0;
 
-  function handles(args: unknown[], before: string | undefined): Handles {
-    return {
-      ofFunction(value) {
-        let known = numbers.get(value);
-        if (known === undefined) {
-          last += 1;
-          known = { owner: "mine", id: last };
-          numbers.set(value, known);
-          mine.set(last, value);
-        }
-        return known;
+  function newCall(args: readonly unknown[], text: string | undefined): Call {
+    const call: Call = {
+      args,
+      objects: [],
+      known: text,
+      handles: {
+        handleOf: (value) => known.get(value) ?? handOver(value, call),
+        functionAt: (handle) => other(handle, () => proxy(handle)),
+        iteratorAt: (handle, isAsync) => other(handle, () => iterate(handle, isAsync)),
+        promiseAt: (handle) => other(handle, () => new PromiseClass((resolve, reject) => pending.set(handle, { call, resolve, reject }))),
       },
-      functionAt: (owner, id) => (owner === "mine" ? required(mine.get(id)) : proxyAt(id)),
-      ofPromise(value) {
-        last += 1;
-        const id = last;
-        const told = (text: () => string): void => {
-          settled[settled.length] = `{"id":${id},"outcome":${text()}}`;
-        };
-        apply(then, value, [(result: unknown) => told(() => outcome(() => result, args, before)), (error: unknown) => told(() => outcome(() => { throw error; }, args, before))]);
-        return id;
-      },
-      promiseAt: (id) => new PromiseClass((resolve, reject) => pending.set(id, { args, resolve, reject })),
     };
+    return call;
   }
 
-  function required<T>(value: T | undefined): T {
-    if (value === undefined) throw new TypeError("There is no function of that number.");
-    return value;
+  function handOver(value: object, call: Call): string {
+    last += 1;
+    const handle = `${letter}${last}`;
+    known.set(value, handle);
+    mine.set(handle, value);
+    if (typeof value === "function") callable.set(handle, value as never);
+    else if (value instanceof PromiseClass) report(handle, value, call);
+    else callable.set(handle, ((method: "next" | "return" | "throw", ...args: unknown[]) => step(value as Iterator<unknown>, method, args)) as never);
+    return handle;
   }
 
-  function proxyAt(id: number): (...args: unknown[]) => unknown {
-    let known = proxies.get(id);
-    if (known === undefined) {
-      known = proxy(id);
-      proxies.set(id, known);
-      numbers.set(known, { owner: "yours", id });
+  /** The thing of this handle: this side's own, or what stands here for one of the other side. */
+  function other(handle: string, make: () => object): object {
+    let found = handle[0] === letter ? mine.get(handle) : others.get(handle);
+    if (found === undefined) {
+      if (handle[0] === letter) throw new TypeErrorClass("There is nothing of this handle.");
+      found = make();
+      others.set(handle, found);
+      known.set(found, handle);
     }
-    return known;
+    return found;
   }
 
-  function proxy(target: string | number): (...args: unknown[]) => unknown {
+  function report(handle: string, promise: Promise<unknown>, call: Call): void {
+    const add = (produce: () => unknown): void => {
+      settled[settled.length] = `{"handle":"${handle}","outcome":${outcome(produce, call)}}`;
+    };
+    apply(then, promise, [
+      (result: unknown) => add(() => result),
+      (error: unknown) =>
+        add(() => {
+          throw error;
+        }),
+    ]);
+  }
+
+  function step(source: Iterator<unknown>, method: "next" | "return" | "throw", args: unknown[]): unknown {
+    const run = source[method] as ((...given: unknown[]) => unknown) | undefined;
+    if (run !== undefined) return apply(run, source, args);
+    if (method === "throw") throw args[0];
+    return { done: true, value: args[0] };
+  }
+
+  function iterate(handle: string, isAsync: boolean): object {
+    const call = proxy(handle);
+    const self = create(isAsync ? null : IteratorPrototype) as object;
+    const define = (key: string | symbol, value: unknown): unknown => defineProperty(self, key, { value, configurable: true, enumerable: false, writable: true });
+    for (const method of ["next", "return", "throw"]) define(method, (...args: unknown[]) => call(method, ...args));
+    if (isAsync) define(asyncIterator, () => self);
+    return self;
+  }
+
+  function proxy(target: string): (...args: unknown[]) => unknown {
     return (...args) => {
-      const text = callOther(target, codec.encode(args, handles(args, undefined)));
-      return concluded(parse(text) as Outcome, args);
+      const call = newCall(args, undefined);
+      const text = callOther(target, encode(args, call.handles, call.objects));
+      return concluded(parse(text), call);
     };
   }
 
-  /** What an outcome means here: a value, or an error that is thrown. */
-  function concluded(result: Outcome, args: unknown[]): unknown {
-    if (result.args !== undefined) {
-      const now = codec.decode(result.args, handles(args, undefined)) as unknown[];
-      for (let i = 0; i < args.length; i++) codec.update(args[i], now[i]);
+  /** What an outcome means here: a value, or an error that is thrown. The other side wrote it. */
+  function concluded(result: unknown, call: Call): unknown {
+    const { ok, threw, raised } = (typeof result === "object" && result !== null ? result : {}) as Outcome;
+    const { objects } = call;
+    const size = objects.length;
+    const read = (message: unknown): unknown => {
+      try {
+        const { values, contents } = decode(message, call.handles, objects);
+        for (let i = 0; i < contents.length; i++) update(objects[i], contents[i]);
+        return values[0];
+      } finally {
+        objects.length = size;
+      }
+    };
+    if (ok !== undefined) return read(ok);
+    const from = described(threw);
+    let error: unknown;
+    try {
+      error = raised === undefined ? errorOf(from) : read(raised);
+    } catch {
+      error = errorOf(from);
     }
-    if (result.ok !== undefined) return codec.decode(result.ok, handles(args, undefined));
-    const from = result.threw ?? { name: "Error", message: "", trace: "" };
-    const error = codec.decode(stringify({ $: "e", k: from.name, v: from.message })) as object;
-    onThrown(error, from);
+    if (typeof error === "object" && error !== null) onThrown(error, from);
     throw error;
   }
 
-  /** Text of what `produce` returns or throws, with the arguments if they are no longer as they were `before`. */
-  function outcome(produce: () => unknown, args: unknown[], before: string | undefined): string {
-    let result: { ok?: string; threw?: DescribedError; args?: string };
+  function described(threw: unknown): DescribedError {
+    const { name, message, trace, line } = (typeof threw === "object" && threw !== null ? threw : {}) as Partial<Record<keyof DescribedError, unknown>>;
+    const text = (value: unknown): string => (typeof value === "string" ? value : "");
+    return { name: text(name) || "Error", message: text(message), trace: text(trace), ...(typeof line === "number" ? { line } : {}) };
+  }
+
+  function errorOf({ name, message }: DescribedError): Error {
+    return defineProperty(new ErrorClass(message), "name", { value: name, configurable: true, writable: true });
+  }
+
+  /** Text of what `produce` returns or throws, with the contents of the arguments if they are no longer those that the other side knows. */
+  function outcome(produce: () => unknown, call: Call): string {
+    const { objects } = call;
+    const size = objects.length;
+    const encoded = (value: unknown, withContents: boolean): string => {
+      try {
+        return encode([value], call.handles, objects, withContents);
+      } finally {
+        objects.length = size;
+      }
+    };
+    const text = (value: unknown): string => {
+      const after = changed(call);
+      if (after === undefined) return encoded(value, false);
+      let both: string;
+      try {
+        both = encoded(value, true);
+      } catch {
+        return encoded(value, false); // An argument holds something now that cannot cross: the other side keeps what it has.
+      }
+      call.known = after;
+      return both;
+    };
+    let value: unknown;
     try {
-      const value = produce();
-      result = { ok: codec.encode(value, handles(args, before)) };
+      value = produce();
     } catch (error) {
-      result = { threw: describe(error) };
+      const threw = `{"threw":${stringify(describe(error))}`;
+      try {
+        return `${threw},"raised":${text(error)}}`;
+      } catch {
+        return `${threw}}`;
+      }
     }
-    if (before === undefined) return stringify(result);
-    let after: string | undefined;
     try {
-      after = codec.encode(args, handles(args, before));
-    } catch {
-      // They hold something now that cannot cross: the other side keeps what it has.
+      return `{"ok":${text(value)}}`;
+    } catch (error) {
+      return `{"threw":${stringify(describe(error))}}`;
     }
-    if (after !== undefined && after !== before) result.args = after;
-    return stringify(result);
+  }
+
+  /** The text of the arguments, if it is not what the other side knows. */
+  function changed(call: Call): string | undefined {
+    if (call.known === undefined || call.objects.length === 0) return undefined;
+    try {
+      const now = encode(call.args, call.handles, []);
+      return now === call.known ? undefined : now;
+    } catch {
+      return undefined;
+    }
   }
 
   return {
     proxy,
-    functionAt: (id) => mine.get(id),
+    functionAt: (handle) => callable.get(handle),
     serve(target, argsText) {
-      let args: unknown[];
+      const call = newCall([], argsText);
+      let args: readonly unknown[];
       try {
-        args = codec.decode(argsText, handles([], undefined)) as unknown[];
+        args = decode(parse(argsText), call.handles, call.objects).values;
       } catch (error) {
         return stringify({ threw: describe(error) });
       }
-      let isMutable = false;
-      for (let i = 0; i < args.length; i++) isMutable ||= codec.isContainer(args[i]);
-      return outcome(() => apply(target, undefined, args), args, isMutable ? argsText : undefined);
+      call.args = args;
+      return outcome(() => apply(target, undefined, args as never[]), call);
     },
     takeSettled() {
       const taken = settled;
@@ -137,18 +257,18 @@ export function makeLink(codec: Codec, callOther: CallOther, describe: (error: u
       return taken;
     },
     settle(text) {
-      let told: { id: number; outcome: Outcome };
+      let said: { handle: unknown; outcome: unknown };
       try {
-        told = parse(text) as typeof told;
-        if (typeof told !== "object" || told === null) return;
+        said = parse(text) as typeof said;
+        if (typeof said !== "object" || said === null || typeof said.handle !== "string") return;
       } catch {
-        return; // The other side can say anything; whoever waits for it waits on.
+        return; // The other side can send anything. Its promise stays open.
       }
-      const waiting = pending.get(told.id);
+      const waiting = pending.get(said.handle);
       if (waiting === undefined) return;
-      pending.delete(told.id);
+      pending.delete(said.handle);
       try {
-        waiting.resolve(concluded(told.outcome, waiting.args));
+        waiting.resolve(concluded(said.outcome, waiting.call));
       } catch (error) {
         waiting.reject(error);
       }

@@ -19,8 +19,8 @@ export interface PlayerGuest {
   hold(value: unknown): void;
   /** Of the call that was started, or the value that is held: its value or error as text; "" while its promise is pending. */
   result(maxCharacters: number): string;
-  /** The other isolate calls. */
-  serve(target: string | number, argsText: string): string;
+  /** The other isolate calls an entry point, `.name`, or a function that it has a handle of. */
+  serve(target: string, argsText: string): string;
   tick(): string;
   settle(text: string): void;
 }
@@ -43,6 +43,7 @@ export function makePlayer(parts: {
   const PromiseClass = Promise;
   const then = Promise.prototype.then;
   const toText = String;
+  const slice = String.prototype.slice;
   /** Of a value: a longer or deeper one is only shown. */
   const MAX_DEPTH = 100;
   const MAX_TEXT = 8 * 1024 * 1024;
@@ -128,7 +129,7 @@ export function makePlayer(parts: {
       return "threw" in outcome ? stringify(outcome) : described(outcome.value, maxCharacters);
     },
     serve(target, argsText) {
-      return link.serve((...args) => apply(typeof target === "number" ? (link.functionAt(target) as never) : find(target), undefined, args), argsText);
+      return link.serve((...args) => apply(target[0] === "." ? find(apply(slice, target, [1]) as string) : (link.functionAt(target) as never), undefined, args), argsText);
     },
     tick() {
       const { ran, nextMs } = timers.tick();

@@ -1,4 +1,5 @@
 // Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+import type { DeepEqual } from "./deep-equal.ts";
 import type { Inspector } from "./inspector.ts";
 
 /** What a program is given. */
@@ -27,7 +28,8 @@ export interface Program {
 export function installProgram(
   host: { write(stream: "stdout" | "stderr", text: string): void; exit(code: number): void },
   inspector: Inspector,
-  makeAssert: () => unknown,
+  deepEqual: DeepEqual,
+  makeAssert: (inspector: Inspector, deepEqual: DeepEqual) => unknown,
 ): Program {
   type Listener = (...args: unknown[]) => void;
   const global = globalThis as Record<string, unknown>;
@@ -242,17 +244,17 @@ export function installProgram(
     return self;
   });
   const performance = once(() => ({ now: () => Date.now() - started, timeOrigin: started }));
-  const assert = once(makeAssert);
+  const assert = once(() => makeAssert(inspector, deepEqual) as { readonly strict: unknown });
   const readline = once(() => ({ createInterface, promises: { createInterface } }));
   const builtins: Record<string, () => unknown> = {
     assert,
-    "assert/strict": assert,
+    "assert/strict": () => assert().strict,
     fs,
     "fs/promises": () => fs().promises,
     process,
     readline,
     "readline/promises": () => readline().promises,
-    util: once(() => ({ inspect: inspector.inspect, format: inspector.format, isDeepStrictEqual: (assert() as { isDeepStrictEqual: unknown }).isDeepStrictEqual })),
+    util: once(() => ({ inspect: inspector.inspect, format: inspector.format, isDeepStrictEqual: (left: unknown, right: unknown) => deepEqual(left, right, "strict") })),
     perf_hooks: once(() => ({ performance: performance() })),
     timers: once(() => ({ setTimeout: global["setTimeout"], setInterval: global["setInterval"], setImmediate: soon, clearTimeout: global["clearTimeout"] })),
   };

@@ -1,8 +1,9 @@
 // Runs inside an isolate: the texts of these functions are what goes there, so they use nothing of this module.
 import type { makeAssert } from "./assert.ts";
-import type { makeCodec } from "./codec.ts";
 import type { installConsole } from "./console.ts";
-import type { deepEqual } from "./deep-equal.ts";
+import type { makeDecoder } from "./decode.ts";
+import type { makeDeepEqual } from "./deep-equal.ts";
+import type { makeEncoder } from "./encode.ts";
 import type { DescribedError, makeErrorDescriber } from "./errors.ts";
 import type { Inspector } from "./inspector.ts";
 import type { JudgeGuest, makeJudge } from "./judge.ts";
@@ -10,25 +11,28 @@ import type { makeLink } from "./link.ts";
 import type { makePlayer, PlayerGuest } from "./player.ts";
 import type { installProgram, ProgramInput } from "./program.ts";
 import type { installTimers } from "./timers.ts";
+import type { makeUpdater } from "./update.ts";
 
 /** The parts that an isolate's code is made of. */
 export interface Parts {
   readonly inspector: Inspector;
-  readonly deepEqual: typeof deepEqual;
+  readonly makeDeepEqual: typeof makeDeepEqual;
   readonly installConsole: typeof installConsole;
   readonly installProgram: typeof installProgram;
   readonly installTimers: typeof installTimers;
   readonly makeAssert: typeof makeAssert;
-  readonly makeCodec: typeof makeCodec;
+  readonly makeDecoder: typeof makeDecoder;
+  readonly makeEncoder: typeof makeEncoder;
   readonly makeErrorDescriber: typeof makeErrorDescriber;
   readonly makeJudge: typeof makeJudge;
   readonly makeLink: typeof makeLink;
   readonly makePlayer: typeof makePlayer;
+  readonly makeUpdater: typeof makeUpdater;
 }
 
 /** Host functions: they take and return text and numbers, nothing else. */
 export type Write = (stream: "stdout" | "stderr", text: string) => void;
-export type CallHost = (target: string | number, argsText: string) => string;
+export type CallHost = (target: string, argsText: string) => string;
 
 /** What is left to do in an isolate that was made from a snapshot: it is given its input and the host's functions. */
 export type StartPlayer = (inputJson: string, maxText: number, write: Write, exit: (code: number) => void, callHost: CallHost) => PlayerGuest;
@@ -43,7 +47,8 @@ export function preparePlayer(parts: Parts): StartPlayer {
     readonly callHost: CallHost;
   }
   const { parse, stringify } = JSON;
-  const { inspector, deepEqual } = parts;
+  const { inspector } = parts;
+  const deepEqual = parts.makeDeepEqual();
   const uncaught: string[] = [];
   let host: Host | undefined;
   const there = (): Host => host as Host;
@@ -54,10 +59,13 @@ export function preparePlayer(parts: Parts): StartPlayer {
   const describe = parts.makeErrorDescriber();
   const timers = parts.installTimers((error) => void (uncaught[uncaught.length] = stringify(describe(error))));
   parts.installConsole(inspector, put);
-  const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, () => parts.makeAssert(inspector, deepEqual));
-  const codec = parts.makeCodec();
-  Object.defineProperty(globalThis, "structuredClone", { value: (value: unknown) => codec.decode(codec.encode(value)), configurable: true, enumerable: false, writable: true });
-  const link = parts.makeLink(codec, (target, argsText) => there().callHost(target, argsText), describe, () => {});
+  const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, deepEqual, parts.makeAssert);
+  const encode = parts.makeEncoder();
+  const decode = parts.makeDecoder();
+  const clone = (value: unknown): unknown => decode(parse(encode([value], undefined, [])), undefined, []).values[0];
+  Object.defineProperty(globalThis, "structuredClone", { value: clone, configurable: true, enumerable: false, writable: true });
+  const callOther: CallHost = (target, argsText) => there().callHost(target, argsText);
+  const link = parts.makeLink({ letter: "s", encode, decode, update: parts.makeUpdater(), callOther, describe, onThrown: () => {} });
   const player = parts.makePlayer({ describe, inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
   return (inputJson, maxText, write, exit, callHost) => {
     host = { maxText, write, exit, callHost };
@@ -68,22 +76,31 @@ export function preparePlayer(parts: Parts): StartPlayer {
 
 /** Prepares the isolate of the tests. */
 export function prepareJudge(parts: Parts): StartJudge {
-  const { inspector, deepEqual } = parts;
+  const { inspector } = parts;
   const uncaught: string[] = [];
   const thrown = new WeakMap<object, DescribedError>();
   let callHost: CallHost | undefined;
   const describe = parts.makeErrorDescriber();
-  const assert = parts.makeAssert(inspector, deepEqual) as { ok: unknown };
+  const assert = parts.makeAssert(inspector, parts.makeDeepEqual()) as { ok: unknown; strict: unknown };
   const timers = parts.installTimers((error) => void uncaught.push(JSON.stringify(describe(error))));
   parts.installConsole(inspector, () => {});
   // Test suites in the wild assert by it.
   (globalThis.console as { assert: unknown }).assert = assert.ok;
   const require = (name: string): unknown => {
-    if (/^(node:)?assert(\/strict)?$/.test(name)) return assert;
+    if (/^(?:node:)?assert$/.test(name)) return assert;
+    if (/^(?:node:)?assert\/strict$/.test(name)) return assert.strict;
     throw new Error(`Tests can require "assert" only, not "${name}".`);
   };
   for (const [name, value] of Object.entries({ assert, require })) Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
-  const link = parts.makeLink(parts.makeCodec(), (target, argsText) => (callHost as CallHost)(target, argsText), describe, (error, from) => thrown.set(error, from));
+  const link = parts.makeLink({
+    letter: "t",
+    encode: parts.makeEncoder(),
+    decode: parts.makeDecoder(),
+    update: parts.makeUpdater(),
+    callOther: (target, argsText) => (callHost as CallHost)(target, argsText),
+    describe,
+    onThrown: (error, from) => thrown.set(error, from),
+  });
   const judge = parts.makeJudge({ inspector, link, timers, thrown, takeUncaught: () => uncaught.shift() });
   return (call) => {
     callHost = call;

@@ -1,0 +1,111 @@
+// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+
+/** Gives a container the contents of another one of its kind, in place, and says whether that was possible. Nothing is read by names that `contents` has. */
+export type Update = (target: unknown, contents: unknown) => boolean;
+
+/**
+ * The other side decides what `contents` holds, so that this changes nothing but data of the container itself: own properties are defined, never set,
+ * a setter or a prototype is never reached, and a container that is part of the language, or whose own properties are more than data, stays as it is.
+ */
+export function makeUpdater(): Update {
+  const { isArray } = Array;
+  const { getPrototypeOf } = Object;
+  const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, ownKeys, has } = Reflect;
+  const BytesClass = Uint8Array;
+  const { isView } = ArrayBuffer;
+  const isPrototypeOf = Object.prototype.isPrototypeOf;
+  const { clear: mapClear, set: mapSet, forEach: mapEach } = Map.prototype;
+  const { clear: setClear, add: setAdd, forEach: setEach } = Set.prototype;
+  const { getTime, setTime } = Date.prototype;
+  const setBytes = BytesClass.prototype.set;
+  const { prototype: ArrayPrototype } = Array;
+  const { prototype: ObjectPrototype } = Object;
+  const isOf = (prototype: object, value: object): boolean => apply(isPrototypeOf, prototype, [value]) as boolean;
+
+  /** Data that can be changed, under names only. */
+  function isData(target: object, keys: readonly (string | symbol)[], hidden: string | undefined): boolean {
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string | symbol;
+      if (key === hidden) continue;
+      const own = getOwnPropertyDescriptor(target, key);
+      if (typeof key === "symbol" || own === undefined || !("value" in own) || own.enumerable !== true || own.writable !== true) return false;
+    }
+    return true;
+  }
+
+  /** Own properties become those of `contents`, in their order. */
+  function updateProperties(target: object, contents: object, hidden: string | undefined): boolean {
+    const old = ownKeys(target);
+    if (!isData(target, old, hidden)) return false;
+    const prototype = getPrototypeOf(target) as object | null;
+    const isPlain = prototype === ObjectPrototype || prototype === null || prototype === ArrayPrototype;
+    const keys = ownKeys(contents);
+    let same = 0;
+    while (same < old.length && old[same] === keys[same]) same += 1;
+    for (let i = same; i < old.length; i++) if (old[i] !== hidden) deleteProperty(target, old[i] as string);
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string;
+      const { value, enumerable } = getOwnPropertyDescriptor(contents, key) as PropertyDescriptor;
+      // A name that an instance inherits is a method of its class.
+      if (key === hidden || enumerable !== true || (!isPlain && has(prototype as object, key))) continue;
+      defineProperty(target, key, i < same ? { value } : { value, configurable: true, enumerable: true, writable: true });
+    }
+    return true;
+  }
+
+  function updateArray(target: unknown[], contents: unknown[]): boolean {
+    if (!isOf(ArrayPrototype, target)) return false;
+    const { length } = contents;
+    if (!defineProperty(target, "length", { value: length })) return false;
+    return updateProperties(target, contents, "length");
+  }
+
+  function updateOther(target: object, contents: object): boolean {
+    if (isView(target) && isView(contents)) {
+      if (getPrototypeOf(target) !== getPrototypeOf(contents) || target.byteLength !== contents.byteLength) return false;
+      return copyBytes(target, contents);
+    }
+    if (isOf(Map.prototype, target) && isOf(Map.prototype, contents)) {
+      apply(mapClear, target, []);
+      apply(mapEach, contents, [(item: unknown, key: unknown) => void apply(mapSet, target, [key, item])]);
+      return true;
+    }
+    if (isOf(Set.prototype, target) && isOf(Set.prototype, contents)) {
+      apply(setClear, target, []);
+      apply(setEach, contents, [(item: unknown) => void apply(setAdd, target, [item])]);
+      return true;
+    }
+    if (isOf(Date.prototype, target) && isOf(Date.prototype, contents)) {
+      apply(setTime, target, [apply(getTime, contents, [])]);
+      return true;
+    }
+    if (isOf(RegExp.prototype, target) && isOf(RegExp.prototype, contents)) return defineProperty(target, "lastIndex", { value: (contents as RegExp).lastIndex });
+    if (isOf(ArrayBuffer.prototype, target) && isOf(ArrayBuffer.prototype, contents)) {
+      return (target as ArrayBuffer).byteLength === (contents as ArrayBuffer).byteLength && copyBytes(new BytesClass(target as ArrayBuffer), new BytesClass(contents as ArrayBuffer));
+    }
+    const prototype = getPrototypeOf(contents) as unknown;
+    return (prototype === ObjectPrototype || prototype === null) && !isExotic(target) && updateProperties(target, contents, undefined);
+  }
+
+  function copyBytes(target: ArrayBufferView, contents: ArrayBufferView): boolean {
+    const bytes = (view: ArrayBufferView): Uint8Array => new BytesClass(view.buffer, view.byteOffset, view.byteLength);
+    apply(setBytes, bytes(target), [bytes(contents)]);
+    return true;
+  }
+
+  /** More than its properties, by its prototype. */
+  function isExotic(target: object): boolean {
+    for (const { prototype } of [Map, Set, Date, RegExp, ArrayBuffer, Promise, WeakMap, WeakSet, WeakRef, Error, Number, String, Boolean, BigInt, Symbol]) if (isOf(prototype, target)) return true;
+    return isArray(target) || isView(target);
+  }
+
+  return (target, contents) => {
+    if (typeof target !== "object" || typeof contents !== "object" || target === null || contents === null) return false;
+    try {
+      if (isArray(target) || isArray(contents)) return isArray(target) && isArray(contents) && updateArray(target, contents);
+      return updateOther(target, contents);
+    } catch {
+      return false; // Not what its prototype says, or a proxy that refuses.
+    }
+  };
+}

@@ -1,0 +1,17 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+/** How often our `assert` and Node's had different verdicts. */
+export interface Comparison {
+  readonly cases: number;
+  readonly failed: number;
+  /** The first ones. */
+  readonly found: readonly string[];
+}
+
+export async function compareAsserts(seed: number, pairs: number, errors: number): Promise<Comparison> {
+  const program = fileURLToPath(new URL("assert-cases.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [program, `${seed}`, `${pairs}`, `${errors}`]);
+  return JSON.parse(stdout) as Comparison;
+}
