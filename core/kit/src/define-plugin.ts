@@ -1,4 +1,4 @@
-import { PLUGIN_API_VERSION, type EnvironmentDefinition, type Plugin } from "@mrlm/spec";
+import { PLUGIN_API_VERSION, type EnvironmentDefinition, type JsonObject, type Plugin } from "@mrlm/spec";
 
 /** A plugin without what every plugin of this package has in common. */
 export type PluginInput<Options> = Omit<Plugin<Options>, "apiVersion">;
@@ -8,7 +8,12 @@ export function definePlugin<Options = unknown>(plugin: PluginInput<Options>): P
   return { apiVersion: PLUGIN_API_VERSION, ...plugin };
 }
 
-/** Gives an environment definition its types: `options` flow from the schema to `create`. */
-export function defineEnvironment<Options>(definition: EnvironmentDefinition<Options>): EnvironmentDefinition<Options> {
+/**
+ * Gives an environment definition its types: those of the options flow from the schema, those of a task's public and private side from `tasks`,
+ * to `create`, `demonstrate` and the fixtures. Write `tasks` before them.
+ */
+export function defineEnvironment<Options, Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject>(
+  definition: EnvironmentDefinition<Options, Public, Private>,
+): EnvironmentDefinition<Options, Public, Private> {
   return definition;
 }

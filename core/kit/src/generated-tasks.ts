@@ -3,9 +3,9 @@ import { hash128 } from "./hash.ts";
 import { randomStream } from "./random.ts";
 
 /** A task as a generator makes it. */
-export interface GeneratedTask {
-  readonly public: JsonObject;
-  readonly private: JsonObject;
+export interface GeneratedTask<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
+  readonly public: Public;
+  readonly private: Private;
   /** What makes this task the same as another; two splits never share a key. Usually the question. */
   readonly key: string;
 }
@@ -17,13 +17,13 @@ const MAX_DRAWS = 10_000;
  * Tasks from a seeded generator. The space of keys is divided among the splits in proportion to `share` by a hash of the key, so that
  * splits cannot overlap however often the generator repeats itself.
  */
-export function generatedTasks(options: {
+export function generatedTasks<Public extends JsonObject, Private extends JsonObject>(options: {
   readonly seed: number;
   /** Size of each split and the share of all keys that belongs to it. */
   readonly splits: Readonly<Record<string, { readonly size: number; readonly share: number }>>;
   /** Makes a candidate for one place; `at` lets difficulty follow the index. */
-  readonly generate: (random: RandomStream, at: { readonly split: string; readonly index: number }) => GeneratedTask;
-}): TaskSource {
+  readonly generate: (random: RandomStream, at: { readonly split: string; readonly index: number }) => GeneratedTask<Public, Private>;
+}): TaskSource<Public, Private> {
   const { seed, splits, generate } = options;
   const total = Object.values(splits).reduce((sum, split) => sum + split.share, 0);
   const ownerOf = (key: string): string | undefined => {
@@ -32,7 +32,7 @@ export function generatedTasks(options: {
   };
   return {
     splits: Object.fromEntries(Object.entries(splits).map(([name, split]) => [name, split.size])),
-    async get(split, index): Promise<Task> {
+    async get(split, index): Promise<Task<Public, Private>> {
       assertTaskIndex(split, index, splits[split]?.size);
       const random = randomStream(`tasks/${split}/${index}`, seed);
       for (let draw = 0; draw < MAX_DRAWS; draw++) {

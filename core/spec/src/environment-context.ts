@@ -1,3 +1,4 @@
+import type { JsonObject } from "./json.ts";
 import type { Judge } from "./judge.ts";
 import type { Logger } from "./logger.ts";
 import type { RandomStream } from "./random.ts";
@@ -7,10 +8,10 @@ import type { TaskSource } from "./task.ts";
 import type { Tool } from "./tool.ts";
 
 /** What the host hands to an environment: what its definition requires, and what everyone gets. */
-export interface EnvironmentContext {
+export interface EnvironmentContext<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
   readonly logger: Logger;
   /** The tasks under the session's options; rejects with TASK_NOT_FOUND when the definition has none. */
-  readonly tasks: TaskSource;
+  readonly tasks: TaskSource<Public, Private>;
   /** A stream named after its purpose; the same name and seed give the same numbers. */
   random(name: string, seed: number): RandomStream;
   /** Each of these throws REQUIREMENT_UNDECLARED for a name that the definition does not require. */

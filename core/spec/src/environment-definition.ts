@@ -16,8 +16,8 @@ export interface Requirement {
   readonly asker: string;
 }
 
-/** An environment as a plugin offers it. */
-export interface EnvironmentDefinition<Options = unknown> {
+/** An environment as a plugin offers it. The types of its tasks follow from `tasks`. */
+export interface EnvironmentDefinition<Options = unknown, Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
   readonly id: VersionedId;
   /** One sentence. */
   readonly description: string;
@@ -39,11 +39,11 @@ export interface EnvironmentDefinition<Options = unknown> {
   /** Deadlines by phase in milliseconds; the host's defaults fill the rest. */
   readonly deadlines?: { readonly setupMs?: number; readonly stepMs?: number; readonly scoreMs?: number; readonly closeMs?: number };
   /** The tasks under these options; the host makes one source and shares it among sessions. */
-  tasks?(context: EnvironmentContext, options: Options): TaskSource | Promise<TaskSource>;
+  tasks?(context: EnvironmentContext, options: Options): TaskSource<Public, Private> | Promise<TaskSource<Public, Private>>;
   /** A fresh environment for one session. `context.tasks` is what `tasks` returned. */
-  create(context: EnvironmentContext, options: Options): SimulatedEnvironment | Promise<SimulatedEnvironment>;
+  create(context: EnvironmentContext<Public, Private>, options: Options): SimulatedEnvironment | Promise<SimulatedEnvironment>;
   /** A worked solution of a training task. */
-  demonstrate?(context: EnvironmentContext, options: Options, task: TaskId): Promise<Demonstration>;
+  demonstrate?(context: EnvironmentContext<Public, Private>, options: Options, task: TaskId): Promise<Demonstration>;
   /** Episodes whose outcome is known: gold, nop, cheat, malformed, determinism. */
-  readonly fixtures?: readonly Fixture[];
+  readonly fixtures?: readonly Fixture<Public, Private>[];
 }

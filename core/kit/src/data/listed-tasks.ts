@@ -1,8 +1,11 @@
-import type { Task, TaskSource } from "@mrlm/spec";
+import type { JsonObject, Task, TaskSource } from "@mrlm/spec";
 import { assertTaskIndex } from "../generated-tasks.ts";
 
 /** Tasks that are all at hand, by split. */
-export function listedTasks<T>(lists: Readonly<Record<string, readonly T[]>>, toTask: (row: T) => Omit<Task, "id">): TaskSource {
+export function listedTasks<T, Public extends JsonObject, Private extends JsonObject>(
+  lists: Readonly<Record<string, readonly T[]>>,
+  toTask: (row: T) => Omit<Task<Public, Private>, "id">,
+): TaskSource<Public, Private> {
   return {
     splits: Object.fromEntries(Object.entries(lists).map(([split, rows]) => [split, rows.length])),
     async get(split, index) {
