@@ -14,8 +14,8 @@ const reverse = defineEnvironment({
     return {
       async reset({ task = "train/0" }) {
         const { public: shown, private: hidden } = await taskById(tasks, task);
-        answer = String(hidden["answer"]);
-        return observe([textMessage("user", String(shown["number"]))]);
+        answer = hidden.answer;
+        return observe([textMessage("user", shown.number)]);
       },
       async step({ message }) {
         const said = messageText(message);
@@ -26,7 +26,7 @@ const reverse = defineEnvironment({
   },
   async demonstrate({ tasks }, _options, task) {
     const { public: shown, private: hidden } = await taskById(tasks, task);
-    return { task, agent: "agent", messages: [textMessage("user", String(shown["number"])), textMessage("assistant", String(hidden["answer"]))] };
+    return { task, agent: "agent", messages: [textMessage("user", shown.number), textMessage("assistant", hidden.answer)] };
   },
 });
 

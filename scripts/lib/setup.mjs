@@ -1,6 +1,9 @@
+import { join } from "node:path";
 import { ensureDependencies } from "./dependencies.mjs";
 import { ensureEngine } from "./engine.mjs";
-import { runNode } from "./run.mjs";
+import { progress } from "./progress.mjs";
+import { readJson, root } from "./repository.mjs";
+import { run, runNode } from "./run.mjs";
 
 /**
  * Everything between a fresh clone and a working `mrlm`; each part does nothing when nothing has changed.
@@ -10,10 +13,19 @@ import { runNode } from "./run.mjs";
 export async function setup(options) {
   await ensureDependencies();
   await buildJavaScript();
+  // Tests run from the sources; everybody else's editor needs declarations, without which each import is `any`.
+  if (!options?.dev) await writeDeclarations();
   return { python: await ensureEngine(options) };
 }
 
 /** Bundles every package that has changed. */
 export async function buildJavaScript() {
   await runNode(["scripts/build-javascript.mjs"]);
+}
+
+/** Writes the declarations of every package that has changed. */
+async function writeDeclarations() {
+  const { references } = readJson(join(root, "tsconfig.json"));
+  const packages = references.map((/** @type {{ path: string }} */ { path }) => path).filter((/** @type {string} */ path) => !path.endsWith(".json"));
+  await progress("writing type declarations", () => run("tsc", ["--build", ...packages]));
 }
