@@ -1,9 +1,10 @@
 """Runs a pass of accumulation: forward, the client's gradients, backward, micro-batch by micro-batch.
 
 While the client works out the gradients of one micro-batch, the forward pass of the next is computed. Graphs that wait
-are bounded in number and bytes; one that waits longer than its lease is given up and computed again. When memory runs
-out, the whole pass begins anew with smaller micro-batches, so that what accumulates is what these give by themselves.
-A pass draws no random numbers.
+are bounded in number and bytes; one that waits longer than its lease is dropped and computed again. Gradients
+accumulate in the order of the micro-batches, whatever the order of the answers, so that neither a lost graph nor a lost
+connection changes the sum. When memory runs out, the whole pass begins anew with smaller micro-batches, so that what
+accumulates is what these give by themselves. A pass draws no random numbers.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ class PassRunner:
         self._limits = limits
         self._todo = deque(number for number in work.micro_batches if number not in work.applied)
         self._waiting: dict[int, _Waiting] = {}
-        # Gradients that came for a graph already given up; they hold, since the weights have not changed.
-        self._early: dict[int, list[UnitGradients]] = {}
+        # Gradients whose turn has not come: a micro-batch before theirs is not applied, or their graph was dropped.
+        # They stay valid, since the weights do not change.
+        self._received: dict[int, list[UnitGradients]] = {}
         self._lost: set[int] = set()
         self._losses = 0
         # The micro-batch that is computed now.
@@ -97,7 +99,7 @@ class PassRunner:
         work.begin_anew(planned, self._learner.budget)
         self._todo = deque(work.micro_batches)
         self._waiting.clear()
-        self._early.clear()
+        self._received.clear()
         self._lost.clear()
 
     def _passes(self, number: int) -> int:
@@ -120,14 +122,14 @@ class PassRunner:
 
     def _run_with_client(self) -> Iterator[pb.ForwardBackwardResponse]:
         while self._todo or self._waiting:
-            message = self._requests.waiting() if self._waiting else None
+            message = self._next_message(wait=False) if self._waiting else None
             if message is None and self._has_room():
                 yield from self._launch(self._todo.popleft())
                 continue
             if message is None:
-                message = self._next_message()
+                message = self._next_message(wait=True)
             if message is None:
-                yield self._lose(min(self._waiting, key=lambda number: self._waiting[number].deadline))
+                yield self._lose(min(self._unanswered(), key=lambda number: self._waiting[number].deadline))
                 continue
             for gradients in message.gradients:
                 self._receive(gradients)
@@ -135,6 +137,9 @@ class PassRunner:
     def _has_room(self) -> bool:
         if not self._todo:
             return False
+        if self._waiting and self._todo[0] < min(self._waiting):
+            # The graphs that wait cannot be used before this one.
+            return True
         used = [waiting.graph_bytes for waiting in self._waiting.values()]
         # The next graph is taken to be about as large as those that wait.
         return not used or (len(used) < self._learner.max_waiting and sum(used) + max(used) <= self._limits.total_bytes)
@@ -146,23 +151,24 @@ class PassRunner:
         computed = self._ranks.scatter(rank_work.launch, arguments)
         self._count(computed)
         outputs = [unit for rank in computed for unit in rank.outputs]
-        early = self._early.pop(number, None)
-        if early is not None:
-            self._backward(number, outputs, early)
-            return
         deadline = time.monotonic() + self._limits.lease_seconds
         self._waiting[number] = _Waiting(outputs, max(rank.graph_bytes for rank in computed), deadline)
-        yield work.outputs_message(number, outputs, applied=False)
+        if number in self._received:
+            self._apply_received()
+        else:
+            yield work.outputs_message(number, outputs, applied=False)
 
-    def _next_message(self) -> pb.ForwardBackwardRequest | None:
-        deadline = min(waiting.deadline for waiting in self._waiting.values())
+    def _next_message(self, *, wait: bool) -> pb.ForwardBackwardRequest | None:
+        """The client's next message; None if none has come, or with `wait` until the first lease ends."""
         try:
+            if not wait:
+                return self._requests.waiting()
+            deadline = min(self._waiting[number].deadline for number in self._unanswered())
             return self._requests.next(deadline - time.monotonic())
         except StreamEnded:
-            numbers = sorted(self._waiting)
             raise EngineError(
                 "MESSAGE_INVALID",
-                f"The stream ended before the gradients of micro-batch {numbers[0]} came.",
+                f"The stream ended before the gradients of micro-batch {min([*self._waiting, *self._todo])} came.",
                 "Answer every micro-batch that is not `applied`, then wait for `done`.",
             ) from None
 
@@ -179,7 +185,7 @@ class PassRunner:
                 "Answer sooner, or send fewer tokens in a micro-batch (micro_batch_tokens).",
                 retryable=True,
             )
-        self._todo.append(number)
+        self._todo = deque(sorted([*self._todo, number]))
         return pb.ForwardBackwardResponse(graph_lost=pb.GraphLost(micro_batch=number, reason=reason))
 
     def _receive(self, message: pb.MicroBatchGradients) -> None:
@@ -189,20 +195,26 @@ class PassRunner:
             # It comes again as part of a smaller one.
             return
         if number not in self._waiting and number not in self._lost:
-            raise EngineError(
-                "MESSAGE_INVALID",
-                f"Gradients came for micro-batch {number}, which awaits none.",
-                "Answer each micro-batch once, under the number that its outputs had.",
-            )
-        if number in self._pass.applied:
+            raise _unexpected(number)
+        if number in self._pass.applied or (number in self._received and number in self._lost):
             # The second answer to a micro-batch whose outputs were sent twice.
             return
-        gradients = decode_gradients(message, self._pass.units(number), self._held)
-        waiting = self._waiting.pop(number, None)
-        if waiting is None:
-            self._early[number] = gradients
-        else:
-            self._backward(number, waiting.outputs, gradients)
+        if number in self._received:
+            raise _unexpected(number)
+        self._received[number] = decode_gradients(message, self._pass.units(number), self._held)
+        self._apply_received()
+
+    def _unanswered(self) -> list[int]:
+        """Numbers of the graphs that wait for the client; never empty while the first of all is among them."""
+        return [number for number in self._waiting if number not in self._received]
+
+    def _apply_received(self) -> None:
+        """Runs backward through every micro-batch whose turn has come: all before it are applied."""
+        while self._waiting:
+            number = min([*self._waiting, *self._todo])
+            if number not in self._waiting or number not in self._received:
+                return
+            self._backward(number, self._waiting.pop(number).outputs, self._received.pop(number))
 
     def _backward(self, number: int, outputs: list[pb.UnitOutputs], gradients: list[UnitGradients]) -> None:
         work, self._current = self._pass, number
@@ -220,6 +232,14 @@ class PassRunner:
         work.computed_tokens += sum(rank.computed_tokens for rank in computed)
         work.forward_seconds += max(rank.forward_seconds for rank in computed)
         work.backward_seconds += max(rank.backward_seconds for rank in computed)
+
+
+def _unexpected(number: int) -> EngineError:
+    return EngineError(
+        "MESSAGE_INVALID",
+        f"Gradients came for micro-batch {number}, which awaits none.",
+        "Answer each micro-batch once, under the number that its outputs had.",
+    )
 
 
 def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], held: HeldModel) -> list[UnitGradients]:

@@ -1,0 +1,127 @@
+"""Gradients accumulate in the order of the micro-batches, whatever graphs are lost and whenever answers come."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from autograd import accumulated
+from client import Array, Outputs, decode, group
+from running import RunningEngine
+
+from mrlm_engine.distributed.ranks import SoleRank
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.service.receive import decode_units
+from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.passes import Pass
+from mrlm_engine.training.reader import StreamEnded
+from mrlm_engine.training.run_pass import GraphLimits, PassRunner
+
+UNITS = [group([3, 4, 5 + i], [[6 + i, 7, 8], [8, 9, 10 + i], [11 + i]]) for i in range(8)]
+SELECTION = Selection(logprob=True, entropy=False, value=False, final_value=False)
+
+
+def loss(_: int, outputs: Outputs) -> dict[str, Array]:
+    return {"logprob": -np.exp(0.5 * outputs["logprob"])}
+
+
+class Client:
+    """Answers micro-batches in an order of its own, and sometimes not before the lease has ended."""
+
+    def __init__(self, seed: int, *, losses: int, ordered: bool = False) -> None:
+        self._random = random.Random(seed)
+        self._losses = losses
+        self._ordered = ordered
+        self._open: dict[int, pb.ForwardBackwardRequest] = {}
+        # Answers that were on their way when the graph was dropped: they come before or after its outputs come again.
+        self.lost: list[int] = []
+
+    def see(self, event: pb.ForwardBackwardResponse) -> None:
+        if event.HasField("graph_lost"):
+            self.lost.append(event.graph_lost.micro_batch)
+            if self._random.random() < 0.5:
+                self._open.pop(event.graph_lost.micro_batch)
+            return
+        message = event.micro_batch
+        gradients = [
+            pb.UnitGradients(logprob=loss(i, decode(unit))["logprob"].tobytes())
+            for i, unit in zip(message.unit_indices, message.units, strict=True)
+        ]
+        answer = pb.MicroBatchGradients(micro_batch=message.micro_batch, units=gradients)
+        self._open[message.micro_batch] = pb.ForwardBackwardRequest(gradients=[answer])
+
+    def next(self, timeout: float | None = None) -> pb.ForwardBackwardRequest | None:
+        if not self._open or (self._losses and self._random.random() < 0.5):
+            self._losses -= 1
+            return None
+        number = min(self._open) if self._ordered else self._random.choice(sorted(self._open))
+        return self._open.pop(number)
+
+    def waiting(self) -> pb.ForwardBackwardRequest | None:
+        return None if self._ordered or not self._open or self._random.random() < 0.6 else self.next()
+
+
+def run(learner: Learner, state: object, client: Client) -> dict[str, torch.Tensor]:
+    """Accumulated gradients of a pass with `client`."""
+    learner.clear()
+    units = decode_units(UNITS, learner.held, linear=False)
+    work = Pass(
+        call=0,
+        selection=SELECTION,
+        normalizer=3.0,
+        linear=False,
+        return_outputs=False,
+        micro_batches=dict(enumerate(learner.plan(units, False, 1))),
+        budget=1,
+    )
+    assert len(work.micro_batches) == len(UNITS)
+    learner.begin_pass()
+    runner = PassRunner(learner, SoleRank(state), work, client, GraphLimits(60.0, 1 << 30))  # type: ignore[arg-type]
+    for event in runner.run():
+        client.see(event)
+    learner.commit_pass()
+    return accumulated(learner)
+
+
+@pytest.fixture(name="learner")
+def _learner(engine: RunningEngine) -> Learner:
+    held = engine.create()
+    held.micro_batch_tokens = 1
+    return engine.state.learner("policy")
+
+
+def test_m12_a_lost_graph_takes_its_place_in_the_order_of_sums(engine: RunningEngine, learner: Learner) -> None:
+    expected = run(learner, engine.state, Client(0, losses=0, ordered=True))
+    lost = 0
+    for seed in range(12):
+        client = Client(seed, losses=6)
+        found = run(learner, engine.state, client)
+        lost += len(client.lost)
+        for name, gradient in expected.items():
+            assert torch.equal(found[name], gradient), (seed, name)
+    assert lost > 20
+
+
+def test_m12_the_order_of_these_sums_shows_in_their_bits(engine: RunningEngine, learner: Learner) -> None:
+    expected = run(learner, engine.state, Client(0, losses=0, ordered=True))
+    UNITS.reverse()
+    try:
+        reversed_sums = run(learner, engine.state, Client(0, losses=0, ordered=True))
+    finally:
+        UNITS.reverse()
+    assert any(not torch.equal(reversed_sums[name], gradient) for name, gradient in expected.items())
+
+
+def test_a_stream_that_ends_early_is_the_client_s_fault(engine: RunningEngine, learner: Learner) -> None:
+    class Gone(Client):
+        def waiting(self) -> pb.ForwardBackwardRequest | None:
+            raise StreamEnded
+
+    with pytest.raises(EngineError) as caught:
+        run(learner, engine.state, Gone(0, losses=0))
+    assert caught.value.code == "MESSAGE_INVALID"
+    learner.give_up_pass()
