@@ -18,6 +18,7 @@ export const ERROR_CODES = {
   DATA_INVALID: { meaning: "A row of a data file is not of the documented form.", hint: "Correct the named line.", retryable: false },
   DEADLINE_EXCEEDED: { meaning: "A phase of an environment took longer than its deadline.", hint: "Raise the deadline of that phase or make the environment quicker.", retryable: true },
   DEMONSTRATION_REFUSED: { meaning: "A demonstration was asked for outside the training split, or the environment has none.", hint: "Ask for tasks of the `train` split of an environment with demonstrations.", retryable: false },
+  DIRECTORY_OCCUPIED: { meaning: "A checkpoint or an export would replace a directory that mrlm did not write.", hint: "Name a directory that does not exist, or move what is there.", retryable: false },
   ENGINE_EXITED: { meaning: "The engine process ended while it was needed.", hint: "Read the quoted log; continue with `mrlm train --resume`.", retryable: false },
   ENGINE_FAILED: { meaning: "The engine could not carry out a call.", hint: "Read the quoted cause.", retryable: false },
   ENGINE_NOT_SET_UP: { meaning: "The engine's Python environment is not installed.", hint: "Run `mrlm engine setup`.", retryable: false },

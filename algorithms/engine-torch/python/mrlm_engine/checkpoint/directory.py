@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import glob
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,14 +14,20 @@ from safetensors import SafetensorError
 
 from mrlm_engine.errors import EngineError
 
+# Files that list what a directory of ours holds, in their field `files`: of a checkpoint, and of an export.
+MANIFEST = "manifest.json"
+EXPORT_LIST = "mrlm_export.json"
+
 
 @contextlib.contextmanager
 def atomic_directory(target: Path) -> Iterator[Path]:
     """A directory beside `target` to write into; it takes the target's place when the block ends without an error.
 
-    Files and names are flushed to disk first, so that a crash leaves the old directory, the new one or
+    Only an empty directory, or one that holds nothing but what the engine wrote, is replaced: DIRECTORY_OCCUPIED for
+    anything else. Files and names are flushed to disk first, so that a crash leaves the old directory, the new one or
     none, never a part.
     """
+    check_replaceable(target)
     partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
     try:
         _remove_leftovers(target)
@@ -28,6 +36,8 @@ def atomic_directory(target: Path) -> Iterator[Path]:
         for path in partial.rglob("*"):
             _flush(path)
         _flush(partial)
+        # Again: somebody may have written there meanwhile.
+        check_replaceable(target)
         _replace(partial, target)
         _flush(target.parent)
     except (OSError, SafetensorError) as cause:
@@ -40,10 +50,57 @@ def atomic_directory(target: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def check_replaceable(target: Path) -> None:
+    """Refuses a target whose replacement would delete what the engine did not write."""
+    foreign = _foreign(target)
+    if foreign is not None:
+        raise EngineError(
+            "DIRECTORY_OCCUPIED",
+            f"'{target}' {foreign}, and writing there would replace it.",
+            "Name a directory that does not exist, or move what is there. The engine replaces its own checkpoints and "
+            "exports only.",
+        )
+
+
+def _foreign(target: Path) -> str | None:
+    """Why `target` must not be replaced; None where it may be."""
+    if not target.name:
+        return "is the root of a file system"
+    try:
+        if not target.is_symlink() and not target.exists():
+            return None
+        if target.is_symlink() or not target.is_dir():
+            return "is no directory"
+        first = next(target.iterdir(), None)
+        if first is None:
+            return None
+        listed = _listed(target)
+        if listed is None:
+            return f"holds '{first.name}', and is no checkpoint or export of the engine"
+        for path in target.rglob("*"):
+            if (path.is_symlink() or not path.is_dir()) and str(path.relative_to(target)) not in listed:
+                return f"holds '{path.relative_to(target)}', which the engine did not write"
+    except OSError as cause:
+        return f"cannot be read ({cause.strerror})"
+    return None
+
+
+def _listed(directory: Path) -> set[str] | None:
+    """Names of the files that a directory of ours lists, its list included; None for any other directory."""
+    for name in (MANIFEST, EXPORT_LIST):
+        try:
+            content = json.loads((directory / name).read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(content, dict) and "format" in content and isinstance(content.get("files"), (dict, list)):
+            return {name, *(file for file in content["files"] if isinstance(file, str))}
+    return None
+
+
 def _remove_leftovers(target: Path) -> None:
     """What engines that were killed while they wrote `target` have left beside it."""
     for name in ("partial", "old"):
-        for path in target.parent.glob(f".{target.name}.{name}-*"):
+        for path in target.parent.glob(f".{glob.escape(target.name)}.{name}-*"):
             shutil.rmtree(path, ignore_errors=True)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 
-from mrlm_engine.checkpoint.directory import atomic_directory
+from mrlm_engine.checkpoint.directory import EXPORT_LIST, atomic_directory
 from mrlm_engine.distributed.collectives import is_leader
 from mrlm_engine.models.create import VALUE_HEAD_FILE
 from mrlm_engine.models.held import HeldModel
@@ -41,4 +42,7 @@ def _write(
             tensors = {name: tensor.detach().cpu() for name, tensor in held.value_head.state_dict().items()}
             save_file(tensors, directory / VALUE_HEAD_FILE)
         write_tokenizer_files(held.tokenizer_files, directory)
-        return sorted(path.name for path in directory.iterdir())
+        files = sorted(path.name for path in directory.iterdir())
+        # With it the directory may be replaced by a later export.
+        (directory / EXPORT_LIST).write_text(json.dumps({"format": 1, "files": files}, indent=1), "utf-8")
+        return sorted([*files, EXPORT_LIST])

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from mrlm_engine.checkpoint.manifest import read_manifest
 from mrlm_engine.checkpoint.save import CONFIG, GRADIENTS, OPTIMIZER, RANDOM, TOKENIZER, WEIGHTS, model_tensors
 from mrlm_engine.device import DTYPES
 from mrlm_engine.errors import EngineError
+from mrlm_engine.memory.exhausted import first_line, is_out_of_memory
 from mrlm_engine.models.create import prepare_module
 from mrlm_engine.models.from_config import parse_config
 from mrlm_engine.models.held import HeldModel
@@ -63,10 +65,21 @@ def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, An
     """Reads a checkpoint after checking that it is complete; `changes` count before a model's entry in its manifest."""
     manifest = read_manifest(directory)
     models: list[LoadedModel] = []
-    for saved in manifest["models"]:
-        entry = {**saved, **changes}
-        models.append(_load_model(directory / entry["folder"], entry, [m.held for m in models], placement))
-    return Checkpoint(models, int(manifest["last_call"]), load_file(directory / RANDOM))
+    try:
+        for saved in manifest["models"]:
+            entry = {**saved, **changes}
+            models.append(_load_model(directory / entry["folder"], entry, [m.held for m in models], placement))
+        random = load_file(directory / RANDOM)
+        return Checkpoint(models, int(manifest["last_call"]), {"cpu": random["cpu"], **random})
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError) as cause:
+        if is_out_of_memory(cause):
+            raise
+        # Its files are what the manifest says, so it was written like this: by another version, or by hand.
+        raise EngineError(
+            "CHECKPOINT_MISMATCH",
+            f"'{directory}' cannot be restored: {type(cause).__name__}: {first_line(cause)}.",
+            "Load it with the versions of mrlm, torch and transformers that saved it.",
+        ) from cause
 
 
 def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], placement: Placement) -> LoadedModel:

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+from mrlm_engine.checkpoint.directory import MANIFEST
+from mrlm_engine.device import DTYPES
 from mrlm_engine.errors import EngineError
 
-MANIFEST = "manifest.json"
 FORMAT = 1
 _HINT = "Resume from an earlier checkpoint that is complete."
+
+
+# Fields of a manifest, and of the entry of each model, with their types.
+_FIELDS: dict[str, tuple[type, ...]] = {"last_call": (int,), "models": (list,), "files": (dict,)}
+_FILE_FIELDS: dict[str, tuple[type, ...]] = {"bytes": (int,), "sha256": (str,)}
+_MODEL_FIELDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("folder", "model_id", "dtype"), (str,)),
+    **dict.fromkeys(("role", "micro_batch_tokens", "step", "version", "accumulated_calls"), (int,)),
+    **dict.fromkeys(("trainable", "float32_head", "gradient_checkpointing", "value_head"), (bool,)),
+    "lora": (dict, type(None)),
+    "adapter_off": (str, type(None)),
+}
 
 
 def file_digest(path: Path) -> str:
@@ -38,18 +52,23 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     """The manifest, after checking that every file it lists is there, whole and unchanged."""
     try:
         content = json.loads((directory / MANIFEST).read_text("utf-8"))
-        files: dict[str, dict[str, Any]] = content["files"]
-    except (OSError, ValueError, KeyError, TypeError) as cause:
+    except (OSError, ValueError, RecursionError) as cause:
         raise EngineError(
             "CHECKPOINT_INCOMPLETE", f"'{directory}' holds no readable {MANIFEST}: {cause}.", _HINT
         ) from cause
-    if content.get("format") != FORMAT:
+    fault = _fault(content, {"format": (int,)}, "it")
+    if fault:
+        raise EngineError("CHECKPOINT_INCOMPLETE", f"The {MANIFEST} of '{directory}' is damaged: {fault}.", _HINT)
+    if content["format"] != FORMAT:
         raise EngineError(
             "CHECKPOINT_MISMATCH",
             f"'{directory}' is of format {content.get('format')}; this engine reads {FORMAT}.",
             "Use the engine version that wrote it.",
         )
-    for name, entry in files.items():
+    fault = _fault(content, _FIELDS, "it") or _fault_of_parts(content)
+    if fault:
+        raise EngineError("CHECKPOINT_INCOMPLETE", f"The {MANIFEST} of '{directory}' is damaged: {fault}.", _HINT)
+    for name, entry in content["files"].items():
         path = directory / name
         size = path.stat().st_size if path.is_file() else -1
         if size != entry["bytes"]:
@@ -58,6 +77,35 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         if file_digest(path) != entry["sha256"]:
             raise EngineError("CHECKPOINT_INCOMPLETE", f"'{path}' is not what was written: its SHA-256 differs.", _HINT)
     return dict(content)
+
+
+def _fault_of_parts(content: dict[str, Any]) -> str:
+    """What is wrong with the files and models of a manifest; "" where nothing is."""
+    faults = [_fault(entry, _FILE_FIELDS, f"file '{name}'") for name, entry in content["files"].items()]
+    faults += [f"file '{name}' is outside of it" for name in content["files"] if not _is_inside(name)]
+    faults += [_fault(entry, _MODEL_FIELDS, f"model {i}") for i, entry in enumerate(content["models"])]
+    if not any(faults):
+        entries = content["models"]
+        faults += [f"folder {e['folder']} is outside of it" for e in entries if not _is_inside(e["folder"])]
+        faults += [f"model {e['model_id']} has dtype '{e['dtype']}'" for e in entries if e["dtype"] not in DTYPES]
+    return next((fault for fault in faults if fault), "")
+
+
+def _fault(entry: Any, fields: dict[str, tuple[type, ...]], what: str) -> str:
+    """Says which field `entry` lacks, or has with another type; "" where it has all of them."""
+    if not isinstance(entry, dict):
+        return f"{what} is no object"
+    for name, types in fields.items():
+        if name not in entry:
+            return f"{what} has no '{name}'"
+        if not isinstance(entry[name], types) or (isinstance(entry[name], bool) and bool not in types):
+            return f"'{name}' of {what} is {json.dumps(entry[name])[:40]}"
+    return ""
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a path stays below the directory that it is relative to."""
+    return not os.path.isabs(name) and ".." not in Path(name).parts and "\0" not in name
 
 
 def _digest(file: Any) -> str:

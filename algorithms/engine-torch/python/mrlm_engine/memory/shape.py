@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM
 from transformers.pytorch_utils import Conv1D
 
-from mrlm_engine.errors import EngineError
+from mrlm_engine.models.from_config import module_from
 from mrlm_engine.models.lora import linear_layers_but_head
 from mrlm_engine.models.max_positions import max_positions
 from mrlm_engine.trunk.dense.shape import dense_shape
@@ -41,12 +40,7 @@ class ModelShape:
 def empty_model(config: Any, dtype: torch.dtype) -> Any:
     """The module of a configuration without memory for its weights."""
     with torch.device("meta"):
-        try:
-            return AutoModelForCausalLM.from_config(config, dtype=dtype, trust_remote_code=False)
-        except Exception as cause:  # Whatever a model class makes of numbers that do not fit together.
-            raise EngineError(
-                "OPTIONS_INVALID", f"No causal language model can be made from the configuration: {cause}.", ""
-            ) from cause
+        return module_from(config, dtype)
 
 
 def model_shape(module: Any) -> ModelShape:

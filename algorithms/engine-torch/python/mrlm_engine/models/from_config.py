@@ -22,16 +22,21 @@ def random_module(config_json: str, seed: int, dtype: torch.dtype) -> Any:
     config = parse_random_config(config_json)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed & 0x7FFF_FFFF_FFFF_FFFF)
-        try:
-            module = AutoModelForCausalLM.from_config(config, dtype=torch.float32, trust_remote_code=False)
-        except Exception as cause:  # Whatever a model class makes of numbers that do not fit together.
-            # The rest would be a list of every model class.
-            reason = str(cause).split("\nModel type should be one of")[0].rstrip(".")
-            raise EngineError(
-                "OPTIONS_INVALID", f"No causal language model can be made from the configuration: {reason}.", _HINT
-            ) from cause
+        module = module_from(config, torch.float32)
     config.dtype = dtype
     return cast_weights(module, dtype)
+
+
+def module_from(config: Any, dtype: torch.dtype) -> Any:
+    """The causal language model of `config`, its weights drawn from torch's generator."""
+    try:
+        return AutoModelForCausalLM.from_config(config, dtype=dtype, trust_remote_code=False)
+    except Exception as cause:  # Whatever a model class makes of numbers that do not fit together.
+        # The rest would be a list of every model class.
+        reason = str(cause).split("\nModel type should be one of")[0].rstrip(".")
+        raise EngineError(
+            "OPTIONS_INVALID", f"No causal language model can be made from the configuration: {reason}.", _HINT
+        ) from cause
 
 
 @torch.no_grad()

@@ -18,6 +18,7 @@ from mrlm_engine.memory.shape import adapter_parameters, empty_model, model_shap
 from mrlm_engine.models.from_config import parse_config, parse_random_config
 from mrlm_engine.models.from_directory import check_directory
 from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.unusable import unusable_configuration
 from mrlm_engine.sampling.limits import sampler_limits
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training.learner import MAX_WAITING, default_tokens
@@ -89,8 +90,8 @@ def plan_model(state: EngineState, request: pb.CreateModelRequest, planned: dict
     else:
         raise EngineError("MESSAGE_INVALID", f"'{request.model_id}' names no source.", "Set `directory` or `random`.")
     dtype = choose_dtype(request.dtype, state.device.device)
-    module = empty_model(config, dtype)
-    return _plan(state, request, module, dtype)
+    with unusable_configuration(request):
+        return _plan(state, request, empty_model(config, dtype), dtype)
 
 
 def plan_of_held(held: HeldModel) -> ModelPlan:

@@ -9,23 +9,24 @@ from mrlm_engine.checkpoint.export import export_model
 from mrlm_engine.checkpoint.load import load_checkpoint
 from mrlm_engine.checkpoint.save import save_checkpoint
 from mrlm_engine.compute_clock import COMPUTE_CLOCK
-from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models import create_model
 from mrlm_engine.models.info import model_info
+from mrlm_engine.models.unusable import unusable_configuration
 from mrlm_engine.sampling import PublishResult
 from mrlm_engine.service.state import EngineState
 
 
 def create(state: EngineState, request: pb.CreateModelRequest) -> pb.ModelInfo:
     """Makes a model, and proves that its outputs can be computed before saying so."""
-    held = create_model(request, state.registry, state.placement)
-    try:
-        state.learner(held.model_id)
-    except EngineError:
-        state.release(held.model_id)
-        raise
-    return model_info(held)
+    with unusable_configuration(request):
+        held = create_model(request, state.registry, state.placement)
+        try:
+            state.learner(held.model_id)
+            return model_info(held)
+        except Exception:
+            state.release(held.model_id)
+            raise
 
 
 def release(state: EngineState, model_id: str) -> None:

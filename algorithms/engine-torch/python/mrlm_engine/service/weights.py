@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from pathlib import Path
 
 from mrlm_engine.errors import EngineError
@@ -99,4 +100,7 @@ def directory_of(name: str) -> Path:
     """The absolute path of a request's directory."""
     if not name:
         raise EngineError("OPTIONS_INVALID", "The request names no directory.", "Give a path on the engine's machine.")
-    return Path(name).absolute()
+    if "\0" in name:
+        raise EngineError("OPTIONS_INVALID", "The name of the directory holds a NUL character.", "Name another one.")
+    # Where it leads: what is replaced must be the directory, not a link to it.
+    return Path(os.path.realpath(name))
