@@ -11,4 +11,4 @@ def max_positions(config: Any) -> int:
     A configuration of several modalities states it for its text model. MPT computes its ALiBi biases for `max_seq_len` tokens and fails beyond.
     """
     text = config.get_text_config()
-    return int(getattr(text, "max_position_embeddings", None) or getattr(text, "max_seq_len", None) or 0)
+    return max(0, int(getattr(text, "max_position_embeddings", None) or getattr(text, "max_seq_len", None) or 0))
