@@ -56,6 +56,16 @@ describe("discovery", () => {
     },
   );
 
+  test("U13: finds the project itself, unless the config leaves it out", async () => {
+    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "exact", version: "2.0.0", type: "module", mrlm: MANIFEST }));
+    writeFileSync(join(project, "index.js"), ENTRY);
+    const host = await discover();
+    expect(host.registry.entries.map(({ name, version }) => `${name} ${version}`)).toEqual(["exact 2.0.0"]);
+    expect(await host.service("scorer", "exact", "environment x@1")).toBeDefined();
+    expect((await discover({ exact: false })).registry.entries).toEqual([]);
+    expect((await discover({ "./": {} })).registry.ids("scorer")).toEqual(["exact@1"]);
+  });
+
   test("never looks at packages that are merely installed", async () => {
     projectWith({ exact: { mrlm: MANIFEST }, hidden: { mrlm: { ...MANIFEST, provides: ["scorer:hidden@1"] } } }, ["exact"]);
     expect((await discover()).registry.ids("scorer")).toEqual(["exact@1"]);

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { didYouMean } from "../names/nearest.ts";
 import { importPlugin } from "./load-plugin.ts";
@@ -8,13 +9,15 @@ import type { RegistryEntry } from "./plugin-registry.ts";
 export type PluginOptions = JsonObject | boolean;
 
 /**
- * The plugins among the direct dependencies of the project around `directory`, and those that the config names (packages, or paths of
- * package directories). `node_modules` is never searched for others.
+ * The project around `directory` if it is a plugin itself, the plugins among its direct dependencies, and those that the config names (packages, or
+ * paths of package directories). `node_modules` is never searched for others.
  */
 export function discoverPlugins(directory: string, configured: Readonly<Record<string, PluginOptions>>, relativeTo: string): RegistryEntry[] {
   const project = projectDirectory(directory);
   const dependencies = project === undefined ? [] : directDependencies(project);
   const found = new Map<string, RegistryEntry>();
+  const own = project === undefined ? undefined : readPluginPackage(realpathSync(project));
+  if (own !== undefined && configured[own.name] !== false) found.set(own.directory, entryOf(own, configured[own.name]));
   for (const name of dependencies) {
     const place = packageDirectory(name, project as string);
     const plugin = place === undefined || configured[name] === false ? undefined : readPluginPackage(place);
