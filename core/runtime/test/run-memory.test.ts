@@ -61,10 +61,21 @@ test("a run that fits is told of and recorded, and left as it is", async () => {
 test("the token budget is lowered to what fits, and said", async () => {
   const engine = new SmallMachine(2020);
   const { events, run } = await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: 500 } });
-  expect(engine.created[0]?.microBatchTokens).toBe(2000);
+  expect(engine.created[0]?.microBatchTokens).toBe(1024);
   // Numerics 52: what a later stage makes from a directory has it too, however often the run was resumed before.
-  expect((await run.checkpoints.newest(() => undefined))?.state["microBatchTokens"]).toBe(2000);
-  expect(events).toContainEqual({ kind: "notice", text: expect.stringMatching(/^model\.micro_batch_tokens is lowered from 4096 to 2000: second would need about 4\.0 GiB, and 2\.0 GiB are free \(test\)\./) });
+  expect((await run.checkpoints.newest(() => undefined))?.state["microBatchTokens"]).toBe(1024);
+  expect(events).toContainEqual({ kind: "notice", text: expect.stringMatching(/^model\.micro_batch_tokens is lowered from 4096 to 1024: second would need about 4\.0 GiB, and 2\.0 GiB are free \(test\)\./) });
+});
+
+test.each([
+  [1600, 500, 1024],
+  [2020, 500, 1024],
+  [2070, 500, 2048],
+  [1500, 1300, 1300],
+])("U9: with %i MiB and sequences of %i tokens the budget is %i tokens: a power of two, but at least one sequence", async (mebibytes, longest, expected) => {
+  const engine = new SmallMachine(mebibytes);
+  await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: longest } });
+  expect(engine.created[0]?.microBatchTokens).toBe(expected);
 });
 
 test("what cannot fit is refused with what is missing and what to do, unless the configuration says not to check", async () => {

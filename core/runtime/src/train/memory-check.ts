@@ -28,7 +28,7 @@ export function checkMemory(memory: RunMemory, config: ResolvedConfig): { readon
   if (!memory.isLowered) return undefined;
   return {
     microBatchTokens,
-    notice: `model.micro_batch_tokens is lowered from ${wantedTokens} to ${microBatchTokens}: ${stage} would need about ${shownBytes(wantedBytes)}, and ${free}. It changes speed and memory, never the gradient.`,
+    notice: `model.micro_batch_tokens is lowered from ${wantedTokens} to ${microBatchTokens}: ${stage} would need about ${shownBytes(wantedBytes)}, and ${free}. It changes speed, memory and the last bits of the gradient: set model.micro_batch_tokens to ${microBatchTokens} or less to have the same bits whatever is free.`,
   };
 }
 

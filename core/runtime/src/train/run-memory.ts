@@ -30,9 +30,18 @@ export async function estimateRun(engine: Engine, prepared: PreparedRun): Promis
       sequenceTokens: stated ?? Math.max(ASSUMED_TOKENS, ASSUMED_ANSWERS * answer),
       unitSequences: stage.definition.memory?.(stage.options).unitSequences ?? 1,
     });
-    estimates.push({ ...estimate, stage: stage.name, isLengthStated: stated !== undefined, isLowered: estimate.microBatchTokens < estimate.wantedTokens });
+    const isLowered = estimate.microBatchTokens < estimate.wantedTokens;
+    const microBatchTokens = isLowered ? roundedBudget(estimate) : estimate.microBatchTokens;
+    estimates.push({ ...estimate, microBatchTokens, stage: stage.name, isLengthStated: stated !== undefined, isLowered });
   }
   return estimates.toSorted((a, b) => allowance(a) - allowance(b) || b.wantedBytes - a.wantedBytes)[0] as RunMemory;
+}
+
+/**
+ * A power of two, but at least one sequence: free memory differs a little from one moment to the next, and each other budget gives other last bits.
+ */
+function roundedBudget({ microBatchTokens, leastTokens }: MemoryEstimate): number {
+  return microBatchTokens === 0 ? 0 : Math.max(leastTokens, 2 ** Math.floor(Math.log2(microBatchTokens)));
 }
 
 /** The token budget that a stage leaves to the run. */

@@ -46,6 +46,6 @@ export const modelSection = z.strictObject({
     .int()
     .positive()
     .optional()
-    .describe("Tokens of one forward and backward pass; it changes speed and memory, never the gradient"),
+    .describe("Tokens of one forward and backward pass; it changes speed, memory and the last bits of the gradient. Lowered to a power of two where memory is short"),
   ...seedModelKeys,
 });
