@@ -79,13 +79,15 @@ def parse_random_config(config_json: str) -> Any:
     hidden, heads, shared = (
         getattr(config, name, None) for name in ("hidden_size", "num_attention_heads", "num_key_value_heads")
     )
-    if not isinstance(hidden, int) or not isinstance(heads, int) or heads < 1:
-        return config
+    positions = getattr(config, "max_position_embeddings", None)
     fault = ""
-    if not has_head_dim and hidden % heads != 0:
-        fault = f"hidden_size {hidden} is no multiple of num_attention_heads {heads}"
-    if isinstance(shared, int) and (shared < 1 or heads % shared != 0):
-        fault = f"num_attention_heads {heads} is no multiple of num_key_value_heads {shared}"
+    if isinstance(positions, int) and positions < 0:
+        fault = f"max_position_embeddings is {positions}"
+    elif isinstance(hidden, int) and isinstance(heads, int) and heads > 0:
+        if not has_head_dim and hidden % heads != 0:
+            fault = f"hidden_size {hidden} is no multiple of num_attention_heads {heads}"
+        if isinstance(shared, int) and (shared < 1 or heads % shared != 0):
+            fault = f"num_attention_heads {heads} is no multiple of num_key_value_heads {shared}"
     if fault:
         raise EngineError("OPTIONS_INVALID", f"The configuration of '{config.model_type}' was refused: {fault}.", _HINT)
     return config
