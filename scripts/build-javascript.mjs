@@ -11,6 +11,8 @@ const recipe = fingerprint([
   join(root, "scripts", "lib", "entries.mjs"),
 ]);
 
+/** @type {string[]} */
+const built = [];
 for (const workspace of packages()) {
   const entry = entriesOf(workspace);
   const names = Object.keys(entry);
@@ -38,8 +40,9 @@ for (const workspace of packages()) {
     tsconfig: join(workspace.path, "tsconfig.json"),
   });
   writeStamp(stamp, state);
-  console.error(`  built ${workspace.manifest.name}`);
+  built.push(workspace.manifest.name);
 }
+if (built.length > 0) console.error(`  bundled ${built.length > 3 ? `${built.length} packages` : built.join(", ")}`);
 
 /** Declarations stay: they are tsc's, which knows by itself what to write again. */
 function removeOldJavaScript(/** @type {string} */ folder) {

@@ -29,11 +29,16 @@ describeWithEngine("mrlm train, from the configuration to the model (skipped whe
     directory = /^run directory: (\S+)$/m.exec(finished.stdout)?.[1] ?? "";
   }, 300_000);
 
-  test("it says what it starts, shows each stage, and ends with the table, the shares of time and four commands", () => {
-    for (const line of [/^starting the environment server$/m, /^starting the engine/m, /^engine on cpu .* deterministic mode$/m, /^sft +3\/3 +loss/m, /^grpo 3\/3 +reward/m, /^evaluation \(start, .*greedy accuracy/m]) expect(finished.stderr).toMatch(line);
-    for (const line of [/greedy accuracy +sampled reward$/m, /^before training +0 +math@1 +8 /m, /^after sft +3 /m, /^after grpo +6 /m, /^sampling .* %$/m, /^environment .* %$/m, /^training .* %$/m]) expect(finished.stdout).toMatch(line);
+  test("U16: it says what each stage does, and ends with a curve, the table, two examples and the next commands; details are in the log", () => {
+    for (const line of [/^starting the environment server$/m, /^starting the engine/m, /^engine on cpu .* deterministic mode$/m, /^stage 1 of 2, sft \(3 steps\): imitates /m, /^stage 2 of 2, grpo \(3 steps\): plays /m, /^sft +3\/3 +loss/m, /^grpo 3\/3 +reward/m, /^evaluation \(start, .*greedy accuracy/m]) expect(finished.stderr).toMatch(line);
+    for (const line of [/^mean reward, steps 4 to 6$/m, /^math@1, 8 held-out tasks$/m, /greedy accuracy +sampled reward +cut answers$/m, /^before training +0 /m, /^after sft +3 /m, /^after grpo +6 /m, /^ {2}math@1, task eval\/\d+\n {4}user +sort .*\n {4}before +(.+\n)+? {4}after /m, /^finished after 6 steps, /m]) expect(finished.stdout).toMatch(line);
     const commands = finished.stdout.split("Next:\n")[1]?.trimEnd().split("\n") ?? [];
-    expect(commands.map((command) => command.replace(directory, "RUN"))).toEqual(["  npx mrlm eval --model RUN/model --environment math", "  npx mrlm doctor RUN", "  npx mrlm train --config RUN/config.yaml --seed 1", "  npx mrlm serve --environments math"]);
+    expect(commands.filter((line) => !line.startsWith("  # ")).map((command) => command.replace(directory, "RUN"))).toEqual([
+      "  npx mrlm show RUN --best", "  npx mrlm render --model RUN --environment math", "  npx mrlm eval --model RUN --environment math", "  npx mrlm doctor RUN", "  npx mrlm train --config RUN/config.yaml --seed 1", "  npx mrlm serve --environments math",
+    ]);
+    for (const detail of [/^memory of /m, /^time +spent/m]) expect(finished.stdout + finished.stderr).not.toMatch(detail);
+    const log = readFileSync(path("train.log"), "utf8");
+    for (const line of [/ starting the environment server$/m, / memory of sft, estimated/, / time +spent +share$/m, /^all +\S.* 100 %$/m]) expect(log).toMatch(line);
   });
 
   test("the run directory holds what the reference names", () => {
@@ -56,7 +61,7 @@ describeWithEngine("mrlm train, from the configuration to the model (skipped whe
     expect(said.trim()).toMatch(/^Qwen2ForCausalLM True sort.21$/);
   });
 
-  test("the first of the four commands works: an evaluation takes what it needs from the run", async () => {
+  test("the command that evaluates works: an evaluation takes what it needs from the run", async () => {
     const { code, stdout, stderr } = await run(["eval", "--json", "--model", path("model"), "--environment", "math", "--num-episodes", "8"]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
     const last = new MetricsFile(path("metrics.jsonl")).rows().at(-1);

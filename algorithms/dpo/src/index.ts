@@ -11,7 +11,7 @@ export { type AnswerLogprobs, preferenceLoss, type PreferenceLoss, type Preferen
 /** `dpo@1`: direct preference optimisation and its family. */
 export const dpo: AlgorithmDefinition<DpoOptions> = {
   id: "dpo@1",
-  description: "Direct preference optimisation (arXiv 2305.18290) and its family, on pairs from a file or from episodes.",
+  description: "Direct preference optimisation (arXiv 2305.18290): learns from pairs of a better and a worse answer.",
   options: dpoOptions,
   iterations: (options) => options.steps,
   playsEpisodes: ({ data }) => data === undefined,

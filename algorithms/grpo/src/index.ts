@@ -10,7 +10,7 @@ export { policyLosses, type PolicyLossOptions, type TokenLosses } from "./policy
 /** `grpo@1`: group relative policy optimisation and its family. */
 export const grpo: AlgorithmDefinition<GrpoOptions> = {
   id: "grpo@1",
-  description: "Group relative policy optimisation (arXiv 2402.03300) with the named options of its family.",
+  description: "Group relative policy optimisation (arXiv 2402.03300): plays each task several times, reinforces what earned more than its group.",
   options: grpoOptions,
   iterations: (options) => options.steps,
   memory: ({ kl_coefficient, group_size }) => ({ reference: kl_coefficient > 0, unitSequences: group_size }),

@@ -11,7 +11,7 @@ export { valueLoss } from "./value-loss.ts";
 /** `ppo@1`: proximal policy optimisation. */
 export const ppo: AlgorithmDefinition<PpoOptions> = {
   id: "ppo@1",
-  description: "Proximal policy optimisation (arXiv 1707.06347) with a learnt critic.",
+  description: "Proximal policy optimisation (arXiv 1707.06347): plays episodes, reinforces what earned more than a learnt critic expected.",
   options: ppoOptions,
   iterations: (options) => options.steps,
   needsValueHead: ({ critic }) => critic === "shared",

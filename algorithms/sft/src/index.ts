@@ -11,7 +11,7 @@ export { type SftOptions, sftOptions } from "./options.ts";
 /** `sft@1`: supervised fine-tuning. */
 export const sft: AlgorithmDefinition<SftOptions> = {
   id: "sft@1",
-  description: "Supervised fine-tuning: imitation, world models, and mixtures of sources.",
+  description: "Supervised fine-tuning: imitates demonstrations and answers of files.",
   options: sftOptions,
   iterations: (options) => options.steps,
   playsEpisodes: () => false,

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
 import type { EvaluationResult, RunSummary } from "@mrlm/runtime";
@@ -5,13 +8,29 @@ import { MrlmError } from "@mrlm/spec";
 import { type Console, createConsole } from "../src/console/console.ts";
 import { collectionReport } from "../src/console/collection-report.ts";
 import { evaluationReport } from "../src/console/evaluation-report.ts";
+import { barChart } from "../src/console/bar-chart.ts";
 import { decimal, duration, percent } from "../src/console/numbers.ts";
 import { progressBar } from "../src/console/progress-bar.ts";
 import { reportError } from "../src/console/report-error.ts";
-import { printSummary } from "../src/console/run-summary.ts";
+import { RunLog, withLog } from "../src/console/run-log.ts";
+import { printSummary, type RunReport } from "../src/console/run-summary.ts";
 import { shownPath } from "../src/console/shown-path.ts";
+import { timeTable } from "../src/console/time-table.ts";
 import { table } from "../src/console/table.ts";
 import { trainingView } from "../src/console/training-view.ts";
+
+/** Runs something in another locale. */
+function inLocale(locale: string, what: () => void): void {
+  const before = process.env["LC_ALL"];
+  process.env["LC_ALL"] = locale;
+  try {
+    what();
+  } finally {
+    process.env["LC_ALL"] = before;
+  }
+}
+
+process.env["LC_ALL"] = "C.UTF-8";
 
 /** A console whose output is kept. */
 function kept(options: { readonly json?: boolean; readonly columns?: number } = {}): { readonly console: Console; out(): string; err(): string } {
@@ -67,7 +86,10 @@ describe("progress", () => {
     bar.update(3, 6, "loss 1.000  and more than fits");
     bar.clear();
     const [, drawn, cleared] = err().split("\r\u001b[2K");
-    expect([drawn?.length, drawn?.startsWith("sft  ████████████░"), cleared]).toEqual([29, true, ""]);
+    expect([drawn, cleared]).toEqual(["sft  ████░░░░ 3/6  loss 1.000", ""]);
+    const wide = kept({ columns: 120 });
+    progressBar(wide.console, "sft ").update(3, 6, "loss");
+    expect(wide.err()).toContain(`sft  ${"█".repeat(12)}${"░".repeat(12)} 3/6`);
   });
 
   test("elsewhere is a line at the start and the end, and none with --json", () => {
@@ -84,23 +106,73 @@ describe("progress", () => {
 describe("a run", () => {
   const results = [{ environment: "math@1", tasks: 8, greedy: { episodes: 8, scored: 7, unscored: 1, failed: 0, truncated: 0, cut: 0.25, reward: 0.5, accuracy: 0.5, components: {}, tokens: 4, intervals: { accuracy: null, reward: null, components: {} }, passAtK: [] } }];
   const summary: RunSummary = { status: "finished", directory: `${process.cwd()}/runs/a`, steps: 9, evaluations: [{ step: 9, label: "grpo", results }], seconds: { sampling: 3, training: 1 }, trainingSeconds: 4, model: "m" };
+  const report = (changes: Partial<RunSummary> = {}, more: Partial<RunReport> = {}): RunReport => ({ summary: { ...summary, ...changes }, curve: undefined, examples: [], needsConfig: false, log: `${process.cwd()}/runs/a/train.log`, ...more });
 
   test("ends with what was learned, where time went, and what to try", () => {
     const { console, out } = kept();
-    printSummary(console, summary, false);
-    expect(out()).toContain("  npx mrlm doctor runs/a\n");
-    expect(out()).toMatch(/after grpo +9 +math@1 +8 +0\.500 +-\n/);
-    expect(out()).toMatch(/sampling +3\.0 s +75 %\n/);
-    expect(out()).toContain("Next:\n  npx mrlm eval --model runs/a/model --environment math\n");
+    printSummary(console, report());
+    expect(out()).toContain("\nmath@1, 8 held-out tasks\n");
+    expect(out()).toMatch(/after grpo +9 +0\.500 +- +25 %\n/);
+    expect(out()).toContain("\nfinished after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n");
+    const commands = [...out().matchAll(/^ {2}npx mrlm (\S+ \S+ ?\S*)/gm)].map(([, command]) => command);
+    expect(commands).toEqual(["show runs/a --best", "render --model runs/a", "eval --model runs/a", "doctor runs/a", "train --config runs/a/config.yaml", "serve --environments math"]);
+    const two = kept();
+    const [first] = results;
+    printSummary(two.console, report({ evaluations: [{ step: 9, label: "grpo", results: [first as EvaluationResult, { ...(first as EvaluationResult), environment: "code@1" }] }] }));
+    expect(two.out()).toMatch(/^after grpo +9 +code@1 +0\.500/m);
   });
 
   test("that was stopped says how to go on", () => {
     const { console, out } = kept();
-    printSummary(console, { ...summary, status: "stopped" }, false);
-    expect(out()).toContain("Stopped after step 9. Continue with:\n  npx mrlm train --resume runs/a\nOr see what it has learnt so far:\n  npx mrlm eval --model runs/a --environment math\n");
+    printSummary(console, report({ status: "stopped" }));
+    expect(out()).toContain("stopped after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n\nContinue with:\n  npx mrlm train --resume runs/a\nOr measure what it has learnt so far:\n  npx mrlm eval --model runs/a --environment math\n");
     const early = kept();
-    printSummary(early.console, { ...summary, status: "stopped", steps: 0, evaluations: [], seconds: {} }, false);
-    expect(early.out()).not.toContain("spent");
+    printSummary(early.console, report({ status: "stopped", steps: 0, evaluations: [], seconds: {} }));
+    expect(early.out()).not.toContain("held-out");
+  });
+
+  test("U16: has a curve, and two tasks before and after, in Unicode or in ASCII", () => {
+    const row = { id: "0", environment: "math@1", task: "eval/3", seed: 1, group: "0", member: 0, agent: "agent", renderer: "", segments: [], components: { correct: 0 }, terminated: true, truncated: false };
+    const said = (content: string, reward: number, stop_reason: string) => ({ ...row, reward, messages: [{ role: "user" as const, content: "sort 21" }, { role: "assistant" as const, content }], turns: [{ segment: 0, start: 0, end: 1, stop_reason, reward }] });
+    const examples = [{ environment: "math@1", task: "eval/3", before: said("", 0, "length"), after: said("<answer>12", 1, "stop") }];
+    const curve = { metric: "reward/mean", points: [0.1, 0.2, 0.9].map((value, i) => ({ step: 5 + i, value })) };
+    const { console, out } = kept();
+    printSummary(console, report({}, { curve, examples }));
+    expect(out()).toContain("\nmean reward, steps 5 to 7\n0.900 ┤      ███\n");
+    expect(out()).toMatch(/\(the first that improved\):\n\n {2}math@1, task eval\/3\n {4}user +sort 21\n {4}before +\(no text\)\n +\[reward 0 \(correct 0\), cut by max_tokens\]\n {4}after +<answer>12\n +\[reward 1 \(correct 0\)\]\n/);
+    inLocale("C", () => {
+      const ascii = kept();
+      printSummary(ascii.console, report({}, { curve, examples }));
+      // oxlint-disable-next-line no-control-regex
+      expect(ascii.out()).toMatch(/^[\x00-\x7f]*$/);
+      expect(ascii.out()).toContain("0.900 |      ###\n");
+    });
+    expect(barChart([1, 1], 60, String).split("\n")).toHaveLength(5);
+    expect(barChart(Array.from({ length: 1000 }, (_, i) => i), 60, String).split("\n").every((line) => line.length <= 60 + 8)).toBe(true);
+  });
+
+  test("U16: time shares add up to 100, with the rest of the iterations as a row", () => {
+    const shares = (seconds: Record<string, number>, trainingSeconds: number) => timeTable({ ...summary, seconds, trainingSeconds }).split("\n").slice(2).map((line) => line.split(/ {2,}/));
+    const rows = shares({ training: 16.4, evaluation: 15.5, sampling: 7.1, environment: 2.7, publish: 0.6, checkpoint: 0.3 }, 27.5);
+    expect(rows.map(([name]) => name)).toEqual(["training", "evaluation", "sampling", "environment", "rest of the iterations", "publish", "checkpoint", "all"]);
+    expect(rows.slice(0, -1).reduce((sum, [, , share]) => sum + Number.parseInt(share as string, 10), 0)).toBe(100);
+    expect(rows.at(-1)?.slice(1)).toEqual(["43.3 s", "100 %"]);
+    expect(shares({ sampling: 1, training: 1, publish: 1 }, 3).map((row) => row[2])).toEqual(["34 %", "33 %", "33 %", "100 %"]);
+  });
+
+  test("U16: the log has what is printed, and the details, from the beginning", () => {
+    const file = join(mkdtempSync(join(tmpdir(), "mrlm-log-")), "train.log");
+    const log = new RunLog();
+    const { console, out, err } = kept();
+    const logged = withLog(console, log);
+    logged.note("starting");
+    log.write("memory");
+    log.open(file);
+    logged.print("result");
+    expect([out(), err()]).toEqual(["result\n", "starting\n"]);
+    expect(readFileSync(file, "utf8").replace(/^\S+ /gm, "")).toBe("starting\nmemory\nresult\n");
+    log.open("/dev/null/no");
+    expect(() => log.write("more")).not.toThrow();
   });
 
   test("U1: an evaluation's table and a collection's have the share of cut answers", () => {
@@ -122,13 +194,13 @@ describe("a run", () => {
   test("tells of episodes without a reward, and of every event with --json", () => {
     const [plain, json] = [kept(), kept({ json: true })];
     for (const { console } of [plain, json]) {
-      const view = trainingView(console);
+      const view = trainingView(console, new RunLog());
       view({ kind: "progress", done: 8, total: 8 });
-      view({ kind: "stage", index: 0, name: "grpo", iterations: 1, iteration: 0 });
+      view({ kind: "stage", index: 0, name: "grpo", iterations: 1, iteration: 0, stages: 2, description: "Group play (arXiv 2402.03300): plays.", until: 0.8 });
       view({ kind: "iteration", stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } } });
       view({ kind: "evaluation", step: 1, label: "grpo", results, seconds: 1 });
     }
-    expect(plain.err()).toBe("eval 8/8  episodes\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500 (1 unscored: see `mrlm show`, 25 % of the answers cut by max_tokens)\n");
+    expect(plain.err()).toBe("stage 1 of 2, grpo (at most 1 steps): plays\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500, cut answers 25 % (1 unscored: see `mrlm show`)\n");
     expect(json.out().trim().split("\n").map((line) => JSON.parse(line) as object)).toMatchObject([{ event: "stage" }, { event: "iteration", step: 1, metrics: { "reward/mean": 0.25 }, phases: { sampling: 1 } }, { event: "evaluation" }]);
   });
 });

@@ -30,6 +30,7 @@ export { rolloutSampling } from "./train/stage-context.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";
 export { recordFailure } from "./train/run-recorder.ts";
 export { modelDirectory, type NamedModel } from "./run/model-directory.ts";
+export { type LearningCurve, learningCurve } from "./run/learning-curve.ts";
 export { MetricsFile, type MetricsRow } from "./run/metrics-file.ts";
 export { diagnose } from "./diagnosis/diagnose.ts";
 export { type ExaminedFile, examineFile } from "./diagnosis/examine-file.ts";

@@ -1,17 +1,25 @@
-import { resolve } from "node:path";
-import { checkMemory, type Checkpoint, estimateRun, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, recordFailure, type ResolvedConfig, RunDirectory, type RunSummary, trainRun } from "@mrlm/runtime";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeAndAfter, checkMemory, type Checkpoint, estimateRun, learningCurve, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, recordFailure, type ResolvedConfig, RunDirectory, type RunSummary, trainRun } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
+import type { Console } from "../console/console.ts";
 import { lineLogger } from "../console/line-logger.ts";
+import { memoryTable } from "../console/memory-table.ts";
 import { resumeLine } from "../console/resume-line.ts";
+import { RunLog, withLog } from "../console/run-log.ts";
 import { printSummary } from "../console/run-summary.ts";
 import { shownPath } from "../console/shown-path.ts";
+import { timeTable } from "../console/time-table.ts";
 import { trainingView } from "../console/training-view.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { assertEngineInstalled, openEngine, releaseModels } from "../services/engine.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
+
+/** What a run prints, with details, in its directory. */
+const LOG = "train.log";
 
 /** What the command line says. */
 export interface TrainArguments {
@@ -26,14 +34,16 @@ export interface TrainArguments {
 
 /** Trains as a configuration says, or goes on with a run; the exit code. */
 export async function train(context: CommandContext, args: TrainArguments): Promise<number> {
-  const { console, directory } = context;
-  const onEvent = trainingView(console);
+  const { directory } = context;
+  const log = new RunLog();
+  const console = withLog(context.console, log);
+  const onEvent = trainingView(console, log);
   const notice = (text: string): void => onEvent({ kind: "notice", text });
   const { loaded, configPath, overrides, existing, checkpoint, finished } = await whatToTrain(args, notice);
   const { config } = loaded;
   if (finished !== undefined) {
     notice(`The run is finished: nothing is left to do after its ${finished.steps} steps. Make it longer with: npx mrlm train --resume ${shownPath(finished.directory)} --steps N`);
-    return end(context, finished, config);
+    return end({ console, log, summary: finished, config });
   }
   let directoryOfRun = existing?.path;
   let isTraining = false;
@@ -51,6 +61,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     if (args.dryRun === true) return await tryOut();
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
+    log.open(join(run.path, LOG));
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
     const opening = openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
     const { engine, isShared, stop } = await opening.catch((error: unknown) => {
@@ -75,7 +86,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       plugins: Object.fromEntries(plugins.registry.entries.map(({ name, version }) => [name, version])),
       ...(checkpoint === undefined ? {} : { checkpoint }),
     });
-    return end(context, summary, config);
+    return end({ console, log, summary, config });
 
     /** Everything that comes before the first step, without a run directory. */
     async function tryOut(): Promise<number> {
@@ -83,20 +94,27 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: undefined, signal: interrupts.drain, notice, onStarted: started("engine") });
       cleanUp.unshift(stop);
       const memory = await estimateRun(engine, prepared);
-      onEvent({ kind: "memory", memory });
+      console.note(memoryTable(memory));
       const lowered = checkMemory(memory, prepared.config);
       if (lowered !== undefined) notice(lowered.notice);
       console.note("nothing was trained (--dry-run)");
       return EXIT.ok;
     }
+  } catch (error) {
+    log.write(`error ${MrlmError.isInstance(error) ? `${error.code}: ` : ""}${error instanceof Error ? error.message : String(error)}`);
+    throw error;
   } finally {
     interrupts.dispose();
     for (const close of cleanUp) await close().catch((error: Error) => console.note(`note: ${error.message}`));
   }
 }
 
-function end({ console }: CommandContext, summary: RunSummary, config: ResolvedConfig): number {
-  printSummary(console, summary, Object.keys(config.plugins).length > 0);
+/** Prints what a run came to; the exit code. */
+function end({ console, log, summary, config }: { readonly console: Console; readonly log: RunLog; readonly summary: RunSummary; readonly config: ResolvedConfig }): number {
+  const run = RunDirectory.open(summary.directory);
+  const file = join(summary.directory, LOG);
+  if (Object.keys(summary.seconds).length > 0) log.write(timeTable(summary));
+  printSummary(console, { summary, curve: learningCurve(run.metrics.rows()), examples: beforeAndAfter(run), needsConfig: Object.keys(config.plugins).length > 0, log: existsSync(file) ? file : undefined });
   console.emit({ event: "summary", ...(JSON.parse(JSON.stringify(summary)) as object) });
   return summary.status === "finished" ? EXIT.ok : EXIT.interrupted;
 }

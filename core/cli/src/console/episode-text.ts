@@ -1,4 +1,5 @@
 import type { KeptEpisode } from "@mrlm/runtime";
+import { glyph } from "./unicode.ts";
 
 type Row = KeptEpisode["row"];
 type Message = Row["messages"][number];
@@ -7,7 +8,7 @@ type Message = Row["messages"][number];
 export function episodeText({ step, stage, row }: KeptEpisode): string {
   const { environment, task, agent, error } = row;
   const played = stage === undefined ? [] : [stage.startsWith("evaluation/") ? `${stage.slice("evaluation/".length)} evaluation after step ${step}` : `${stage}, step ${step}`];
-  const head = [`task ${task}`, environment, ...played, ...(agent === "agent" || agent === "" ? [] : [`agent ${agent}`])].join(" · ");
+  const head = [`task ${task}`, environment, ...played, ...(agent === "agent" || agent === "" ? [] : [`agent ${agent}`])].join(glyph(" · ", ", "));
   const lines = [head, `  ${outcomeText(row)}`];
   if (error) lines.push(`  failed with ${error.code}: ${error.message}`);
   return [...lines, ...conversation(row)].join("\n");

@@ -22,6 +22,13 @@ export function evaluationReport(result: EvaluationResult): string {
   return [table([heading, ...rows]), ...causes(result), ...componentTable(kinds), ...passTable(result)].join("\n\n");
 }
 
+/** Share of cut answers of the greedy and the sampled episodes together; `null` where it is not known. */
+export function cutAnswers({ greedy, sampled }: { readonly greedy: EpisodeSummary; readonly sampled?: EpisodeSummary | undefined }): number | null {
+  const known = [greedy, ...(sampled === undefined ? [] : [sampled])].filter(({ cut }) => typeof cut === "number");
+  const episodes = known.reduce((sum, summary) => sum + summary.episodes, 0);
+  return episodes === 0 ? null : known.reduce((sum, summary) => sum + (summary.cut as number) * summary.episodes, 0) / episodes;
+}
+
 /** Why episodes failed, or have no score: the first of each, which mostly stands for all. */
 function causes({ greedy, sampled }: EvaluationResult): string[] {
   const failed = greedy.firstError ?? sampled?.firstError;

@@ -1,4 +1,5 @@
 import type { Console } from "./console.ts";
+import { glyph } from "./unicode.ts";
 
 /** A line that is redrawn in place on a terminal; elsewhere a plain line now and then. */
 export interface ProgressBar {
@@ -8,20 +9,25 @@ export interface ProgressBar {
 }
 
 const BAR_WIDTH = 24;
+/** Terminals below this width get a short bar, so that the metrics fit. */
+const NARROW = 100;
 /** Milliseconds between lines where there is no terminal. */
 const PLAIN_INTERVAL = 15_000;
 
-export function progressBar(console: Console, label: string): ProgressBar {
-  let lastPlain = Number.NEGATIVE_INFINITY;
+/** @param options.isBrief without a terminal: no line at the start and at the end, for work whose result is printed anyway */
+export function progressBar(console: Console, label: string, { isBrief = false } = {}): ProgressBar {
+  let lastPlain = isBrief ? performance.now() : Number.NEGATIVE_INFINITY;
   let shown = false;
   return {
     update(done, total, text) {
       if (console.isInteractive) {
-        const filled = total === 0 ? 0 : Math.round((BAR_WIDTH * done) / total);
-        const line = `${label} ${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${done}/${total}  ${text}`;
-        console.stderr.write(`\r\u001b[2K${line.slice(0, (console.stderr.columns ?? 120) - 1)}`);
+        const columns = (console.stderr.columns ?? 120) - 1;
+        const width = columns < NARROW ? BAR_WIDTH / 3 : BAR_WIDTH;
+        const filled = total === 0 ? 0 : Math.round((width * done) / total);
+        const line = `${label} ${glyph("█", "#").repeat(filled)}${glyph("░", "-").repeat(width - filled)} ${done}/${total}  ${text}`;
+        console.stderr.write(`\r\u001b[2K${line.slice(0, columns)}`);
         shown = true;
-      } else if (!console.json && (performance.now() - lastPlain > PLAIN_INTERVAL || done === total)) {
+      } else if (!console.json && (performance.now() - lastPlain > PLAIN_INTERVAL || (done === total && !isBrief))) {
         lastPlain = performance.now();
         console.note(`${label} ${done}/${total}  ${text}`);
       }

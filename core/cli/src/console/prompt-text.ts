@@ -1,4 +1,5 @@
 import { table } from "./table.ts";
+import { glyph } from "./unicode.ts";
 
 /** A rendered prompt. */
 export interface Prompt {
@@ -23,7 +24,7 @@ export function promptText({ environment, task, agent, text, tokens, pieces, max
   const head = `${environment}, task ${task}${agent === "agent" ? "" : `, agent ${agent}`}: ${tokens.length} tokens${room}${tight}`;
   const shown = withIds
     ? table([["position", "id", "token"], ...tokens.map((id, i) => [String(i), String(id), visible(pieces[i] as string)])])
-    : pieces.map((piece) => visible(piece).replaceAll("|", "\\|")).join("|");
+    : pieces.map(visible).join(glyph("│", "|"));
   return `${head}\n\ntext\n${text}\n\ntokens${withIds ? "" : " (--ids: with their ids)"}\n${shown}`;
 }
 

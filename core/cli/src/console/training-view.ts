@@ -1,27 +1,30 @@
 import type { EvaluationResult, RunEvent } from "@mrlm/runtime";
 import type { JsonObject, Metrics } from "@mrlm/spec";
 import type { Console } from "./console.ts";
+import { cutAnswers } from "./evaluation-report.ts";
 import { memoryTable } from "./memory-table.ts";
 import { decimal, duration, percent } from "./numbers.ts";
 import { shownPath } from "./shown-path.ts";
 import { type ProgressBar, progressBar } from "./progress-bar.ts";
+import type { RunLog } from "./run-log.ts";
 
-/** Metrics worth a place on the progress line, in this order, with their short names. */
-const SHOWN = [
+/** Metrics worth a place on the progress line, in this order, with their short names and units; shares that are 0 most of the time are left out then. */
+const SHOWN: readonly (readonly [metric: string, name: string, unit?: "share" | "share above 0"])[] = [
   ["loss/nll", "loss"],
   ["loss/nll_observed", "loss (observed)"],
   ["loss/preference", "loss"],
   ["preference/accuracy", "accuracy"],
   ["reward/mean", "reward"],
-  ["groups/without_signal", "no signal"],
-  ["clip/fraction", "clipped"],
+  ["groups/without_signal", "equal groups", "share"],
+  ["length/cut", "cut answers", "share above 0"],
+  ["clip/fraction", "clipped tokens", "share above 0"],
   ["entropy", "entropy"],
   ["optim/grad_norm", "grad norm"],
-] as const;
+];
 
 /** Shows what a run tells: a bar for each stage and each evaluation, then a line for what it found; with `--json` an object for every event but progress. */
-export function trainingView(console: Console): (event: RunEvent) => void {
-  const evaluating = progressBar(console, "eval");
+export function trainingView(console: Console, log: RunLog): (event: RunEvent) => void {
+  const evaluating = progressBar(console, "eval", { isBrief: true });
   let bar: ProgressBar | undefined;
   const say = (line: string): void => {
     evaluating.clear();
@@ -36,10 +39,11 @@ export function trainingView(console: Console): (event: RunEvent) => void {
         say(`run directory ${shownPath(event.directory)}${event.resumedAt === undefined ? "" : `, resumed after step ${event.resumedAt}`}`);
         break;
       case "memory":
-        say(memoryTable(event.memory));
+        log.write(memoryTable(event.memory));
         break;
       case "stage":
         bar?.clear();
+        say(describeStage(event));
         bar = progressBar(console, event.name.padEnd(4));
         break;
       case "iteration":
@@ -57,7 +61,11 @@ export function trainingView(console: Console): (event: RunEvent) => void {
 }
 
 function shownMetrics(metrics: Metrics): string {
-  const known = SHOWN.filter(([name]) => metrics[name] !== undefined).map(([name, short]) => `${short} ${decimal(plain(metrics[name]))}`);
+  const known = SHOWN.flatMap(([metric, name, unit]) => {
+    const value = plain(metrics[metric]);
+    if (value === undefined || (unit === "share above 0" && value === 0)) return [];
+    return `${name} ${unit === undefined ? decimal(value) : percent(value)}`;
+  });
   return known.join("  ");
 }
 
@@ -65,9 +73,17 @@ function plain(value: Metrics[string] | undefined): number | undefined {
   return typeof value === "object" ? value.sum / value.count : value;
 }
 
+/** One line: what the stage does, and how long. */
+function describeStage({ index, stages, name, iterations, description, until }: Extract<RunEvent, { kind: "stage" }>): string {
+  // After the algorithm's full name, where the description begins with it.
+  const what = description.slice(description.indexOf(": ") + 1).trim().replace(/\.$/, "");
+  return `stage ${index + 1} of ${stages}, ${name} (${until === undefined ? "" : "at most "}${iterations} steps): ${what}`;
+}
+
 function describeResult({ environment, greedy, sampled }: EvaluationResult): string {
-  const troubles = [greedy.failed > 0 ? `${greedy.failed} failed: ${greedy.firstError ?? "see `mrlm show`"}` : "", greedy.unscored > 0 ? `${greedy.unscored} unscored: ${greedy.firstUnscored ?? "see `mrlm show`"}` : "", greedy.truncated > 0 ? `${greedy.truncated} truncated` : "", greedy.cut ? `${percent(greedy.cut)} of the answers cut by max_tokens` : ""].filter((text) => text !== "");
-  const reward = sampled === undefined ? "" : `, sampled reward ${decimal(sampled.reward)}`;
+  const cut = cutAnswers({ greedy, sampled });
+  const troubles = [greedy.failed > 0 ? `${greedy.failed} failed: ${greedy.firstError ?? "see `mrlm show`"}` : "", greedy.unscored > 0 ? `${greedy.unscored} unscored: ${greedy.firstUnscored ?? "see `mrlm show`"}` : "", greedy.truncated > 0 ? `${greedy.truncated} truncated` : ""].filter((text) => text !== "");
+  const reward = `${sampled === undefined ? "" : `, sampled reward ${decimal(sampled.reward)}`}${cut ? `, cut answers ${percent(cut)}` : ""}`;
   return `${environment}: greedy accuracy ${decimal(greedy.accuracy)}${reward}${troubles.length > 0 ? ` (${troubles.join(", ")})` : ""}`;
 }
 

@@ -12,8 +12,8 @@ export interface BeforeAndAfter {
 }
 
 /**
- * Two tasks of a run's first and last evaluation: the first that earned more afterwards, and the first that did not (of those below the best reward, if there are
- * any). Empty where the evaluations were not kept, or there was one alone.
+ * Two tasks of a run's first and last evaluation: the first that earned more afterwards, and the first that did not and still has not the best reward, or, without such
+ * a task, another one. Empty where the evaluations were not kept, or there was one alone.
  */
 export function beforeAndAfter(run: RunDirectory): BeforeAndAfter[] {
   if (!run.hasEvaluations) return [];
@@ -36,11 +36,12 @@ function chosen(pairs: readonly BeforeAndAfter[]): BeforeAndAfter[] {
   const scored = pairs.filter(({ before, after }) => before.reward !== null && after.reward !== null);
   const gain = ({ before, after }: BeforeAndAfter): number => (after.reward as number) - (before.reward as number);
   const best = Math.max(...scored.map(({ after }) => after.reward as number));
-  const improved = scored.filter((pair) => gain(pair) > 0);
-  const others = scored.filter((pair) => gain(pair) <= 0);
-  const notYet = others.find(({ after }) => (after.reward as number) < best) ?? scored.find((pair) => pair !== improved[0] && (pair.after.reward as number) < best);
-  const two = [improved[0], notYet ?? improved[1] ?? others[0], others[1]].filter((pair) => pair !== undefined);
-  return two.slice(0, 2);
+  const first = scored.find((pair) => gain(pair) > 0);
+  const rest = scored.filter((pair) => pair !== first);
+  if (first === undefined) return scored.slice(0, 2);
+  const isShort = ({ after }: BeforeAndAfter): boolean => (after.reward as number) < best;
+  const second = rest.find((pair) => gain(pair) <= 0 && isShort(pair)) ?? rest.find((pair) => gain(pair) > 0) ?? rest[0];
+  return [first, ...(second === undefined ? [] : [second])];
 }
 
 /** Greedy episodes by what stays the same from one evaluation to the next. */

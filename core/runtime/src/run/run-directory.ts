@@ -22,6 +22,7 @@ const EVALUATIONS = "evaluations.sqlite";
  *     config.source.yaml    the configuration as it was given
  *     run.json              when it was begun and gone on with, with what versions, and what came of it
  *     lock                  held by the process that trains it
+ *     train.log             what was printed, and details, for people
  *     metrics.jsonl         a row for each iteration and evaluation
  *     trajectories.sqlite   every episode of the training, down to the tokens
  *     evaluations.sqlite    every episode of the evaluations, in the same form

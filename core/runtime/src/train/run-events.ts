@@ -12,7 +12,19 @@ export type RunEvent =
     }
   /** What the run is estimated to take, before anything is made. */
   | { readonly kind: "memory"; readonly memory: RunMemory }
-  | { readonly kind: "stage"; readonly index: number; readonly name: string; readonly iterations: number; readonly iteration: number }
+  | {
+      readonly kind: "stage";
+      readonly index: number;
+      readonly name: string;
+      readonly iterations: number;
+      readonly iteration: number;
+      /** Stages of the run. */
+      readonly stages: number;
+      /** Of the algorithm. */
+      readonly description: string;
+      /** Greedy accuracy on training tasks that ends the stage. */
+      readonly until?: number;
+    }
   | {
       readonly kind: "iteration";
       readonly stage: number;

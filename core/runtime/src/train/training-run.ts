@@ -130,7 +130,7 @@ export class TrainingRun {
       this.#state.ended = null;
       await this.#releaseOthers();
     }
-    onEvent({ kind: "stage", index, name: stage.name, iterations: stage.iterations, iteration });
+    onEvent({ kind: "stage", index, name: stage.name, iterations: stage.iterations, iteration, ...this.#about(stage) });
     const context = stageContext({
       index,
       config,
@@ -165,6 +165,10 @@ export class TrainingRun {
       if (isStopping) return void (await reports.return?.());
     }
     await this.#endStage(index, algorithm, streams);
+  }
+
+  #about({ definition, goal }: PreparedStage): { readonly stages: number; readonly description: string; readonly until?: number } {
+    return { stages: this.#parts.prepared.stages.length, description: definition.description, ...(goal === undefined ? {} : { until: goal.accuracy }) };
   }
 
   /** Throws CHECKPOINT_MISMATCH for a file that is not what the run was begun with: positions in it would mean other rows. */

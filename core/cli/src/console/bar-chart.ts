@@ -1,0 +1,41 @@
+import { hasUnicode } from "./unicode.ts";
+
+const EIGHTHS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+const HEIGHT = 5;
+/** Widest column of one value. */
+const MAX_CELL = 3;
+
+/**
+ * A series as columns with its lowest and its highest value at the axis; neighbouring values are averaged where there are more than fit.
+ * @param width of the columns alone, in characters
+ */
+export function barChart(values: readonly number[], width: number, label: (value: number) => string): string {
+  const means = averaged(values, width);
+  const [low, high] = [Math.min(...means), Math.max(...means)];
+  const cell = Math.max(1, Math.min(MAX_CELL, Math.floor(width / means.length)));
+  const unicode = hasUnicode();
+  // In eighths of a line; the lowest value is still to be seen.
+  const levels = means.map((value) => (high === low ? HEIGHT * 4 : Math.max(1, Math.round(((value - low) / (high - low)) * HEIGHT * 8))));
+  const edge = (row: number): string => (row === HEIGHT - 1 ? label(high) : row === 0 ? label(low) : "");
+  const margin = Math.max(label(low).length, label(high).length);
+  const lines = Array.from({ length: HEIGHT }, (_, i) => HEIGHT - 1 - i).map((row) => {
+    const columns = levels.map((level) => symbol(level - row * 8, unicode).repeat(cell)).join("").trimEnd();
+    return `${edge(row).padStart(margin)} ${unicode ? (edge(row) === "" ? "│" : "┤") : "|"}${columns}`;
+  });
+  return lines.join("\n");
+}
+
+/** One cell, filled by so many eighths. */
+function symbol(eighths: number, unicode: boolean): string {
+  if (eighths <= 0) return " ";
+  if (!unicode) return eighths >= 4 ? "#" : "_";
+  return EIGHTHS[Math.min(8, eighths) - 1] as string;
+}
+
+function averaged(values: readonly number[], width: number): number[] {
+  const count = Math.ceil(values.length / Math.ceil(values.length / width));
+  return Array.from({ length: count }, (_, i) => {
+    const part = values.slice(Math.floor((i * values.length) / count), Math.floor(((i + 1) * values.length) / count));
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+}

@@ -1,0 +1,43 @@
+import { appendFileSync } from "node:fs";
+import type { Console } from "./console.ts";
+
+/** Log file of a run for people: everything that is printed, and details beside. A log that cannot be written stops nothing: what matters stands in other files too. */
+export class RunLog {
+  #path: string | undefined;
+  #before: string[] = [];
+
+  /** Appends to the file from now on, with what was logged until now. */
+  open(path: string): void {
+    this.#path = path;
+    for (const text of this.#before.splice(0)) this.#append(text);
+  }
+
+  write(text: string): void {
+    const entry = `${new Date().toISOString()} ${text.trim()}\n`;
+    if (this.#path === undefined) this.#before.push(entry);
+    else this.#append(entry);
+  }
+
+  #append(entry: string): void {
+    try {
+      appendFileSync(this.#path as string, entry);
+    } catch {
+      // The run's own files report a full disk.
+    }
+  }
+}
+
+/** The console, with a copy of each of its lines in the log. */
+export function withLog(console: Console, log: RunLog): Console {
+  return {
+    ...console,
+    print(line) {
+      log.write(line);
+      console.print(line);
+    },
+    note(line) {
+      log.write(line);
+      console.note(line);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { JsonObject } from "@mrlm/spec";
+import type { MetricsRow } from "./metrics-file.ts";
+
+/** The course of one metric over a run. */
+export interface LearningCurve {
+  /** As in metrics.jsonl. */
+  readonly metric: string;
+  readonly points: readonly { readonly step: number; readonly value: number }[];
+}
+
+/** Metrics that say best how well a run goes, the first that it has; for curves and short reports. */
+const METRICS = ["reward/mean", "preference/accuracy", "loss/preference", "loss/nll", "loss/nll_observed"];
+
+/** The reward of each iteration; of a run without rewards its accuracy of pairs or its loss. `undefined` below two points. */
+export function learningCurve(rows: readonly MetricsRow[]): LearningCurve | undefined {
+  const iterations = rows.filter(({ kind }) => kind === "iteration");
+  for (const metric of METRICS) {
+    const points = iterations.flatMap(({ step, ...row }) => {
+      const value = (row["metrics"] as JsonObject | undefined)?.[metric];
+      return typeof value === "number" ? [{ step, value }] : [];
+    });
+    if (points.length > 1) return { metric, points };
+  }
+  return undefined;
+}
