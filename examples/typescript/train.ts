@@ -35,7 +35,7 @@ export async function train(config: object = job): Promise<RunSummary> {
   const host = new LocalHost({ source: plugins });
   const prepared = await prepareRun(parseConfig(JSON.stringify(config, undefined, 2), { path: "job, as JSON" }), { host, algorithms: plugins });
   const process = await launchEngine({ device: "auto", threads: 1 });
-  const engine = await connectEngine(process.address);
+  const engine = await connectEngine(process.address, { token: process.token });
   try {
     return await trainRun({
       prepared,

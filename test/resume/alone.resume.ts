@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { launchEngine } from "@mrlm/engine-torch";
+import { writeTokenFile } from "@mrlm/kit";
 import { loadConfig, MetricsFile, TrajectoryStore } from "@mrlm/runtime";
 import { describeWithEngine } from "../e2e/support/engine.ts";
 import { type Finished, Mrlm, ROOT, run } from "../e2e/support/mrlm.ts";
@@ -48,8 +49,9 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
 
   test("the trainer killed, its engine living on: the run takes it over, and goes on bit for bit", async () => {
     const engine = await launchEngine({ device: "cpu", threads: 1, logDirectory: directory });
+    const secret = writeTokenFile(engine.token);
     try {
-      const config = { ...ppo.config, engine: { address: engine.address } };
+      const config = { ...ppo.config, engine: { address: engine.address, token_file: secret.path } };
       const undisturbed = await alone("remote", config);
       const mrlm = begin("remote", config);
       const path = await directoryOf(mrlm);
@@ -63,6 +65,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
       expect((await resume(path)).code).toBe(0);
       expect(outcomeOf(path)).toEqual(undisturbed.outcome);
     } finally {
+      secret.remove();
       await engine.stop();
     }
   }, 1_800_000);

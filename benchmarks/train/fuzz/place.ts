@@ -118,7 +118,7 @@ async function bigramEngine(): Promise<{ readonly engine: Engine; stop(): Promis
 
 async function startEngine(strategy: Strategy, logDirectory: string): Promise<{ readonly engine: Engine; stop(): Promise<void> }> {
   const started = await launchEngine({ device: "cpu", threads: 1, logDirectory, ...(strategy === "one" ? {} : { distributed: { strategy, processesPerNode: 2, nodes: 1 } }) });
-  const engine = await connectEngine(started.address);
+  const engine = await connectEngine(started.address, { token: started.token });
   return {
     engine,
     async stop() {

@@ -37,3 +37,4 @@ export * from "./sandbox-options.ts";
 export * from "./silent-logger.ts";
 export * from "./sole-agent.ts";
 export * from "./task-ids.ts";
+export * from "./token-file.ts";

@@ -4,6 +4,8 @@ import type { JsonObject } from "./json.ts";
 export interface EngineProcess {
   /** `host:port` of its gRPC service. */
   readonly address: string;
+  /** Secret of this process. Every call must carry it as `authorization: Bearer TOKEN`. */
+  readonly token: string;
   readonly pid: number;
   readonly instanceId: string;
   readonly device: string;

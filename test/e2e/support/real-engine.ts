@@ -14,7 +14,7 @@ export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "mrlm
 /** The real engine in a process of its own, on the CPU, and a connection to it. */
 export async function startEngine(): Promise<{ readonly engine: Engine; readonly address: string; stop(): Promise<void> }> {
   const process = await launchEngine({ device: "cpu", threads: 1, logDirectory: temporaryDirectory() });
-  const engine = await connectEngine(process.address);
+  const engine = await connectEngine(process.address, { token: process.token });
   return {
     engine,
     address: process.address,

@@ -9,6 +9,18 @@ from pathlib import Path
 from mrlm_engine.settings import EngineSettings
 
 
+def read_token(path: str) -> str:
+    """The token in a file, without the white space around it.
+
+    Raises OSError for a file that cannot be read, and ValueError for one without a token: an engine with an empty token
+    would answer everyone.
+    """
+    token = Path(path).read_text("utf-8").strip()
+    if not token.isascii() or not token.isprintable() or not token or " " in token:
+        raise ValueError(f"the file {path!r} does not hold a token: one line of printable ASCII without spaces")
+    return token
+
+
 def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
     """Settings from the command line; exits with status 2 and a message for what is malformed."""
     parser = argparse.ArgumentParser(
@@ -32,8 +44,11 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
         help="how several ranks hold a model: each all of it, or each a part",
     )
     given = parser.parse_args(arguments)
-    if given.token_file and not Path(given.token_file).is_file():
-        parser.error(f"--token-file: there is no file '{given.token_file}'")
+    if given.token_file:
+        try:
+            read_token(given.token_file)
+        except (OSError, ValueError) as error:
+            parser.error(f"--token-file: {error}")
     if given.lanes < 1:
         parser.error(f"--lanes: {given.lanes} is less than 1")
     return EngineSettings(

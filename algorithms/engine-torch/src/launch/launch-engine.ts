@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { writeTokenFile } from "@mrlm/kit";
 import { type EngineProcess, type EngineProvider, MrlmError } from "@mrlm/spec";
 import { locateEngine } from "../setup/locate-engine.ts";
 import { engineEnvironment } from "./engine-environment.ts";
@@ -8,7 +9,7 @@ import { superviseEngine } from "./supervise-engine.ts";
 
 /** How to start an engine. */
 export type LaunchOptions = Parameters<EngineProvider["launch"]>[0] & {
-  /** Interface that it listens on. Default `127.0.0.1`: an engine that this starts asks for no token. */
+  /** Interface that it listens on. Default `127.0.0.1`. */
   readonly host?: string;
   /** Port; 0, the default, takes a free one. */
   readonly port?: number;
@@ -28,7 +29,8 @@ export type LaunchOptions = Parameters<EngineProvider["launch"]>[0] & {
 
 /**
  * Starts `mrlm_engine` in a process and process group of its own and waits until it accepts calls. It ends when asked to,
- * and by itself when this process has gone: it watches its standard input.
+ * and by itself when this process has gone: it watches its standard input. Its calls need the token that it is returned with, since any user of the machine
+ * can reach a port.
  *
  * @throws ENGINE_NOT_SET_UP, ENGINE_START_FAILED with the end of its log, CANCELLED.
  */
@@ -38,7 +40,8 @@ export async function launchEngine(options: LaunchOptions = {}): Promise<EngineP
   if (executable === undefined) throw new MrlmError("ENGINE_NOT_SET_UP", "The engine's Python environment is not installed.");
   if (signal?.aborted) throw new MrlmError("CANCELLED", "The engine was not started.", { cause: signal.reason });
   const log = openEngineLog(options.logDirectory);
-  const child = spawn(executable, [...programArguments(options.distributed), ...engineArguments(options)], {
+  const secret = writeTokenFile();
+  const child = spawn(executable, [...programArguments(options.distributed), ...engineArguments(options), "--token-file", secret.path], {
     env: engineEnvironment(options.threads, env, options.pythonPath),
     cwd: options.logDirectory,
     // A Ctrl-C in the terminal reaches us alone, and the engine finishes what it is asked to finish.
@@ -46,13 +49,14 @@ export async function launchEngine(options: LaunchOptions = {}): Promise<EngineP
     stdio: ["pipe", "pipe", "pipe"],
     windowsHide: true,
   });
-  return superviseEngine(child, log, {
+  const started = superviseEngine(child, log, {
     // Machines give up waiting for each other by themselves, with a better reason.
     startTimeoutMs: (options.startTimeoutMs ?? 180_000) + 1000 * (options.distributed?.joinSeconds ?? 0),
     graceMs: options.graceMs ?? 10_000,
     ...(options.notice && { notice: options.notice }),
     ...(signal && { signal }),
-  });
+  }).finally(() => secret.remove());
+  return { ...(await started), token: secret.token };
 }
 
 /** The engine itself, or what starts and watches its ranks. */

@@ -15,7 +15,7 @@ export interface Supervision {
 }
 
 /** Follows an engine from its first line to its end. */
-export async function superviseEngine(child: ChildProcessWithoutNullStreams, log: EngineLog, supervision: Supervision): Promise<EngineProcess> {
+export async function superviseEngine(child: ChildProcessWithoutNullStreams, log: EngineLog, supervision: Supervision): Promise<Omit<EngineProcess, "token">> {
   const { promise: ready, resolve: isReady } = Promise.withResolvers<ReadyLine>();
   const { exited, fate, stop } = followChild(child, log, supervision.graceMs, (message) => {
     if ("ready" in message) isReady(message.ready);

@@ -31,6 +31,7 @@ export async function serve({ console, directory }: CommandContext, options: Ser
   const port = Number(options.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new MrlmError("USAGE", `--port ${options.port} is not a port: give a number from 0 to 65535.`);
   const token = tokenOption(options.tokenFile);
+  if (options.anyData === true && options.tokenFile === undefined) throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
   if (options.config === undefined && options.set !== undefined) throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
   const config = options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] }).config;
   const logger = lineLogger((line) => console.note(line));

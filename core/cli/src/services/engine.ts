@@ -52,7 +52,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   options.onStarted?.(launched);
   const lost = new AbortController();
   void launched.exited.then(({ cause, code, signal }) => lost.abort(cause ?? new MrlmError("ENGINE_EXITED", `The engine process ended (${signal ?? `code ${code}`}).`)));
-  const engine = await connectEngine(launched.address, { lost: lost.signal }).catch(async (error: unknown) => {
+  const engine = await connectEngine(launched.address, { lost: lost.signal, token: launched.token }).catch(async (error: unknown) => {
     await launched.stop();
     throw error;
   });

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { randomToken, writeTokenFile } from "@mrlm/kit";
 import { MrlmError } from "@mrlm/spec";
 
 /** An environment server in a process of its own, started again when it dies. */
 export interface EnvironmentServer {
   readonly address: string;
+  /** Secret of this server, which its calls must carry; the same after a restart. */
+  readonly token: string;
   /** Aborted, with the reason, when an environment has blocked it: it would block the next one too. */
   readonly lost: AbortSignal;
   stop(): Promise<void>;
@@ -41,7 +44,8 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
   let restarts = 0;
   const lost = new AbortController();
   const onBlocked = (error: MrlmError): void => lost.abort(error);
-  const { address, child: first } = await launch({ ...options, onBlocked }, 0);
+  const token = randomToken();
+  const { address, child: first } = await launch({ ...options, onBlocked, token }, 0);
   let child = first;
   // Also when this process ends at once, as at a second Ctrl-C.
   const kill = (): void => killGroup(child);
@@ -54,7 +58,7 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
       if (restarts++ >= MAX_RESTARTS) return options.notice(`The environment server ended again (${how}), after ${MAX_RESTARTS} restarts; it is not started once more.`);
       options.notice(`The environment server ended ${how}; starting it again on ${address}.`);
-      launch({ ...options, onBlocked }, Number(address.split(":").at(-1))).then(
+      launch({ ...options, onBlocked, token }, Number(address.split(":").at(-1))).then(
         (started) => {
           child = started.child;
           if (stopping) return void child.stdin?.end();
@@ -68,6 +72,7 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
 
   return {
     address,
+    token,
     lost: lost.signal,
     async stop() {
       stopping = true;
@@ -83,9 +88,13 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
   };
 }
 
-async function launch({ configPath, overrides, directory, dataDirectory, onStarted, onBlocked, notice }: LaunchOptions & { readonly onBlocked: (error: MrlmError) => void }, port: number): Promise<{ child: ChildProcess; address: string }> {
+type OneLaunch = LaunchOptions & { readonly token: string; readonly onBlocked: (error: MrlmError) => void };
+
+async function launch({ configPath, overrides, directory, dataDirectory, token, onStarted, onBlocked, notice }: OneLaunch, port: number): Promise<{ child: ChildProcess; address: string }> {
   const main = process.argv[1] as string;
-  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--json", "--until-stdin-ends", "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath, ...overrides.flatMap((each) => ["--set", each])], {
+  const secret = writeTokenFile(token);
+  const flags = ["--json", "--until-stdin-ends", "--token-file", secret.path, "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath];
+  const child = spawn(process.execPath, [...process.execArgv, main, "serve", ...flags, ...overrides.flatMap((each) => ["--set", each])], {
     cwd: directory,
     stdio: ["pipe", "pipe", "pipe"],
     // Ctrl-C reaches the whole foreground group: the server must outlive it until its clients have drained.
@@ -125,7 +134,7 @@ async function launch({ configPath, overrides, directory, dataDirectory, onStart
       isReady = true;
       resolve(event.address);
     });
-  });
+  }).finally(() => secret.remove());
   onStarted?.({ pid: child.pid as number, address });
   return { child, address };
 }

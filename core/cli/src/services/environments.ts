@@ -42,7 +42,7 @@ export async function openEnvironments(options: {
     return { host, lost: never, stop: () => host.close().finally(endWatch) };
   }
   const server = await startEnvironmentServer({ ...options, dataDirectory });
-  const host = await connectEnvironments(server.address, patience).catch(async (error: unknown) => {
+  const host = await connectEnvironments(server.address, { ...patience, token: server.token }).catch(async (error: unknown) => {
     await server.stop();
     throw error;
   });

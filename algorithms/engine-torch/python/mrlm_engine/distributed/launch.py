@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import json
 import os
+import secrets
 import socket
 import sys
 import tempfile
@@ -19,7 +20,8 @@ from pathlib import Path
 
 from mrlm_engine.cli import parse_arguments
 from mrlm_engine.distributed.local_ranks import GRACE, LocalRanks
-from mrlm_engine.distributed.place import rank_variables
+from mrlm_engine.distributed.messages import KEY
+from mrlm_engine.distributed.place import MEETING_FILE, rank_variables
 from mrlm_engine.lifetime import AGENT, LauncherLife
 from mrlm_engine.machines.address import own_address
 from mrlm_engine.machines.failure import LaunchError, machine_and_ranks
@@ -61,10 +63,8 @@ def _lead(given: argparse.Namespace, engine: Sequence[str], life: LauncherLife) 
             host.finish(error.message[0].lower() + error.message[1:].rstrip("."))
             raise
     others: Others = host or Nobody()
-    listening = host.listening if host else _LOOPBACK
-    family = socket.AF_INET6 if ":" in listening else socket.AF_INET
-    with socket.create_server((listening, 0), family=family) as listener:
-        start = Start(given.master_addr if host else _LOOPBACK, listener.getsockname()[1], engine)
+    with _meeting_socket(host) as listener:
+        start = Start(given.master_addr, listener.getsockname()[1], engine) if listener else Start(_LOOPBACK, 0, engine)
         if host is not None:
             host.start(start.port, _for_others(engine))
         with _start_ranks(given, start, listener) as ranks:
@@ -109,6 +109,14 @@ def _watch(ranks: LocalRanks, others: Others, life: LauncherLife, given: argpars
         others.wait(0.1)
 
 
+def _meeting_socket(host: Host | None) -> contextlib.AbstractContextManager[socket.socket | None]:
+    """The socket where ranks of several machines meet; ranks of one machine meet through a file."""
+    if host is None:
+        return contextlib.nullcontext()
+    family = socket.AF_INET6 if ":" in host.listening else socket.AF_INET
+    return socket.create_server((host.listening, 0), family=family)
+
+
 @contextlib.contextmanager
 def _start_ranks(given: argparse.Namespace, start: Start, listener: socket.socket | None) -> Iterator[LocalRanks]:
     """The ranks of this machine, none of which is left after the block."""
@@ -118,6 +126,9 @@ def _start_ranks(given: argparse.Namespace, start: Start, listener: socket.socke
     places = [rank_variables(given.node_rank, given.nnodes, local_rank, count, where) for local_rank in range(count)]
     arguments = [*start.arguments, *_threads_argument(start.arguments, count)]
     with tempfile.TemporaryDirectory(prefix="mrlm-ranks-") as directory:
+        if given.nnodes == 1:
+            own = {MEETING_FILE: str(Path(directory) / "meeting"), KEY: secrets.token_hex(32)}
+            places = [{**place, **own} for place in places]
         ranks = LocalRanks([sys.executable, "-m", "mrlm_engine", *arguments], places, listener, Path(directory))
         try:
             yield ranks

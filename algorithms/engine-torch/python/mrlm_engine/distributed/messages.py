@@ -1,14 +1,28 @@
-"""What ranks tell each other, as bytes: pickles, since all ranks are one program that one user started."""
+"""Messages between ranks, as bytes: pickles, since all ranks are one program that one user started.
+
+A pickle runs code when it is read, and any user of the machine can connect to a rank's port. So ranks of one machine sign
+their messages with a key that only they have, and read none without a valid signature.
+"""
 
 from __future__ import annotations
 
+import hmac
 import io
+import os
 import pickle
 from typing import Any
 
 from google.protobuf.message import Message
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+
+# Hexadecimal key of the ranks of one machine, from the launcher. Only the same user can read a process's environment.
+KEY = "MRLM_RANKS_KEY"
+_DIGEST = "sha256"
+
+
+class ForgedMessage(Exception):  # noqa: N818 - a fact about the message
+    """A message does not carry the signature of a rank of this engine."""
 
 
 class _Pickler(pickle.Pickler):
@@ -25,12 +39,22 @@ def encode(message: object) -> bytes:
     """Any object: functions by name, messages of engine.proto, arrays, dataclasses."""
     file = io.BytesIO()
     _Pickler(file, protocol=pickle.HIGHEST_PROTOCOL).dump(message)
-    return file.getvalue()
+    data = file.getvalue()
+    return _signature(data) + data
 
 
 def decode(data: bytes | memoryview) -> Any:
-    """What `encode` was given."""
-    return pickle.loads(data)
+    """The object that `encode` was given; raises ForgedMessage before anything is unpickled."""
+    view = memoryview(data)
+    length = len(_signature(b""))
+    if not hmac.compare_digest(bytes(view[:length]), _signature(view[length:])):
+        raise ForgedMessage("a rank received a message that no rank of this engine has signed")
+    return pickle.loads(view[length:])
+
+
+def _signature(data: bytes | memoryview) -> bytes:
+    key = os.environ.get(KEY)
+    return b"" if key is None else hmac.digest(bytes.fromhex(key), data, _DIGEST)
 
 
 def _message(name: str, data: bytes) -> Message:

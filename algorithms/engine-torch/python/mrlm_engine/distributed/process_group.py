@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 
 from mrlm_engine.distributed.messages import decode, encode
-from mrlm_engine.distributed.place import LISTENER, Place
+from mrlm_engine.distributed.place import LISTENER, MEETING_FILE, Place
 from mrlm_engine.errors import EngineError
 from mrlm_engine.lifetime import AGENT
 
@@ -62,10 +62,12 @@ def join_process_group(place: Place, device: torch.device) -> Channel:
         options |= {"store": _meeting_place(place), "rank": place.rank, "world_size": place.size}
     dist.init_process_group("nccl" if is_cuda else "gloo", **options)
     control = dist.new_group(backend="gloo", timeout=COMMAND_TIMEOUT)
-    kinds: list[Any] = [None] * place.size
-    dist.all_gather_object(kinds, device.type, group=control)
-    if len(set(kinds)) > 1:
-        without = kinds.index("cpu")
+    # As numbers: `all_gather_object` would unpickle bytes that nobody has signed.
+    kinds = [torch.zeros(1, dtype=torch.int64) for _ in range(place.size)]
+    dist.all_gather(kinds, torch.tensor([int(is_cuda)]), group=control)
+    have_gpu = [bool(kind) for kind in kinds]
+    if len(set(have_gpu)) > 1:
+        without = have_gpu.index(False)
         raise EngineError(
             "OPTIONS_INVALID",
             f"Rank {without} of {place.size} finds no GPU of its own, others do.",
@@ -76,6 +78,8 @@ def join_process_group(place: Place, device: torch.device) -> Channel:
 
 def _meeting_place(place: Place) -> Any:
     """Where ranks of a launcher of ours meet; those of torchrun itself do what it says."""
+    if (file := os.environ.get(MEETING_FILE)) is not None:
+        return dist.FileStore(file, place.size)  # type: ignore[attr-defined]
     listener = os.environ.get(LISTENER)
     return dist.TCPStore(  # type: ignore[attr-defined]
         os.environ["MASTER_ADDR"],

@@ -6,10 +6,10 @@ import json
 import logging
 import os
 import threading
-from pathlib import Path
 from typing import TextIO
 
 from mrlm_engine import PROTOCOL_MAJOR, PROTOCOL_MINOR
+from mrlm_engine.cli import read_token
 from mrlm_engine.distributed.follower import start_following
 from mrlm_engine.distributed.peers import listen_to_leader
 from mrlm_engine.distributed.process_group import Channel
@@ -25,7 +25,9 @@ log = logging.getLogger("mrlm_engine")
 def serve_clients(state: EngineState, ending: threading.Event, ready_line: TextIO) -> int:
     """Listens, says so in one JSON line, and serves until `ending`; the exit status."""
     settings = state.settings
-    token = Path(settings.token_file).read_text("utf-8").strip() if settings.token_file else ""
+    token = read_token(settings.token_file) if settings.token_file else ""
+    if not token:
+        log.warning("no --token-file: any user of this machine can control this engine, and through it read and write your files")
     server, port = start_server(state, settings.host, settings.port, token)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     line = {

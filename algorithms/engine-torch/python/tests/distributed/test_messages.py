@@ -1,0 +1,46 @@
+"""Messages between the ranks of one machine are signed."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from mrlm_engine.distributed.messages import KEY, ForgedMessage, decode, encode
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+
+
+class Attack:
+    """A pickle that makes a file when it is read."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return Path.touch, (self.file,)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "00" * 32)
+
+
+def test_a_signed_message_is_read() -> None:
+    assert decode(encode({"unit": pb.Unit(), "rank": 1})) == {"unit": pb.Unit(), "rank": 1}
+
+
+def test_s1_a_forged_message_is_refused_before_it_is_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "touched"
+    plain = pickle.dumps(Attack(file))
+    monkeypatch.setenv(KEY, "01" * 32)
+    of_another_run = encode(Attack(file))
+    monkeypatch.setenv(KEY, "00" * 32)
+    altered = bytearray(encode(Attack(file)))
+    altered[-1] ^= 1
+    for forged in (plain, bytes(32) + plain, of_another_run, bytes(altered), encode(Attack(file))[:-1], b""):
+        with pytest.raises(ForgedMessage):
+            decode(forged)
+    assert not file.exists()
+    decode(encode(Attack(file)))
+    assert file.exists()

@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MrlmError } from "@mrlm/spec";
+
+/** Bearer token of a server, in a file for the server's process: other users can read neither the file nor, unlike an argument, the token. */
+export interface TokenFile {
+  readonly token: string;
+  readonly path: string;
+  /** Removes the file. The server reads it once, before it listens. */
+  remove(): void;
+}
+
+/** A new secret of 256 random bits, in hexadecimal. */
+export function randomToken(): string {
+  return randomBytes(32).toString("hex");
+}
+
+/** Writes a token to a file of mode 0600 in a new directory of mode 0700. @throws WRITE_FAILED */
+export function writeTokenFile(token: string = randomToken()): TokenFile {
+  try {
+    const directory = mkdtempSync(join(tmpdir(), "mrlm-token-"));
+    const path = join(directory, "token");
+    writeFileSync(path, token, { mode: 0o600, flag: "wx" });
+    return { token, path, remove: () => rmSync(directory, { recursive: true, force: true }) };
+  } catch (cause) {
+    throw new MrlmError("WRITE_FAILED", `The token of a server that is to be started cannot be written: ${(cause as Error).message}`, {
+      hint: `Free space in ${tmpdir()}, or set TMPDIR to a directory that this user can write to.`,
+      cause,
+    });
+  }
+}
