@@ -12,7 +12,7 @@ const { signal } = new AbortController();
 const folder = temporaryDirectory();
 
 test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () => {
-  const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json"]);
+  const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json", "--demonstrations"]);
   const { address, environments } = await server.event(({ event }) => event === "listening");
   expect(environments).toEqual(["math@1"]);
   const host = await connectEnvironments(address as string);

@@ -26,7 +26,7 @@ export const sft: AlgorithmDefinition<SftOptions> = {
     }
     const silent = sources.every(({ path }) => path !== undefined) ? [] : environments.filter(({ hasDemonstrations }) => !hasDemonstrations);
     if (silent.length > 0) {
-      throw new MrlmError("CONFIG_INVALID", `sft is to learn from demonstrations, and there are none in ${silent.map(({ ref }) => ref.id).join(" and ")}.`, { hint: "Name a file in `data`, leave that environment out, or give it a `demonstrate`." });
+      throw new MrlmError("CONFIG_INVALID", `sft is to learn from demonstrations, and there are none in ${silent.map(({ ref }) => ref.id).join(" and ")}.`, { hint: "Name a file in `data`, leave that environment out, or give it a `demonstrate`; a server gives demonstrations with `mrlm serve --demonstrations`." });
     }
     if (sources.some((source) => source.action_weight === 0 && source.observation_weight === 0)) {
       throw new MrlmError("CONFIG_INVALID", "action_weight and observation_weight are both 0: nothing would be learnt.", { hint: "Set action_weight: 1 to imitate, observation_weight: 1 for a world model, or both." });

@@ -133,6 +133,25 @@ describe("a connection that breaks", () => {
   });
 });
 
+test("U10: no timer is set in the past when a server stays away for longer than the client's patience", async () => {
+  const { setTimeout: original } = globalThis;
+  const delays: number[] = [];
+  const server = await serveHere();
+  const remote = await connect(server.port, { reconnectMs: 20 });
+  const session = await remote.open({ id: "counting" });
+  await session.reset({ signal: never });
+  await server.close();
+  globalThis.setTimeout = Object.assign((callback: () => void, delay = 0) => (delays.push(delay), original(callback, delay)), original) as typeof setTimeout;
+  try {
+    const refused = () => expect(session.reset({ signal: never })).rejects.toEqual(fails("SERVER_UNAVAILABLE"));
+    for (let i = 0; i < 3; i++) await refused();
+  } finally {
+    globalThis.setTimeout = original;
+  }
+  expect(delays.length).toBeGreaterThan(0);
+  expect(delays.filter((delay) => delay < 0)).toEqual([]);
+});
+
 describe("a session", () => {
   test.each(TRANSPORTS)("is aborted on the server when its caller aborts (%s)", async (transport) => {
     const remote = await connect((await serveHere()).port, { transport });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Metadata, Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { silentLogger } from "@mrlm/kit";
 import type { EnvironmentHost, Logger } from "@mrlm/spec";
-import { ENVIRONMENT_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES, type Serialised, type environmentProto as wire } from "@mrlm/wire";
+import { ENVIRONMENT_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES, type Serialised } from "@mrlm/wire";
 import { listen } from "./listen.ts";
 import { requireToken } from "./service/authentication.ts";
 import { identityOf } from "./service/identity.ts";
@@ -35,6 +35,8 @@ export interface ServeEnvironmentsOptions {
   readonly logger?: Logger;
   /** What every call must carry as `authorization: Bearer TOKEN`, health checks excepted; none unless given. */
   readonly token?: string;
+  /** Whether clients are given worked solutions of training tasks; false unless given. Options of clients decide which tasks are training tasks. */
+  readonly demonstrations?: boolean;
   /** Plain TCP unless given. */
   readonly credentials?: ServerCredentials;
 }
@@ -46,6 +48,9 @@ export interface EnvironmentServer {
   /** Opens no new sessions, waits up to `graceMs` for those that live, then ends them and stops. */
   close(graceMs?: number): Promise<void>;
 }
+
+/** Calls under way on one connection: one for each session, those that wait for room included, and as many again. */
+const MAX_CALLS = 8_192;
 
 const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"];
 
@@ -63,14 +68,16 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": -1,
+    // Each call takes memory; what a client has beyond that waits on its side.
+    "grpc.max_concurrent_streams": MAX_CALLS,
     // Finds out that a client's machine is gone.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
     ...(options.token === undefined ? {} : { interceptors: [requireToken(options.token)] }),
   });
   server.addService(ENVIRONMENT_SERVICE, {
-    ...unaryMethods(host, table, { instanceId: randomUUID(), version: VERSION }, logger),
-    multiplex: (call: ServerDuplexStream<wire.MultiplexRequest, Serialised>) => {
+    ...unaryMethods(host, table, { instanceId: randomUUID(), version: VERSION, demonstrations: options.demonstrations ?? false }, logger),
+    multiplex: (call: ServerDuplexStream<Serialised, Serialised>) => {
       const client = new MultiplexedClient(call, identityOf(call), { table, logger, maxMessageBytes });
       streams.add(client);
       call.on("close", () => streams.delete(client));

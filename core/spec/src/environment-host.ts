@@ -39,7 +39,7 @@ export interface EnvironmentHost {
   describe(environment: EnvironmentRef): Promise<EnvironmentDescription>;
   /** A session of its own. Close it. */
   open(environment: EnvironmentRef): Promise<SimulatedEnvironment & { close(): Promise<void> }>;
-  /** Worked solutions of training tasks. Rejects with DEMONSTRATION_REFUSED for other splits. */
-  demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[]): Promise<readonly Demonstration[]>;
+  /** Worked solutions of training tasks. Rejects with DEMONSTRATION_REFUSED for other splits, and with the signal's reason when it is aborted. */
+  demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[], options?: { readonly signal?: AbortSignal }): Promise<readonly Demonstration[]>;
   close(): Promise<void>;
 }

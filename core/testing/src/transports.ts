@@ -17,7 +17,7 @@ export const inProcess: Transport = async (host) => ({
 /** A server of the host on a free port of the loopback interface, and a client of it. */
 export function overGrpc(options: { readonly transport?: "stream" | "unary" } = {}): Transport {
   return async (host) => {
-    const server = await serveEnvironments({ host, address: "127.0.0.1:0" });
+    const server = await serveEnvironments({ host, address: "127.0.0.1:0", demonstrations: true });
     const remote = await connectEnvironments(`127.0.0.1:${server.port}`, options);
     return {
       list: () => remote.list(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { Assembler, FRAME_BYTES, Outbox, environmentProto as wire } from "../src/index.ts";
+import { Assembler, FRAME_BYTES, MAX_UNFINISHED, Outbox, environmentProto as wire } from "../src/index.ts";
 
 type Entry = { id: bigint; bytes: Uint8Array };
 
@@ -11,8 +11,8 @@ function entry(id: number, size: number): Entry {
 }
 
 /** What the other side receives, in order of completion, with the frames' sizes. */
-async function send(entries: readonly Entry[], full: () => boolean = () => false): Promise<{ received: Entry[]; sizes: number[] }> {
-  const assembler = new Assembler(1 << 30);
+async function send(entries: readonly Entry[], full: () => boolean = () => false, limit = 1 << 30): Promise<{ received: Entry[]; sizes: number[] }> {
+  const assembler = new Assembler(limit);
   const received: Entry[] = [];
   const sizes: number[] = [];
   const outbox = new Outbox((frame) => {
@@ -57,6 +57,12 @@ describe("Outbox", () => {
     expect(received.map(({ id }) => id)).toEqual([2n, 3n, 1n]);
   });
 
+  test("S5: counts the memory of small entries that nobody reads", () => {
+    const outbox = new Outbox(() => false);
+    for (let id = 1; id <= 1_000; id++) outbox.add(BigInt(id), new Uint8Array(10));
+    expect(outbox.pendingBytes).toBeGreaterThan(1_000 * 100);
+  });
+
   test("forgets an entry that nobody waits for", async () => {
     const outbox = new Outbox(() => {
       throw new Error("nothing is to be written");
@@ -66,6 +72,34 @@ describe("Outbox", () => {
     outbox.drop(id);
     await new Promise(setImmediate);
     expect(outbox.pendingBytes).toBe(0);
+  });
+});
+
+describe("S5: Assembler", () => {
+  const piece = { data: new Uint8Array(2), last: false };
+
+  test("refuses empty pieces, and more unfinished entries than a sender begins", () => {
+    const assembler = new Assembler(1 << 20);
+    expect(() => assembler.add(1n, { data: new Uint8Array(0), last: false })).toThrow(/empty/);
+    for (let id = 0n; id < MAX_UNFINISHED; id++) assembler.add(id, piece);
+    expect(() => assembler.add(1_000n, piece)).toThrow(expect.objectContaining({ code: "RESOURCE_EXHAUSTED" }));
+    expect(assembler.add(1_000n, { ...piece, last: true })).toHaveLength(2);
+    expect(assembler.add(0n, { ...piece, last: true })).toHaveLength(4);
+    expect(() => assembler.add(1_000n, piece)).not.toThrow();
+  });
+
+  test("keeps no frame that a piece of one byte came in", () => {
+    const frame = new Uint8Array(1 << 20);
+    const assembler = new Assembler(1 << 20);
+    assembler.add(1n, { data: frame.subarray(0, 1), last: false });
+    const whole = assembler.add(1n, { data: frame.subarray(1, 2), last: true });
+    expect([whole?.length, whole?.buffer.byteLength]).toEqual([2, 2]);
+  });
+
+  test("an outbox begins no more large entries than an assembler takes", async () => {
+    const entries = Array.from({ length: 300 }, (_, i) => entry(i + 1, FRAME_BYTES / 4 + 1));
+    const { received } = await send(entries, () => false, 64 << 20);
+    expect(received).toHaveLength(300);
   });
 });
 

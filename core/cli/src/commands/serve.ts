@@ -21,6 +21,7 @@ export interface ServeOptions {
   readonly unsafeSandbox?: boolean;
   readonly dataRoot?: string;
   readonly anyData?: boolean;
+  readonly demonstrations?: boolean;
 }
 
 /** Milliseconds that episodes under way get when the server is asked to end. */
@@ -45,7 +46,7 @@ export async function serve({ console, directory }: CommandContext, options: Ser
     const offered = (await host.list()).map(({ id }) => id);
     if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
     const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
-    const server = await serveEnvironments({ host, address: `${at}:${port}`, logger, ...token });
+    const server = await serveEnvironments({ host, address: `${at}:${port}`, logger, demonstrations: options.demonstrations === true, ...token });
     const interrupts = listenForInterrupts(console, "finishing the calls under way");
     const address = `${at}:${server.port}`;
     console.print(`serving ${offered.join(", ")} on ${address}`);

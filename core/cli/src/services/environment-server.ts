@@ -93,7 +93,7 @@ type OneLaunch = LaunchOptions & { readonly token: string; readonly onBlocked: (
 async function launch({ configPath, overrides, directory, dataDirectory, token, onStarted, onBlocked, notice }: OneLaunch, port: number): Promise<{ child: ChildProcess; address: string }> {
   const main = process.argv[1] as string;
   const secret = writeTokenFile(token);
-  const flags = ["--json", "--until-stdin-ends", "--token-file", secret.path, "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath];
+  const flags = ["--json", "--until-stdin-ends", "--token-file", secret.path, "--demonstrations", "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath];
   const child = spawn(process.execPath, [...process.execArgv, main, "serve", ...flags, ...overrides.flatMap((each) => ["--set", each])], {
     cwd: directory,
     stdio: ["pipe", "pipe", "pipe"],

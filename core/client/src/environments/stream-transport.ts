@@ -129,7 +129,8 @@ export class StreamTransport implements SessionTransport {
     const timer = setTimeout(() => {
       this.#lost(call, Object.assign(new Error(SILENT), { code: status.UNAVAILABLE, details: SILENT, metadata: new Metadata() }));
       call.cancel();
-    }, until - performance.now() + 1);
+      // An attempt that begins when patience is over ends in the next turn.
+    }, Math.max(1, until - performance.now() + 1));
     for (const event of ["metadata", "error", "end"]) call.once(event, () => clearTimeout(timer));
   }
 

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import type { z } from "zod";
-import { nearestName } from "../names/nearest.ts";
+import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
 import { inOurWords, issueWords, meantIssues, valueAt } from "../plugins/issue-words.ts";
 import type { OptionIssue } from "../plugins/standard-options.ts";
 import { nameHere } from "./names-elsewhere.ts";
@@ -16,11 +16,11 @@ export interface ConfigProblem {
 }
 
 /**
- * CONFIG_INVALID with a line for each problem: `config.yaml:3:5: unknown key "learnin_rate" ... Did you mean "learning_rate"?`
+ * CONFIG_INVALID with a line for each of the first ten problems: `config.yaml:3:5: unknown key "learnin_rate" ... Did you mean "learning_rate"?`
  * @param reference where all keys are listed
  */
 export function configError(source: Pick<SourceText, "name" | "locate">, problems: readonly ConfigProblem[], reference = "docs/reference/config.md has every key."): MrlmError {
-  const lines = problems.map((problem) => `${source.locate(problem.path, problem.at)}: ${problem.text}`);
+  const lines = firstNamed(problems, ({ path, at, text }) => `${source.locate(path, at)}: ${text}`);
   const hint = problems.length === 1 ? "Correct the key at that place." : "Correct the keys at these places.";
   return new MrlmError("CONFIG_INVALID", [...new Set(lines)].join("\n"), { hint: `${hint} ${reference}` });
 }
@@ -42,7 +42,7 @@ export function unknownKey(parent: ConfigPath, key: string, known: Iterable<stri
         : candidates.length > 0 && candidates.length <= MAX_LISTED
           ? ` Known keys: ${candidates.join(", ")}.`
           : "";
-  return { path: [...parent, key], at: "key", text: `unknown key "${key}"${where}.${advice}` };
+  return { path: [...parent, key], at: "key", text: `unknown key ${quoted(key)}${where}.${advice}` };
 }
 
 /** What zod objects to, in our words. */
@@ -54,7 +54,10 @@ export function problemsOf(schema: z.ZodType, value: unknown, error: z.ZodError)
 export function optionProblems(base: ConfigPath, known: (path: ConfigPath) => Iterable<string>, issues: readonly OptionIssue[]): ConfigProblem[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path];
-    if (issue.unknownKeys !== undefined) return issue.unknownKeys.map((key) => unknownKey(path, key, known(issue.path)));
+    if (issue.unknownKeys !== undefined) {
+      const candidates = [...known(issue.path)];
+      return issue.unknownKeys.map((key) => unknownKey(path, key, candidates));
+    }
     return [{ path, at: "value" as const, text: `${showPath(path)}: ${inOurWords(issue.message)}` }];
   });
 }
@@ -66,7 +69,10 @@ export function showPath(path: ConfigPath): string {
 
 function describe(schema: z.ZodType, root: unknown, issue: z.core.$ZodIssue): ConfigProblem[] {
   const path = issue.path as ConfigPath;
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(path, key, knownKeys(schema, path)));
+  if (issue.code === "unrecognized_keys") {
+    const candidates = knownKeys(schema, path);
+    return issue.keys.map((key) => unknownKey(path, key, candidates));
+  }
   const meant = meantIssues(issue);
   if (meant[0] !== issue) return meant.flatMap((inner) => describe(schema, root, inner));
   const value = valueAt(root, path);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 import { configError, type ConfigProblem, problemsOf, showPath } from "./config-problems.ts";
+import { ownMember } from "../names/own-member.ts";
 import type { ResolvedConfig } from "./resolved-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
 import { noteOverrides, withOverrides } from "./overrides.ts";
@@ -81,7 +82,7 @@ function incompleteness(config: ConfigInput, input: ConfigInput): ConfigProblem[
   config.stages?.forEach((stage, i) => {
     const { algorithm: _, name: __, sampling: ___, options, ...inline } = stage;
     for (const key of Object.keys(inline))
-      if (options !== undefined && key in options)
+      if (options !== undefined && Object.hasOwn(options, key))
         problems.push({ path: ["stages", i, key], at: "key", text: `"${key}" is given both beside \`options\` and in it: leave one of them out` });
   });
   return problems;
@@ -125,7 +126,7 @@ function startOptions({ engine, server }: ConfigInput): (readonly ["engine" | "s
 
 function stagePath(input: ConfigInput, origins: Readonly<Record<string, ConfigPath>> | undefined, stage: number, option: ConfigPath): ConfigPath {
   const [first, ...rest] = option;
-  if (origins !== undefined) return first === undefined ? ["training"] : [...(origins[first] ?? ["training"]), ...rest];
-  const isNested = first !== undefined && first in (input.stages?.[stage]?.options ?? {});
+  if (origins !== undefined) return first === undefined ? ["training"] : [...(ownMember(origins, first) ?? ["training"]), ...rest];
+  const isNested = first !== undefined && Object.hasOwn(input.stages?.[stage]?.options ?? {}, first);
   return ["stages", stage, ...(isNested ? ["options"] : []), ...option];
 }

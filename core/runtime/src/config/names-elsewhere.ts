@@ -1,3 +1,5 @@
+import { ownMember } from "../names/own-member.ts";
+
 /** What keys of TRL's and other trainers' configurations are called here: the first that is known where the key stands; with a dot, another section's. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   beta: ["kl_coefficient"],
@@ -54,5 +56,5 @@ const SECTIONS = ["engine", "environments", "output", "trackers"];
 
 /** What something that other trainers have is called here, where one of its names may stand among `known`, or in a section of its own. */
 export function nameHere(key: string, known: readonly string[]): string | undefined {
-  return NAMES[key]?.find((name) => known.includes(name) || name.includes(".") || SECTIONS.includes(name));
+  return ownMember(NAMES, key)?.find((name) => known.includes(name) || name.includes(".") || SECTIONS.includes(name));
 }

@@ -1,5 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import { parseDocument } from "yaml";
+import { valueAt } from "../plugins/issue-words.ts";
 import { showPath } from "./config-problems.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
 
@@ -53,7 +54,7 @@ function assign(value: unknown, override: Override, done: ConfigPath): unknown {
     if (typeof segment === "number" && segment < value.length) return value.with(segment, assign(value[segment], override, inner));
     throw new MrlmError("USAGE", `${flag}: ${showPath(done)} is a list of ${value.length}, and ${segment} is not one of its entries.`, { hint: `Entries are named by their number, from 0${value.length > 1 ? ` to ${value.length - 1}` : ""}.` });
   }
-  if (typeof value === "object" && value !== null) return { ...value, [segment]: assign((value as Record<string, unknown>)[segment], override, inner) };
+  if (typeof value === "object" && value !== null) return { ...value, [segment]: assign(valueAt(value, [segment]), override, inner) };
   if (value === undefined || value === null) return { [segment]: assign(undefined, override, inner) };
   throw new MrlmError("USAGE", `${flag}: ${showPath(done)} is ${JSON.stringify(value)}, which has no key "${segment}".`, { hint: `Set ${showPath(done)} itself.` });
 }
@@ -65,7 +66,7 @@ function isWithin(outer: ConfigPath, path: ConfigPath): boolean {
 function isThere(root: unknown, path: ConfigPath): boolean {
   let value = root;
   for (const segment of path) {
-    if (typeof value !== "object" || value === null || !(segment in value)) return false;
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return false;
     value = (value as Record<string | number, unknown>)[segment];
   }
   return true;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { ownMember } from "../names/own-member.ts";
 import type { ConfigPath } from "./source-text.ts";
 
 /** zod's own account of a schema, as far as it is needed to walk it. */
@@ -27,14 +28,14 @@ export function knownKeys(schema: z.ZodType, path: ConfigPath): string[] {
 export function reasonWithoutEffect(schema: z.ZodType, path: ConfigPath): string | undefined {
   const parents = nodesAt([schema as unknown as SchemaNode], path.slice(0, -1));
   const key = String(path.at(-1));
-  return parents.map((node) => node.def.shape?.[key]?.meta?.()?.withoutEffect).find((reason) => reason !== undefined);
+  return parents.map((node) => ownMember(node.def.shape, key)?.meta?.()?.withoutEffect).find((reason) => reason !== undefined);
 }
 
 function nodesAt(start: readonly SchemaNode[], path: ConfigPath): SchemaNode[] {
   let nodes = start.flatMap(unwrap);
   for (const segment of path) {
     nodes = nodes.flatMap((node) => {
-      const next = typeof segment === "number" ? node.def.element : (node.def.shape?.[segment] ?? node.def.valueType);
+      const next = typeof segment === "number" ? node.def.element : (ownMember(node.def.shape, segment) ?? node.def.valueType);
       return next === undefined ? [] : unwrap(next);
     });
   }

@@ -1,3 +1,4 @@
+import { ownMember } from "../names/own-member.ts";
 import type { JsonObject, JsonValue } from "@mrlm/spec";
 import type { ConfigInput } from "./schema.ts";
 import type { ConfigPath } from "./source-text.ts";
@@ -61,7 +62,7 @@ export function seedStage(
   hasEffect: (path: ConfigPath) => boolean,
 ): SeedStage {
   const algorithm = training.algorithm.toLowerCase();
-  const section = sections[algorithm] ?? {};
+  const section = ownMember(sections, algorithm) ?? {};
   const translated = [...ofTraining(training as JsonObject, hasEffect), ...ofSection(algorithm, section), ...batchSize(training, algorithm, section)];
   return {
     algorithm,
@@ -72,9 +73,10 @@ export function seedStage(
 
 function ofTraining(training: JsonObject, hasEffect: (path: ConfigPath) => boolean): Translated[] {
   return Object.entries(training).flatMap(([key, value]) => {
-    const option = key in TRAINING_NAMES ? TRAINING_NAMES[key] : key;
+    const known = ownMember(TRAINING_NAMES, key);
+    const option = known === undefined ? key : known;
     const from = ["training", key];
-    return option === null || option === undefined || value === null || key === "batch_size" || !hasEffect(from) ? [] : [{ option, value, from }];
+    return option === null || value === null || key === "batch_size" || !hasEffect(from) ? [] : [{ option, value, from }];
   });
 }
 
@@ -83,7 +85,7 @@ function ofSection(algorithm: string, section: JsonObject): Translated[] {
     if (value === null) return [];
     if (key === "normalize_rewards") return [{ option: "scale", value: value === true ? "group_std" : "none", from: [algorithm, key] }];
     if (key === "reward_normalization") return [{ option: "scale", value: value === "batch" ? "batch_std" : "group_std", from: [algorithm, key] }];
-    return (SECTION_NAMES[key] ?? [key]).map((option) => ({ option, value, from: [algorithm, key] }));
+    return (ownMember(SECTION_NAMES, key) ?? [key]).map((option) => ({ option, value, from: [algorithm, key] }));
   });
 }
 
@@ -100,9 +102,9 @@ function batchSize(training: NonNullable<ConfigInput["training"]>, algorithm: st
   const from = ["training", key];
   if (algorithm === "sft" || algorithm === "dpo")
     return training.batch_size === undefined ? [] : [{ option: "batch_size", value: training.batch_size, from: ["training", "batch_size"] }];
-  const groupSize = typeof section["group_size"] === "number" ? section["group_size"] : (GROUP_SIZES[algorithm] ?? 1);
+  const groupSize = typeof section["group_size"] === "number" ? section["group_size"] : (ownMember(GROUP_SIZES, algorithm) ?? 1);
   const groups: Translated[] =
-    algorithm in GROUP_SIZES
+    Object.hasOwn(GROUP_SIZES, algorithm)
       ? [{ option: "group_size", value: groupSize, from: section["group_size"] === undefined ? from : [algorithm, "group_size"] }]
       : [];
   return [{ option: "prompts_per_step", value: Math.max(1, Math.round(count / groupSize)), from }, ...groups];

@@ -6,8 +6,11 @@ import type { PreparedEnvironment } from "./prepared-environment.ts";
 import { checkForm } from "./returned.ts";
 import { checkTask, parseTaskId } from "./task-choice.ts";
 
+/** Milliseconds of work between two turns of the event loop: other sessions share it. */
+const TURN_MS = 20;
+
 /** Worked solutions, in the order of the tasks; refused outside the training split, so that held-out answers cannot leak into training. */
-export async function demonstrateTasks(prepared: PreparedEnvironment, tasks: readonly TaskId[], logger: Logger): Promise<Demonstration[]> {
+export async function demonstrateTasks(prepared: PreparedEnvironment, tasks: readonly TaskId[], { logger, signal }: { readonly logger: Logger; readonly signal?: AbortSignal }): Promise<Demonstration[]> {
   const { definition, requirements, options, deadlines, files } = prepared;
   const { demonstrate } = definition;
   if (demonstrate === undefined) throw new MrlmError("DEMONSTRATION_REFUSED", `Environment ${definition.id} has no demonstrations.`);
@@ -17,7 +20,13 @@ export async function demonstrateTasks(prepared: PreparedEnvironment, tasks: rea
   const clock = new PhaseClock(definition.id, deadlines);
   const context = environmentContext({ environment: definition.id, logger, tasks: prepared.tasks, requirements, clock, files });
   const demonstrations: Demonstration[] = [];
+  let began = performance.now();
   for (const task of tasks) {
+    if (performance.now() - began > TURN_MS) {
+      await new Promise(setImmediate);
+      began = performance.now();
+    }
+    signal?.throwIfAborted();
     checkTask(definition, prepared.tasks, task);
     const returned = await clock
       .run("setup", [], () => demonstrate.call(definition, context, options, task))

@@ -61,8 +61,8 @@ export class LocalHost implements EnvironmentHost {
     return session;
   }
 
-  async demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[]): Promise<readonly Demonstration[]> {
-    return demonstrateTasks(await this.#prepare(environment), tasks, this.#logger);
+  async demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[], options: { readonly signal?: AbortSignal } = {}): Promise<readonly Demonstration[]> {
+    return demonstrateTasks(await this.#prepare(environment), tasks, { logger: this.#logger, ...options });
   }
 
   /** Ends every open session, then what the plugins hold. */

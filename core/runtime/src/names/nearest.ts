@@ -1,15 +1,34 @@
+/** A name longer than this is no slip of a known one. The work grows with the square of the length. */
+const LONGEST = 64;
+
 /**
  * The candidate that was most likely meant, by edit distance (insertions, deletions, substitutions, swaps of neighbours);
  * `undefined` when none is within a third of the name's length (at least 1 edit).
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > LONGEST) return undefined;
   const limit = Math.max(1, Math.round(name.length / 3));
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) > limit) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance <= limit && distance < (best?.distance ?? Infinity)) best = { candidate, distance };
   }
   return best?.candidate;
+}
+
+/** Faults that one message names; a list of thousands helps nobody and takes long to make. */
+const MAX_NAMED = 10;
+
+/** The first ten of a list, each made when it is needed, and how many more there are. */
+export function firstNamed<T>(items: readonly T[], describe: (item: T) => string): string[] {
+  const rest = items.length - MAX_NAMED;
+  return [...items.slice(0, MAX_NAMED).map(describe), ...(rest > 0 ? [`and ${rest} more`] : [])];
+}
+
+/** A name as a message shows it: `"abc"`, cut after 64 characters. */
+export function quoted(name: string): string {
+  return name.length > LONGEST ? `"${name.slice(0, LONGEST)}..." (${name.length} characters)` : `"${name}"`;
 }
 
 /** ` Did you mean "x"?`, or nothing. */

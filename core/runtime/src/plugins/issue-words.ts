@@ -22,7 +22,7 @@ export function meantIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[
 /** What stands at a path. */
 export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
-    (value, segment) => (typeof value === "object" && value !== null ? (value as Record<string | number, unknown>)[segment] : undefined),
+    (value, segment) => (typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? (value as Record<string | number, unknown>)[segment] : undefined),
     root,
   );
 }
@@ -58,6 +58,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  // A text is cut before it is quoted: it may have megabytes.
+  const text = typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : (JSON.stringify(value) ?? String(value));
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { z } from "zod";
 import { knownKeys } from "../config/schema-keys.ts";
-import { nearestName } from "../names/nearest.ts";
+import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
 import { issueWords, meantIssues, valueAt } from "./issue-words.ts";
 
 /** One thing that a schema objects to. */
@@ -27,12 +27,11 @@ export async function validateOptions(schema: StandardSchemaV1, value: unknown):
  * @param schema whose keys an unknown one is compared with
  */
 export function describeIssues(issues: readonly OptionIssue[], schema?: StandardSchemaV1): string {
-  return issues
-    .map(({ path, message, unknownKeys }) => {
-      if (unknownKeys !== undefined) return unknownKeys.map((key) => unknown([...path, key], schema === undefined ? [] : keysOf(schema, path))).join("; ");
-      return path.length > 0 ? `${path.join(".")}: ${message}` : message;
-    })
-    .join("; ");
+  const faults = issues.flatMap(({ path, message, unknownKeys }) => unknownKeys?.map((key) => ({ path: [...path, key], isUnknown: true, message })) ?? [{ path, isUnknown: false, message }]);
+  return firstNamed(faults, ({ path, isUnknown, message }) => {
+    if (isUnknown) return unknown(path, schema === undefined ? [] : keysOf(schema, path.slice(0, -1)));
+    return path.length > 0 ? `${path.join(".")}: ${message}` : message;
+  }).join("; ");
 }
 
 /** Keys of a schema of zod's at a path; of another kind none are known. */
@@ -42,7 +41,7 @@ export function keysOf(schema: StandardSchemaV1, path: readonly (string | number
 
 function unknown(path: readonly (string | number)[], known: readonly string[]): string {
   const nearest = nearestName(String(path.at(-1)), known);
-  return `unknown key "${path.join(".")}"${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
+  return `unknown key ${quoted(path.join("."))}${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
 }
 
 /** Where among the options the first thing stands that {@link describeIssues} has named in a message, which may have come from a server; `[]` where none does. */

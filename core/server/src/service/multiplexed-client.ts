@@ -1,6 +1,6 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { type Logger, MrlmError } from "@mrlm/spec";
-import { Assembler, Outbox, type Serialised, encodeError, environmentProto as wire, invalid, serialise } from "@mrlm/wire";
+import { Assembler, FRAME_BYTES, Outbox, type Serialised, encodeError, environmentProto as wire, invalid, serialise, statusOfError } from "@mrlm/wire";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { logFault } from "./log-fault.ts";
@@ -8,12 +8,14 @@ import { logFault } from "./log-fault.ts";
 /** The client reads too slowly above the first mark: no more requests are taken until the second is reached. */
 const HIGH_WATER_BYTES = 32 << 20;
 const LOW_WATER_BYTES = 8 << 20;
+/** Requests under way on one stream. Each takes memory until it is answered, and repeated ones all wait for the same step. */
+const MAX_RUNNING = 16_384;
 
 type Answer = NonNullable<wire.SessionResponse["response"]>;
 
 /** One client's stream: its requests run side by side, and each is answered when it is done. */
 export class MultiplexedClient {
-  readonly #call: ServerDuplexStream<wire.MultiplexRequest, Serialised>;
+  readonly #call: ServerDuplexStream<Serialised, Serialised>;
   readonly #owner: string;
   readonly #table: SessionTable;
   readonly #logger: Logger;
@@ -26,7 +28,7 @@ export class MultiplexedClient {
   #isHalfClosed = false;
 
   constructor(
-    call: ServerDuplexStream<wire.MultiplexRequest, Serialised>,
+    call: ServerDuplexStream<Serialised, Serialised>,
     owner: string,
     server: { readonly table: SessionTable; readonly logger: Logger; readonly maxMessageBytes: number },
   ) {
@@ -36,9 +38,7 @@ export class MultiplexedClient {
     this.#logger = server.logger;
     this.#assembler = new Assembler(server.maxMessageBytes);
     this.#outbox = new Outbox((frame) => !this.#isGone && call.write(frame));
-    call.on("data", ({ requests }: wire.MultiplexRequest) => {
-      for (const request of requests) this.#receive(request);
-    });
+    call.on("data", (frame: Serialised) => this.#receiveFrame(frame));
     call.on("drain", () => this.#drained());
     call.on("end", () => {
       this.#isHalfClosed = true;
@@ -52,6 +52,19 @@ export class MultiplexedClient {
   /** The server stops: the client is told to go. */
   end(): void {
     this.#call.end();
+  }
+
+  /** A frame that is none ends the stream: nobody knows which requests it held. */
+  #receiveFrame(frame: Serialised): void {
+    if (this.#isGone) return;
+    try {
+      if (frame.length > FRAME_BYTES) throw invalid(`a frame has ${frame.length} bytes; ${FRAME_BYTES} are allowed`);
+      const { requests } = decoded(() => wire.MultiplexRequest.decode(frame), "a frame holds no requests");
+      if (requests.length > MAX_RUNNING) throw invalid(`a frame has ${requests.length} requests; ${MAX_RUNNING} are allowed`);
+      for (const request of requests) this.#receive(request);
+    } catch (error) {
+      this.#call.emit("error", statusOfError(error));
+    }
   }
 
   #receive(envelope: wire.SessionRequest): void {
@@ -68,13 +81,14 @@ export class MultiplexedClient {
   #receivePiece(requestId: bigint, chunk: wire.Chunk): void {
     const whole = this.#assembler.add(requestId, chunk);
     if (whole === undefined) return;
-    const { chunk: inner, ...envelope } = decodeRequest(whole);
+    const { chunk: inner, ...envelope } = decoded(() => wire.SessionRequest.decode(whole), "its pieces are no request");
     if (inner !== undefined) throw invalid("a chunk holds a chunk");
     this.#dispatch(requestId, envelope.request);
   }
 
   #dispatch(requestId: bigint, request: wire.SessionRequest["request"]): void {
     if (this.#running.has(requestId)) throw invalid(`request ${requestId} is still under way`);
+    if (this.#running.size >= MAX_RUNNING) throw new MrlmError("RESOURCE_EXHAUSTED", `The stream has ${MAX_RUNNING} requests under way; no other may begin before one is answered.`, { retryDelayMs: 100 });
     switch (request?.$case) {
       case "reset":
         return this.#await(requestId, this.#table.reset(this.#owner, request.reset), (reset) => ({ $case: "reset", reset }));
@@ -141,10 +155,10 @@ export class MultiplexedClient {
   }
 }
 
-function decodeRequest(bytes: Uint8Array): wire.SessionRequest {
+function decoded<T>(decode: () => T, problem: string): T {
   try {
-    return wire.SessionRequest.decode(bytes);
+    return decode();
   } catch (error) {
-    throw invalid(`its pieces are no request (${(error as Error).message})`);
+    throw invalid(`${problem} (${(error as Error).message})`);
   }
 }

@@ -1,6 +1,6 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
-import type { EnvironmentHost, Logger } from "@mrlm/spec";
-import { ENVIRONMENT_PROTOCOL, decodeEnvironmentRef, encodeDemonstration, encodeDescription, type environmentProto as wire } from "@mrlm/wire";
+import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
+import { ENVIRONMENT_PROTOCOL, checkName, decodeEnvironmentRef, encodeDemonstration, encodeDescription, invalid, type environmentProto as wire } from "@mrlm/wire";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
@@ -8,10 +8,15 @@ import { abandoned } from "./abandoned.ts";
 import { identityOf } from "./identity.ts";
 import { logFault } from "./log-fault.ts";
 
-/** What a server says of itself. */
+/** Tasks of one call for demonstrations. Clients of ours ask for 256 at a time. */
+const MAX_DEMONSTRATED = 1_024;
+
+/** What a server says of itself, and what it offers. */
 export interface ServerIdentity {
   readonly instanceId: string;
   readonly version: string;
+  /** Whether clients are given worked solutions. */
+  readonly demonstrations: boolean;
 }
 
 /** The unary methods of EnvironmentService. */
@@ -22,7 +27,7 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async ({ request: { environment } }) => ({
       protocolMajor: ENVIRONMENT_PROTOCOL.major,
       protocolMinor: ENVIRONMENT_PROTOCOL.minor,
-      environments: (environment === undefined ? await host.list() : [await host.describe(decodeEnvironmentRef(environment))]).map(encodeDescription),
+      environments: (environment === undefined ? await host.list() : [await host.describe(decodeEnvironmentRef(environment))]).map((description) => encodeDescription(server.demonstrations ? description : { ...description, hasDemonstrations: false })),
       instanceId: server.instanceId,
       serverVersion: server.version,
     })),
@@ -33,9 +38,19 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
       return {};
     }),
     renew: unary<wire.RenewRequest, wire.RenewResponse>(async (call) => ({ gone: table.renew(identityOf(call), call.request) })),
-    demonstrate: unary<wire.DemonstrateRequest, wire.DemonstrateResponse>(async ({ request: { environment, tasks } }) => ({
-      demonstrations: (await host.demonstrate(decodeEnvironmentRef(environment), tasks)).map(encodeDemonstration),
-    })),
+    demonstrate: unary<wire.DemonstrateRequest, wire.DemonstrateResponse>(async (call) => {
+      const { environment, tasks } = call.request;
+      if (!server.demonstrations) {
+        throw new MrlmError("DEMONSTRATION_REFUSED", "This server gives no demonstrations.", {
+          hint: "Its operator allows them with `mrlm serve --demonstrations`: clients then read the solutions of training tasks, and choose by options which tasks these are.",
+        });
+      }
+      if (tasks.length > MAX_DEMONSTRATED) throw invalid(`demonstrations of ${tasks.length} tasks are asked for in one call; ${MAX_DEMONSTRATED} are allowed`);
+      const gone = new AbortController();
+      call.once("cancelled", () => gone.abort(new MrlmError("CANCELLED", "The client gave the call up.")));
+      const found = await host.demonstrate(decodeEnvironmentRef(environment), tasks.map((task) => checkName(task, "the name of a task")), { signal: gone.signal });
+      return { demonstrations: found.map(encodeDemonstration) };
+    }),
   };
 }
 

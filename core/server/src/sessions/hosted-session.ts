@@ -12,6 +12,9 @@ import { Operation } from "./operation.ts";
 
 type Environment = Awaited<ReturnType<EnvironmentHost["open"]>>;
 
+/** Resets that wait for those before them to end. Each aborts the one before it, which an environment may take its time to notice. */
+const MAX_WAITING_RESETS = 16;
+
 /** What a session asks of those who hold it. */
 export interface SessionSupport {
   readonly host: EnvironmentHost;
@@ -47,6 +50,7 @@ export class HostedSession {
   #maxTurns = 0;
   #epoch = 0;
   #latest: Latest | undefined;
+  #waitingResets = 0;
   #isClosed = false;
 
   constructor(identity: { readonly key: string; readonly owner: string }, request: wire.ResetRequest, leaseMs: number, support: SessionSupport) {
@@ -80,11 +84,14 @@ export class HostedSession {
     if (epoch <= this.#epoch) {
       throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} was reset with epoch ${epoch}; a higher one comes next.`);
     }
+    if (this.#waitingResets >= MAX_WAITING_RESETS) throw new MrlmError("SESSION_BUSY", `A session got reset ${epoch} while ${MAX_WAITING_RESETS} others waited for its environment.`);
     this.#epoch = epoch;
     const before = this.#latest?.operation;
     before?.abort(new MrlmError("CANCELLED", "The session was reset while it was at work."));
     const operation = new Operation("reset", request.deadlineMs, async (signal) => {
+      this.#waitingResets++;
       await before?.promise.catch(() => undefined);
+      this.#waitingResets--;
       const environment = this.#environment ?? (await this.#open(epoch, signal));
       const observation = await environment.reset({
         ...(request.seed !== undefined && { seed: fromInt64(request.seed, "a seed") }),

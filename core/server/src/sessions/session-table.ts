@@ -1,5 +1,5 @@
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
-import { type environmentProto as wire, invalid } from "@mrlm/wire";
+import { checkName, type environmentProto as wire, invalid } from "@mrlm/wire";
 import { Admission, type AdmissionLimits } from "./admission.ts";
 import { HostedSession, type SessionSupport } from "./hosted-session.ts";
 import type { Operation } from "./operation.ts";
@@ -53,7 +53,9 @@ export class SessionTable {
 
   reset(owner: string, request: wire.ResetRequest): Operation<wire.ResetResponse> {
     const key = keyOf(request.sessionId);
+    // What is wrong with a request is found before a session is made of it.
     if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
+    checkName(request.task, "the name of a task");
     this.#counts.resets++;
     return (this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner)).reset(request);
   }

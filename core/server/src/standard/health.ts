@@ -3,6 +3,9 @@ import { healthProto as wire } from "@mrlm/wire";
 
 const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = wire.HealthCheckResponse_ServingStatus;
 
+/** Watches need no token, and a client may leave them open. */
+const MAX_WATCHERS = 1_024;
+
 type Watcher = ServerWritableStream<wire.HealthCheckRequest, wire.HealthCheckResponse>;
 
 /** The standard health service: every known service has the state of the whole server. */
@@ -33,6 +36,7 @@ export class Health {
       else answer({ code: status.NOT_FOUND, details: `There is no service "${service}".` });
     },
     watch: (watcher: Watcher): void => {
+      if (this.#watchers.size >= MAX_WATCHERS) return void watcher.emit("error", { code: status.RESOURCE_EXHAUSTED, details: `The server has ${MAX_WATCHERS} watches.` });
       this.#watchers.add(watcher);
       watcher.on("cancelled", () => this.#watchers.delete(watcher));
       watcher.write(this.#stateOf(watcher.request.service));

@@ -29,8 +29,10 @@ export function reflectionMethods(services: readonly string[]) {
   return {
     serverReflectionInfo: (call: Call): void => {
       call.on("data", (request: wire.ServerReflectionRequest) => {
-        call.write({ validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) });
+        // An answer is larger than its question: who does not read may not go on asking.
+        if (!call.write({ validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) })) call.pause();
       });
+      call.on("drain", () => call.resume());
       call.on("end", () => call.end());
     },
   };

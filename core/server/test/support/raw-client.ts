@@ -1,4 +1,4 @@
-import { Client, type ClientDuplexStream, Metadata, type MethodDefinition, credentials } from "@grpc/grpc-js";
+import { Client, type ClientDuplexStream, type ClientReadableStream, type ClientUnaryCall, Metadata, type MethodDefinition, credentials } from "@grpc/grpc-js";
 import { Assembler, CLIENT_METADATA_KEY, ENVIRONMENT_SERVICE, Outbox, type Serialised, errorOfStatus, environmentProto as wire } from "@mrlm/wire";
 
 const codes = { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL", peer: "The server" } as const;
@@ -7,15 +7,17 @@ const codes = { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL", peer: "Th
 export class RawClient {
   readonly #client: Client;
   readonly #metadata = new Metadata();
+  #latest: ClientUnaryCall | undefined;
 
-  constructor(port: number, secret?: string) {
+  constructor(port: number, secret?: string, metadata: Readonly<Record<string, string>> = {}) {
+    for (const [name, value] of Object.entries(metadata)) this.#metadata.add(name, value);
     this.#client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { "grpc.max_receive_message_length": -1 });
     if (secret !== undefined) this.#metadata.set(CLIENT_METADATA_KEY, secret);
   }
 
   unary<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
     return new Promise((resolve, reject) => {
-      this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
+      this.#latest = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
         if (error === null) resolve(response as Response);
         else reject(errorOfStatus(error, codes));
       });
@@ -32,6 +34,15 @@ export class RawClient {
 
   duplex<Sent, Received>(method: { path: string; requestSerialize: (message: Sent) => Buffer; responseDeserialize: (bytes: Buffer) => Received }): ClientDuplexStream<Sent, Received> {
     return this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, this.#metadata);
+  }
+
+  serverStream<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): ClientReadableStream<Response> {
+    return this.#client.makeServerStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata);
+  }
+
+  /** Gives up the unary call that was made last. */
+  cancel(): void {
+    this.#latest?.cancel();
   }
 
   stream(): RawStream {
@@ -67,6 +78,17 @@ export class RawStream {
 
   send(requestId: bigint, request: wire.SessionRequest["request"], cancel = false): void {
     this.#outbox.add(requestId, wire.SessionRequest.encode({ requestId, request, cancel, chunk: undefined }).finish());
+  }
+
+  /** Sends a frame as it is. */
+  write(frame: Uint8Array): void {
+    this.call.write(Buffer.from(frame));
+  }
+
+  /** The code of the error that ends the stream. */
+  async ended(): Promise<string> {
+    const error = await new Promise((resolve) => this.call.once("error", resolve));
+    return errorOfStatus(error, codes).code;
   }
 
   /** Waits until so many answers have come. */

@@ -15,10 +15,22 @@ export function encodeEnvironmentRef({ id, options }: EnvironmentRef): wire.Envi
   return { id, optionsJson: toJson(options) };
 }
 
+/** Characters of names and options: a server keeps them for as long as a session lives. */
+const MAX_NAME = 1_024;
+const MAX_OPTIONS = 1 << 20;
+
 export function decodeEnvironmentRef(ref: wire.EnvironmentRef | undefined): EnvironmentRef {
   if (ref === undefined || ref.id === "") throw invalid("no environment is named");
+  checkName(ref.id, "the name of an environment");
+  if (ref.optionsJson.length > MAX_OPTIONS) throw invalid(`the options of environment "${ref.id}" have ${ref.optionsJson.length} characters; ${MAX_OPTIONS} are allowed`);
   const options = fromOptionalJson(ref.optionsJson, `the options of environment "${ref.id}"`);
   return options === undefined ? { id: ref.id } : { id: ref.id, options };
+}
+
+/** Throws MESSAGE_INVALID for a name that is too long to be one. */
+export function checkName(name: string, what: string): string {
+  if (name.length > MAX_NAME) throw invalid(`${what} has ${name.length} characters; ${MAX_NAME} are allowed`);
+  return name;
 }
 
 export function encodeDescription(description: EnvironmentDescription): wire.EnvironmentDescription {

@@ -25,17 +25,16 @@ export function method<Request, Response>(
 /** A message that has been serialised already. */
 export type Serialised = Buffer;
 
-/** A duplex method whose messages are serialised by the caller before they are sent. */
-export function preserialisedDuplex<Request, Response>(path: `/${string}/${string}`, request: Codec<Request>, response: Codec<Response>) {
+/** A duplex method whose messages are serialised by the caller before they are sent. Requests are decoded by their receiver, who checks them first. */
+export function preserialisedDuplex<Response>(path: `/${string}/${string}`, response: Codec<Response>) {
   const asIs = (message: Serialised): Buffer => message;
-  const decodeRequest = (bytes: Buffer): Request => request.decode(bytes);
   const decodeResponse = (bytes: Buffer): Response => response.decode(bytes);
   return {
     path,
     requestStream: true,
     responseStream: true,
     requestSerialize: asIs,
-    requestDeserialize: decodeRequest,
+    requestDeserialize: asIs,
     responseSerialize: asIs,
     responseDeserialize: decodeResponse,
   } as const;

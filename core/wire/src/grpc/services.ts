@@ -14,7 +14,7 @@ export const ENVIRONMENT_SERVICE = {
   close: method(`${ENVIRONMENT}/Close`, "unary", environment.CloseRequest, environment.CloseResponse),
   renew: method(`${ENVIRONMENT}/Renew`, "unary", environment.RenewRequest, environment.RenewResponse),
   demonstrate: method(`${ENVIRONMENT}/Demonstrate`, "unary", environment.DemonstrateRequest, environment.DemonstrateResponse),
-  multiplex: preserialisedDuplex(`${ENVIRONMENT}/Multiplex`, environment.MultiplexRequest, environment.MultiplexResponse),
+  multiplex: preserialisedDuplex(`${ENVIRONMENT}/Multiplex`, environment.MultiplexResponse),
 };
 
 const ENGINE = "/mrlm.engine.v1.EngineService" as const;

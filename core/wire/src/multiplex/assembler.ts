@@ -1,9 +1,19 @@
+import { MrlmError } from "@mrlm/spec";
 import type { Chunk } from "../gen/mrlm/env/v1/environment.ts";
 import { invalid } from "../invalid.ts";
 
+/** Unfinished entries that a receiver holds at a time. An Outbox begins fewer. */
+export const MAX_UNFINISHED = 256;
+
+/** The first bytes of an entry, in a buffer that doubles: views of the frames that brought them would keep whole frames in memory. */
+interface Unfinished {
+  buffer: Buffer;
+  length: number;
+}
+
 /** Puts the pieces of large entries together again. */
 export class Assembler {
-  readonly #pieces = new Map<bigint, Uint8Array[]>();
+  readonly #unfinished = new Map<bigint, Unfinished>();
   readonly #limit: number;
   #held = 0;
 
@@ -12,24 +22,36 @@ export class Assembler {
     this.#limit = limit;
   }
 
-  /** The whole entry once its last piece is there. Throws MESSAGE_INVALID past the limit. */
+  /** The whole entry once its last piece is there. Throws MESSAGE_INVALID for an empty piece and past the limit, RESOURCE_EXHAUSTED past MAX_UNFINISHED entries. */
   add(requestId: bigint, { data, last }: Chunk): Uint8Array | undefined {
-    const pieces = this.#pieces.get(requestId) ?? [];
-    this.#pieces.set(requestId, pieces);
-    pieces.push(data);
-    this.#held += data.length;
-    if (this.#held > this.#limit) {
+    const entry = this.#unfinished.get(requestId) ?? { buffer: Buffer.alloc(0), length: 0 };
+    const length = entry.length + data.length;
+    if (data.length === 0 || this.#held + data.length > this.#limit) {
       this.drop(requestId);
-      throw invalid(`its pieces exceed ${this.#limit} bytes`);
+      throw invalid(data.length === 0 ? "a piece is empty" : `its pieces exceed ${this.#limit} bytes`);
     }
-    if (!last) return undefined;
-    this.drop(requestId);
-    return Buffer.concat(pieces);
+    if (!last && entry.length === 0 && this.#unfinished.size >= MAX_UNFINISHED) {
+      throw new MrlmError("RESOURCE_EXHAUSTED", `The stream has ${MAX_UNFINISHED} unfinished requests; no other may begin before one is whole.`, { retryDelayMs: 100 });
+    }
+    if (length > entry.buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(last ? length : 2 * length);
+      entry.buffer.copy(larger, 0, 0, entry.length);
+      entry.buffer = larger;
+    }
+    entry.buffer.set(data, entry.length);
+    if (last) {
+      this.drop(requestId);
+      return entry.buffer.subarray(0, length);
+    }
+    entry.length = length;
+    this.#held += data.length;
+    this.#unfinished.set(requestId, entry);
+    return undefined;
   }
 
   /** Forgets the pieces of an entry. */
   drop(requestId: bigint): void {
-    for (const piece of this.#pieces.get(requestId) ?? []) this.#held -= piece.length;
-    this.#pieces.delete(requestId);
+    this.#held -= this.#unfinished.get(requestId)?.length ?? 0;
+    this.#unfinished.delete(requestId);
   }
 }

@@ -4,6 +4,10 @@ import { FRAME_BYTES } from "../protocol.ts";
 
 /** Entries above this size travel in pieces of it, between which others get their turn. */
 const CHUNK_BYTES = FRAME_BYTES / 4;
+/** Large entries take turns while they are no larger together. A receiver holds what it has of each, and limits that. */
+const BEGUN_BYTES = 32 << 20;
+/** Memory of an entry beside its bytes, about. */
+const ENTRY_BYTES = 128;
 /** Tag of field 1, length-delimited: `requests` of MultiplexRequest and `responses` of MultiplexResponse. */
 const ENTRY_TAG = 0x0a;
 /** Of a tag and a length below FRAME_BYTES. */
@@ -23,6 +27,9 @@ interface Entry {
 export class Outbox {
   readonly #write: (frame: Buffer) => boolean;
   readonly #entries: Entry[] = [];
+  /** Large entries that begin when others have ended. */
+  readonly #later: Entry[] = [];
+  #begunBytes = 0;
   #isScheduled = false;
   #isFull = false;
   #pendingBytes = 0;
@@ -32,14 +39,16 @@ export class Outbox {
     this.#write = write;
   }
 
-  /** Bytes that wait for the stream. */
+  /** Memory that waits for the stream, in bytes; 0 when nothing does. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
   add(requestId: bigint, bytes: Uint8Array): void {
-    this.#entries.push({ requestId, bytes, offset: 0 });
-    this.#pendingBytes += bytes.length;
+    const entry = { requestId, bytes, offset: 0 };
+    if (isLarge(entry) && (this.#later.length > 0 || !this.#fits(entry))) this.#later.push(entry);
+    else this.#begin(entry);
+    this.#pendingBytes += bytes.length + ENTRY_BYTES;
     if (this.#isScheduled || this.#isFull) return;
     this.#isScheduled = true;
     setImmediate(() => {
@@ -50,18 +59,39 @@ export class Outbox {
 
   /** Forgets what was not yet written of an entry. */
   drop(requestId: bigint): void {
-    for (let i = this.#entries.length - 1; i >= 0; i--) {
-      const entry = this.#entries[i] as Entry;
-      if (entry.requestId !== requestId) continue;
-      this.#entries.splice(i, 1);
-      this.#pendingBytes -= entry.bytes.length - entry.offset;
+    for (const entries of [this.#entries, this.#later]) {
+      for (let i = entries.length - 1; i >= 0; i--) {
+        const entry = entries[i] as Entry;
+        if (entry.requestId !== requestId) continue;
+        entries.splice(i, 1);
+        this.#pendingBytes -= entry.bytes.length - entry.offset + ENTRY_BYTES;
+        if (entries === this.#entries && isLarge(entry)) this.#begunBytes -= entry.bytes.length;
+      }
     }
+    this.#beginLater();
   }
 
   /** The stream takes more. */
   drained(): void {
     this.#isFull = false;
     this.#flush();
+  }
+
+  #begin(entry: Entry): void {
+    if (isLarge(entry)) this.#begunBytes += entry.bytes.length;
+    this.#entries.push(entry);
+  }
+
+  /** Begins large entries that waited and now fit. */
+  #beginLater(): void {
+    for (let [next] = this.#later; next !== undefined && this.#fits(next); [next] = this.#later) {
+      this.#later.shift();
+      this.#begin(next);
+    }
+  }
+
+  #fits({ bytes }: Entry): boolean {
+    return this.#begunBytes === 0 || this.#begunBytes + bytes.length <= BEGUN_BYTES;
   }
 
   #flush(): void {
@@ -79,15 +109,25 @@ export class Outbox {
       taken++;
       pieces.push(piece);
       size += piece.length + HEADER_BYTES;
-      const sent = entry.bytes.length > CHUNK_BYTES ? Math.min(CHUNK_BYTES, entry.bytes.length - entry.offset) : entry.bytes.length;
+      const sent = isLarge(entry) ? Math.min(CHUNK_BYTES, entry.bytes.length - entry.offset) : entry.bytes.length;
       entry.offset += sent;
       this.#pendingBytes -= sent;
-      if (entry.offset < entry.bytes.length) unfinished.push(entry);
+      if (entry.offset < entry.bytes.length) {
+        unfinished.push(entry);
+        continue;
+      }
+      this.#pendingBytes -= ENTRY_BYTES;
+      if (isLarge(entry)) this.#begunBytes -= entry.bytes.length;
     }
     this.#entries.splice(0, taken);
     this.#entries.push(...unfinished);
+    this.#beginLater();
     return frameOf(pieces, size);
   }
+}
+
+function isLarge({ bytes }: Entry): boolean {
+  return bytes.length > CHUNK_BYTES;
 }
 
 /** The entry as it is, or its next piece as an entry that holds a chunk. */
