@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "@jest/globals";
+import { afterAll, describe, expect, test } from "@jest/globals";
 import { ENGINE_SERVICE, ENVIRONMENT_SERVICE } from "@mrlm/wire";
 import { installed } from "./support/engine.ts";
 import { type IntruderCall, intrude, noOtherUser } from "./support/intrude.ts";
-import { Mrlm, run } from "./support/mrlm.ts";
+import { Mrlm } from "./support/mrlm.ts";
 import { processTree } from "./support/process-tree.ts";
 import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
 
@@ -42,13 +42,25 @@ function linkOf(path: string): string {
 }
 
 const testWithEngine = installed === undefined ? test.skip : test;
+// Also when a test fails.
+const started: Mrlm[] = [];
+afterAll(async () => {
+  for (const each of started) each.child.kill("SIGKILL");
+  await Promise.all(started.map(({ finished }) => finished));
+});
+const begin = (args: readonly string[]): Mrlm => {
+  const mrlm = new Mrlm(args);
+  started.push(mrlm);
+  return mrlm;
+};
+
 const describeAsRoot = noOtherUser === undefined ? describe : describe.skip;
 
 describeAsRoot(`another user of the machine (skipped where ${noOtherUser ?? "no other user can be tried"})`, () => {
   testWithEngine("S1: reaches neither the environment server nor the engine of a run, with or without what it finds in /proc", async () => {
     const victim = join(directory, "victim");
     const config = writeConfig(directory, { ...TINY, stages: [{ ...TINY.stages[0], steps: 100_000 }], distributed: { nproc_per_node: 2 } });
-    const mrlm = new Mrlm(["train", "--json", "--config", config, "--output", directory]);
+    const mrlm = begin(["train", "--json", "--config", config, "--output", directory]);
     const engineOf = (await mrlm.event(({ event, role }) => event === "process" && role === "engine"))["address"] as string;
     const serverOf = (await mrlm.event(({ event, role }) => event === "process" && role === "server"))["address"] as string;
     await mrlm.event(({ event }) => event === "iteration");
@@ -63,9 +75,6 @@ describeAsRoot(`another user of the machine (skipped where ${noOtherUser ?? "no 
     const found = intrude([...plain, ...guesses.flatMap((headers) => [{ ...reset(serverOf), headers }, { ...describeEngine(engineOf), headers }])], files);
     const step = mrlm.lastStep();
     await mrlm.event((event) => event.event === "iteration" && (event["step"] as number) > step + 1);
-    mrlm.child.kill("SIGKILL");
-    await mrlm.finished;
-
     expect(found.uid).not.toBe(0);
     expect(found.files.filter((content) => content !== "EACCES" && content !== "ENOENT")).toEqual([]);
     expect(found.answers.filter(({ status, bytes }) => status === "0" || bytes !== "")).toEqual([]);
@@ -74,16 +83,14 @@ describeAsRoot(`another user of the machine (skipped where ${noOtherUser ?? "no 
   }, 120_000);
 
   test("S1: reads below --data-root of a server without a token, and nothing else; --any-data needs a token", async () => {
-    const server = new Mrlm(["serve", "--json", "--environments", "math", "--port", "0", "--data-root", directory]);
+    const server = begin(["serve", "--json", "--environments", "math", "--port", "0", "--data-root", directory]);
     const address = (await server.event(({ event }) => event === "listening"))["address"] as string;
     const elsewhere = join(other, "problems.jsonl");
     writeFileSync(elsewhere, readFileSync(secretFile), { mode: 0o600 });
     const { answers } = intrude([reset(address), reset(address, elsewhere)]);
-    server.child.kill("SIGKILL");
-    await server.finished;
     expect(answers[0]).toMatchObject({ status: "0" });
     expect(Buffer.from(answers[0]?.bytes as string, "base64").toString("latin1")).toContain("the owner's own question");
     expect(answers[1]).toMatchObject({ bytes: "", message: expect.stringContaining("is not below the folder that this server shares") });
-    expect(await run(["serve", "--any-data"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--token-file") });
+    expect(await begin(["serve", "--any-data"]).finished).toMatchObject({ code: 2, stderr: expect.stringContaining("--token-file") });
   });
 });

@@ -17,7 +17,7 @@ writeFileSync(emptyFile, "\n");
 const token = "0123456789abcdef";
 
 test("mrlm serve --token-file: the token opens it, from TypeScript and from a configuration; nothing else does", async () => {
-  const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json", "--token-file", tokenFile]);
+  const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json", "--demonstrations", "--token-file", tokenFile]);
   const { address } = (await server.event(({ event }) => event === "listening")) as unknown as { address: string };
   await (await connectEnvironments(address, { token })).close();
   await expect(connectEnvironments(address)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });

@@ -15,6 +15,7 @@ import pytest
 from client import Client, EngineCallError
 from running import RunningEngine
 
+from mrlm_engine.cli import parse_arguments, read_token
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.service.server import start_server
@@ -57,6 +58,17 @@ def test_life_of_a_process(process: tuple[subprocess.Popen[str], dict[str, Any]]
 def test_a_port_in_use_is_named(engine: RunningEngine) -> None:
     with pytest.raises(EngineError, match="cannot listen on 127"):
         start_server(engine.state, "127.0.0.1", int(engine.address.rsplit(":", 1)[1]))
+
+
+@pytest.mark.parametrize("content", ["", "\n", "two words", "\u00e9t\u00e9"])
+def test_s1_a_token_file_without_a_token_is_refused(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(content, "utf-8")
+    with pytest.raises(SystemExit) as refused:
+        parse_arguments(["--token-file", str(file)])
+    assert refused.value.code == 2
+    file.write_text(" secret\n")
+    assert read_token(parse_arguments(["--token-file", str(file)]).token_file) == "secret"
 
 
 def test_sigterm_ends_it_in_order() -> None:

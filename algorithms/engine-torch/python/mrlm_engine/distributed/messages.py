@@ -1,7 +1,7 @@
 """Messages between ranks, as bytes: pickles, since all ranks are one program that one user started.
 
-A pickle runs code when it is read, and any user of the machine can connect to a rank's port. So ranks of one machine sign
-their messages with a key that only they have, and read none without a valid signature.
+A pickle runs code when it is read, and any user of the machine can connect to a rank's port. So ranks of one machine
+sign their messages with a key that only they have, and read none without a valid signature.
 """
 
 from __future__ import annotations

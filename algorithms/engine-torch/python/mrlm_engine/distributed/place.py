@@ -10,7 +10,7 @@ from mrlm_engine.machines.address import interface_of, own_address
 
 # For rank 0 of a launcher of ours: the socket where the ranks meet. It listens already: nobody else can take its port.
 LISTENER = "MRLM_RANKS_LISTENER"
-# For ranks of one machine: the file through which they meet, in a directory of their user's. Others could write to a port.
+# For ranks of one machine: the file through which they meet, in a directory of their user. A port is open to others.
 MEETING_FILE = "MRLM_RANKS_FILE"
 
 

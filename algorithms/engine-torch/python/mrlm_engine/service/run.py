@@ -27,7 +27,7 @@ def serve_clients(state: EngineState, ending: threading.Event, ready_line: TextI
     settings = state.settings
     token = read_token(settings.token_file) if settings.token_file else ""
     if not token:
-        log.warning("no --token-file: any user of this machine can control this engine, and through it read and write your files")
+        log.warning("no --token-file: any user of this machine can control this engine and use your files through it")
     server, port = start_server(state, settings.host, settings.port, token)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     line = {
