@@ -1,19 +1,41 @@
 // npm test [-- jest options]: sets up what is missing, then runs the tests of both languages and sums their counts.
-// With RETRY_FAILED=1, as CI sets it, a few files that failed are run once more, by themselves, and named.
-// With --suite NAME first, it runs the files test/**/*.NAME.ts instead: longer suites, which have npm scripts of their own, one file after the other
-// because they report how long things take.
+// With --suite NAME first, it runs a part or a longer suite instead, which has an npm script of its own:
+//   engine           the Python tests of the engine alone
+//   faults [AREA]    the files test/**/*.faults.ts, or those of an area: thousands of cases of each class of fault
+//   any other        the files test/**/*.NAME.ts, one after the other because they report how long things take
+import { run } from "./lib/run.mjs";
 import { script } from "./lib/script.mjs";
 import { setup } from "./lib/setup.mjs";
-import { addCounts, runJest, runPytest } from "./lib/tests.mjs";
+import { addCounts, countCases, runJest, runPytest } from "./lib/tests.mjs";
 
 await script(async () => {
   const args = process.argv.slice(2);
-  const jestOptions = args[0] === "--suite" ? ["--runInBand", `--testMatch=**/test/**/*.${args[1]}.ts`, ...args.slice(2)] : args;
+  const suite = args[0] === "--suite" ? args[1] : undefined;
+  const rest = suite === undefined ? args : args.slice(2);
   const { python } = await setup({ dev: true });
-  const retries = process.env.RETRY_FAILED === "1" ? 3 : 0;
-  const results = [await runJest(jestOptions, { retries })];
-  if (jestOptions.length === 0) results.push(await runPytest(python));
+  if (suite === "faults") return await runFaults(rest);
+  const results = await runTests(python, suite, rest);
   const { passed, failed, skipped } = addCounts(results);
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-  return failed > 0 || passed === 0 || results.some((result) => result.exitCode !== 0) ? 1 : 0;
+  return failed > 0 || passed === 0 || results.some(({ exitCode }) => exitCode !== 0) ? 1 : 0;
 });
+
+/** @param {string} python @param {string | undefined} suite @param {string[]} options */
+async function runTests(python, suite, options) {
+  if (suite === "engine") return [await runPytest(python, options)];
+  if (suite === "parity") {
+    const { stdout } = await run(python, ["benchmarks/train/peers/setup_environment.py"], { stdout: "capture" });
+    process.env.MRLM_PEER_PYTHON = stdout.trim().split("\n").at(-1);
+  }
+  if (suite !== undefined) return [await runJest(["--runInBand", `--testMatch=**/test/**/*.${suite}.ts`, ...options])];
+  if (options.length > 0) return [await runJest(options)];
+  // Both at once: tests of processes wait more than they compute.
+  return await Promise.all([runJest([]), runPytest(python)]);
+}
+
+/** @param {string[]} args an area, if any, and options of jest */
+async function runFaults([area = "", ...options]) {
+  const result = await runJest(["--runInBand", `--testMatch=**/test/**/*${area && `${area}*`}.faults.ts`, ...options]);
+  console.log(`${area || "all areas"}: ${countCases(result.report)} cases, ${result.failed} failed`);
+  return result.failed > 0 || result.passed === 0 || result.exitCode !== 0 ? 1 : 0;
+}

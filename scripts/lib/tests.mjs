@@ -10,23 +10,10 @@ import { attempt, projectNode } from "./run.mjs";
  */
 
 /**
- * @param {string[]} options
- * @param {{ retries?: number }} [settings] `retries`: how many failed files are run again at most, one after the other; where more failed, none is
- * @returns {Promise<TestResult>}
+ * @param {string[]} options of jest
+ * @returns {Promise<TestResult & { report: any }>} with what jest has written
  */
-export async function runJest(options, { retries = 0 } = {}) {
-  const { report, ...result } = await jestOnce(options);
-  const failed = report?.testResults.filter((/** @type {any} */ file) => file.status === "failed").map((/** @type {any} */ file) => file.name) ?? [];
-  if (result.exitCode === 0 || failed.length === 0 || failed.length > retries) return result;
-  console.log(`run again, by themselves: ${failed.join(", ")}`);
-  const { report: again, ...second } = await jestOnce([...options, "--runInBand", "--runTestsByPath", ...failed]);
-  if (again === undefined) return result;
-  console.log(second.exitCode === 0 ? `FLAKY, failed at first and passed alone: ${failed.join(", ")}` : "and failed again");
-  return { passed: result.passed + result.failed - second.failed, failed: second.failed, skipped: result.skipped, exitCode: second.exitCode };
-}
-
-/** @param {string[]} options @returns {Promise<TestResult & { report: any }>} */
-async function jestOnce(options) {
+export async function runJest(options) {
   const report = freshReport("jest.json");
   const jest = join(root, "node_modules", "jest", "bin", "jest.js");
   const { exitCode } = await attempt(
@@ -45,10 +32,15 @@ async function jestOnce(options) {
   return { ...(content === undefined ? nothing : countJest(content)), exitCode, report: content };
 }
 
-/** @param {string} python the engine's interpreter @returns {Promise<TestResult>} */
-export async function runPytest(python) {
+/**
+ * Prints the output of pytest at its end, so that it does not mix with that of jest.
+ * @param {string} python the engine's interpreter @param {string[]} [options] of pytest @returns {Promise<TestResult>}
+ */
+export async function runPytest(python, options = []) {
   const report = freshReport("pytest.xml");
-  const { exitCode } = await attempt(python, ["-m", "pytest", "-q", `--junitxml=${report}`], { cwd: pythonFolder });
+  const args = ["-m", "pytest", "-q", `--junitxml=${report}`, ...options];
+  const { exitCode, stdout } = await attempt(python, args, { cwd: pythonFolder, stdout: "capture" });
+  process.stderr.write(stdout);
   return { ...(existsSync(report) ? countJunit(readFileSync(report, "utf8")) : nothing), exitCode };
 }
 
@@ -64,6 +56,18 @@ export function countJest(report) {
     failed: report.numFailedTests + report.numRuntimeErrorTestSuites,
     skipped: report.numPendingTests + report.numTodoTests,
   };
+}
+
+/**
+ * Cases of the tests that passed: the number that a test's title begins with, 1 where it begins with none.
+ * @param {any} report as written by `jest --json`
+ */
+export function countCases(report) {
+  const titles = (report?.testResults ?? [])
+    .flatMap((/** @type {any} */ file) => file.assertionResults)
+    .filter((/** @type {any} */ { status }) => status === "passed")
+    .map((/** @type {any} */ { title }) => title.replace(/^[A-Z]\d+: /, "").replaceAll(/(?<=\d),(?=\d)/g, ""));
+  return titles.reduce((/** @type {number} */ sum, /** @type {string} */ title) => sum + Number(/^\d+/.exec(title)?.[0] ?? 1), 0);
 }
 
 /** @param {string} xml as written by `pytest --junitxml` */

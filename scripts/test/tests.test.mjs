@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { addCounts, countJest, countJunit } from "../lib/tests.mjs";
+import { addCounts, countCases, countJest, countJunit } from "../lib/tests.mjs";
 
 describe("test counts", () => {
   test("a file that jest could not load counts as a failure", () => {
@@ -11,6 +11,12 @@ describe("test counts", () => {
       numRuntimeErrorTestSuites: 1,
     };
     expect(countJest(report)).toEqual({ passed: 3, failed: 2, skipped: 3 });
+  });
+
+  test("cases are the numbers that titles begin with, of tests that passed", () => {
+    const tests = ["5,000 pairs", "S8: 40 programs", "one attack"].map((title) => ({ status: "passed", title }));
+    const assertionResults = [...tests, { status: "failed", title: "7 frames" }];
+    expect(countCases({ testResults: [{ assertionResults }] })).toBe(5041);
   });
 
   test("pytest errors count as failures, and the rest has passed", () => {

@@ -1,9 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { JsonObject } from "@mrlm/spec";
-import { ROOT } from "../e2e/support/mrlm.ts";
 import { installed } from "../e2e/support/real-engine.ts";
 import { type Kind, meanOf, plainSteps, type Played, Updates } from "../e2e/support/updates.ts";
 
@@ -31,10 +29,10 @@ interface Verdict {
   readonly difference: number;
 }
 
-/** TRL's environment is that of the benchmarks; `npm run bench -- train` makes it. */
-const peer = peerPython();
+/** The interpreter of TRL's environment, which `npm run test:parity` installs. */
+const peer = process.env["MRLM_PEER_PYTHON"];
 
-(installed === undefined || peer === undefined ? describe.skip : describe)("one optimiser step as TRL makes it (skipped where `npm run bench -- train` has not installed TRL)", () => {
+(installed === undefined || peer === undefined ? describe.skip : describe)("one optimiser step as TRL makes it (skipped without MRLM_PEER_PYTHON, a Python that has TRL)", () => {
   const found = new Map<string, readonly [Played, Verdict]>();
 
   beforeAll(async () => {
@@ -58,9 +56,3 @@ const peer = peerPython();
     expect(ours).toBeCloseTo(mean(verdict.losses), 5);
   });
 });
-
-function peerPython(): string | undefined {
-  const { stdout, status } = spawnSync("python3", [join(ROOT, "benchmarks/train/peers/setup_environment.py"), "--print-only"], { encoding: "utf8" });
-  const path = status === 0 ? stdout.trim() : "";
-  return path !== "" && existsSync(join(dirname(dirname(path)), ".complete")) ? path : undefined;
-}
