@@ -13,6 +13,7 @@ from mrlm_engine.device import choose_dtype
 from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models.attention import settle_attention
 from mrlm_engine.models.from_config import random_module
 from mrlm_engine.models.from_directory import check_directory, load_module
 from mrlm_engine.models.held import HeldModel
@@ -82,11 +83,12 @@ def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtyp
 
 
 def prepare_module(module: Any, device: torch.device, *, trainable: bool, has_adapter: bool) -> Any:
-    """Moves a module to its device, without dropout; a full-parameter one requires gradients where it is trainable."""
+    """Moves a module to its device; a full-parameter one requires gradients where it is trainable."""
     module = module.to(device)
     if not has_adapter or not trainable:
         module.requires_grad_(trainable)
     module.eval()
+    settle_attention(module)
     return module
 
 

@@ -10,6 +10,8 @@ import torch
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM
 
 from mrlm_engine.errors import EngineError
+from mrlm_engine.models.attention import LOCAL, foreign_implementation
+from mrlm_engine.models.randomness import remove_randomness
 
 _HINT = 'Send a Hugging Face configuration such as {"model_type": "qwen2", "hidden_size": 128, ...}.'
 
@@ -56,6 +58,10 @@ def parse_config(config_json: str) -> Any:
         raise EngineError("OPTIONS_INVALID", f"The configuration is not JSON: {cause}.", _HINT) from cause
     if not isinstance(fields, dict) or not isinstance(fields.get("model_type"), str):
         raise EngineError("OPTIONS_INVALID", "The configuration names no model_type.", _HINT)
+    foreign = foreign_implementation(fields)
+    if foreign:
+        message = f"The configuration asks for {foreign}, which is not part of torch or transformers."
+        raise EngineError("OPTIONS_INVALID", message, f"Leave it out, or name one of: {', '.join(LOCAL)}.")
     model_type = fields.pop("model_type")
     if model_type not in CONFIG_MAPPING:
         nearest = get_close_matches(model_type, list(CONFIG_MAPPING.keys()))
@@ -63,7 +69,7 @@ def parse_config(config_json: str) -> Any:
         message = f"transformers knows no model_type '{model_type}'.{suggestion}"
         raise EngineError("OPTIONS_INVALID", message, _HINT)
     try:
-        return AutoConfig.for_model(model_type, **fields)
+        return remove_randomness(AutoConfig.for_model(model_type, **fields))
     except Exception as cause:  # transformers validates with several libraries, each with its own exceptions.
         message = f"The configuration of '{model_type}' was refused: {cause}."
         raise EngineError("OPTIONS_INVALID", message, _HINT) from cause

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from mrlm_engine.errors import EngineError
+from mrlm_engine.models.attention import LOCAL, foreign_implementation
+from mrlm_engine.models.randomness import remove_randomness
 
 _HINT = "A model directory holds config.json and *.safetensors, as save_pretrained writes them."
 
@@ -34,16 +36,25 @@ def check_directory(directory: str) -> Path:
         ) from cause
     if not isinstance(config, dict) or "model_type" not in config:
         raise EngineError("MODEL_DIRECTORY_INVALID", f"'{config_file}' names no model_type.", _HINT)
+    foreign = foreign_implementation(config)
+    if foreign:
+        raise EngineError(
+            "MODEL_DIRECTORY_INVALID",
+            f"'{config_file}' asks for {foreign}, which is not part of torch or transformers and would be downloaded.",
+            f"Take it out of config.json, or name one of: {', '.join(LOCAL)}.",
+        )
     if not any(path.glob("*.safetensors")):
         raise EngineError("MODEL_DIRECTORY_INVALID", f"'{directory}' holds no *.safetensors file.", _HINT)
     return path
 
 
 def load_module(path: Path, dtype: torch.dtype) -> Any:
-    """The causal language model in `path`, on CPU. Every weight must be there and fit."""
+    """The causal language model in `path`, on CPU. Every weight must be there and fit, and there must be no other."""
     try:
+        config = AutoConfig.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
         module, loading = AutoModelForCausalLM.from_pretrained(
             str(path),
+            config=remove_randomness(config),
             dtype=dtype,
             local_files_only=True,
             trust_remote_code=False,
@@ -64,6 +75,14 @@ def load_module(path: Path, dtype: torch.dtype) -> Any:
             "MODEL_DIRECTORY_INVALID",
             f"'{path}' lacks weights that its configuration asks for: {', '.join(faults)}.",
             "Write the directory again, or correct config.json.",
+        )
+    unexpected = sorted(loading.get("unexpected_keys", ()))
+    if unexpected:
+        raise EngineError(
+            "MODEL_DIRECTORY_INVALID",
+            f"'{path}' holds {len(unexpected)} weights that its configuration has no place for: {unexpected[:3]}.",
+            "Without them it would be another model. Correct config.json (a bias, an adapter, or layers that it leaves "
+            "out), or delete these weights from the files.",
         )
     return module
 

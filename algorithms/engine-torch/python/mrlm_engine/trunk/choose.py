@@ -46,7 +46,25 @@ def choose_trunk(held: HeldModel) -> Trunk:
             f"Logits of '{held.config.model_type}' differ by {difference:.2g} from its head on its last hidden state.",
             "The engine computes log-probabilities from hidden states in chunks; use another architecture.",
         )
+    refuse_randomness(held)
     return trunk
+
+
+@torch.no_grad()
+def refuse_randomness(held: HeldModel) -> None:
+    """Refuses a model that computes something else each time, in the mode that it trains in."""
+    tokens = torch.arange(min(12, held.max_positions or 12), device=held.device)[None] % held.vocab_size
+    with held.active_adapter():
+        first, second = (held.module(input_ids=tokens, use_cache=False).logits.float() for _ in range(2))
+    difference = float((first - second).abs().max() / second.abs().max().clamp_(min=1.0))
+    # On a GPU sums may be taken in another order.
+    if difference > (0.0 if held.device.type == "cpu" else TOLERANCE[held.dtype]):
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"Two passes of '{held.config.model_type}' over the same tokens differ by {difference:.2g}: it draws "
+            "random numbers, so the ratio of an update to what was sampled would not begin at 1.",
+            "Switch gradient_checkpointing off, or use another architecture.",
+        )
 
 
 @torch.no_grad()

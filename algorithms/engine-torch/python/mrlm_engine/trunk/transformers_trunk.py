@@ -21,11 +21,12 @@ class TransformersTrunk:
     def __init__(self, held: HeldModel) -> None:
         self.held = held
         if held.gradient_checkpointing and held.trainable:
-            # transformers recomputes only in training mode, in which dropout would be on.
-            remove_dropout(held.module)
             enable = getattr(held.module, "activation_checkpointing_enable", held.module.gradient_checkpointing_enable)
             enable()
-            held.module.train()
+            # transformers recomputes only layers in training mode. What is inside of them stays in evaluation mode, in
+            # which it draws no random numbers: some experts and routers do, whatever their configuration.
+            for part in held.module.modules():
+                part.training = bool(getattr(part, "gradient_checkpointing", False))
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
         """Tokens of the unit's own rectangle."""
@@ -72,13 +73,3 @@ class TransformersRun:
         """Adds the gradient of every trainable weight; a model whose trunk is frozen has none."""
         if self._rows.requires_grad:
             torch.autograd.backward(self._rows, grad_hidden)
-
-
-def remove_dropout(module: torch.nn.Module) -> None:
-    """Sets every dropout of `module` to 0, those kept as plain numbers included."""
-    for part in module.modules():
-        if isinstance(part, torch.nn.Dropout):
-            part.p = 0.0
-        for name, value in vars(part).items():
-            if "dropout" in name and isinstance(value, float):
-                setattr(part, name, 0.0)
