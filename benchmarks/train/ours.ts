@@ -71,7 +71,7 @@ function configOf(fixture: string, { algorithm, tokens = 64, threads }: Workload
     model: { path: join(fixture, "model-chat"), dtype: "float32" },
     environments: [{ id: "prompts@1", options: { file: join(fixture, "grpo.json") } }],
     stages: [stage],
-    sampling: { temperature: 1, max_tokens: tokens, min_tokens: tokens },
+    sampling: { temperature: 1, max_tokens: tokens, ignore_stop: true },
     eval: { tasks: 0 },
     engine: threads === undefined ? {} : { threads },
     server: { spawn: true },

@@ -112,7 +112,7 @@ describe("grpo on a bigram model", () => {
   });
 
   test("several turns: lengths count what the policy said", async () => {
-    const { reports } = await trainBigram({ ...training({ steps: 2 }, { sampling: { max_tokens: 2, min_tokens: 2 } }), environments: [lettersEnvironment({ turns: 3 })] });
+    const { reports } = await trainBigram({ ...training({ steps: 2 }, { sampling: { max_tokens: 2, ignore_stop: true } }), environments: [lettersEnvironment({ turns: 3 })] });
     expect(mean(reports[0]?.metrics["length/mean"])).toBe(6);
     expect(mean(reports[0]?.metrics["turns/mean"])).toBe(3);
   });
@@ -158,6 +158,7 @@ describe("what cannot train is refused before work begins", () => {
     ["a mismatch correction of log-probabilities that are not used", { mismatch: "mask", old_policy: "sampler" }, {}, /old_policy/],
     ["greedy sampling", {}, { sampling: { temperature: 0 } }, /temperature is 0/],
     ["numerics 16: a cut distribution", {}, { sampling: { top_p: 0.9 } }, /cuts the distribution/],
+    ["M7: stop tokens that cannot be drawn", {}, { sampling: { max_tokens: 4, min_tokens: 2 } }, /min_tokens \(2\) forbids stop tokens/],
     ["a buffer as long as the answer", { overlong_buffer: 8 }, { sampling: { max_tokens: 8 } }, /overlong_buffer/],
     ["an option that does not exist", { lerning_rate: 1 }, {}, /learning_rate/],
     ["minirl's bounds elsewhere", { minirl_cap: 2 }, {}, /minirl_cap.*no effect with policy_loss: clip/s],

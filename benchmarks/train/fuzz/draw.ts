@@ -35,7 +35,7 @@ export function draw(name: string, place: Place): Drawn {
     sampling: {
       ...chance.maybe(0.5, "temperature", [0.7, 1, 1.5]),
       max_tokens: maxTokens,
-      ...chance.maybe(0.2, "min_tokens", [1, 2]),
+      ...chance.maybe(0.1, "ignore_stop", [true]),
       ...chance.maybe(0.15, "max_sequence_tokens", [40, 100]),
       ...chance.maybe(0.4, "concurrency", [1, 3, 64]),
     },

@@ -73,6 +73,12 @@ test("minibatches hold every item once, in order, and differ by one at most", ()
   );
 });
 
+test("M7: a least number of tokens forbids stop tokens, and is refused for training", () => {
+  const sampling = { temperature: 1, maxTokens: 8 };
+  for (const minTokens of [undefined, 0]) expect(() => assertWholeDistribution({ ...sampling, ...(minTokens === undefined ? {} : { minTokens }) })).not.toThrow();
+  expect(() => assertWholeDistribution({ ...sampling, minTokens: 1 })).toThrow(/min_tokens \(1\) forbids stop tokens/);
+});
+
 test("sampling that cuts the distribution is refused for training", () => {
   const sampling = { temperature: 1, maxTokens: 8 };
   for (const whole of [{}, { topP: 1 }, { topK: 0 }]) expect(() => assertWholeDistribution({ ...sampling, ...whole })).not.toThrow();

@@ -13,6 +13,7 @@ export interface ResolvedSampling {
   readonly min_tokens?: number;
   readonly top_p?: number;
   readonly top_k?: number;
+  readonly ignore_stop?: boolean;
 }
 
 /** One environment with its options, as it stands in a resolved configuration. */

@@ -78,6 +78,7 @@ export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {
     ...(sampling.min_tokens === undefined ? {} : { minTokens: sampling.min_tokens }),
     ...(sampling.top_p === undefined ? {} : { topP: sampling.top_p }),
     ...(sampling.top_k === undefined ? {} : { topK: sampling.top_k }),
+    ...(sampling.ignore_stop === undefined ? {} : { ignoreStop: sampling.ignore_stop }),
   };
 }
 

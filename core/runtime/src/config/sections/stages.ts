@@ -10,9 +10,10 @@ export const stageSection = z
       .strictObject({
         temperature: z.number().nonnegative().optional().describe("0 is greedy"),
         max_tokens: z.int().positive().optional().describe("Of one turn"),
-        min_tokens: z.int().nonnegative().optional().describe("Tokens of a turn before which it cannot stop"),
+        min_tokens: z.int().nonnegative().optional().describe("Tokens of a turn before which it cannot stop. PPO and GRPO refuse it: their log-probabilities are of the whole distribution"),
         top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
         top_k: z.int().positive().optional().describe("As top_p"),
+        ignore_stop: z.boolean().optional().describe("Stop tokens end no turn: every one has max_tokens (benchmarks)"),
       })
       .optional()
       .describe("Over the run's `sampling` in this stage"),
@@ -32,9 +33,10 @@ export const stageSection = z
 export const samplingSection = z.strictObject({
   temperature: z.number().nonnegative().optional().describe("Of training and of sampled evaluation; default 1"),
   max_tokens: z.int().positive().optional().describe("Of one turn; default 256"),
-  min_tokens: z.int().nonnegative().optional().describe("Tokens of a turn before which it cannot stop; default 0"),
+  min_tokens: z.int().nonnegative().optional().describe("Tokens of a turn before which it cannot stop; default 0. PPO and GRPO refuse it: their log-probabilities are of the whole distribution"),
   top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
   top_k: z.int().positive().optional().describe("As top_p"),
+  ignore_stop: z.boolean().optional().describe("Stop tokens end no turn: every one has max_tokens (benchmarks); default false"),
   max_sequence_tokens: z.int().positive().optional().describe("Of one agent's context, prompt included; default: the model's positions"),
   concurrency: z.int().positive().optional().describe("Episodes at once; default 256"),
 });
