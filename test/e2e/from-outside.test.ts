@@ -54,3 +54,12 @@ test.each([
   const { code, stderr } = await run(["train", "--config", writeConfig(folder, { ...TINY, server: {}, plugins: { [plugin]: true }, environments: [{ id: plugin.split("/").at(-1) }] }), "--dry-run"]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
 });
+
+test("U8: the fault of a plugin is the same error, with the same exit code, in a server of its own", async () => {
+  const directory = environmentOf("unloadable", 'console.log("printed before"); throw new Error("it does not load");');
+  const base = { ...TINY, plugins: { [directory]: {} }, environments: [{ id: "unloadable" }], stages: TINY.stages.slice(1), engine: { address: "127.0.0.1:9" } };
+  const [inProcess, spawned] = await Promise.all([false, true].map((spawn) => run(["train", "--json", "--config", writeConfig(folder, { ...base, server: { spawn } }, `unloadable-${spawn}.yaml`)])));
+  const [expected, found] = [inProcess, spawned].map((finished) => finished?.events.find(({ event }) => event === "error"));
+  expect(found).toMatchObject({ code: "PLUGIN_LOAD_FAILED", message: expect.stringContaining("it does not load") });
+  expect([spawned?.code, found]).toEqual([2, expected]);
+});

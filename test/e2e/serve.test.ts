@@ -59,6 +59,8 @@ test("a port in use is named, with what to do", async () => {
   other.close();
   expect([code, stderr]).toEqual([2, expect.stringContaining(`error PORT_IN_USE: Port ${port} is in use`)]);
   expect(stderr).toContain("--port");
+  // U17: a server has nothing to do with training.
+  expect(stderr).not.toContain("distributed");
 });
 
 describe("where no jail holds what a model wrote", () => {

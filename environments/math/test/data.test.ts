@@ -75,7 +75,7 @@ describe("files", () => {
   });
 
   test("a file that is not there is DATA_INVALID", async () => {
-    await expect(prepareFile(join(directory, "none.jsonl"))).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("ENOENT") });
+    await expect(prepareFile(join(directory, "none.jsonl"))).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("there is no such file") });
   });
 
   test("every scorer that a row names is required, for the first row that names it", async () => {

@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
-import { jsonlRows } from "@mrlm/kit";
+import { closeSync, openSync, statSync } from "node:fs";
+import { fileFault, jsonlRows } from "@mrlm/kit";
 import { PluginHost } from "@mrlm/runtime";
 import { type JsonObject, type JsonValue, MrlmError, type ScoreRequest, type Scorer } from "@mrlm/spec";
 import type { CommandContext } from "../command.ts";
@@ -12,7 +12,12 @@ export interface ScoreArguments {
 
 /** Prints each row of the file with its verdict, as JSONL. */
 export async function scoreFile({ directory }: CommandContext, { scorer: id, file }: ScoreArguments): Promise<void> {
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false) throw new MrlmError("CONFIG_NOT_FOUND", `There is no file ${file}.`);
+  try {
+    closeSync(openSync(file, "r"));
+    if (statSync(file).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+  } catch (cause) {
+    throw new MrlmError("CONFIG_NOT_FOUND", `The file ${file} cannot be read: ${fileFault(cause)}.`, { hint: "Check the path.", cause });
+  }
   const plugins = await PluginHost.discover({ directory });
   try {
     const scorer = await plugins.service("scorer", id, "the command `mrlm score`");

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { randomToken, writeTokenFile } from "@mrlm/kit";
-import { MrlmError } from "@mrlm/spec";
+import { ERROR_CODES, type ErrorCode, MrlmError } from "@mrlm/spec";
 
 /** An environment server in a process of its own, started again when it dies. */
 export interface EnvironmentServer {
@@ -119,7 +119,14 @@ async function launch({ configPath, overrides, directory, dataDirectory, token, 
     };
     const timer = setTimeout(() => fail(`was not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
     child.once("error", (error) => fail(`could not be started: ${error.message}`));
-    child.once("close", (code) => fail(`ended with code ${code} before it was ready`));
+    let fault: MrlmError | undefined;
+    child.once("close", (code) => {
+      if (fault === undefined) return fail(`ended with code ${code} before it was ready`);
+      clearTimeout(timer);
+      // The server's account of the fault is the error itself; what it or a plugin wrote before stands nowhere else.
+      for (const line of linesBefore(said, fault)) notice(`environment server: ${line}`);
+      reject(fault);
+    });
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
       const event = eventOf(line);
       if (event === undefined) return heard(line);
@@ -128,6 +135,7 @@ async function launch({ configPath, overrides, directory, dataDirectory, token, 
         onBlocked(error);
         return reject(error);
       }
+      if (event.event === "error") fault = faultOf(event);
       if (event.event !== "listening" || event.address === undefined) return;
       clearTimeout(timer);
       child.removeAllListeners("close");
@@ -154,12 +162,24 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-/** `listening` has an address; `blocked`, a server's last breath, what is wrong with an environment. */
+/** `listening` has an address; `error`, why a server did not start; `blocked`, a server's last breath, what is wrong with an environment. */
 interface ServerEvent {
   readonly event: string;
   readonly address?: string;
+  readonly code?: string;
   readonly message?: string;
   readonly hint?: string;
+}
+
+/** The error that ended a server; the same as if its environments were in this process. `undefined` for a code that does not exist. */
+function faultOf({ code, message, hint }: ServerEvent): MrlmError | undefined {
+  if (code === undefined || !Object.hasOwn(ERROR_CODES, code)) return undefined;
+  return new MrlmError(code as ErrorCode, String(message), { isRetryable: false, ...(hint === undefined || hint === "" ? {} : { hint }) });
+}
+
+function linesBefore(said: readonly string[], { code }: MrlmError): readonly string[] {
+  const report = said.findLastIndex((line) => line.startsWith(`error ${code}: `));
+  return report === -1 ? said : said.slice(0, report);
 }
 
 /** An event of `mrlm serve --json`; `undefined` for what a plugin wrote to standard output. */

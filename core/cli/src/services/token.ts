@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { fileFault } from "@mrlm/kit";
 import { MrlmError } from "@mrlm/spec";
 
 /** The token that a file holds, white space around it left out; `undefined` without a file. Throws CONFIG_INVALID for one that cannot be read or is empty. */
@@ -8,7 +9,7 @@ export function readToken(file: string | undefined): string | undefined {
   try {
     token = readFileSync(file, "utf8").trim();
   } catch (cause) {
-    throw new MrlmError("CONFIG_INVALID", `The token file ${file} cannot be read: ${(cause as Error).message}`, { hint: "Check the path.", cause });
+    throw new MrlmError("CONFIG_INVALID", `The token file ${file} cannot be read: ${fileFault(cause)}.`, { hint: "Check the path.", cause });
   }
   if (!/^[\x21-\x7e]+$/.test(token)) throw new MrlmError("CONFIG_INVALID", `The token file ${file} does not hold a token.`, { hint: "A token is one line of printable ASCII without spaces: openssl rand -hex 32 > FILE" });
   return token;

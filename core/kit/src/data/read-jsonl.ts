@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type JsonValue, MrlmError } from "@mrlm/spec";
+import { fileFault } from "./file-fault.ts";
 import { invalidRow, type Place } from "./invalid-row.ts";
 import { readLines } from "./read-lines.ts";
 
@@ -16,7 +17,7 @@ export interface JsonlRow {
 export async function readJsonl(path: string, option: string): Promise<JsonlRow[]> {
   const rows = await Array.fromAsync(jsonlRows(path)).catch((cause: unknown) => {
     if (MrlmError.isInstance(cause)) throw cause;
-    throw new MrlmError("DATA_INVALID", `${resolve(path)} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, {
+    throw new MrlmError("DATA_INVALID", `${resolve(path)} cannot be read: ${fileFault(cause)}.`, {
       hint: `\`${option}\` is relative to the configuration; on a server that a run did not start itself, to its --data-root.`,
       cause,
     });

@@ -1,5 +1,5 @@
 import { extname, resolve } from "node:path";
-import { jsonlRows } from "@mrlm/kit";
+import { fileFault, jsonlRows } from "@mrlm/kit";
 import { type JsonValue, MrlmError } from "@mrlm/spec";
 import { readParquet } from "./parquet.ts";
 
@@ -10,7 +10,7 @@ export async function readRows(path: string, directory: string): Promise<JsonVal
     return extname(file) === ".parquet" ? await readParquet(file) : await Array.fromAsync(jsonlRows(file), ({ value }) => value);
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
-    throw new MrlmError("DATA_INVALID", `The data file ${file} cannot be read: ${(error as Error).message}`, {
+    throw new MrlmError("DATA_INVALID", `The data file ${file} cannot be read: ${fileFault(error)}.`, {
       hint: "Check the path; it is relative to the configuration.",
       cause: error,
     });

@@ -21,7 +21,8 @@ export interface ConfigProblem {
  */
 export function configError(source: Pick<SourceText, "name" | "locate">, problems: readonly ConfigProblem[], reference = "docs/reference/config.md has every key."): MrlmError {
   const lines = firstNamed(problems, ({ path, at, text }) => `${source.locate(path, at)}: ${text}`);
-  const hint = problems.length === 1 ? "Correct the key at that place." : "Correct the keys at these places.";
+  const what = problems.every(({ at }) => at === "value") ? "value" : "key";
+  const hint = problems.length === 1 ? `Correct the ${what} at that place.` : `Correct the ${what}s at these places.`;
   return new MrlmError("CONFIG_INVALID", [...new Set(lines)].join("\n"), { hint: `${hint} ${reference}` });
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { fileFault } from "@mrlm/kit";
 import { MrlmError } from "@mrlm/spec";
 import { configError, type ConfigProblem, problemsOf, showPath } from "./config-problems.ts";
 import { ownMember } from "../names/own-member.ts";
@@ -38,7 +39,7 @@ export function loadConfig(path: string, options: ConfigOptions = {}): LoadedCon
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new MrlmError("CONFIG_NOT_FOUND", `The configuration ${path} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new MrlmError("CONFIG_NOT_FOUND", `The configuration ${path} cannot be read: ${fileFault(error)}.`, { cause: error });
   }
   return parseConfig(text, { path, ...options });
 }

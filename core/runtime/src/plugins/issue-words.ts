@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { nearestName } from "../names/nearest.ts";
+import { firstNamed, nearestName } from "../names/nearest.ts";
 
 type Path = readonly (string | number)[];
 
@@ -36,7 +36,7 @@ function expectation(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code === "invalid_value") {
     const names = issue.values.map(String);
     const nearest = typeof value === "string" ? nearestName(value, names) : undefined;
-    return `must be one of ${names.join(", ")}${nearest === undefined ? "" : ` (did you mean ${nearest}?)`}`;
+    return `must be one of ${firstNamed(names, String).join(", ")}${nearest === undefined ? "" : ` (did you mean ${nearest}?)`}`;
   }
   if (issue.code === "invalid_type") return `must be ${TYPE_NAMES[issue.expected] ?? `of type ${issue.expected}`}`;
   if (issue.code === "too_small" && typeof issue.minimum === "number")

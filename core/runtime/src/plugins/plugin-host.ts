@@ -13,7 +13,7 @@ import {
   type TrackerDefinition,
 } from "@mrlm/spec";
 import { capitalised } from "../names/capitalised.ts";
-import { didYouMean } from "../names/nearest.ts";
+import { didYouMean, quoted } from "../names/nearest.ts";
 import { withBareNames } from "../names/versioned.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
 import { assertNoneTwice, type LoadedPlugin } from "./load-plugin.ts";
@@ -138,8 +138,19 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const id = this.registry.resolve(kind, name);
     if (id !== undefined) return id;
     const offered = this.registry.ids(kind);
-    throw new MrlmError(code, `There is no ${kind} "${name}".${didYouMean(name, withBareNames(offered))}`, {
-      hint: offered.length > 0 ? `On offer: ${offered.join(", ")}.` : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
+    const own = ownPackage(kind, name);
+    const install = own === undefined ? "" : `Install the package that provides it: \`npm install ${own}\`. `;
+    throw new MrlmError(code, `There is no ${kind} ${quoted(name)}.${didYouMean(name, withBareNames(offered))}`, {
+      hint: install !== "" || offered.length > 0 ? `${install}On offer: ${offered.join(", ") || "none"}.` : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
     });
   }
+}
+
+/** Packages of this project that provide something. Only these are proposed: a package of another name may be anybody's. */
+const OWN: Readonly<Record<string, readonly string[]>> = { algorithm: ["dpo", "grpo", "ppo", "sft"], environment: ["code", "math"], engine: ["torch"], tracker: ["tensorboard", "wandb"] };
+
+function ownPackage(kind: ProvisionKind, name: string): string | undefined {
+  const bare = name.split("@")[0] as string;
+  if (!(OWN[kind] ?? []).includes(bare)) return undefined;
+  return kind === "algorithm" ? `@mrlm/${bare}` : `@mrlm/${kind}-${bare}`;
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { fileFault } from "@mrlm/kit";
 import { MrlmError, type PluginManifest } from "@mrlm/spec";
 import { parseManifest } from "./manifest.ts";
 
@@ -64,7 +65,7 @@ function readPackageJson(directory: string): PackageJson {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as PackageJson;
   } catch (error) {
-    throw new MrlmError("PLUGIN_INVALID", `${path} cannot be read as JSON: ${(error as Error).message}`, { cause: error });
+    throw new MrlmError("PLUGIN_INVALID", `${path} cannot be read as JSON: ${fileFault(error)}.`, { cause: error });
   }
 }
 

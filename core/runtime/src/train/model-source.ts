@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit";
+import { characterTokenizerFiles, fileFault, loadTokenizer } from "@mrlm/kit";
 import { type CreateModelOptions, type JsonObject, type ModelSource, MrlmError } from "@mrlm/spec";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
@@ -74,7 +74,7 @@ export function readConfig(path: string): JsonObject {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as JsonObject;
   } catch (error) {
-    throw new MrlmError("MODEL_DIRECTORY_INVALID", `The model configuration ${file} cannot be read: ${(error as Error).message}`, {
+    throw new MrlmError("MODEL_DIRECTORY_INVALID", `The model configuration ${file} cannot be read: ${fileFault(error)}.`, {
       hint: "Check `model.random.config`.",
       cause: error,
     });

@@ -121,7 +121,8 @@ async function prepareStage(
         path: loaded.stagePath(index, problem.path),
         text: `${problem.text} (an option of ${definition.id})`,
       })),
-      `Options of ${definition.id}: ${[...STAGE_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
+      // Who has found the key needs no list of all others.
+      problems.every(({ at }) => at === "value") ? `The README of ${definition.id} has every option.` : `Options of ${definition.id}: ${[...STAGE_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
     );
   }
   await at(place, async () => definition.validate?.(outcome.value, environments, rolloutSampling(stage.sampling)));
