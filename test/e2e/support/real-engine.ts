@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectEngine } from "@mrlm/client";
@@ -11,13 +11,21 @@ export const installed = await locateEngine();
 /** A directory of this test's own. */
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "mrlm-e2e-"));
 
-/** The real engine in a process of its own, on the CPU, and a connection to it. */
-export async function startEngine(): Promise<{ readonly engine: Engine; readonly address: string; stop(): Promise<void> }> {
+/** Section `engine` of a configuration, for an engine that runs already. */
+export interface EngineSection {
+  readonly address: string;
+  readonly token_file: string;
+}
+
+/** The real engine in a process of its own, on the CPU, a connection to it, and what others connect by. */
+export async function startEngine(): Promise<{ readonly engine: Engine; readonly section: EngineSection; stop(): Promise<void> }> {
   const process = await launchEngine({ device: "cpu", threads: 1, logDirectory: temporaryDirectory() });
   const engine = await connectEngine(process.address, { token: process.token });
+  const tokenFile = join(temporaryDirectory(), "token");
+  writeFileSync(tokenFile, process.token, { mode: 0o600 });
   return {
     engine,
-    address: process.address,
+    section: { address: process.address, token_file: tokenFile },
     async stop() {
       await engine.close();
       await process.stop();
