@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { loadConfig, MetricsFile } from "@mrlm/runtime";
@@ -9,6 +9,10 @@ import { sharedEngine } from "./support/shared-engine.ts";
 import { temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
 
 const output = temporaryDirectory();
+const TINY_MODEL = {
+  config: { model_type: "qwen2", hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2, num_key_value_heads: 1, max_position_embeddings: 512, tie_word_embeddings: true },
+  tokenizer: { characters: {} },
+};
 /** What makes an iteration of each algorithm small. */
 const SMALL = { sft: { batch_size: 16 }, grpo: { prompts_per_step: 3, group_size: 4 }, ppo: { prompts_per_step: 3, group_size: 4 }, dpo: { batch_size: 8 } } as const;
 
@@ -36,6 +40,25 @@ describeWithEngine("the examples train by their own YAML, at tiny size (skipped 
     expect([code, stderr]).toEqual([0, expect.anything()]);
     const rows = new MetricsFile(join(events.find(({ event }) => event === "summary")?.["directory"] as string, "metrics.jsonl")).rows();
     expect(rows.filter(({ kind }) => kind === "iteration").map(({ stage }) => stage)).toEqual(stages);
+  }, 300_000);
+
+  test("U18: gsm8k/gsm8k.yaml, with a tiny model and two problems in place of the downloads", async () => {
+    const { config } = loadConfig(join(ROOT, "examples/gsm8k/gsm8k.yaml"));
+    const problems = [["What is 1 + 1?", 2], ["What is 2 + 3?", 5], ["What is 4 + 4?", 8]].map(([question, answer]) => `${JSON.stringify({ question, answer: `It is ${answer}.\n#### ${answer}` })}\n`);
+    writeFileSync(join(output, "train.jsonl"), problems.join(""));
+    const small = {
+      ...config,
+      model: { random: TINY_MODEL },
+      base_directory: output,
+      environments: config.environments.map(({ options, ...rest }) => ({ ...rest, options: { ...options, data: { path: "train.jsonl", format: "gsm8k", eval_share: 0.4 } } })),
+      sampling: { temperature: 1, max_tokens: 4 },
+      stages: config.stages.map((stage) => ({ ...stage, options: { ...stage.options, ...SMALL.grpo, steps: 1 } })),
+      eval: { tasks: 1 },
+      server: { spawn: false },
+      engine: engine(),
+    };
+    const { code, stderr } = await run(["train", "--json", "--config", writeConfig(output, small, "gsm8k.yaml"), "--output", output]);
+    expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
   }, 300_000);
 
   test("typescript/train.ts, without YAML", () => {
