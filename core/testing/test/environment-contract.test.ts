@@ -1,6 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import type { EnvironmentDefinition, Message, Plugin, SimulatedEnvironment } from "@mrlm/spec";
 import { definePlugin } from "@mrlm/kit";
+import { fixtureChecks } from "../src/contract/fixture-checks.ts";
+import type { Subject } from "../src/contract/subject.ts";
 import { environmentContract, inProcess } from "../src/index.ts";
 import { guessing } from "./support/guessing-environment.ts";
 
@@ -32,6 +34,15 @@ function withReset(change: (original: SimulatedEnvironment["reset"], context: Pa
     },
   };
 }
+
+test("U17: says which fixtures are missing, and how to add each", async () => {
+  const fixtures = (guessing.fixtures ?? []).filter(({ kind }) => kind !== "cheat" && kind !== "nop");
+  const [check] = fixtureChecks(fixtures);
+  const message = await check?.run({ definition: { ...guessing, fixtures } } as unknown as Subject).then(() => "", (error: Error) => error.message);
+  expect(message).toMatch(/^guessing@1 lacks fixtures of the kinds nop, cheat\..*\n.*\n {2}fixtures: \[\n {4}\{ name: "no answer", kind: "nop", .* \}, \/\/ .*\n {4}\{ name: "echo", kind: "cheat", /);
+  expect(message).not.toMatch(/gold|expected|actual/);
+  await expect(fixtureChecks(guessing.fixtures ?? [])[0]?.run({ definition: guessing } as unknown as Subject)).resolves.toBeUndefined();
+});
 
 describe("the contract catches an environment that", () => {
   test("shows the private side of its tasks", async () => {

@@ -6,12 +6,35 @@ import type { Subject } from "./subject.ts";
 
 const KINDS = ["gold", "nop", "cheat", "malformed", "determinism"] as const;
 
+/** Outcome of each kind, as its line in a definition. */
+const EXAMPLES: Readonly<Record<(typeof KINDS)[number], string>> = {
+  gold: '{ name: "right answer", kind: "gold", policy: ({ task }) => String(task.private["answer"]), reward: 1 } // earns the full reward',
+  nop: '{ name: "no answer", kind: "nop", policy: () => "", reward: 0 } // does nothing, earns none',
+  cheat: '{ name: "echo", kind: "cheat", policy: ({ messages }) => messageText(messages.at(-1)!), reward: 0 } // tries to earn without solving the task',
+  malformed: '{ name: "no form", kind: "malformed", policy: () => "???", reward: 0 } // an answer without the form, earns the documented penalty',
+  determinism: '{ name: "twice", kind: "determinism", seed: 1, policy: () => "1" } // is played twice and compared byte for byte',
+};
+
+function howToAdd(environment: string, missing: readonly (typeof KINDS)[number][]): string {
+  return [
+    `${environment} lacks fixtures of the kind${missing.length === 1 ? "" : "s"} ${missing.join(", ")}. Fixtures are episodes whose outcome is known.`,
+    "Add them to its definition; for example:",
+    "  fixtures: [",
+    ...missing.map((kind) => `    ${EXAMPLES[kind].replace(" //", ", //")}`),
+    "  ],",
+    "docs/guides/environments.md describes each kind.",
+  ].join("\n");
+}
+
 /** Episodes whose outcome is known end as they are known to. */
 export function fixtureChecks(fixtures: readonly Fixture[]): Check[] {
   return [
     {
       name: "has a gold, nop, cheat, malformed and determinism fixture",
-      run: async () => assert.deepEqual(KINDS.filter((kind) => !fixtures.some((fixture) => fixture.kind === kind)), [], "Fixtures of these kinds are missing."),
+      run: async ({ definition }) => {
+        const missing = KINDS.filter((kind) => !fixtures.some((fixture) => fixture.kind === kind));
+        assert(missing.length === 0, howToAdd(definition.id, missing));
+      },
     },
     ...fixtures.map((fixture) => ({
       name: `fixture "${fixture.name}" (${fixture.kind})`,
