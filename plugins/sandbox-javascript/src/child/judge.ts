@@ -1,7 +1,8 @@
 import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
-import type ivm from "isolated-vm";
+import ivm from "isolated-vm";
 import type { Tested } from "../guest/judge.ts";
 import { Compartment, type Tick } from "./compartment.ts";
+import { parseUrl } from "./parse-url.ts";
 import type { Turn } from "./turn.ts";
 import { stripTypes } from "./typescript.ts";
 
@@ -15,7 +16,7 @@ export class Judge {
   /** `callPlayer` is a callback that calls into the submission. */
   constructor(isolate: ivm.Isolate, callPlayer: ivm.Callback, turn: Turn) {
     this.#isolate = isolate;
-    this.#compartment = new Compartment(isolate, [callPlayer], turn);
+    this.#compartment = new Compartment(isolate, [callPlayer, new ivm.Callback(parseUrl)], turn);
   }
 
   /** Defines the entry points, and reads all test code. Throws for code that cannot be read: that is no fault of the submission. */

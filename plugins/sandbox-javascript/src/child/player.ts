@@ -7,6 +7,7 @@ import { Ended } from "./ended.ts";
 import { describeHostError } from "./host-error.ts";
 import type { Isolates } from "./isolates.ts";
 import { mapLines } from "./map-lines.ts";
+import { parseUrl } from "./parse-url.ts";
 import { runModule } from "./run-module.ts";
 import type { Turn } from "./turn.ts";
 
@@ -54,7 +55,7 @@ export class Player {
       turn.lifetime.end({ verdict: exitCode === 0 ? "ok" : "error", exitCode });
       this.isolate.dispose();
     };
-    const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(callHost)];
+    const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(callHost), new ivm.Callback(parseUrl)];
     try {
       this.#compartment = new Compartment(this.isolate, [JSON.stringify(input), turn.limits.outputBytes, ...host], turn);
     } catch (error) {

@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import ivm from "isolated-vm";
 import { makeAssert } from "../guest/assert.ts";
+import { installClone } from "../guest/clone.ts";
 import { installConsole } from "../guest/console.ts";
 import { makeDecoder } from "../guest/decode.ts";
 import { makeDeepEqual } from "../guest/deep-equal.ts";
 import { makeEncoder } from "../guest/encode.ts";
 import { makeErrorDescriber } from "../guest/errors.ts";
+import { makeEvents } from "../guest/events.ts";
 import { makeInspector } from "../guest/inspector.ts";
 import { makeJudge } from "../guest/judge.ts";
 import { makeLink } from "../guest/link.ts";
@@ -15,6 +17,7 @@ import { installProgram } from "../guest/program.ts";
 import { type Parts, prepareJudge, preparePlayer } from "../guest/start.ts";
 import { installTimers } from "../guest/timers.ts";
 import { makeUpdater } from "../guest/update.ts";
+import { installWeb } from "../guest/web.ts";
 
 /** The name under which a new isolate has the function that begins; it takes the name away. */
 export const START = "$start";
@@ -42,7 +45,7 @@ export function guestSnapshots(): GuestSnapshots {
 
 /** What every submission calls: called once in a context that is thrown away, so that the snapshot holds it compiled. */
 const PLAYER_CALLS = `
-  const player = ${START}('{"file":"submission.js","stdin":"","arguments":[],"files":{}}', 100, () => {}, () => {}, () => '{"ok":[[1],[],0]}');
+  const player = ${START}('{"file":"submission.js","stdin":"","arguments":[],"files":{}}', 100, () => {}, () => {}, () => '{"ok":[[1],[],0]}', () => '');
   player.load(() => [(x) => x], '["f"]');
   player.serve(".f", '[[{"$":0}],[[1,"a",{"$":1}],{"b":null}],0]');
   player.start("f", "[1]");
@@ -51,13 +54,13 @@ const PLAYER_CALLS = `
   console.log("warm");`;
 
 const JUDGE_CALLS = `
-  const judge = ${START}(() => '{"ok":[[1],[],0]}');
+  const judge = ${START}(() => '{"ok":[[1],[],0]}', () => '');
   judge.define('["f"]');
   judge.start(0, [async () => assert.deepEqual([f(1)], [1])]);
   judge.verdict();
   judge.tick();`;
 
-const PARTS = { installConsole, installProgram, installTimers, makeAssert, makeDecoder, makeDeepEqual, makeEncoder, makeErrorDescriber, makeJudge, makeLink, makePlayer, makeUpdater };
+const PARTS = { installClone, installConsole, installProgram, installTimers, installWeb, makeAssert, makeDecoder, makeDeepEqual, makeEncoder, makeErrorDescriber, makeEvents, makeJudge, makeLink, makePlayer, makeUpdater };
 
 function snapshot(code: string, calls: string): Snapshot {
   return ivm.Isolate.createSnapshot([{ code }], `{${calls}}`);

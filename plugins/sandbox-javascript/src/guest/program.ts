@@ -29,7 +29,7 @@ export function installProgram(
   host: { write(stream: "stdout" | "stderr", text: string): void; exit(code: number): void },
   inspector: Inspector,
   deepEqual: DeepEqual,
-  makeAssert: (inspector: Inspector, deepEqual: DeepEqual) => unknown,
+  { makeAssert, makeEvents }: { readonly makeAssert: (inspector: Inspector, deepEqual: DeepEqual) => unknown; readonly makeEvents: () => unknown },
 ): Program {
   type Listener = (...args: unknown[]) => void;
   const global = globalThis as Record<string, unknown>;
@@ -243,6 +243,24 @@ export function installProgram(
     });
     return self;
   });
+  function makeUtil(): object {
+    const is = (constructor: unknown) => (value: unknown) => value instanceof (constructor as new () => unknown);
+    return {
+      inspect: inspector.inspect,
+      format: inspector.format,
+      isDeepStrictEqual: (left: unknown, right: unknown) => deepEqual(left, right, "strict"),
+      promisify: (run: Listener) =>
+        function (this: unknown, ...args: unknown[]) {
+          return new Promise((resolve, reject) => Reflect.apply(run, this, [...args, (error: unknown, value: unknown) => (error ? reject(error) : resolve(value))]));
+        },
+      inherits: (child: { prototype: object }, parent: { prototype: object }) => void Object.setPrototypeOf(child.prototype, parent.prototype),
+      deprecate: <T>(run: T) => run,
+      types: { isPromise: is(Promise), isDate: is(Date), isRegExp: is(RegExp), isMap: is(Map), isSet: is(Set), isNativeError: is(Error), isTypedArray: is(Object.getPrototypeOf(Uint8Array)) },
+      TextEncoder: global["TextEncoder"],
+      TextDecoder: global["TextDecoder"],
+    };
+  }
+
   const performance = once(() => ({ now: () => Date.now() - started, timeOrigin: started }));
   const assert = once(() => makeAssert(inspector, deepEqual) as { readonly strict: unknown });
   const readline = once(() => ({ createInterface, promises: { createInterface } }));
@@ -254,7 +272,9 @@ export function installProgram(
     process,
     readline,
     "readline/promises": () => readline().promises,
-    util: once(() => ({ inspect: inspector.inspect, format: inspector.format, isDeepStrictEqual: (left: unknown, right: unknown) => deepEqual(left, right, "strict") })),
+    util: once(makeUtil),
+    events: once(makeEvents),
+    url: once(() => ({ URL: global["URL"], URLSearchParams: global["URLSearchParams"] })),
     perf_hooks: once(() => ({ performance: performance() })),
     timers: once(() => ({ setTimeout: global["setTimeout"], setInterval: global["setInterval"], setImmediate: soon, clearTimeout: global["clearTimeout"] })),
   };

@@ -1,10 +1,12 @@
 // Runs inside an isolate: the texts of these functions are what goes there, so they use nothing of this module.
 import type { makeAssert } from "./assert.ts";
+import type { installClone } from "./clone.ts";
 import type { installConsole } from "./console.ts";
 import type { makeDecoder } from "./decode.ts";
-import type { makeDeepEqual } from "./deep-equal.ts";
+import type { DeepEqual, makeDeepEqual } from "./deep-equal.ts";
 import type { makeEncoder } from "./encode.ts";
 import type { DescribedError, makeErrorDescriber } from "./errors.ts";
+import type { makeEvents } from "./events.ts";
 import type { Inspector } from "./inspector.ts";
 import type { JudgeGuest, makeJudge } from "./judge.ts";
 import type { makeLink } from "./link.ts";
@@ -12,18 +14,22 @@ import type { makePlayer, PlayerGuest } from "./player.ts";
 import type { installProgram, ProgramInput } from "./program.ts";
 import type { installTimers } from "./timers.ts";
 import type { makeUpdater } from "./update.ts";
+import type { installWeb, ParseUrl } from "./web.ts";
 
 /** The parts that an isolate's code is made of. */
 export interface Parts {
   readonly inspector: Inspector;
   readonly makeDeepEqual: typeof makeDeepEqual;
+  readonly installClone: typeof installClone;
   readonly installConsole: typeof installConsole;
   readonly installProgram: typeof installProgram;
   readonly installTimers: typeof installTimers;
+  readonly installWeb: typeof installWeb;
   readonly makeAssert: typeof makeAssert;
   readonly makeDecoder: typeof makeDecoder;
   readonly makeEncoder: typeof makeEncoder;
   readonly makeErrorDescriber: typeof makeErrorDescriber;
+  readonly makeEvents: typeof makeEvents;
   readonly makeJudge: typeof makeJudge;
   readonly makeLink: typeof makeLink;
   readonly makePlayer: typeof makePlayer;
@@ -35,8 +41,8 @@ export type Write = (stream: "stdout" | "stderr", text: string) => void;
 export type CallHost = (target: string, argsText: string) => string;
 
 /** What is left to do in an isolate that was made from a snapshot: it is given its input and the host's functions. */
-export type StartPlayer = (inputJson: string, maxText: number, write: Write, exit: (code: number) => void, callHost: CallHost) => PlayerGuest;
-export type StartJudge = (callHost: CallHost) => JudgeGuest;
+export type StartPlayer = (inputJson: string, maxText: number, write: Write, exit: (code: number) => void, callHost: CallHost, parseUrl: ParseUrl) => PlayerGuest;
+export type StartJudge = (callHost: CallHost, parseUrl: ParseUrl) => JudgeGuest;
 
 /** Prepares the submission's isolate, as far as a snapshot can hold it. */
 export function preparePlayer(parts: Parts): StartPlayer {
@@ -45,10 +51,12 @@ export function preparePlayer(parts: Parts): StartPlayer {
     readonly write: Write;
     readonly exit: (code: number) => void;
     readonly callHost: CallHost;
+    readonly parseUrl: ParseUrl;
   }
   const { parse, stringify } = JSON;
   const { inspector } = parts;
-  const deepEqual = parts.makeDeepEqual();
+  let made: DeepEqual | undefined;
+  const deepEqual: DeepEqual = (left, right, mode) => (made ??= parts.makeDeepEqual())(left, right, mode);
   const uncaught: string[] = [];
   let host: Host | undefined;
   const there = (): Host => host as Host;
@@ -59,16 +67,16 @@ export function preparePlayer(parts: Parts): StartPlayer {
   const describe = parts.makeErrorDescriber();
   const timers = parts.installTimers((error) => void (uncaught[uncaught.length] = stringify(describe(error))));
   parts.installConsole(inspector, put);
-  const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, deepEqual, parts.makeAssert);
+  parts.installWeb((input, base, property, value) => there().parseUrl(input, base, property, value));
+  const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, deepEqual, parts);
   const encode = parts.makeEncoder();
   const decode = parts.makeDecoder();
-  const clone = (value: unknown): unknown => decode(parse(encode([value], undefined, [])), undefined, []).values[0];
-  Object.defineProperty(globalThis, "structuredClone", { value: clone, configurable: true, enumerable: false, writable: true });
+  parts.installClone(encode, decode);
   const callOther: CallHost = (target, argsText) => there().callHost(target, argsText);
   const link = parts.makeLink({ letter: "s", encode, decode, update: parts.makeUpdater(), callOther, describe, onThrown: () => {} });
   const player = parts.makePlayer({ describe, inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
-  return (inputJson, maxText, write, exit, callHost) => {
-    host = { maxText, write, exit, callHost };
+  return (inputJson, maxText, write, exit, callHost, parseUrl) => {
+    host = { maxText, write, exit, callHost, parseUrl };
     program.begin(parse(inputJson) as ProgramInput);
     return player;
   };
@@ -80,10 +88,12 @@ export function prepareJudge(parts: Parts): StartJudge {
   const uncaught: string[] = [];
   const thrown = new WeakMap<object, DescribedError>();
   let callHost: CallHost | undefined;
+  let parseUrl: ParseUrl | undefined;
   const describe = parts.makeErrorDescriber();
   const assert = parts.makeAssert(inspector, parts.makeDeepEqual()) as { ok: unknown; strict: unknown };
   const timers = parts.installTimers((error) => void uncaught.push(JSON.stringify(describe(error))));
   parts.installConsole(inspector, () => {});
+  parts.installWeb((input, base, property, value) => (parseUrl as ParseUrl)(input, base, property, value));
   // Test suites in the wild assert by it.
   (globalThis.console as { assert: unknown }).assert = assert.ok;
   const require = (name: string): unknown => {
@@ -92,18 +102,22 @@ export function prepareJudge(parts: Parts): StartJudge {
     throw new Error(`Tests can require "assert" only, not "${name}".`);
   };
   for (const [name, value] of Object.entries({ assert, require })) Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+  const encode = parts.makeEncoder();
+  const decode = parts.makeDecoder();
+  parts.installClone(encode, decode);
   const link = parts.makeLink({
     letter: "t",
-    encode: parts.makeEncoder(),
-    decode: parts.makeDecoder(),
+    encode,
+    decode,
     update: parts.makeUpdater(),
     callOther: (target, argsText) => (callHost as CallHost)(target, argsText),
     describe,
     onThrown: (error, from) => thrown.set(error, from),
   });
   const judge = parts.makeJudge({ inspector, link, timers, thrown, takeUncaught: () => uncaught.shift() });
-  return (call) => {
+  return (call, parse) => {
     callHost = call;
+    parseUrl = parse;
     return judge;
   };
 }
