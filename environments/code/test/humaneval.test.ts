@@ -25,6 +25,19 @@ describe.each(pythonKinds)("HumanEval in Python of the kind $kind", ({ kind, mis
     expect(graded).toHaveLength(164);
   }, 20 * MINUTES);
 
+  test("N6: so do they behind whatever may stand at the beginning of a program", async () => {
+    const before = [
+      "from __future__ import annotations\n\n",
+      '#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n"""A solution."""\n\nfrom __future__ import annotations\n',
+      "from __future__ import (annotations,\n    generator_stop)\nimport os, sys\n",
+      "\ufeff# coding: latin-1\n",
+      "\f\nfrom __future__ import annotations; import math\nfrom __future__ import division as later\n",
+      "'''A\nsolution.'''\n__all__ = []\nimport math as _math\n",
+    ];
+    const graded = await gradeReferences(sandbox, (index) => before[index % before.length] as string);
+    expect(graded.filter(({ reward }) => reward.value !== 1)).toEqual([]);
+  }, 20 * MINUTES);
+
   test("164 mutants earn less, and are no mere `return None`", async () => {
     const graded = await gradeMutants(sandbox);
     expect(graded.filter(({ reward }) => reward.value >= 1)).toEqual([]);

@@ -18,6 +18,24 @@ describe("answers of Python", () => {
     ["a body whose first line opens a block and lost its indentation", "for i in range(b):\n        a += 1\n    return a", `${whole}    for i in range(b):\n        a += 1\n    return a\n`, 5],
   ])("%s", (_name, said, code, offset) => expect(solutionCode(said, python)).toEqual({ code, offset }));
 
+  const behind = (rest: string): string => `import math\n\n\n${rest}\n\ndef add(a, b):\n    return a + b`;
+  test.each([
+    ["one", "from __future__ import annotations", "annotations", `pass${" ".repeat(30)}`],
+    ["behind a shebang, a coding line and a docstring", '#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n"""Adds."""\nfrom __future__ import annotations', "annotations", `#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n"""Adds."""\npass${" ".repeat(30)}`],
+    ["in brackets, over lines", "from __future__ import (\n    annotations,  # PEP 563\n    division,\n)", "annotations, division", `pass${" ".repeat(20)}\n${" ".repeat(27)}\n${" ".repeat(13)}\n `],
+    ["several, and code on their line", "from __future__ import division\nfrom __future__ import annotations; import os", "division, annotations", `pass${" ".repeat(27)}\npass${" ".repeat(30)}; import os`],
+  ])("N6: an import from __future__ comes before the problem's imports: %s", (_name, said, names, kept) => {
+    const { code, offset } = solutionCode(`${said}\n\ndef add(a, b):\n    return a + b`, python);
+    expect(code).toBe(`from __future__ import ${names}\n${behind(kept)}`);
+    expect(offset).toBe(4);
+  });
+
+  test("N6: a preamble with a docstring and an import from __future__ of its own; a late one stays what it is, an error", () => {
+    const stub = { ...python.stub, preamble: '"""Sums."""\nfrom __future__ import division\n' };
+    expect(solutionCode("from __future__ import annotations\ndef add(a, b): pass", { ...python, stub }).code).toBe(`from __future__ import division, annotations\n"""Sums."""\npass${" ".repeat(27)}\npass${" ".repeat(30)}\ndef add(a, b): pass`);
+    expect(solutionCode("import os\nfrom __future__ import annotations\ndef add(a, b): pass", python).code).toBe("import math\n\n\nimport os\nfrom __future__ import annotations\ndef add(a, b): pass");
+  });
+
   test.each([["def add_all(a): pass"], ["added = 1"], ["    def add(a): pass"], ["add == 1"], ["# def add"]])("%s does not define add", (said) => expect(definesFunction(said, python)).toBe(false));
 });
 

@@ -17,7 +17,8 @@ const DEEPEST = 3;
  * @param isWanted whether a block defines what is asked for; left out where anything may
  */
 export function extractCode(said: string, language: Language, isWanted?: (code: string) => boolean): string {
-  const text = withoutThinking(said).replaceAll("\r\n", "\n");
+  // A byte order mark is no part of a program.
+  const text = withoutThinking(said).replaceAll("\r\n", "\n").replaceAll(/^\ufeff/gm, "");
   const chosen = chosenBlock(text, language, isWanted);
   const code = chosen ?? (isWanted?.(text) === true ? withoutProse(text, language) : text);
   // White space before the first line is part of the code: a body alone is indented.

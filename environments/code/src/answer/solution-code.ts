@@ -1,4 +1,5 @@
 import type { FunctionProblem } from "../problem/problem.ts";
+import { withoutFuture } from "../python/future-imports.ts";
 
 /** Code to run, and by how many lines it stands below the code that was said. */
 export interface SolutionCode {
@@ -16,10 +17,19 @@ export function definesFunction(code: string, { language, entryPoint }: Pick<Fun
 /** The whole program of an answer: a whole function behind the problem's imports and helpers, or a body behind the function's head. */
 export function solutionCode(said: string, problem: FunctionProblem): SolutionCode {
   const { preamble, head, tail } = problem.stub;
-  if (definesFunction(said, problem)) return { code: preamble + said, offset: lineBreaks(preamble) };
-  const body = problem.language === "python" ? indented(said) : unclosed(said);
-  const start = head.endsWith("\n") ? head : `${head}\n`;
-  return { code: `${preamble}${start}${body}\n${tail}`, offset: lineBreaks(preamble + start) };
+  const { line, before, answer } = problem.language === "python" ? futureFirst(preamble, said) : { line: "", before: preamble, answer: said };
+  if (definesFunction(said, problem)) return { code: line + before + answer, offset: lineBreaks(line + before) };
+  const body = problem.language === "python" ? indented(answer) : unclosed(answer);
+  const start = line + before + (head.endsWith("\n") ? head : `${head}\n`);
+  return { code: `${start}${body}\n${tail}`, offset: lineBreaks(start) };
+}
+
+/** An answer's imports from `__future__` on a line of their own, which comes before everything; that of a preamble with them. */
+function futureFirst(preamble: string, said: string): { readonly line: string; readonly before: string; readonly answer: string } {
+  const answer = withoutFuture(said);
+  if (answer.names.length === 0) return { line: "", before: preamble, answer: said };
+  const before = withoutFuture(preamble);
+  return { line: `from __future__ import ${[...before.names, ...answer.names].join(", ")}\n`, before: before.source, answer: answer.source };
 }
 
 /** A body of Python at a function's level, also where it was said from the margin, or lost the white space before its first line. */

@@ -29,12 +29,12 @@ export function prepareHumanEval(sandbox: Sandbox): Promise<Prepared> {
   return prepare({ data: { path: HUMANEVAL, eval_share: 0 }, attempts: 1, limits: LIMITS }, sandbox);
 }
 
-/** The reward of every reference solution. */
-export async function gradeReferences(sandbox: Sandbox): Promise<Graded[]> {
+/** The reward of every reference solution. `before`: what the answer of a number begins with. */
+export async function gradeReferences(sandbox: Sandbox, before: (index: number) => string = () => ""): Promise<Graded[]> {
   const { tasks, play } = await prepareHumanEval(sandbox);
   return inParallel(tasks.splits["train"] as number, async (index) => {
     const task = await tasks.get("train", index);
-    return { id: String(task.public["task_id"]), reward: await only(play(task.id, [`\`\`\`python\n${(problemOf(task) as FunctionProblem).reference}\n\`\`\``])) };
+    return { id: String(task.public["task_id"]), reward: await only(play(task.id, [`\`\`\`python\n${before(index)}${(problemOf(task) as FunctionProblem).reference}\n\`\`\``])) };
   });
 }
 
