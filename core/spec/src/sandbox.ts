@@ -83,6 +83,10 @@ export interface SandboxTestSuite {
   /** Set-up code of the judge that runs once before the tests: helpers, imports, data. */
   readonly harness?: string;
   readonly tests: readonly SandboxTest[];
+  /**
+   * Of the random numbers that the tests draw, where a kind of sandbox seeds them. By default it follows from the tests themselves, which a submission does not see.
+   */
+  readonly seed?: string;
 }
 
 /** Verdict of one test. `not-run`: the submission ended (by a limit, an error of its top-level code) before the test's turn. */

@@ -6,6 +6,7 @@ import { feedbackOn } from "./feedback.ts";
 import { hasPassed, rewardOf } from "./grade/rewards.ts";
 import { runFunction } from "./grade/run-function.ts";
 import { runProgram } from "./grade/run-program.ts";
+import { testSeed } from "./grade/test-seed.ts";
 import type { CodeOptions } from "./options.ts";
 import type { Outcome } from "./problem/outcome.ts";
 import { type Problem, problemOf, SANDBOXES } from "./problem/problem.ts";
@@ -42,7 +43,8 @@ export class CodeEnvironment implements SimulatedEnvironment {
   async #run(said: string, problem: Problem, examples: boolean, signal: AbortSignal): Promise<Outcome> {
     const code = extractCode(said, problem.language, problem.kind === "program" ? undefined : (block) => definesFunction(block, problem));
     if (code.trim() === "") return { ending: { kind: "nothing" }, tests: problem.tests.map(({ visible }) => ({ shown: "", visible, counted: true, passed: false, raised: true })) };
-    const run = { sandbox: this.#sandbox(), limits: limitsOf(this.#options.limits), signal };
+    const seed = testSeed((this.#task as Task).id, this.#options.test_seed);
+    const run = { sandbox: this.#sandbox(), limits: limitsOf(this.#options.limits), signal, seed };
     return problem.kind === "function" ? runFunction(code, problem, examples, run) : runProgram(code, problem, run);
   }
 

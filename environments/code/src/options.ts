@@ -40,6 +40,7 @@ export const codeOptions = z
       .describe("Problems from a file instead of the generators"),
     train_size: z.int().min(1).max(100_000_000).optional().describe("Generated tasks to train on; default 100,000"),
     eval_size: z.int().min(1).max(10_000_000).optional().describe("Generated tasks to evaluate on; default 1,000"),
+    test_seed: z.string().min(1).optional().describe("Of hidden tests that draw random numbers; keep it from the policy. By default one is drawn for each user of a machine; servers on several machines need the same"),
     task_seed: z.int().default(0).describe("Another seed gives other problems, and another division of a file"),
   })
   .superRefine((options, context) => {

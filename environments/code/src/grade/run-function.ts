@@ -9,6 +9,8 @@ export interface Run {
   readonly sandbox: Sandbox;
   readonly limits: Partial<SandboxLimits>;
   readonly signal: AbortSignal;
+  /** Of random tests; see `testSeed`. */
+  readonly seed?: string;
 }
 
 const SYNTAX_ERRORS = ["SyntaxError", "IndentationError", "TabError"];
@@ -18,10 +20,10 @@ const SYNTAX_ERRORS = ["SyntaxError", "IndentationError", "TabError"];
  * @param code what was said, without what stands around it
  * @param examples whether to run examples that count for nothing but feedback
  */
-export async function runFunction(code: string, problem: FunctionProblem, examples: boolean, { sandbox, limits, signal }: Run): Promise<Outcome> {
+export async function runFunction(code: string, problem: FunctionProblem, examples: boolean, { sandbox, limits, signal, seed }: Run): Promise<Outcome> {
   const tests = examples ? problem.tests : problem.tests.filter(({ counted }) => counted);
   const { code: program, offset } = solutionCode(code, problem);
-  const suite = { entryPoints: [problem.entryPoint], harness: problem.harness, tests: tests.map(({ code: test }, i) => ({ name: `test ${i + 1}`, code: test })) };
+  const suite = { entryPoints: [problem.entryPoint], harness: problem.harness, tests: tests.map(({ code: test }, i) => ({ name: `test ${i + 1}`, code: test })), ...(seed === undefined ? {} : { seed }) };
   const report: SandboxTestReport = await patiently(() => sandbox.test({ code: program, ...dialectOf(problem.language), limits }, suite, { signal }), signal);
   const hasBegun = report.tests.some(({ verdict }) => verdict !== "not-run");
   const ending = endingOf(report, { offset, isTold: !hasBegun });

@@ -13,13 +13,11 @@ export interface HarnessParts {
 /**
  * Set-up code of the judge. Helpers that tests use (`poly`, `encode_shift`) are the prompt's own, never the submission's; so is the entry
  * point itself, where a test compares it with the candidate. They live in a namespace of their own, as names of the tests may be those of builtins.
- * Random tests are drawn from a fixed seed.
  */
 export function harnessOf({ entryPoint, parameter, program, hasReference, setUp }: HarnessParts): string {
   const entry = JSON.stringify(entryPoint);
   return [
     "import random",
-    "random.seed(0)",
     `_candidate = ${entryPoint}`,
     `_prompt = {"__name__": "prompt"}`,
     `exec(${JSON.stringify(program)}, _prompt)`,

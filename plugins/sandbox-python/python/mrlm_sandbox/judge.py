@@ -8,7 +8,7 @@ import json
 import random
 
 from . import codec, verdicts
-from .proxies import EntryPoint, PlayerEnded, Remote
+from .remote import PlayerEnded, Remote
 
 # Texts of tests whose compiled code is kept: the same tests judge many submissions.
 _KEPT_CODES = 512
@@ -34,10 +34,10 @@ class Judge:
     def run(self, suite, codes, ask, tell):
         """Runs the tests: `ask(message)` gives the player's answer or raises PlayerEnded, `tell(index, result)` reports a verdict."""
         harness, tests = codes
-        remote = Remote(ask)
-        namespace = {"__name__": "tests", "__builtins__": builtins}
-        namespace.update({name: EntryPoint(remote, name) for name in suite["entryPoints"]})
-        random.seed(0)
+        remote = Remote(ask, suite["entryPoints"])
+        namespace = {"__name__": "tests", "__builtins__": builtins, **remote.entry_points}
+        # Nothing that a submission knows: it draws from the same generator.
+        random.seed(suite.get("seed") or _dumps([suite.get("harness"), suite["tests"]]))
         failure = self._attempt(harness, suite.get("harness") or "", namespace, remote)
         if failure is not None and not remote.was_asked:
             raise SuiteBroken(f"The harness raised before any test began: {failure['message']}")
@@ -57,7 +57,13 @@ class Judge:
         except PlayerEnded:
             return {"verdict": "failed", "message": "the submission ended"}
         except BaseException as error:  # noqa: BLE001 - SystemExit and its like fail a test as everything does.
-            return verdicts.failure(error, source, remote)
+            remote.is_quiet = True
+            try:
+                return verdicts.failure(error, source, remote)
+            except Exception:  # noqa: BLE001 - what the submission returned cannot be put into words.
+                return {"verdict": "failed", "message": type(error).__name__[:200]}
+            finally:
+                remote.is_quiet = False
         return None
 
     def _code(self, source, name):

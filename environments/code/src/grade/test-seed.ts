@@ -1,0 +1,41 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cacheDirectory } from "@mrlm/kit";
+
+const FILE = "test-seed";
+const BYTES = 32;
+
+let secret: string | undefined;
+
+/**
+ * The seed of a task's random tests: the same for each attempt at it, and unknown to submissions.
+ * @param chosen by the operator; by default it is drawn once for each user of a machine, and kept in the cache directory
+ */
+export function testSeed(task: string, chosen?: string): string {
+  secret ??= chosen === undefined ? kept(cacheDirectory()) : undefined;
+  return createHmac("sha256", chosen ?? (secret as string)).update(task).digest("hex");
+}
+
+/** The secret in a folder, which is made where there is none. Where nothing can be kept it lasts as long as this process. */
+export function kept(folder: string): string {
+  const path = join(folder, FILE);
+  const drawn = randomBytes(BYTES).toString("hex");
+  const part = `${path}.${process.pid}.part`;
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(part, drawn, { mode: 0o600 });
+    try {
+      // Of several processes at the same time, one makes the file.
+      linkSync(part, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      rmSync(part, { force: true });
+    }
+    const found = readFileSync(path, "utf8");
+    return found.length === 2 * BYTES ? found : drawn;
+  } catch {
+    return drawn;
+  }
+}
