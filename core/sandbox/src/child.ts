@@ -2,3 +2,4 @@
 export { Answer } from "./child/answer.ts";
 export { type ChildHandler, serveRequests } from "./child/serve-requests.ts";
 export type { ChildRequest, ChildResult } from "./protocol/messages.ts";
+export { readResult } from "./protocol/read-result.ts";

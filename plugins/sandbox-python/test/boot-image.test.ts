@@ -26,7 +26,7 @@ test("an image that went through a file makes any memory what it was, and emptie
       const image = readBootImage(path);
       expect([image.stackPointer, image.handler]).toEqual([stackPointer, handler]);
       const now = new Uint8Array(before.length + grown * PAGE).fill(7);
-      image.memory.restore(now);
+      image.memory.restore(now, now.length);
       expect(Buffer.compare(now, Buffer.concat([before, new Uint8Array(grown * PAGE)]))).toBe(0);
     }),
     { numRuns: 50 },

@@ -82,6 +82,21 @@ describeKinds("what programs use in Python", (sandbox) => {
     expect(results.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
   });
 
+  test("what a program may use does not depend on those before it", async () => {
+    const limits = { memoryBytes: 16_000_000, wallMs: 60_000 };
+    const all = async (code: string, more = {}): Promise<string[]> => (await Promise.all(Array.from({ length: 6 }, () => sandbox().run({ code, limits: { ...limits, ...more } })))).map(({ verdict }) => verdict);
+    const verdicts = [];
+    for (let round = 0; round < 2; round++) {
+      verdicts.push(await all("x = bytearray(60_000_000)", { memoryBytes: 64_000_000 }), await all("x = bytearray(40_000_000)"), await all("x = bytearray(4_000_000)"));
+    }
+    expect(verdicts.map((each) => [...new Set(each)])).toEqual([["ok"], ["memory-limit"], ["ok"], ["ok"], ["memory-limit"], ["ok"]]);
+  });
+
+  test("files take 32 MB together; what is written anew or removed takes no more", async () => {
+    const code = "import os\nfor n in range(60):\n    with open('again', 'wb') as file: file.write(b'x' * 1_000_000)\n    with open('gone', 'wb') as file:\n        file.write(b'y')\n        file.write(b'y' * 1_000_000)\n        file.truncate(10)\n    assert open('gone', 'rb').read() == b'y' * 10\n    os.remove('gone')\nprint(os.path.getsize('again'))\ntry:\n    for n in range(40): open(f'more{n}', 'wb').write(b'x' * 1_000_000)\nexcept OSError as e: print(e.errno in (28, 51))";
+    expect(await sandbox().run({ code, limits: { wallMs: 60_000 } })).toMatchObject({ verdict: "ok", stdout: "1000000\nTrue\n" });
+  });
+
   test("inputs of a session have limits of their own", async () => {
     const session = await sandbox().session({ limits: { cpuMs: 1000, memoryBytes: 64_000_000 } });
     const limits = { cpuMs: 5000, memoryBytes: 128_000_000 };

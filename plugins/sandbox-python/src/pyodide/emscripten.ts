@@ -36,6 +36,7 @@ export interface Fs {
   currentPath: string;
   ErrnoError: new (errno: number) => Error;
   createNode(parent: FsNode, ...rest: unknown[]): FsNode;
+  destroyNode(node: FsNode): void;
   isDir(mode: number): boolean;
   isFile(mode: number): boolean;
   mkdirTree(path: string): void;
@@ -73,6 +74,7 @@ export interface EmscriptenModule {
   _Py_Version: number;
   _malloc: CFunction;
   _free: CFunction;
+  _sbrk: CFunction;
   _PyImport_ImportModule: CFunction;
   _PyObject_GetAttrString: CFunction;
   _PyObject_CallNoArgs: CFunction;

@@ -36,28 +36,50 @@ export class FileSystem {
     };
     const charge = (bytes: number): void => {
       if (bytes > this.#leftBytes) refuse(ENOSPC);
-      this.#leftBytes -= Math.max(0, bytes);
+      this.#leftBytes -= bytes;
     };
-    const { createNode } = FS;
+    const { createNode, destroyNode } = FS;
     FS.createNode = (...args) => {
       charge(NODE_BYTES);
       return createNode(...args);
     };
-    for (const name of ["expandFileStorage", "resizeFileStorage"] as const) {
-      const original = MEMFS[name];
-      MEMFS[name] = (node, size) => {
-        if (this.#lasting.has(node)) refuse(EROFS);
-        charge(size - (node.contents?.length as number));
-        original(node, size);
-      };
-    }
+    FS.destroyNode = (node) => {
+      const isOpen = FS.streams.some((stream) => stream?.node === node);
+      if (!isOpen) charge(-NODE_BYTES - (node.contents instanceof Uint8Array ? node.contents.length : 0));
+      destroyNode(node);
+    };
+    // Emscripten's own make a copy for each eighth by which a file grows, and for each change of its length: much garbage.
+    MEMFS.expandFileStorage = (node, size) => {
+      if (this.#lasting.has(node)) refuse(EROFS);
+      const old = node.contents as Uint8Array;
+      if (size <= old.length) return;
+      const capacity = Math.max(size, Math.min(2 * old.length, old.length + this.#leftBytes));
+      charge(capacity - old.length);
+      const contents = new Uint8Array(capacity);
+      contents.set(old.subarray(0, node.usedBytes));
+      node.contents = contents;
+    };
+    MEMFS.resizeFileStorage = (node, size) => {
+      if (this.#lasting.has(node)) refuse(EROFS);
+      MEMFS.expandFileStorage(node, size);
+      (node.contents as Uint8Array).fill(0, Math.min(size, node.usedBytes as number), node.usedBytes);
+      node.usedBytes = size;
+    };
     const files = MEMFS.ops_table.file.stream;
     const { write } = files;
     files.write = (stream, ...rest) => {
-      if (this.#lasting.has(stream.node)) refuse(EROFS);
-      charge(stream.node.usedBytes === 0 ? (rest[2] as number) : 0);
+      const { node } = stream;
+      if (this.#lasting.has(node)) refuse(EROFS);
+      // What is written to an empty file takes the place of its contents.
+      const [, , length, position] = rest as [unknown, unknown, number, number];
+      if (node.usedBytes === 0 && position === 0 && length > 0) charge(length - (node.contents as Uint8Array).length);
       return write(stream, ...rest);
     };
+  }
+
+  /** How much it may still grow. */
+  get leftBytes(): number {
+    return this.#leftBytes;
   }
 
   /** How much more the file system may grow. */

@@ -12,6 +12,9 @@ import type { WasmGlobal, WasmInstance } from "./web-assembly.ts";
 /** Memory grows by at least this much: each step costs time, and what is not touched costs no memory. */
 const GROWTH_STEP = 16 * 1024 * 1024;
 
+/** Of a program's files, as in the kind `native`. */
+const FILE_BYTES = 32 * 1024 * 1024;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -35,6 +38,7 @@ export class Interpreter {
   #handler = 0;
   #image: InterpreterImage | undefined;
   #maxBytes = Number.POSITIVE_INFINITY;
+  #startBytes = 0;
 
   private constructor(module: EmscriptenModule, instance: WasmInstance, seal: Seal) {
     this.#module = module;
@@ -105,7 +109,7 @@ export class Interpreter {
 
   /** Goes back to an image. */
   restore(image: InterpreterImage): void {
-    image.memory.restore(this.#module.HEAPU8);
+    image.memory.restore(this.#module.HEAPU8, this.#breakBytes);
     this.#files.restore(image.files);
     this.#stackPointer.value = image.stackPointer;
   }
@@ -121,10 +125,24 @@ export class Interpreter {
     return this.#module.HEAPU8.length - (this.#image?.memory.length ?? 0);
   }
 
-  /** By how much memory may grow. */
+  /** By how much memory may be larger than that of a new interpreter. It is the same for every program, whatever an earlier one has left of memory. */
   limit(bytes: number): void {
-    this.#maxBytes = this.#module.HEAPU8.length + bytes;
-    this.#files.limit(bytes);
+    const { length } = (this.#image as InterpreterImage).memory;
+    this.#maxBytes = length + bytes;
+    this.#startBytes = this.#breakBytes;
+    this.#files.limit(FILE_BYTES);
+    const surplus = this.#module.HEAPU8.length - this.#maxBytes;
+    if (surplus > 0 && this.#breakBytes <= length) this.#module._sbrk(surplus);
+  }
+
+  /** Bytes that the program uses beyond those of when it was limited, its files included. */
+  get usedBytes(): number {
+    return Math.max(0, this.#breakBytes - this.#startBytes) + FILE_BYTES - this.#files.leftBytes;
+  }
+
+  /** Where the part of memory ends that Python has asked for so far; behind it nothing has been written. */
+  get #breakBytes(): number {
+    return this.#module._sbrk(0) >>> 0;
   }
 
   /** Memory is to have `bytes`. Returns 1 if it has. */
@@ -150,7 +168,7 @@ export class Interpreter {
   #load({ memory, stackPointer, handler }: BootImage): void {
     const missing = memory.length - this.#module.HEAPU8.length;
     if (missing > 0) this.#module.growMemory(memory.length);
-    memory.restore(this.#module.HEAPU8);
+    memory.restore(this.#module.HEAPU8, memory.length);
     this.#stackPointer.value = stackPointer;
     this.#handler = handler;
   }

@@ -22,13 +22,16 @@ export class MemoryImage {
     return new MemoryImage(memory.length, runsOf(memory));
   }
 
-  /** Makes `memory` what it was. What it has grown by since, which cannot be taken back, becomes zeros. */
-  restore(memory: Uint8Array): void {
+  /**
+   * Makes `memory` what it was. What it has grown by since, which cannot be taken back, becomes zeros.
+   * @param end behind which nothing has been written: writing zeros there would make it resident
+   */
+  restore(memory: Uint8Array, end: number): void {
     for (const { start, end, bytes } of this.runs) {
       if (bytes === undefined) memory.fill(0, start, end);
       else memory.set(bytes, start);
     }
-    memory.fill(0, this.length);
+    if (end > this.length) memory.fill(0, this.length, end);
   }
 }
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { Link } from "./link.ts";
-import { type Ending, PLAYER_FD, type PlayerRequest } from "./player-protocol.ts";
+import { type Ending, PLAYER_FD, type PlayerRequest, type Usage } from "./player-protocol.ts";
 
 /** The submission has ended: nothing more can be asked of it. */
 export class PlayerEnded extends Error {
@@ -26,8 +26,10 @@ interface Handle {
 
 /** The supervisor's side of a player's process. */
 export class PlayerProcess {
-  /** Processor time of its submission, as far as it has been heard. */
-  cpuMs = 0;
+  /** Of its submission, as far as it has been heard. */
+  usage: Usage = { cpuMs: 0, usedBytes: 0, grownBytes: 0 };
+  /** Its process has ended. */
+  isGone = false;
   onOutput: (stream: "stdout" | "stderr", text: string) => void = () => {};
   readonly #process: ChildProcess;
   readonly #link: Link;
@@ -56,6 +58,7 @@ export class PlayerProcess {
   /** Says what needs no answer now. */
   tell(request: PlayerRequest, content = ""): void {
     this.#isPristine = false;
+    if (request === "begin") this.usage = { ...this.usage, cpuMs: 0, usedBytes: 0 };
     this.#link.write(`${request}\n${content}`);
   }
 
@@ -70,9 +73,13 @@ export class PlayerProcess {
     const [kind, said = ""] = this.#heard();
     const line = said.indexOf("\n");
     const text = said.slice(line + 1);
-    if (line > 0) this.cpuMs = Number(said.slice(0, line));
+    if (line > 0) {
+      const [cpuMs = 0, usedBytes = 0, grownBytes = 0] = said.slice(0, line).split(" ").map(Number);
+      this.usage = { cpuMs, usedBytes, grownBytes };
+    }
     if (kind === "answer") return text;
-    throw new PlayerEnded(kind === "ended" ? (JSON.parse(text) as Ending) : GONE);
+    this.isGone = kind !== "ended";
+    throw new PlayerEnded(this.isGone ? GONE : endingIn(text));
   }
 
   /** The answer to a snapshot or a restore. */
@@ -98,6 +105,15 @@ export class PlayerProcess {
       const end = rest.indexOf("\n");
       this.onOutput(rest.slice(0, end) === "stdout" ? "stdout" : "stderr", rest.slice(end + 1));
     }
+  }
+}
+
+/** What an interpreter that is broken may say instead is no way to end, either. */
+function endingIn(text: string): Ending {
+  try {
+    return (JSON.parse(text) as Ending | null) ?? GONE;
+  } catch {
+    return GONE;
   }
 }
 

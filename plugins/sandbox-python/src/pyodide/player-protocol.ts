@@ -11,9 +11,18 @@ export type ChildRole = "any" | "session";
  * `player`, which is answered. `reset`: the submission is over. `snapshot` and `restore`: of the interpreter, by number; answered.
  *
  * A player says `pristine` when it has started and after each reset, `output` with the name of a stream and text at any time, and to `python` either
- * `answer` or `ended` with an Ending, each behind a line with the processor time of the submission in milliseconds. One that cannot be pristine again ends.
+ * `answer` or `ended` with an Ending, each behind a line with the Usage of the submission.
  */
 export type PlayerRequest = "begin" | "python" | "reset" | "snapshot" | "restore";
+
+/** Of a submission so far: three numbers with spaces between them. */
+export interface Usage {
+  readonly cpuMs: number;
+  /** Memory that it uses, and its files. */
+  readonly usedBytes: number;
+  /** By how much the interpreter is larger than a new one, for this submission and earlier ones. */
+  readonly grownBytes: number;
+}
 
 /** How a submission ended that gave no answer any more. */
 export interface Ending {

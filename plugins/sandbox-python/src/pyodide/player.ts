@@ -9,9 +9,6 @@ import { Link } from "./link.ts";
 import { type Ending, PLAYER_FD, type PlayerRequest } from "./player-protocol.ts";
 import { pythonFolder } from "./python-folder.ts";
 
-/** With more memory than this beyond what it had when new, emptying it takes longer than a new process is worth. */
-const MOST_GROWTH = 192 * 1024 * 1024;
-
 const link = new Link(PLAYER_FD);
 const interpreter = await Interpreter.start(pythonFolder(), readBootImage(process.argv[2] as string));
 interpreter.begin("player");
@@ -32,7 +29,6 @@ function serve(): void {
         break;
       case "reset":
         interpreter.reset();
-        if (interpreter.grownBytes > MOST_GROWTH) return;
         link.write("pristine");
         break;
       case "snapshot":
@@ -59,11 +55,16 @@ function ask(message: string): string {
   try {
     const answer = interrupter.run(() => interpreter.ask(message));
     interpreter.streams.flush();
-    return `answer\n${interrupter.cpuMs()}\n${answer}`;
+    return `answer\n${usage()}\n${answer}`;
   } catch (error) {
     interpreter.streams.flush();
-    return `ended\n${interrupter.cpuMs()}\n${JSON.stringify(endingOf(error))}`;
+    return `ended\n${usage()}\n${JSON.stringify(endingOf(error))}`;
   }
+}
+
+/** As a Usage of the protocol. */
+function usage(): string {
+  return `${interrupter.cpuMs()} ${interpreter.usedBytes} ${interpreter.grownBytes}`;
 }
 
 /** How a program ended that gave no answer. */

@@ -1,6 +1,7 @@
 // The child that the pool starts: the trusted half of the kind `pyodide`. It carries out requests, runs the tests in an interpreter of its own, and has
 // submissions run by a player, which is a process of its own.
-import { type Answer, type ChildRequest, type ChildResult, serveRequests } from "@mrlm/sandbox/child";
+import { type Answer, type ChildRequest, type ChildResult, readResult, serveRequests } from "@mrlm/sandbox/child";
+import type { JsonValue } from "@mrlm/spec";
 import { readBootImage } from "./boot-image.ts";
 import { JudgeInterpreter } from "./judge-interpreter.ts";
 import { PlayerEnded, PlayerProcess } from "./player-process.ts";
@@ -12,12 +13,19 @@ const [image, role] = process.argv.slice(2) as [string, ChildRole];
 
 /** Characters of an outcome; an honest player says no more (`LONGEST` of codec.py). */
 const LONGEST = 8 * 1024 * 1024;
+/** A player that has grown by more is not worth emptying: a new child takes less time. */
+const MOST_GROWTH = 192 * 1024 * 1024;
+/**
+ * Memory that this process and its player may take for themselves while a submission runs: code that V8 compiles, values on their way to the tests, files. The interpreter
+ * keeps the limits of a submission by itself, to the byte, so that what the processes weigh at a moment decides no verdict.
+ */
+const OWN_BYTES = 192 * 1024 * 1024;
 
 // Both start at the same time.
 let player = new PlayerProcess(entry, image);
 const judge = role === "session" ? undefined : await JudgeInterpreter.start(readBootImage(image));
 if (!player.isPristine()) throw new Error("The player's process did not start.");
-serveRequests(carryOut);
+serveRequests(carryOut, { ownBytes: OWN_BYTES });
 
 function carryOut(request: ChildRequest, answer: Answer): ChildResult {
   switch (request.op) {
@@ -38,17 +46,23 @@ function carryOut(request: ChildRequest, answer: Answer): ChildResult {
 
 /** A submission in an interpreter that nobody has used. Afterwards the player makes itself new, while the parent reads the result. */
 function fresh(answer: Answer, act: () => ChildResult, { isKept = false } = {}): ChildResult {
-  // It has ended by itself if it could not be made new.
   if (!player.isPristine()) player = new PlayerProcess(entry, image);
   if (!player.isPristine()) throw new Error("The player's process did not start.");
   const result = inSession(answer, act);
-  if (!isKept) player.tell("reset");
-  return { ...result, cpuMs: player.cpuMs, spent: false };
+  const spent = player.isGone || player.usage.grownBytes > MOST_GROWTH;
+  if (!isKept && !spent) player.tell("reset");
+  return { ...result, spent };
 }
 
 /** What an interpreter that was stopped in the middle holds is of no use to a session. */
 function inSession(answer: Answer, act: () => ChildResult): ChildResult {
   player.onOutput = (stream, text) => void answer.output(stream, text);
+  const result = endOf(act);
+  const { cpuMs, usedBytes } = player.usage;
+  return { ...result, cpuMs, peakMemoryBytes: usedBytes };
+}
+
+function endOf(act: () => ChildResult): ChildResult {
   try {
     return act();
   } catch (error) {
@@ -81,7 +95,10 @@ function end(): ChildResult {
   // To read this would outlast the deadline.
   if (answer.length > LONGEST) return { verdict: "killed" };
   try {
-    return (JSON.parse(answer) ?? {}) as ChildResult;
+    const result = readResult(JSON.parse(answer) as JsonValue);
+    // A value that is nested too deeply to be written again would break the answer to the parent.
+    JSON.stringify(result.value);
+    return result;
   } catch {
     return { verdict: "killed" };
   }
