@@ -4,8 +4,8 @@ import { describeKinds } from "./support/kinds.ts";
 
 const corpora = readCorpora(new URL("hostile/", import.meta.url));
 
-test("there are at least 80 hostile programs", () => {
-  expect(corpora.flatMap(({ programs }) => programs).length).toBeGreaterThanOrEqual(80);
+test("there are at least 200 hostile programs", () => {
+  expect(corpora.flatMap(({ programs }) => programs).length).toBeGreaterThanOrEqual(200);
 });
 
 describeKinds("hostile programs in Python", (sandbox) => {

@@ -10,17 +10,21 @@ and prints as those types do, whoever wrote the text.
     {"b": "6162"} bytes         {"B": "6162"} bytearray              {"u": "..."} str with lone surrogates
     {"c": [re, im]} complex     {"r": [start, stop, step]} range     {"I": [...]} iterator, generator
     {"k": [...]} dict keys      {"v": [...]} dict values             {"x": [name, arguments]} a type of the standard library
+    {"e": name} Ellipsis, NotImplemented, or a built-in type         {"n": [name, fields, items]} named tuple
     {"a": n} the argument number n of the call that this is the result of
-    {"o": [id, class]} an object that stays where it is, by its number
+    {"o": [id, class, special methods]} an object that stays where it is, by its number; {"g": [id, class]} a generator, {"w": [id, class]} a coroutine
+    {"p": name} an entry point of the submission
 """
 
+import array
+import builtins
 import collections
 import datetime
 import decimal
 import fractions
+import functools
 import json
 import math
-import sys
 
 # Longest text that is read or written, in characters; the tree of it takes at most about twenty times as many bytes.
 LONGEST = 8 << 20
@@ -28,6 +32,8 @@ LONGEST = 8 << 20
 MOST_ITEMS = 1_000_000
 # Levels of containers: a limit of our own, below the recursion limits of both sides.
 DEEPEST = 150
+# Of a named tuple.
+_MOST_FIELDS = 64
 # Integers with more bits travel in base 16.
 DECIMAL_BITS = 4096
 
@@ -96,7 +102,13 @@ def _tagged(value, refer, depth):
     writer = _WRITERS.get(kind)
     if writer is not None:
         return writer(value, lambda item: _tagged(item, refer, depth - 1))
-    if kind.__module__ != "builtins":
+    if kind is type or kind in _SINGLETONS:
+        name = value.__name__ if kind is type else repr(value)
+        if _NAMED.get(name) is value:
+            return {"e": name}
+    elif kind.__module__ != "builtins":
+        if _is_named_tuple(kind):
+            return {"n": [_name(kind), [*kind._fields], [_tagged(item, refer, depth - 1) for item in tuple.__iter__(value)]]}
         base = _plain_base(kind)
         if base is not None:
             return _tagged(_stripped(base, value), refer, depth)
@@ -113,6 +125,12 @@ def _text(value):
     except UnicodeEncodeError:
         return {"u": value.encode("utf-32-le", "surrogatepass").hex()}
     return value
+
+
+def _is_named_tuple(kind):
+    """Of `collections.namedtuple` or `typing.NamedTuple`: nothing but a tuple with names."""
+    fields = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
+    return type(fields) is tuple and len(fields) <= _MOST_FIELDS and kind.__eq__ is tuple.__eq__ and kind.__hash__ is tuple.__hash__
 
 
 def _plain_base(kind):
@@ -158,6 +176,12 @@ def _drained(value, tag):
     return {"I": found}
 
 
+def _factory(value):
+    """What makes the missing entries of a defaultdict, where it is a built-in type; other factories are code."""
+    factory = value.default_factory
+    return factory.__name__ if type(factory) is type and _FACTORIES.get(factory.__name__) is factory else None
+
+
 def _library(name, *arguments):
     return {"x": [name, list(arguments)]}
 
@@ -179,19 +203,22 @@ _WRITERS = {
     fractions.Fraction: lambda value, tag: _library("Fraction", tag(value.numerator), tag(value.denominator)),
     collections.Counter: lambda value, tag: _library("Counter", _pairs(value, tag)),
     collections.OrderedDict: lambda value, tag: _library("OrderedDict", _pairs(value, tag)),
-    # Its factory is code; an empty entry more or less does not make two of them differ.
-    collections.defaultdict: _pairs,
+    collections.defaultdict: lambda value, tag: _library("defaultdict", _factory(value), _pairs(value, tag)),
     collections.deque: lambda value, tag: _library("deque", [tag(item) for item in value], value.maxlen),
+    array.array: lambda value, tag: _library("array", value.typecode, [tag(item) for item in value]),
     datetime.date: lambda value, tag: _library("date", value.isoformat()),
     datetime.time: lambda value, tag: _library("time", value.isoformat()),
     datetime.datetime: lambda value, tag: _library("datetime", value.isoformat()),
     datetime.timedelta: lambda value, tag: _library("timedelta", value.days, value.seconds, value.microseconds),
 }
+# Those that end, and run no code while they are read. All others stay where they are, and give one item after the other.
 for _iterator in (
-    iter([]), iter(()), iter(""), iter(b""), iter(set()), iter({}), iter({}.values()), iter({}.items()), iter(range(0)), reversed([]),
-    map(abs, ()), filter(None, ()), zip(), enumerate(()), (_ for _ in ()),
+    iter([]), iter(()), iter(""), iter("\u0100"), iter(b""), iter(bytearray()), iter(set()), iter({}), iter({}.values()), iter({}.items()), iter(range(0)), iter(range(1 << 80)),
+    iter(collections.deque()), reversed([]), reversed({}), reversed({}.values()), reversed({}.items()),
 ):
     _WRITERS[type(_iterator)] = _drained
+_SINGLETONS = frozenset({type(...), type(NotImplemented)})
+_NAMED = {name: value for name, value in vars(builtins).items() if type(value) is type} | {"Ellipsis": ..., "NotImplemented": NotImplemented, "NoneType": type(None)}
 
 
 def _untagged(tree, resolve):
@@ -204,7 +231,7 @@ def _untagged(tree, resolve):
     if len(tree) != 1:
         raise NotPlain("not the text of a value: an unknown tag")
     ((tag, payload),) = tree.items()
-    if tag in "ao":
+    if tag in _REFERENCES:
         if resolve is None:
             raise NotPlain("not the text of a value: a reference out of place")
         return resolve(tag, payload)
@@ -255,13 +282,41 @@ def _read_decimal(text):
     return value
 
 
+def _read_named(payload, resolve):
+    name, fields, items = payload
+    if type(name) is not str or len(fields) > _MOST_FIELDS or len(fields) != len(items) or not all(type(field) is str for field in fields):
+        raise NotPlain("not the text of a value: a named tuple")
+    return _named_tuple(name, tuple(fields))._make(_untagged(items, resolve))
+
+
+@functools.lru_cache(maxsize=256)
+def _named_tuple(name, fields):
+    return collections.namedtuple(name, fields)
+
+
+def _read_defaultdict(factory, entries):
+    if factory is None:
+        return entries
+    return collections.defaultdict(_FACTORIES[factory], entries)
+
+
+def _read_array(typecode, items):
+    if type(typecode) is not str or len(typecode) != 1:
+        raise NotPlain("not the text of a value: an array")
+    return array.array(typecode, items)
+
+
 def _read_fraction(numerator, denominator):
     if type(numerator) is not int or type(denominator) is not int:
         raise NotPlain("not the text of a value: a Fraction")
     return fractions.Fraction(numerator, denominator)
 
 
+_REFERENCES = frozenset("aogwp")
+_FACTORIES = {kind.__name__: kind for kind in (int, float, str, list, dict, set, tuple, bool)}
 _LIBRARY = {
+    "defaultdict": _read_defaultdict,
+    "array": _read_array,
     "Decimal": _read_decimal,
     "Fraction": _read_fraction,
     "Counter": collections.Counter,
@@ -287,6 +342,8 @@ _READERS = {
     "B": _of_str(bytearray.fromhex),
     "u": _of_str(lambda text: bytes.fromhex(text).decode("utf-32-le", "surrogatepass")),
     "c": _read_complex,
+    "e": _of_str(_NAMED.__getitem__),
+    "n": _read_named,
     "r": _read_range,
     "x": _read_library,
 }

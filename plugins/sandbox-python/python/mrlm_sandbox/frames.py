@@ -38,9 +38,11 @@ class FrameReader:
         return text
 
     def read(self):
-        """Reads what there is; False at the end. Waits if the descriptor does."""
+        """Reads what there is; False at the end. Waits if the descriptor does. Raises FrameTooLong when more is here than a frame may have, and nobody takes it."""
         count = os.readv(self._fd, [_chunk])
         self._buffer += _chunk[:count]
+        if len(self._buffer) > self._longest + len(_chunk):
+            raise FrameTooLong
         return count > 0
 
     def wait(self):

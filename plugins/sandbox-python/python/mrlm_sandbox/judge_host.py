@@ -4,7 +4,7 @@ import json
 import os
 
 from .judge import Judge, SuiteBroken
-from .proxies import PlayerEnded
+from .remote import PlayerEnded
 
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _CHUNK = 1 << 16

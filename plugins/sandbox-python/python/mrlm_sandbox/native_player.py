@@ -13,10 +13,11 @@ READY = "ready"
 # Address space that is given back when a submission has used up all of its own: to say that takes some. No page of it is ever written to.
 _reserve = mmap.mmap(-1, 4 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 _NO_MEMORY = {
-    "call": 'raised\n{"kinds":["MemoryError","Exception"],"arguments":"[]","fault":{"name":"MemoryError","message":"","trace":"MemoryError"}}',
+    "call": 'raised\n{"kinds":["MemoryError"],"arguments":"[]","fault":{"name":"MemoryError","message":"","trace":"MemoryError"}}',
     "load": '{"verdict":"memory-limit"}',
 }
-_NO_MEMORY.update(attribute=_NO_MEMORY["call"], run=_NO_MEMORY["load"], open=_NO_MEMORY["load"], evaluate=_NO_MEMORY["load"])
+_NO_MEMORY.update(dict.fromkeys(("attribute", "set", "instance", "wait", "pull", "throw", "leave"), _NO_MEMORY["call"]))
+_NO_MEMORY.update(dict.fromkeys(("run", "open", "evaluate"), _NO_MEMORY["load"]))
 
 
 def play(channel, base):

@@ -3,14 +3,16 @@ zygote forks."""
 
 import json
 
-from . import codec, frames
+from . import codec, frames, outcomes
 from .judge import Judge, SuiteBroken
-from .proxies import PlayerEnded
+from .remote import PlayerEnded
 from .supervised_player import SupervisedPlayer
 
 
 # Characters of output in one frame: the parent takes none of any length, and JSON makes twelve characters of some.
 _LONGEST_PIECE = 1 << 20
+# That reading the longest answer takes here.
+_READING_BYTES = 20 * codec.LONGEST
 
 
 class Server:
@@ -27,8 +29,8 @@ class Server:
         for player in (self._player, self._spare):
             if player is not None:
                 player.get_ready()
-        # The parent measures memory when a request begins: its player and the next one may be forked before that, or after.
-        self._send({"type": "ready", "ownBytes": 2 * self._zygote.resident_bytes})
+        # The parent measures memory when a request begins: its player and the next one may be forked before that, or after. The kernel keeps a player's limit.
+        self._send({"type": "ready", "ownBytes": 2 * self._zygote.resident_bytes + _READING_BYTES})
         while (text := self._requests.wait()) is not None:
             self._request = json.loads(text)
             try:
@@ -58,21 +60,25 @@ class Server:
 
     def _test(self):
         suite = self._request["suite"]
-        self._begin("load", self._request["submission"])
-        # While the submission starts.
-        try:
-            codes = self._judge.compile(suite)
-        except SuiteBroken as error:
-            raise RuntimeError(str(error)) from None
-        loaded = self._guard(self._ended)
+
+        def load():
+            self._begin("load", self._request["submission"])
+            # While the submission starts.
+            try:
+                self._codes = self._judge.compile(suite)
+            except SuiteBroken as error:
+                raise RuntimeError(str(error)) from None
+            return self._ended()
+
+        loaded = self._guard(load)
         if loaded["verdict"] != "ok" or "exitCode" in loaded:
             return loaded
         self._say("testing")
-        return self._guard(lambda: self._judged(suite, codes) or loaded)
+        return self._guard(lambda: self._judged(suite) or loaded)
 
-    def _judged(self, suite, codes):
+    def _judged(self, suite):
         player = self._player
-        self._judge.run(suite, codes, player.ask, lambda index, result: self._say("tested", index=index, result=result))
+        self._judge.run(suite, self._codes, player.ask, lambda index, result: self._say("tested", index=index, result=result))
         return player.ending
 
     def _begin(self, kind, submission):
@@ -86,14 +92,7 @@ class Server:
         return self._ended()
 
     def _ended(self):
-        text = self._player.answer()
-        # An honest player says no more; to read this would outlast the deadline.
-        if len(text) > codec.LONGEST:
-            return {"verdict": "killed"}
-        answer = json.loads(text)
-        if type(answer) is not dict or answer.get("verdict") not in ("ok", "error", "memory-limit"):
-            return {"verdict": "killed"}
-        return answer
+        return outcomes.read(self._player.answer())
 
     def _guard(self, act):
         """The result of `act`, or how the submission ended instead; with what it has printed."""
@@ -102,7 +101,7 @@ class Server:
         except PlayerEnded:
             result = self._player.ending
         except (ValueError, RecursionError, MemoryError):
-            result = {"verdict": "killed"}
+            result = dict(outcomes.BROKEN)
         for name, text in self._player.printed().items():
             for start in range(0, len(text), _LONGEST_PIECE):
                 self._say("output", stream=name, text=text[start : start + _LONGEST_PIECE])

@@ -5,15 +5,20 @@ A message is lines of text, of which the first names its kind; the others are JS
 """
 
 import atexit
+import builtins
 import json
 import threading
+import time
 
-from . import codec, faults
+from . import codec, errors, faults
 from .objects import Objects
 from .script import Script
 
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _loads = json.JSONDecoder().decode
+# Of items that are read ahead.
+_AHEAD_SECONDS = 0.005
+_AHEAD_CHARACTERS = 1 << 20
 
 
 class Player:
@@ -21,7 +26,8 @@ class Player:
 
     def __init__(self):
         self._script = Script()
-        self._objects = Objects()
+        self._objects = Objects(lambda: self._script.globals)
+        self._last = None
 
     def handle(self, message):
         """The answer to a message."""
@@ -70,17 +76,73 @@ class Player:
             return answer
         except codec.NotPlain as error:
             return "unplain\n" + _dumps(str(error))
+        except StopIteration as error:
+            return self._ended(error) if target[0] == "@" else self._raised(error)
+        except BaseException as error:  # noqa: BLE001
+            return self._raised(error)
+
+    def _guarded(self, act):
+        """The text of what `act` returns, or of what it raises."""
+        try:
+            return "value\n" + codec.encode(act(), self._objects.refer)
+        except codec.NotPlain as error:
+            return "unplain\n" + _dumps(str(error))
         except BaseException as error:  # noqa: BLE001
             return self._raised(error)
 
     def _attribute(self, target, name):
         """An attribute of an object that the tests hold, or of a function or class of the submission."""
+        return self._guarded(lambda: getattr(self._find(target), name))
+
+    def _set(self, target, name, value):
+        return self._guarded(lambda: setattr(self._find(target), name, codec.decode(value, self._objects.resolve)))
+
+    def _instance(self, value, name):
+        """Whether an object is an instance of a class of the submission."""
+        return self._guarded(lambda: isinstance(codec.decode(value, self._objects.resolve), self._find(name)))
+
+    def _wait(self, target):
+        """What a coroutine returns."""
+        import asyncio
+
+        async def run():
+            return await self._find(target)
+
+        return self._guarded(lambda: asyncio.run(run()))
+
+    def _pull(self, target, count):
+        """The next items of an iterator. Those that are read ahead are no more than take a few milliseconds, and fit into an answer."""
+        texts, length, end = [], 0, ""
+        deadline = time.perf_counter() + _AHEAD_SECONDS
+        iterator = self._find(target)
+        while len(texts) < int(count) and length < _AHEAD_CHARACTERS and (not texts or time.perf_counter() < deadline):
+            try:
+                texts.append(codec.encode(next(iterator), self._objects.refer))
+                length += len(texts[-1])
+            except BaseException as error:  # noqa: BLE001
+                end = "\n" + self._ended(error)
+                break
+        return f"items\n[{','.join(texts)}]{end}"
+
+    def _throw(self, target, told):
+        """Raises an exception of the tests inside a generator."""
         try:
-            return "value\n" + codec.encode(getattr(self._find(target), name), self._objects.refer)
-        except codec.NotPlain as error:
-            return "unplain\n" + _dumps(str(error))
+            return "value\n" + codec.encode(self._find(target).throw(_exception(_loads(told))), self._objects.refer)
         except BaseException as error:  # noqa: BLE001
-            return self._raised(error)
+            return self._ended(error)
+
+    def _leave(self, target, told):
+        """The end of a `with` of the tests. Whether what they have raised there is suppressed."""
+        told = _loads(told)
+        error = self._last if told == "raised" else None if told is None else _exception(told)
+        manager = self._find(target)
+        return self._guarded(lambda: bool(type(manager).__exit__(manager, None if error is None else type(error), error, None)))
+
+    def _ended(self, error):
+        """How an iterator or a generator ends."""
+        if isinstance(error, StopIteration):
+            return self._guarded(lambda: error.value).replace("value", "stop", 1)
+        return "unplain\n" + _dumps(str(error)) if isinstance(error, codec.NotPlain) else self._raised(error)
 
     def _flush(self):
         self._script.flush()
@@ -98,12 +160,15 @@ class Player:
         return getattr(found, attribute) if attribute else found
 
     def _raised(self, error):
-        kinds = [faults.name_of(kind) for kind in type(error).__mro__]
-        try:
-            arguments = codec.encode(list(error.args))
-        except Exception:  # noqa: BLE001
-            arguments = codec.encode([faults.message_of(error)])
-        return "raised\n" + _dumps({"kinds": kinds, "arguments": arguments, "fault": faults.describe(error, self._script.source)})
+        self._last = error
+        number = None if type(error).__module__ == "builtins" else self._objects.refer(error)["o"][0]
+        return "raised\n" + _dumps({**errors.told(error, self._objects.refer, number), "fault": faults.describe(error, self._script.source)})
+
+
+def _exception(told):
+    """An exception of the tests: of a built-in class."""
+    kind = next((kind for name in told["kinds"] if isinstance(kind := getattr(builtins, name, None), type)), Exception)
+    return kind(*codec.decode(told["arguments"]))
 
 
 def _told(outcome):
@@ -131,5 +196,11 @@ _ANSWERS = {
     "evaluate": Player._evaluate,
     "call": Player._call,
     "attribute": Player._attribute,
+    "set": Player._set,
+    "instance": Player._instance,
+    "wait": Player._wait,
+    "pull": Player._pull,
+    "throw": Player._throw,
+    "leave": Player._leave,
     "flush": Player._flush,
 }

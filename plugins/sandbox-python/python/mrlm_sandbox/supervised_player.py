@@ -7,8 +7,8 @@ import signal
 import socket
 import time
 
-from . import codec, frames, native_player
-from .proxies import PlayerEnded
+from . import codec, frames, native_player, outcomes
+from .remote import PlayerEnded
 
 # An answer holds one value, and the arguments that a call has changed.
 _LONGEST_ANSWER = 2 * codec.LONGEST + (1 << 16)
@@ -115,7 +115,7 @@ class SupervisedPlayer:
             while (text := self._reader.next()) is None:
                 self._wait(select.POLLIN)
         except frames.FrameTooLong:
-            self._end({"verdict": "killed"})
+            self._end(dict(outcomes.BROKEN))
         return text
 
     def printed(self):
@@ -182,6 +182,8 @@ class SupervisedPlayer:
             return self._reader.read()
         except BlockingIOError:
             return True
+        except frames.FrameTooLong:
+            self._end(dict(outcomes.BROKEN))
         except OSError:
             return False
 

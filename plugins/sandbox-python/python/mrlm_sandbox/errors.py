@@ -1,0 +1,63 @@
+"""What a submission raised, as data: its classes by name, its arguments and attributes, what caused it."""
+
+import builtins
+import sys
+
+from . import codec, faults
+
+OWN = "own:"
+# Of causes and contexts behind each other, and of exceptions in a group.
+LONGEST_CHAIN = 8
+MOST_IN_GROUP = 100
+_MOST_ATTRIBUTES = 100
+# Fields of built-in classes that are not among the arguments.
+FIELDS = ("name", "path", "filename", "filename2")
+_BUILT_IN = {id(kind): name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
+
+
+def told(error, refer, number=None, chain=LONGEST_CHAIN):
+    """`number`: that of the exception among the objects of the submission."""
+    found = {"kinds": [_name(kind) for kind in type(error).__mro__], "arguments": _arguments(error), "attributes": _attributes(error, refer), "text": faults.message_of(error)}
+    if number is not None:
+        found["number"] = number
+    if chain > 0:
+        cause, context = getattr(error, "__cause__", None), getattr(error, "__context__", None)
+        if isinstance(cause, BaseException):
+            found["__cause__"] = told(cause, refer, None, chain - 1)
+        if isinstance(context, BaseException) and context is not cause:
+            found["__context__"] = told(context, refer, None, chain // 2)
+        members = getattr(error, "exceptions", None)
+        if type(members) is tuple and all(isinstance(member, BaseException) for member in members[:MOST_IN_GROUP]):
+            found["members"] = [told(member, refer, None, chain // 2) for member in members[:MOST_IN_GROUP]]
+            found["arguments"] = codec.encode([faults.message_of(error) if type(error.message) is not str else error.message])
+    return found
+
+
+def _name(kind):
+    if id(kind) in _BUILT_IN:
+        return _BUILT_IN[id(kind)]
+    name, module = faults.name_of(kind), kind.__module__
+    return f"{module}.{name}" if type(module) is str and module.partition(".")[0] in sys.stdlib_module_names else OWN + name
+
+
+def _arguments(error):
+    try:
+        return codec.encode(list(error.args))
+    except Exception:  # noqa: BLE001 - not plain, or the submission's code.
+        return codec.encode([faults.message_of(error)])
+
+
+def _attributes(error, refer):
+    """What has been set on it, as texts by name."""
+    found = {}
+    try:
+        own = [*vars(error).items()][:_MOST_ATTRIBUTES]
+        fields = [(name, value) for name in FIELDS if (value := getattr(error, name, None)) is not None] if type(error).__module__ == "builtins" else []
+    except Exception:  # noqa: BLE001
+        return found
+    for name, value in own + fields:
+        try:
+            found[name] = codec.encode(value, refer)
+        except Exception:  # noqa: BLE001 - this one stays behind.
+            pass
+    return found

@@ -1,0 +1,244 @@
+"""The tests' side of what is asked of a submission."""
+
+import json
+import opcode
+
+from . import codec, errors, faults, iterators, proxies, raised
+
+_loads = json.JSONDecoder().decode
+_dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+_MUTABLE = (list, dict, set, bytearray)
+_SHOWN = 300
+_MOST_CLASSES = 1000
+_RAISE = opcode.opmap["RAISE_VARARGS"]
+
+
+class PlayerEnded(BaseException):
+    """The submission is gone: by a limit, or because it ended itself. No test can catch it for long."""
+
+
+class ResultRefused(TypeError):
+    """What the submission returned is not plain data, or no answer at all."""
+
+
+class Remote:
+    """The far side: asks, and remembers what a verdict needs to say."""
+
+    def __init__(self, ask, entry_points):
+        self._ask = ask
+        self.entry_points = {name: proxies.EntryPoints(self, name) for name in entry_points}
+        self._maker = raised.Maker(self._resolver(()), lambda number, name: self.attribute(f"@{number}", name), self.entry_points)
+        self._objects = {}
+        self._classes = {}
+        self.was_asked = False
+        self.ended = False
+        # While a verdict is put into words: objects are then shown without asking.
+        self.is_quiet = False
+        self.begin()
+
+    def begin(self):
+        """A test begins."""
+        self.last = self.raised = self.fault = None
+
+    def call(self, target, args, kwargs, stops=False):
+        """Calls `target` over there, and applies to the arguments what it changed in them. `stops`: it may raise StopIteration."""
+        given = [list(args), kwargs]
+        answer = self._answer(f"call\n{target}\n{codec.encode(given, proxies.tag)}")
+        self.last = None
+        result = self._result(answer, args, stops)
+        if len(answer) > 2:
+            self._apply(answer[2], args, kwargs)
+        self.last = (target, args, kwargs, result)
+        return result
+
+    def _apply(self, text, args, kwargs):
+        try:
+            changed_args, changed_kwargs = codec.decode(text, self._resolver(args))
+            pairs = [*zip(args, changed_args), *((kwargs[key], new) for key, new in changed_kwargs.items() if key in kwargs)]
+        except (codec.NotPlain, TypeError, ValueError, AttributeError):
+            raise ResultRefused("what became of the arguments cannot be read") from None
+        for old, new in pairs:
+            _update(old, new)
+
+    def last_call(self):
+        """The last call that returned, for people; None if it raised."""
+        if self.last is None:
+            return None
+        target, args, kwargs, result = self.last
+        shown = _cut(", ".join([*map(_shown, args), *(f"{key}={_shown(value)}" for key, value in kwargs.items())]))
+        return f"{target}({shown}) returned {_shown(result)}"
+
+    def attribute(self, target, name):
+        return self._result(self._answer(f"attribute\n{target}\n{name}"))
+
+    def set_attribute(self, target, name, value):
+        self._result(self._answer(f"set\n{target}\n{name}\n{codec.encode(value, proxies.tag)}"))
+
+    def is_instance(self, value, name):
+        return self._result(self._answer(f"instance\n{codec.encode(value, proxies.tag)}\n{name}")) is True
+
+    def wait(self, number):
+        """What a coroutine returns."""
+        return self._result(self._answer(f"wait\n@{number}"))
+
+    def pull(self, number, count):
+        """Up to `count` items of an iterator, and the exception that ends it or None."""
+        answer = self._answer(f"pull\n@{number}\n{count}")
+        if answer[0] != "items":
+            return [], _raised_by(lambda: self._result(answer, (), True))
+        items = self._decoded(answer, 1)
+        if type(items) is not list or len(items) > count:
+            raise ResultRefused("the items of an iterator cannot be read")
+        return items, _raised_by(lambda: self._result(answer[2:], (), True)) if len(answer) > 2 else None
+
+    def throw(self, number, error):
+        return self._result(self._answer(f"throw\n@{number}\n{_dumps(_told(error))}"), (), True)
+
+    def leave(self, number, error):
+        """The end of a `with`. What the submission wants to suppress must have been raised by a statement of the tests: a failed check never is."""
+        told = None if error is None else "raised" if error is self.raised else _told(error)
+        suppresses = self._result(self._answer(f"leave\n@{number}\n{_dumps(told)}"))
+        return suppresses is True and error is not None and _is_raised_on_purpose(error)
+
+    def _answer(self, message):
+        if self.ended:
+            raise PlayerEnded
+        self.was_asked = True
+        try:
+            return self._ask(message).split("\n")
+        except PlayerEnded:
+            self.ended = True
+            raise
+
+    def _result(self, answer, args=(), stops=False):
+        kind = answer[0] if len(answer) > 1 else ""
+        if kind == "value":
+            return self._decoded(answer, 1, args)
+        if kind == "raised":
+            self._raise(answer[1], stops)
+        if kind == "unplain":
+            raise ResultRefused(_read_text(answer[1])[:_SHOWN])
+        if kind == "stop" and stops:
+            raise StopIteration(self._decoded(answer, 1))
+        raise ResultRefused("the answer is of no known kind")
+
+    def _decoded(self, answer, line, args=()):
+        try:
+            return codec.decode(answer[line], self._resolver(args))
+        except codec.NotPlain as error:
+            raise ResultRefused(str(error)) from None
+
+    def _resolver(self, args):
+        def resolve(kind, payload):
+            if kind == "a":
+                if type(payload) is not int or not 0 <= payload < len(args):
+                    raise codec.NotPlain("not the text of a value: an argument")
+                return args[payload]
+            return self._object(kind, *payload)
+
+        return resolve
+
+    def _object(self, kind, number, name, names=()):
+        """What stands for an object: the same for the same number."""
+        if type(number) is not int or type(name) is not str or kind not in "ogw":
+            raise codec.NotPlain("not the text of a value: an object")
+        if kind == "w":
+            return iterators.coroutine(self, number)
+        if number not in self._objects:
+            self._objects[number] = iterators.RemoteGenerator(self, number, name) if kind == "g" else self._class(name, names)(self, number)
+        return self._objects[number]
+
+    def _class(self, name, names):
+        key = (name, frozenset(name for name in names if type(name) is str))
+        if key not in self._classes:
+            if len(self._classes) == _MOST_CLASSES:
+                raise codec.NotPlain(f"the tests hold objects of more than {_MOST_CLASSES} classes")
+            self._classes[key] = proxies.class_of(*key)
+        return self._classes[key]
+
+    def _raise(self, text, stops):
+        try:
+            told = _loads(text)
+            fault = {key: told["fault"][key] for key in ("name", "message", "trace", "line") if key in told["fault"]}
+            fault.update((key, fault[key][:longest]) for key, longest in faults.LONGEST.items())
+            if not all(type(fault[key]) is str for key in ("name", "message", "trace")) or type(fault.get("line", 0)) is not int:
+                raise ValueError("a fault")
+            error = self._maker.make(told)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError, raised.Unreadable):
+            raise ResultRefused("what was raised cannot be read") from None
+        self.fault = fault
+        self.raised = error
+        raise self.raised
+
+
+def _raised_by(act):
+    try:
+        act()
+    except (PlayerEnded, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 - of the submission.
+        return error
+    return ResultRefused("the end of an iterator cannot be read")
+
+
+def _told(error):
+    """An exception of the tests. What an assertion says may be what is expected."""
+    return errors.told(error if not isinstance(error, AssertionError) else AssertionError(), None, None, 0)
+
+
+def _is_raised_on_purpose(error):
+    """Whether a statement `raise` of the tests raised it: nothing that went wrong in a check."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or isinstance(error, AssertionError):
+        return False
+    code = traceback.tb_frame.f_code
+    return code.co_filename.startswith(("<test", "<harness")) and code.co_code[traceback.tb_lasti] == _RAISE
+
+
+def _read_text(line):
+    try:
+        return str(_loads(line))
+    except (ValueError, RecursionError, MemoryError):
+        return "the answer cannot be read"
+
+
+def _update(old, new):
+    """Makes `old`, an argument of the tests, what the submission has made of its copy."""
+    kind = type(old)
+    if kind is not type(new):
+        return
+    if kind is list:
+        old[:] = [_kept(was, now) for was, now in zip(old, new)] + new[len(old) :]
+    elif kind is dict:
+        merged = {key: _kept(old[key], now) if key in old else now for key, now in new.items()}
+        old.clear()
+        old.update(merged)
+    elif kind is set:
+        old.clear()
+        old.update(new)
+    elif kind is bytearray:
+        old[:] = new
+    elif kind is tuple and len(old) == len(new):
+        for was, now in zip(old, new):
+            _update(was, now)
+
+
+def _kept(was, now):
+    """An inner container stays the object that it was: the tests may hold it by another name."""
+    if type(was) is type(now) and type(was) in _MUTABLE:
+        _update(was, now)
+        return was
+    return now
+
+
+def _shown(value):
+    try:
+        return _cut(repr(value))
+    except Exception:  # noqa: BLE001 - integers too long for decimal.
+        return type(value).__name__
+
+
+def _cut(text):
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
