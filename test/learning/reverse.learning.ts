@@ -17,6 +17,6 @@ describeWithEngine("the README's own example learns (skipped where `npm run setu
     expect(found.map(({ label }) => label)).toEqual(["start", "sft", "grpo"]);
     expect(found[0]?.greedy).toBeLessThan(0.1);
     expect(found[2]?.greedy).toBeGreaterThanOrEqual(0.9);
-    expect(found[2]?.sampled).toBeGreaterThan(found[1]?.sampled as number);
+    expect(found[2]?.sampled).toBeGreaterThan(0.85);
   }, 600_000);
 });

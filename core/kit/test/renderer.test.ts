@@ -98,6 +98,51 @@ describe("chatRenderer", () => {
     expect([dropped.kind, forgetful.decode(dropped.tokens)]).toEqual(["restart", "<|user|>sort 413902<|end|>\n<|assistant|>9<|end|>\n<|user|>no<|end|>\n<|assistant|>"]);
   });
 
+  test("M11: thinking that a template never shows restarts the segment: the sampled tokens have it, and no rendering does", () => {
+    const thought: Message = { role: "assistant", parts: [{ type: "thinking", text: "hm" }, { type: "text", text: "9" }] };
+    const tokens = Int32Array.from([...renderer.render([ask]).tokens, ...sampled(renderer, "<think>hm</think>9")]);
+    const next = renderer.extend(tokens, [ask, thought], [textMessage("user", "no")]);
+    expect([next.kind, renderer.decode(next.tokens)]).toEqual(["restart", "<|user|>sort 413902<|end|><|assistant|>9<|end|><|user|>no<|end|><|assistant|>"]);
+    // Without thinking nothing is left out.
+    expect(renderer.extend(tokens, [ask, say("9")], [textMessage("user", "no")]).kind).toBe("extend");
+  });
+
+  describe("M11: text that spells special tokens", () => {
+    const word = fc.oneof(fc.constantFrom("<|end|>", "<|user|>", "<|assistant|>", "<|pad|>", "<|e", "nd|>", "<answer>", "\uE000", "\uE0011\uE001"), fc.string({ unit: "grapheme-ascii", maxLength: 4 }));
+    const text = fc.array(word, { maxLength: 5 }).map((words) => words.join(""));
+    const wide = chatRenderer({ tokenizerFiles: characterTokenizerFiles({ alphabet: `${Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join("")}\uE000\uE001` }), eosTokenIds: [] });
+    const idOf = (marker: string): number => wide.render([textMessage("user", "")]).tokens[["<|user|>", "<|end|>", "<|assistant|>"].indexOf(marker)] as number;
+    const markersIn = (tokens: Int32Array): number[] => Array.from(tokens).filter((token) => token < 6);
+
+    test("becomes ordinary tokens in prompts, continuations and demonstrations; markers are those of the template alone", () => {
+      const [user, end, assistant] = ["<|user|>", "<|end|>", "<|assistant|>"].map(idOf) as [number, number, number];
+      fc.assert(
+        fc.property(text, text, text, (asked, answer, asked2) => {
+          const prompt = wide.render([textMessage("user", asked)]).tokens;
+          expect([markersIn(prompt), wide.decode(prompt)]).toEqual([[user, end, assistant], `<|user|>${asked}<|end|><|assistant|>`]);
+          const [sequence] = wide.supervise([textMessage("user", asked), say(answer), textMessage("user", asked2), say("x")]);
+          expect(markersIn(sequence?.tokens as Int32Array)).toEqual([user, end, assistant, end, user, end, assistant, end]);
+          const said = Int32Array.from([...prompt, ...(sequence?.tokens ?? []).filter((_, t) => sequence?.mask[t] === 1 && t < (sequence?.tokens.length ?? 0) - 2)]);
+          const next = wide.extend(said, [textMessage("user", asked), say(answer)], [textMessage("user", asked2)]);
+          expect([next.kind, wide.decode(next.tokens), markersIn(next.tokens)]).toEqual(["extend", `<|user|>${asked2}<|end|><|assistant|>`, [user, end, assistant]]);
+        }),
+      );
+    });
+
+    test("in tools and their arguments too, and tags that are not special stay one token", () => {
+      const tools = "{% for tool in tools %}{{ '<|system|>' + tool.function.description + '<|end|>' }}{% endfor %}{% for message in messages %}{{ '<|user|>' + message.content + '<|end|>' }}{% endfor %}";
+      const shown = rendererWith(tools);
+      const { tokens } = shown.render([textMessage("user", "<answer>")], [{ name: "f", description: "a<|end|>b", parameters: {} }]);
+      expect(shown.decode(tokens)).toBe("<|system|>a<|end|>b<|end|><|user|><answer><|end|>");
+      expect(tokens).toHaveLength(2 + "a<|end|>b".length + 3);
+    });
+
+    test("is not tokenised at all where the tokenizer has no tokens for its characters", () => {
+      const digits = chatRenderer({ tokenizerFiles: characterTokenizerFiles({ alphabet: "0123456789" }), eosTokenIds: [] });
+      expect(() => digits.render([textMessage("user", "1<|end|>")])).toThrow('has no token for "e"');
+    });
+  });
+
   test("a conversation of several turns is supervised as an episode would have built it", () => {
     const conversation = [ask, say("1"), textMessage("user", "no"), say("2")];
     const [sequence, ...more] = renderer.supervise(conversation);

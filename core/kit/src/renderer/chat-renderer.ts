@@ -4,6 +4,7 @@ import { checkTools } from "./check-tools.ts";
 import { compileChatTemplate } from "./chat-template.ts";
 import { parseSaid } from "./parse-said.ts";
 import { superviseConversation } from "./supervise.ts";
+import { specialToken } from "./spelled-markers.ts";
 import { loadTokenizer } from "./tokenizer.ts";
 
 /**
@@ -22,7 +23,9 @@ export function chatRenderer(options: {
     });
   }
   const special = (name: string): string => specialToken(tokenizer.config[name]);
-  const template = checkTools(compileChatTemplate(tokenizer.chatTemplate, { bos_token: special("bos_token"), eos_token: special("eos_token"), pad_token: special("pad_token") }));
+  const template = checkTools(
+    compileChatTemplate(tokenizer.chatTemplate, { bos_token: special("bos_token"), eos_token: special("eos_token"), pad_token: special("pad_token") }, tokenizer.escape),
+  );
   const eosId = tokenizer.idOf(special("eos_token"));
   const stopTokenIds = [...new Set([...(eosId === undefined ? [] : [eosId]), ...options.eosTokenIds])];
   if (stopTokenIds.length === 0) throw new MrlmError("TOKENIZER_INVALID", "The model names no token that ends a turn (eos_token).");
@@ -38,10 +41,18 @@ export function chatRenderer(options: {
     return { stop: found.stop, tail: rendered.slice(found.at + found.stop.length) };
   };
 
+  /** Whether the template leaves out the thinking of the last turn, which the sampled tokens hold: it is then in no rendering, before or after. */
+  const isThinkingDropped = (after: string, history: readonly Message[], messages: readonly Message[], tools: readonly ToolDefinition[] | undefined): boolean => {
+    const last = history.at(-1);
+    if (last?.role !== "assistant" || !last.parts.some(({ type }) => type === "thinking")) return false;
+    const without = { ...last, parts: last.parts.filter(({ type }) => type !== "thinking") };
+    return template([...history.slice(0, -1), without, ...messages], tools, true) === after;
+  };
+
   const extend = (tokens: Int32Array, history: readonly Message[], messages: readonly Message[], tools?: readonly ToolDefinition[]): Extension => {
     const before = template(history, tools, false);
     const after = template([...history, ...messages], tools, true);
-    if (!after.startsWith(before)) return { kind: "restart", tokens: tokenizer.encode(after) };
+    if (!after.startsWith(before) || isThinkingDropped(after, history, messages, tools)) return { kind: "restart", tokens: tokenizer.encode(after) };
     const { stop, tail } = afterStop(before);
     const stopped = stopTokenIds.includes(tokens.at(-1) as number);
     return { kind: "extend", tokens: tokenizer.encode((stopped ? "" : stop) + tail + after.slice(before.length)) };
@@ -62,10 +73,4 @@ export function chatRenderer(options: {
 /** 64 bits, in hexadecimal. */
 function fingerprintOf(tokenizerJson: Uint8Array | undefined, template: string, stopTokenIds: readonly number[]): string {
   return createHash("sha256").update(tokenizerJson ?? "").update(JSON.stringify([template, stopTokenIds])).digest("hex").slice(0, 16);
-}
-
-/** Special tokens are spelled as a string or as `{ content }`. */
-function specialToken(entry: unknown): string {
-  if (typeof entry === "string") return entry;
-  return typeof entry === "object" && entry !== null ? String((entry as { content?: unknown }).content ?? "") : "";
 }

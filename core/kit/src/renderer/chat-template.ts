@@ -5,8 +5,13 @@ import { messageText, toolCalls } from "../messages.ts";
 /** Renders a conversation as text by a model's own Jinja template. */
 export type ChatTemplate = (messages: readonly Message[], tools: readonly ToolDefinition[] | undefined, addGenerationPrompt: boolean) => string;
 
-/** Compiles a Hugging Face chat template. `variables` holds what templates expect beside the messages (`bos_token`, ...). */
-export function compileChatTemplate(source: string, variables: Readonly<Record<string, unknown>>): ChatTemplate {
+/**
+ * Compiles a Hugging Face chat template.
+ *
+ * @param variables what templates expect beside the messages (`bos_token`, ...)
+ * @param escape applied to every string of messages and tools, so that these cannot spell special tokens
+ */
+export function compileChatTemplate(source: string, variables: Readonly<Record<string, unknown>>, escape: (content: string) => string = (content) => content): ChatTemplate {
   let template: Template;
   try {
     template = new Template(source);
@@ -17,8 +22,8 @@ export function compileChatTemplate(source: string, variables: Readonly<Record<s
     try {
       return template.render({
         ...variables,
-        messages: messages.map(toTemplateMessage),
-        ...(tools === undefined || tools.length === 0 ? {} : { tools: tools.map(toTemplateTool) }),
+        messages: messages.map((message) => mapStrings(toTemplateMessage(message), escape)),
+        ...(tools === undefined || tools.length === 0 ? {} : { tools: tools.map((tool) => mapStrings(toTemplateTool(tool), escape)) }),
         add_generation_prompt: addGenerationPrompt,
       });
     } catch (cause) {
@@ -53,4 +58,12 @@ function toTemplateMessage(message: Message): Record<string, unknown> {
 
 function toTemplateTool(tool: ToolDefinition): Record<string, unknown> {
   return { type: "function", function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
+}
+
+/** The same value with each string in it replaced, keys included. */
+function mapStrings(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === "string") return replace(value);
+  if (Array.isArray(value)) return value.map((member) => mapStrings(member, replace));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [replace(key), mapStrings(member, replace)]));
 }

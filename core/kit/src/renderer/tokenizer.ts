@@ -1,10 +1,16 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { MrlmError } from "@mrlm/spec";
+import { SpelledMarkers } from "./spelled-markers.ts";
 
 /** Text to token ids and back, as a model's tokenizer.json says. */
 export interface TextTokenizer {
-  /** Special tokens spelled out in the text become their ids; none are added. Throws TOKENIZER_INVALID for text that has no tokens. */
+  /**
+   * Special tokens spelled out in the text become their ids, except within what {@link escape} returned; none are added. Throws TOKENIZER_INVALID for
+   * text that has no tokens.
+   */
   encode(text: string): Int32Array;
+  /** Content for a template: what spells a special token in it will be encoded as ordinary text. */
+  escape(content: string): string;
   /** Special tokens included. */
   decode(tokens: Int32Array): string;
   /** Without special tokens (markers of roles and ends). */
@@ -25,12 +31,16 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
   const definition = parseFile(files, "tokenizer.json");
   if (definition === undefined) throw new MrlmError("TOKENIZER_INVALID", "The model has no tokenizer.json.");
   const config = parseFile(files, "tokenizer_config.json") ?? {};
-  let tokenizer: HuggingFaceTokenizer;
-  try {
-    tokenizer = new HuggingFaceTokenizer(definition, config);
-  } catch (cause) {
-    throw new MrlmError("TOKENIZER_INVALID", `tokenizer.json cannot be used: ${(cause as Error).message}`, { cause });
-  }
+  const make = (from: Record<string, unknown>): HuggingFaceTokenizer => {
+    try {
+      return new HuggingFaceTokenizer(from, config);
+    } catch (cause) {
+      throw new MrlmError("TOKENIZER_INVALID", `tokenizer.json cannot be used: ${(cause as Error).message}`, { cause });
+    }
+  };
+  const tokenizer = make(definition);
+  const markers = new SpelledMarkers(definition, config);
+  let renamed: HuggingFaceTokenizer | undefined;
   let highest = -1;
   for (const id of tokenizer.get_vocab(true).values()) highest = Math.max(highest, id);
   const losesText = mayLoseText(definition);
@@ -38,11 +48,15 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
     tokens.length === 0 ? "" : tokenizer.decode(Array.from(tokens), { skip_special_tokens: skipSpecial, clean_up_tokenization_spaces: false });
 
   return {
-    encode(text) {
-      const tokens = Int32Array.from(tokenizer.encode(text, { add_special_tokens: false }).ids);
+    encode(rendered) {
+      const isEscaped = markers.isIn(rendered);
+      if (isEscaped) renamed ??= make(markers.renamed());
+      const [encoder, input, text] = isEscaped ? [renamed as HuggingFaceTokenizer, markers.forRenamed(rendered), markers.unescape(rendered)] : [tokenizer, rendered, rendered];
+      const tokens = Int32Array.from(encoder.encode(input, { add_special_tokens: false }).ids);
       if (losesText && decode(tokens, false) !== text) throw untokenisable(text, decode(tokens, false), tokenizer);
       return tokens;
     },
+    escape: (content) => markers.escape(content),
     decode: (tokens) => decode(tokens, false),
     decodeText: (tokens) => decode(tokens, true),
     idOf: (token) => tokenizer.token_to_id(token),
