@@ -18,7 +18,7 @@ const schema = z.strictObject({
   minirl_cap: z.number().positive().default(4).describe("Factor of minirl's bounds for samples of the newest weights; it falls as 1/(1 + age)"),
   aggregation: z.enum(["token_mean", "sequence_mean", "constant"]).default("token_mean").describe("Every token weighs the same, every episode, or tokens over a constant length"),
   old_policy: z.enum(["trainer", "sampler"]).default("trainer").describe("Whose log-probabilities the ratio is taken against"),
-  mismatch: z.enum(["none", "truncate", "mask"]).default("none").describe("Importance weights of trainer against sampler, with old_policy: trainer"),
+  mismatch: z.enum(["none", "truncate", "mask", "drop"]).default("none").describe("Importance weights of trainer against sampler, with old_policy: trainer; mask weighs with 0 beyond mismatch_cap, drop takes such tokens out of the denominators too"),
   mismatch_cap: z.number().gt(1).default(2).describe("Largest importance weight"),
 
   kl_coefficient: z.number().nonnegative().default(0).describe("Weight of the divergence from the reference"),
@@ -44,7 +44,7 @@ export const grpoOptions = withOptionRules(schema, (options) => {
     { when: loss === "cispo" || loss === "minirl", options: ["dual_clip"], because: `has no effect with policy_loss: ${loss}, which does not clip the loss` },
     { when: loss === "cispo", options: ["clip_low"], because: "has no effect with policy_loss: cispo, which bounds ratios from above alone" },
     { when: loss === "minirl", options: ["clip_high"], because: "has no effect with policy_loss: minirl, whose upper bound is clip_low + minirl_epsilon_high" },
-    { when: options.mismatch === "none", options: ["mismatch_cap"], because: "has no effect without mismatch: truncate or mask" },
+    { when: options.mismatch === "none", options: ["mismatch_cap"], because: "has no effect without mismatch: truncate, mask or drop" },
     { when: options.kl_coefficient === 0, options: ["kl_estimator", "kl_importance"], because: "has no effect while kl_coefficient is 0" },
     { when: options.overlong_buffer === 0, options: ["overlong_penalty"], because: "has no effect without an overlong_buffer" },
     { when: options.minibatches > options.prompts_per_step, options: ["minibatches"], because: `is more than prompts_per_step (${options.prompts_per_step}): some would be empty` },

@@ -21,9 +21,9 @@ export interface FrozenLogprobs {
  *
  * with the surrogate l, the aggregation's weight w, the mismatch weight c, the divergence from the reference and the entropy H.
  *
- * @param isFirstUpdate whether the weights are still those that the batch was sampled with
+ * @param isMismatchCounted whether trainer and sampler are compared in the metrics: once for each token, with the weights that the batch was sampled with
  */
-export function unitLoss(group: GroupSample, frozen: FrozenLogprobs, outputs: UnitOutputs, options: GrpoOptions, metrics: LossMetrics, isFirstUpdate: boolean): UnitGradients {
+export function unitLoss(group: GroupSample, frozen: FrozenLogprobs, outputs: UnitOutputs, options: GrpoOptions, metrics: LossMetrics, isMismatchCounted: boolean): UnitGradients {
   const logprob = outputs.logprob as Float32Array;
   const gradient = new Float32Array(logprob.length);
   const entropyGradient = options.entropy_coefficient > 0 ? new Float32Array(logprob.length) : undefined;
@@ -37,7 +37,7 @@ export function unitLoss(group: GroupSample, frozen: FrozenLogprobs, outputs: Un
     const weight = tokenWeight(episode, options.aggregation);
     const weights = Float64Array.from(sampled, (sampler, t) => {
       const correction = mismatchWeight(options.mismatch, options.mismatch_cap, trainerOld[t] as number, sampler);
-      if (frozen.old !== undefined || isFirstUpdate) metrics.addMismatch(trainerOld[t] as number, sampler, correction);
+      if (isMismatchCounted) metrics.addMismatch(trainerOld[t] as number, sampler, correction);
       return weight * correction;
     });
     const policy = policyLosses({ logprobs: current, old, weights, advantage, age }, options);

@@ -1,6 +1,7 @@
 import { meanOf, minibatches, optimStepOptions } from "@mrlm/kit";
 import type { AlgorithmContext, EngineUnit, Mean, UnitGradients } from "@mrlm/spec";
 import { normalizerOf } from "./aggregation.ts";
+import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";
 import { LossMetrics } from "./loss-metrics.ts";
 import type { GrpoOptions } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
@@ -23,10 +24,12 @@ export interface UpdateReport {
 /** Learns from a batch: freezes the old log-probabilities, then makes every pass over the minibatches. */
 export async function update(context: AlgorithmContext, options: GrpoOptions, collected: readonly GroupSample[], stepsBefore: number): Promise<UpdateReport> {
   // A minibatch must not be one environment's groups alone: they come in the order in which they were played.
-  const samples = options.minibatches === 1 ? collected : context.random("grpo/minibatches").shuffle(collected);
+  const shuffled = options.minibatches === 1 ? collected : context.random("grpo/minibatches").shuffle(collected);
+  const batch = await freeze(context, options, shuffled);
+  const samples = batch.map(({ group }) => group);
   const units = samples.map(unitOf);
-  const frozen = await freeze(context, options, units);
   const loss = new LossMetrics();
+  for (const { trainer, sampler } of batch.flatMap(({ dropped }) => dropped)) loss.addMismatch(trainer, sampler, 0);
   const notices: string[] = [];
   const gradNorms: number[] = [];
   let steps = 0;
@@ -38,9 +41,9 @@ export async function update(context: AlgorithmContext, options: GrpoOptions, co
       const groups = part.map((i) => samples[i] as GroupSample);
       const normalizer = normalizerOf(groups, options.aggregation, context.sampling.maxTokens);
       if (normalizer === 0) continue;
-      const isFirst = steps === 0;
+      const isMismatchCounted = steps === 0 || (pass === 0 && batch[0]?.frozen.old !== undefined);
       const lossOf = (unit: number, outputs: Parameters<typeof unitLoss>[2], metrics: LossMetrics): UnitGradients =>
-        unitLoss(groups[unit] as GroupSample, frozen[part[unit] as number] as FrozenLogprobs, outputs, options, metrics, isFirst);
+        unitLoss(groups[unit] as GroupSample, batch[part[unit] as number]?.frozen as FrozenLogprobs, outputs, options, metrics, isMismatchCounted);
       const known = gradientIsKnown(options);
       const result = await context.engine.forwardBackward({
         model: context.policy,
@@ -78,15 +81,20 @@ function gradientIsKnown(options: GrpoOptions): boolean {
   return updates === 1 && options.old_policy === "trainer" && options.mismatch === "none" && options.kl_coefficient === 0;
 }
 
-async function freeze(context: AlgorithmContext, options: GrpoOptions, units: readonly EngineUnit[]): Promise<FrozenLogprobs[]> {
+/** Each group with the log-probabilities that stay as they are while it is learnt from, without the tokens that `mismatch: drop` leaves out. */
+async function freeze(context: AlgorithmContext, options: GrpoOptions, groups: readonly GroupSample[]): Promise<Trimmed[]> {
+  const units = groups.map(unitOf);
   const logprobsOf = async (model: string): Promise<readonly (Float32Array | undefined)[]> => {
     const outputs = await context.engine.forward({ model, units, outputs: { logprob: true }, temperature: context.sampling.temperature, signal: context.signal });
     return outputs.map((output) => output.logprob);
   };
-  const needsOld = options.old_policy === "trainer" && options.updates_per_step * options.minibatches > 1;
+  const needsOld = options.old_policy === "trainer" && (options.updates_per_step * options.minibatches > 1 || options.mismatch === "drop");
   const old = needsOld ? await logprobsOf(context.policy) : [];
   const reference = options.kl_coefficient > 0 ? await logprobsOf(await context.reference()) : [];
-  return units.map((_, i) => ({ ...(old[i] === undefined ? {} : { old: old[i] }), ...(reference[i] === undefined ? {} : { reference: reference[i] }) }));
+  return groups.map((group, i) => {
+    const frozen = { ...(old[i] === undefined ? {} : { old: old[i] }), ...(reference[i] === undefined ? {} : { reference: reference[i] }) };
+    return options.mismatch === "drop" && frozen.old !== undefined ? dropMismatched(group, { ...frozen, old: frozen.old }, options.mismatch_cap) : { group, frozen, dropped: [] };
+  });
 }
 
 function unitOf(group: GroupSample): EngineUnit {

@@ -33,7 +33,7 @@ const estimators = (["k1", "k2", "k3"] as const).flatMap((kind) => {
   const [plain, weighed] = [klEstimate(kind, -1, -1.5), weightedKl(kind, -1, -1.5, -1 - Math.log(2))];
   return [row(`\`${kind}\``, plain.value, plain.slope, weighed.value, weighed.slope)];
 });
-const weights = (["none", "truncate", "mask"] as const).map((kind) => row(`\`${kind}\``, ...[0.25, 1.5, 3].map((m) => mismatchWeight(kind, 2, Math.log(m) - 1, -1))));
+const weights = (["none", "truncate", "mask"] as const).map((kind) => row(kind === "mask" ? "`mask`, `drop`" : `\`${kind}\``, ...[0.25, 1.5, 3].map((m) => mismatchWeight(kind, 2, Math.log(m) - 1, -1))));
 const penalties = row("penalty", ...[6, 8, 9, 10].map((tokens) => overlongPenalty(tokens, 10, 4, 1)));
 
 test.each([

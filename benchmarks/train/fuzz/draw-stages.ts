@@ -57,7 +57,7 @@ function drawSft(chance: Chance, { data, hasDemonstrations }: StagePlace): JsonO
 function drawGrpo(chance: Chance, { maxTokens }: StagePlace): JsonObject {
   const loss = chance.pick(["clip", "gspo", "cispo", "minirl"]);
   const old = chance.pick(["trainer", "trainer", "sampler"]);
-  const mismatch = old === "sampler" ? "none" : chance.pick(["none", "truncate", "mask"]);
+  const mismatch = old === "sampler" ? "none" : chance.pick(["none", "truncate", "mask", "drop"]);
   const prompts = chance.integer(1, 4);
   const kl = chance.of(0.4);
   return {

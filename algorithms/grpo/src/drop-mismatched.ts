@@ -1,0 +1,44 @@
+import { mismatchWeight } from "./importance.ts";
+import type { EpisodeSample, GroupSample } from "./samples.ts";
+import type { FrozenLogprobs } from "./unit-loss.ts";
+
+/** A group without the tokens on which trainer and sampler disagree. */
+export interface Trimmed {
+  readonly group: GroupSample;
+  readonly frozen: FrozenLogprobs;
+  /** Log-probabilities of the tokens that were left out. */
+  readonly dropped: readonly { readonly trainer: number; readonly sampler: number }[];
+}
+
+/**
+ * Takes tokens whose importance weight is outside [1/cap, cap] out of the masks, as if they had not been sampled (`mismatch: drop`). Rows and episodes without a
+ * token left go too. The engine still reads dropped tokens as context.
+ *
+ * @param frozen with the trainer's old log-probabilities
+ */
+export function dropMismatched(group: GroupSample, frozen: FrozenLogprobs & { readonly old: Float32Array }, cap: number): Trimmed {
+  const dropped: { trainer: number; sampler: number }[] = [];
+  const kept: number[] = [];
+  let position = 0;
+  const episodes = group.episodes.flatMap((episode): EpisodeSample[] => {
+    const sampled: number[] = [];
+    let own = 0;
+    const rows = episode.rows.flatMap(({ tokens, mask }) => {
+      const left = mask.map((chosen) => {
+        if (chosen === 0) return 0;
+        const [trainer, sampler] = [frozen.old[position] as number, episode.sampled[own++] as number];
+        const isKept = mismatchWeight("drop", cap, trainer, sampler) > 0;
+        if (isKept) {
+          kept.push(position);
+          sampled.push(sampler);
+        } else dropped.push({ trainer, sampler });
+        position++;
+        return Number(isKept);
+      });
+      return left.includes(1) ? [{ tokens, mask: left }] : [];
+    });
+    return rows.length === 0 ? [] : [{ ...episode, rows, sampled: Float32Array.from(sampled) }];
+  });
+  const pick = (values: Float32Array): Float32Array => Float32Array.from(kept, (at) => values[at] as number);
+  return { group: { episodes }, frozen: { old: pick(frozen.old), ...(frozen.reference === undefined ? {} : { reference: pick(frozen.reference) }) }, dropped };
+}
