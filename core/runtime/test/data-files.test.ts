@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { DataFiles } from "../src/host/data-files.ts";
+import { DataFiles, RecordedFiles } from "../src/host/data-files.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "mrlm-data-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -29,4 +29,20 @@ describe("files that options may name", () => {
     expect(new DataFiles(undefined, directory).pathOf("a.jsonl")).toBe(join(directory, "a.jsonl"));
     expect(new DataFiles(undefined, directory).pathOf("/etc/passwd")).toBe("/etc/passwd");
   });
+});
+
+test("M12: files and folders that were named are told apart by their contents", async () => {
+  const folder = join(directory, "rows");
+  mkdirSync(join(folder, "below"), { recursive: true });
+  const hashes = async () => {
+    const recorded = new RecordedFiles(new DataFiles(undefined, directory));
+    for (const path of ["out.jsonl", "rows", "not-there"]) recorded.pathOf(path);
+    return recorded.hashes();
+  };
+  const before = await hashes();
+  expect(before).toEqual({ "out.jsonl": expect.stringMatching(/^\w{64}$/), rows: expect.stringMatching(/^\w{64}$/) });
+  expect(await hashes()).toEqual(before);
+  writeFileSync(join(folder, "below", "a"), "x");
+  expect((await hashes())?.["rows"]).not.toBe(before?.["rows"]);
+  expect(await new RecordedFiles(new DataFiles()).hashes()).toBeUndefined();
 });

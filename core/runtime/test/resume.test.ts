@@ -4,11 +4,24 @@ import { join } from "node:path";
 import { type Engine, MrlmError } from "@mrlm/spec";
 import { BigramEngine } from "@mrlm/testing";
 import { MetricsFile, openRun, RunDirectory, type RunEvent, type RunSummary, trainRun } from "@mrlm/runtime";
-import { CONFIG, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
+import { z } from "zod";
+import { counterEnvironment } from "./support/counter-environment.ts";
+import { CONFIG, letters, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
 
 const QUICK = { ...CONFIG, stages: [{ algorithm: "imitate", steps: 2 }, { algorithm: "reinforce", steps: 3, with_reference: true }], eval: { tasks: 2 }, checkpoint: { every: 1, keep: 9 } };
+
+/** Its tasks are made from the file that an option names. */
+const lettersOfFile = counterEnvironment({
+  ...letters,
+  id: "letters-of-file@1",
+  options: z.strictObject({ path: z.string() }),
+  tasks: (context, { path }: { readonly path: string }) => {
+    const lines = readFileSync(context.dataPath(path), "utf8").trim().split("\n");
+    return { splits: { train: lines.length, eval: 2 }, get: async (split, index) => ({ id: `${split}/${index}`, public: { line: lines[index] ?? "" }, private: {} }) };
+  },
+});
 
 interface Trained {
   readonly summary: RunSummary;
@@ -17,7 +30,7 @@ interface Trained {
 
 async function train(config: Readonly<Record<string, unknown>>, extra: Partial<Parameters<typeof trainRun>[0]> = {}): Promise<Trained> {
   const notices: string[] = [];
-  const { prepared, host } = await prepare(config);
+  const { prepared, host } = await prepare(config, lettersOfFile);
   const onEvent = (event: RunEvent): void => void (event.kind === "notice" && notices.push(event.text));
   return { summary: await trainRun({ prepared, host, engine: new BigramEngine(), onEvent, ...extra }), notices };
 }
@@ -67,6 +80,23 @@ describe("a run that is gone on with under another configuration", () => {
     writeFileSync(data, "{}\n{}\n");
     expect(await failure(resume(inside, config))).toMatchObject({ code: "CHECKPOINT_MISMATCH", message: expect.stringMatching(/rows\.jsonl has changed since the run read it: its SHA-256 was \w{64}/) });
     expect((await resume(behind, config)).summary.status).toBe("finished");
+  });
+
+  test("M12: is refused where a file has changed that an environment's tasks are made from", async () => {
+    const path = join(temporaryDirectory(), "tasks.txt");
+    writeFileSync(path, "1\n2\n");
+    const config = { ...QUICK, environments: [{ id: "letters-of-file", options: { path } }] };
+    const directory = await stoppedAfter(3, config);
+    writeFileSync(path, "1\n3\n");
+    expect(await failure(resume(directory, config))).toMatchObject({ code: "CHECKPOINT_MISMATCH", message: expect.stringMatching(/letters-of-file@1: \S*tasks\.txt: "\w{64}" -> "\w{64}"/), hint: expect.stringContaining("Put the files back") });
+    writeFileSync(path, "1\n2\n");
+    expect((await resume(directory, config)).summary.status).toBe("finished");
+  });
+
+  test("M12: is told that another sampling.concurrency may change last bits", async () => {
+    const directory = await stoppedAfter(3);
+    const { notices, summary } = await resume(directory, { ...QUICK, sampling: { max_tokens: 8, concurrency: 3 } });
+    expect([notices, summary.status]).toEqual([[expect.stringMatching(/^sampling\.concurrency: 256 -> 3: .*last bits/)], "finished"]);
   });
 
   test("may take other memory", async () => {

@@ -22,6 +22,8 @@ export interface TrainingEnvironment {
   readonly orderedSplits: readonly string[];
   /** Whether `demonstrate` has anything to show. */
   readonly hasDemonstrations: boolean;
+  /** As in its description. */
+  readonly dataFiles?: Readonly<Record<string, string>>;
   demonstrate(tasks: readonly TaskId[]): Promise<readonly Demonstration[]>;
 }
 

@@ -19,6 +19,8 @@ export interface EnvironmentDescription {
   readonly maxTurns: number;
   readonly hasDemonstrations: boolean;
   readonly rewardComponents: readonly string[];
+  /** SHA-256, in hexadecimal, of each file that its tasks were made from, by the name that the options give it (`EnvironmentContext.dataPath`). */
+  readonly dataFiles?: Readonly<Record<string, string>>;
 }
 
 /** An environment with its options. */

@@ -51,6 +51,7 @@ describe("what is encoded and decoded is what it was", () => {
         hasDemonstrations: fc.boolean(),
         rewardComponents: fc.array(text),
         orderedSplits: fc.array(text),
+        dataFiles: fc.dictionary(text, text, { noNullPrototype: true, minKeys: 1 }),
       },
       { requiredKeys: ["id", "description", "determinism", "agents", "splits", "orderedSplits", "maxTurns", "hasDemonstrations", "rewardComponents"] },
     );

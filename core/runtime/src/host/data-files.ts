@@ -1,9 +1,16 @@
-import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { MrlmError } from "@mrlm/spec";
+import { filesBelow, sha256OfFile } from "../run/durable.ts";
+
+/** Resolves names of files that options hold. */
+export interface FileNames {
+  pathOf(path: string): string;
+}
 
 /** Which files the options of an environment may name. */
-export class DataFiles {
+export class DataFiles implements FileNames {
   readonly #root: string | undefined;
   readonly #directory: string;
 
@@ -37,4 +44,34 @@ function real(path: string): string {
 function isInside(root: string, path: string): boolean {
   const way = relative(root, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Names that were resolved, with the contents behind them. */
+export class RecordedFiles implements FileNames {
+  readonly #files: FileNames;
+  readonly #paths = new Map<string, string>();
+
+  constructor(files: FileNames) {
+    this.#files = files;
+  }
+
+  pathOf(path: string): string {
+    const full = this.#files.pathOf(path);
+    this.#paths.set(path, full);
+    return full;
+  }
+
+  /** SHA-256 of each file by its name, of a folder over everything in it. Names of nothing are left out. */
+  async hashes(): Promise<Readonly<Record<string, string>> | undefined> {
+    const existing = [...this.#paths].filter(([, full]) => existsSync(full));
+    if (existing.length === 0) return undefined;
+    return Object.fromEntries(await Promise.all(existing.map(async ([path, full]) => [path, await hashOf(full)] as const)));
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  if (!statSync(path).isDirectory()) return sha256OfFile(path);
+  const whole = createHash("sha256");
+  for (const file of filesBelow(path)) whole.update(`${file}\0${await sha256OfFile(join(path, file))}\n`);
+  return whole.digest("hex");
 }

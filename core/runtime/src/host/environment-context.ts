@@ -1,6 +1,6 @@
 import { type EnvironmentContext, type Judge, type Logger, MrlmError, type Scorer, type TaskSource, type Tool, unscored } from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
-import type { DataFiles } from "./data-files.ts";
+import type { FileNames } from "./data-files.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import { declared, type Requirements } from "./requirements.ts";
 
@@ -19,7 +19,7 @@ export function environmentContext(parts: {
   readonly tasks: TaskSource;
   readonly requirements: Requirements;
   readonly clock: PhaseClock;
-  readonly files: DataFiles;
+  readonly files: FileNames;
 }): EnvironmentContext {
   const { environment, requirements, clock } = parts;
   return {

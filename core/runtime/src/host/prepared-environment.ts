@@ -11,7 +11,7 @@ import {
 import type { Services } from "../plugins/provisions.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
 import { whatWasThrown } from "../plugins/where-thrown.ts";
-import type { DataFiles } from "./data-files.ts";
+import { type FileNames, RecordedFiles } from "./data-files.ts";
 import { type Deadlines, deadlinesOf } from "./deadlines.ts";
 import { environmentContext, NO_TASKS } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
@@ -27,28 +27,31 @@ export interface PreparedEnvironment {
   readonly tasks: TaskSource;
   readonly requirements: Requirements;
   readonly deadlines: Deadlines;
-  readonly files: DataFiles;
+  readonly files: FileNames;
 }
 
 /** Validates the options, gathers what the environment requires, and makes its task source. */
 export async function prepareEnvironment(
   definition: EnvironmentDefinition,
   given: JsonObject | undefined,
-  host: { readonly services: Services; readonly logger: Logger; readonly deadlines: Deadlines; readonly files: DataFiles },
+  host: { readonly services: Services; readonly logger: Logger; readonly deadlines: Deadlines; readonly files: FileNames },
 ): Promise<PreparedEnvironment> {
   const options = await parseOptions(definition, given);
   const { files, logger } = host;
   const deadlines = deadlinesOf(definition.deadlines, host.deadlines);
   const clock = new PhaseClock(definition.id, deadlines);
+  const named = new RecordedFiles(files);
   const contextWith = (requirements: Requirements): EnvironmentContext =>
-    environmentContext({ environment: definition.id, logger, tasks: NO_TASKS, requirements, clock, files });
+    environmentContext({ environment: definition.id, logger, tasks: NO_TASKS, requirements, clock, files: named });
   const further = await clock.run("setup", [], async () => definition.requiresFor?.(contextWith(new Map()), options) ?? []);
   const asker = `environment ${definition.id}`;
   const requirements = await gatherRequirements(definition.id, [...(definition.requires ?? []).map((id) => ({ id, asker })), ...further], host.services);
   const context = contextWith(requirements);
   const tasks =
     definition.tasks === undefined ? NO_TASKS : await makeTasks(definition, () => clock.run("setup", [], () => definition.tasks?.(context, options)));
-  return { definition, description: describeEnvironment(definition, tasks), options, tasks, requirements, deadlines, files };
+  const dataFiles = await named.hashes();
+  const description = { ...describeEnvironment(definition, tasks), ...(dataFiles === undefined ? {} : { dataFiles }) };
+  return { definition, description, options, tasks, requirements, deadlines, files };
 }
 
 /** A guarded session with an environment of its own. */

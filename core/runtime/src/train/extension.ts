@@ -7,7 +7,7 @@ export function describeExtension({ changed, added, memory }: Extension, { stage
     const { name, options } = stages[stage] as ResolvedConfig["stages"][number];
     return `Stage ${name} now has ${after} steps instead of ${before}. ${scheduleOf(options["lr_schedule"], before, after)}`;
   });
-  const told = [...lengths, ...memory.map((change) => `${describeChange(change)}: passes take a different amount of memory, and only the last bits of the result may change.`)];
+  const told = [...lengths, ...memory.map((change) => `${describeChange(change)}: other numbers are computed at once, which takes a different amount of memory and may change the last bits of the result.`)];
   return added === 0 ? told : [...told, `${added} ${added === 1 ? "stage was" : "stages were"} added at the end: ${stages.slice(-added).map(({ name }) => name).join(", ")}.`];
 }
 

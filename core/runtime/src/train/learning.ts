@@ -5,8 +5,7 @@ import { canonicalJson } from "../names/canonical-json.ts";
 /** Of everything in a configuration, what decides what is learnt. */
 export function learningOf(config: ResolvedConfig): JsonObject {
   const { seed, model, environments, stages, sampling } = config;
-  const { concurrency: _, ...drawn } = sampling;
-  return JSON.parse(JSON.stringify({ seed, model, environments, stages, sampling: drawn })) as JsonObject;
+  return JSON.parse(JSON.stringify({ seed, model, environments, stages, sampling })) as JsonObject;
 }
 
 /** A value that is another now; `undefined` stands for none. */
@@ -36,12 +35,12 @@ export interface Extension {
   readonly changed: readonly { readonly stage: number; readonly before: number; readonly after: number }[];
   /** Stages that have come at the end. */
   readonly added: number;
-  /** What decides how much memory a pass takes. */
+  /** Values of {@link MEMORY_FIELDS} that are others now. */
   readonly memory: readonly Change[];
 }
 
-/** Fields of `model` that change nothing but last bits. */
-const MEMORY_FIELDS = ["model.micro_batch_tokens", "model.gradient_checkpointing"];
+/** Fields that decide what is computed together, and change nothing but last bits. */
+const MEMORY_FIELDS = ["model.micro_batch_tokens", "model.gradient_checkpointing", "sampling.concurrency"];
 
 /**
  * How a run is longer or shorter than it was: `steps` of a stage that is not over, or more stages. Throws CHECKPOINT_MISMATCH, with each field, when anything else
@@ -72,7 +71,7 @@ export function extensionOf(path: string, before: JsonObject, after: JsonObject,
     });
   }
   throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} was written under another configuration. ${refused.map(describeChange).join("; ")}.`, {
-    hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, stages after its last, and what a pass takes of memory.",
+    hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, stages after its last, and what is computed at once: model.micro_batch_tokens, model.gradient_checkpointing, sampling.concurrency.",
   });
 }
 

@@ -169,6 +169,7 @@ async function trainingEnvironment(
     splits: described.splits,
     orderedSplits: described.orderedSplits,
     hasDemonstrations: described.hasDemonstrations,
+    ...(described.dataFiles === undefined ? {} : { dataFiles: described.dataFiles }),
     demonstrate: (tasks) => persist(() => host.demonstrate(ref, tasks), { reconnection, onWait: () => undefined }),
   };
 }

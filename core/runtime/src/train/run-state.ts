@@ -8,6 +8,8 @@ import type { EvaluationPoint } from "./run-events.ts";
 export interface Identities {
   readonly environments: readonly string[];
   readonly algorithms: readonly string[];
+  /** SHA-256 of the files that each environment's tasks were made from, by their names. */
+  readonly dataFiles: readonly Readonly<Record<string, string>>[];
 }
 
 /** Where a run stands, beside the engine's models: all that a checkpoint needs for a bit-identical continuation. */
@@ -38,14 +40,14 @@ export interface RunState {
 }
 
 /** Rises with each change of what a state holds. */
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 
 const jsonObject = z.record(z.string(), z.json());
 
 const savedState = z.object({
   formatVersion: z.literal(FORMAT_VERSION),
   learning: jsonObject,
-  identities: z.object({ environments: z.array(z.string()), algorithms: z.array(z.string()) }),
+  identities: z.object({ environments: z.array(z.string()), algorithms: z.array(z.string()), dataFiles: z.array(z.record(z.string(), z.string())) }),
   stage: z.int().nonnegative(),
   iteration: z.int().nonnegative(),
   step: z.int().nonnegative(),
@@ -103,6 +105,7 @@ export function loadState(path: string, saved: JsonObject, config: ResolvedConfi
   const { ended } = state;
   const firstOpen = ended === null ? { stage: state.stage, iteration: state.iteration } : { stage: state.stage - 1, iteration: ended.iteration };
   const extension = extensionOf(path, learning, learningOf(config), firstOpen);
+  if (identities !== undefined) assertSameData(path, before, identities);
   const others = identities === undefined ? [] : changesOf(before as unknown as JsonObject, commonPart(identities, before) as unknown as JsonObject);
   if (others.length > 0)
     throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} was written with other plugins. ${others.map(describeChange).join("; ")}.`, {
@@ -114,5 +117,14 @@ export function loadState(path: string, saved: JsonObject, config: ResolvedConfi
 
 /** Stages that have come since have nothing to be compared with. */
 function commonPart(now: Identities, before: Identities): Identities {
-  return { environments: now.environments, algorithms: now.algorithms.slice(0, before.algorithms.length) };
+  return { environments: now.environments, algorithms: now.algorithms.slice(0, before.algorithms.length), dataFiles: before.dataFiles };
+}
+
+/** Throws CHECKPOINT_MISMATCH where a file that tasks are made from is another now: the tasks of a continuation would be others. */
+function assertSameData(path: string, before: Identities, now: Identities): void {
+  const changed = before.environments.flatMap((id, i) => changesOf(before.dataFiles[i], now.dataFiles[i]).map((change) => `${id}: ${describeChange(change)}`));
+  if (changed.length === 0) return;
+  throw new MrlmError("CHECKPOINT_MISMATCH", `Data files of environments have changed since checkpoint ${path} was written (SHA-256 before and now). ${changed.join("; ")}.`, {
+    hint: "Put the files back as they were, or start a new run.",
+  });
 }

@@ -376,7 +376,11 @@ export class TrainingRun {
 }
 
 function identitiesOf({ environments, stages }: PreparedRun): Identities {
-  return { environments: environments.map(({ ref }) => ref.id), algorithms: stages.map(({ definition }) => definition.id) };
+  return {
+    environments: environments.map(({ ref }) => ref.id),
+    algorithms: stages.map(({ definition }) => definition.id),
+    dataFiles: environments.map(({ dataFiles = {} }) => dataFiles),
+  };
 }
 
 /** What the engine is to use otherwise than it was saved; a budget that had to be lowered stays so unless the configuration has changed. */

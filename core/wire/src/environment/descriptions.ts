@@ -45,11 +45,12 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     hasDemonstrations: description.hasDemonstrations,
     rewardComponents: [...description.rewardComponents],
     orderedSplits: [...description.orderedSplits],
+    dataFiles: new Map(Object.entries(description.dataFiles ?? {})),
   };
 }
 
 export function decodeDescription(description: wire.EnvironmentDescription): EnvironmentDescription {
-  const { id, agents, splits, orderedSplits, maxTurns, hasDemonstrations, rewardComponents } = description;
+  const { id, agents, splits, orderedSplits, maxTurns, hasDemonstrations, rewardComponents, dataFiles } = description;
   const determinism = (Object.keys(DETERMINISM) as Determinism[]).find((name) => DETERMINISM[name] === description.determinism);
   if (determinism === undefined) throw invalid(`environment "${id}" does not say how deterministic it is`);
   const optionsJsonSchema = fromOptionalJson(description.optionsSchemaJson, `the options schema of environment "${id}"`);
@@ -64,6 +65,7 @@ export function decodeDescription(description: wire.EnvironmentDescription): Env
     maxTurns,
     hasDemonstrations,
     rewardComponents,
+    ...(dataFiles.size === 0 ? undefined : { dataFiles: Object.fromEntries(dataFiles) }),
   };
 }
 

@@ -126,11 +126,18 @@ export interface EnvironmentDescription {
   rewardComponents: string[];
   /** Splits whose tasks are meant to be taken in the order of their index. */
   orderedSplits: string[];
+  /** SHA-256, in hexadecimal, of each file that the tasks were made from, by the name that the options give it. */
+  dataFiles: Map<string, string>;
 }
 
 export interface EnvironmentDescription_SplitsEntry {
   key: string;
   value: bigint;
+}
+
+export interface EnvironmentDescription_DataFilesEntry {
+  key: string;
+  value: string;
 }
 
 /** Names an environment with its options; equal references share task sources on the server. */
@@ -956,6 +963,7 @@ function createBaseEnvironmentDescription(): EnvironmentDescription {
     hasDemonstrations: false,
     rewardComponents: [],
     orderedSplits: [],
+    dataFiles: new Map(),
   };
 }
 
@@ -991,6 +999,9 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
     for (const v of message.orderedSplits) {
       writer.uint32(82).string(v!);
     }
+    message.dataFiles.forEach((value, key) => {
+      EnvironmentDescription_DataFilesEntry.encode({ key: key as any, value }, writer.uint32(90).fork()).join();
+    });
     return writer;
   },
 
@@ -1090,6 +1101,17 @@ export const EnvironmentDescription: MessageFns<EnvironmentDescription> = {
             message.orderedSplits.push(reader.string());
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            const entry11 = EnvironmentDescription_DataFilesEntry.decode(reader, reader.uint32());
+            if (entry11.value !== undefined) {
+              message.dataFiles.set(entry11.key, entry11.value);
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1148,6 +1170,63 @@ export const EnvironmentDescription_SplitsEntry: MessageFns<EnvironmentDescripti
             }
 
             message.value = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEnvironmentDescription_DataFilesEntry(): EnvironmentDescription_DataFilesEntry {
+  return { key: "", value: "" };
+}
+
+export const EnvironmentDescription_DataFilesEntry: MessageFns<EnvironmentDescription_DataFilesEntry> = {
+  encode(message: EnvironmentDescription_DataFilesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EnvironmentDescription_DataFilesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEnvironmentDescription_DataFilesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }
