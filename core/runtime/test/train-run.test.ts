@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { observe, soleStep, textMessage } from "@mrlm/kit";
 import { type Engine, type EnvironmentHost, MrlmError, unscored } from "@mrlm/spec";
 import { BigramEngine } from "@mrlm/testing";
 import { parse } from "yaml";
 import { MetricsFile, openRun, parseConfig, type RunEvent, type RunSummary, trainRun, TrajectoryStore } from "@mrlm/runtime";
-import { CONFIG, letters, prepare, removeTemporaryDirectories } from "./support/training.ts";
+import { CONFIG, letters, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
 
@@ -250,6 +250,33 @@ test.each([
   expect(events.filter(({ kind }) => kind === "iteration")).toEqual([]);
   expect(await play({ may_fail: true })).toMatchObject({ steps: 1 });
   expect(events.map((event) => (event.kind === "notice" ? event.text : ""))).toContainEqual(expect.stringMatching(/^(\d+) of \1 episodes (failed|have no score) and are left out\. .*(no such service|judge is down)/));
+});
+
+test.each<[string, object, RegExp, RegExp]>([
+  ["TOKENIZER_INVALID", { tokenizer: { characters: { alphabet: "abc" } } }, /no token for "\d"/, /tokenizer that has all of its characters/],
+  ["SEQUENCE_TOO_LONG", { config: { max_position_embeddings: 3 } }, /leaves no room/, /model with more positions/],
+])("U15: %s blames the model and suggests no --resume, in the evaluation before training and after failed iterations", async (code, random, message, hint) => {
+  const model = { random: { ...CONFIG.model.random, ...random } };
+  for (const evaluation of [{ tasks: 2 }, { tasks: 0 }]) {
+    const { prepared, host } = await prepare({ ...CONFIG, model, stages: [{ algorithm: "reinforce", steps: 5 }], eval: evaluation });
+    const failed: { hint?: string } = await trainRun({ prepared, host, engine: new BigramEngine() }).then(() => ({}), (error: object) => error);
+    expect(failed).toMatchObject({ code, message: expect.stringMatching(message), hint: expect.stringMatching(hint) });
+    expect(failed.hint).not.toMatch(/--resume|Correct the environment|Mend/);
+  }
+});
+
+test("U15: data that are refused before anything is done suggest no --resume either; after a stage they do", async () => {
+  const data = join(temporaryDirectory(), "rows.jsonl");
+  writeFileSync(data, "not JSON");
+  const refused = { algorithm: "imitate", steps: 1, data };
+  const hintOf = async (stages: readonly object[]): Promise<string> => {
+    const { prepared, host } = await prepare({ ...CONFIG, stages, eval: { tasks: 0 } });
+    const failed = await trainRun({ prepared, host, engine: new BigramEngine() }).then(() => undefined, (error: MrlmError) => error);
+    expect(failed).toMatchObject({ code: "DATA_INVALID" });
+    return failed?.hint ?? "";
+  };
+  expect(await hintOf([refused])).not.toMatch(/--resume/);
+  expect(await hintOf([{ algorithm: "imitate", steps: 1 }, refused])).toMatch(/--resume/);
 });
 
 test("a run whose every episode fails ends with the cause", async () => {

@@ -1,4 +1,5 @@
 import { isErrorCode, MrlmError } from "@mrlm/spec";
+import { codeOf, failureAdvice } from "./failure-advice.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 
 /** Throws the first episode's error where no episode of an environment could be scored: nothing could be learnt from it either. */
@@ -8,9 +9,9 @@ export function assertScored(results: readonly EvaluationResult[]): void {
     const [episodes, failed, scored] = [sum(played, "episodes"), sum(played, "failed"), sum(played, "scored")];
     if (episodes === 0 || scored > 0) continue;
     const first = played.map(({ firstError }) => firstError).find(Boolean) ?? played.map(({ firstUnscored }) => firstUnscored).find(Boolean) ?? "";
-    const code = first.split(":", 1)[0] ?? "";
+    const code = codeOf(first);
     throw new MrlmError(isErrorCode(code) ? code : "ENVIRONMENT_FAILED", `No episode of the evaluation at the start could be scored in ${environment}: ${failed} of ${episodes} failed, ${episodes - failed} had no score. The first: ${first}`, {
-      hint: "Mend the environment, or set `eval: { may_fail: true }` to train anyway.",
+      hint: failureAdvice(code, "Correct the environment, or set `eval: { may_fail: true }` to train anyway."),
       isRetryable: false,
     });
   }

@@ -1,4 +1,5 @@
 import { type IterationReport, isErrorCode, MrlmError, type Trajectory } from "@mrlm/spec";
+import { failureAdvice } from "../evaluation/failure-advice.ts";
 
 /** Iterations in a row without a single episode that did not fail, after which a run is not worth going on with. */
 const MAX_FAILED_ITERATIONS = 3;
@@ -21,7 +22,7 @@ export class FailureWatch {
     throw new MrlmError(
       isErrorCode(error.code) ? error.code : "INTERNAL",
       `Every episode of the last ${this.#failed} iterations failed, the first of them with: ${error.message}`,
-      { isRetryable: false },
+      { isRetryable: false, hint: failureAdvice(error.code, "Correct the environment, or give it longer deadlines if it is slow.") },
     );
   }
 

@@ -1,6 +1,7 @@
 import { silentLogger } from "@mrlm/kit";
 import { type Engine, type EnvironmentHost, type JsonObject, type Logger, MrlmError } from "@mrlm/spec";
 import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
+import { isFaultOfModel } from "../evaluation/failure-advice.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { describeVersions } from "../run/versions.ts";
@@ -134,8 +135,10 @@ function withSteps(loaded: LoadedConfig, steps: number | undefined): LoadedConfi
 }
 
 function withResumeLine(error: unknown, run: RunDirectory): unknown {
-  // What is wrong with the configuration stays wrong: the run goes on with it as it is.
-  if (!MrlmError.isInstance(error) || error.code === "CONFIG_INVALID" || error.code === "OPTIONS_INVALID") return error;
+  // What is wrong with configuration, tokenizer or positions stays wrong: the run continues with them as they are.
+  if (!MrlmError.isInstance(error) || error.code === "CONFIG_INVALID" || error.code === "OPTIONS_INVALID" || isFaultOfModel(error.code)) return error;
+  // So do data, unless an earlier stage is done that need not be repeated.
+  if (error.code === "DATA_INVALID" && run.checkpoints.names().length === 0) return error;
   const hint = `${error.hint} Continue with: npx mrlm train --resume ${run.path}`;
   return new MrlmError(error.code, error.message, { hint, isRetryable: error.isRetryable, cause: error });
 }

@@ -1,3 +1,4 @@
+import { codeOf, failureAdvice } from "../../evaluation/failure-advice.ts";
 import { type Finding, percent, short } from "../finding.ts";
 import { CUT, LIMITED, LOST } from "./episodes.ts";
 
@@ -27,7 +28,7 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
     const share = count / episodes;
     if (share > LOST.hint) findings.push({ rule, severity: share > LOST.problem ? "problem" : "hint", what: `${source}: ${percent(share)} of the episodes ${what}.${first === undefined ? "" : ` The first: ${first.slice(0, 200)}`}`, advice });
   };
-  lost("episodes-failed", failed, "failed", firstError, "Correct the environment, or give it longer deadlines if it is slow.");
+  lost("episodes-failed", failed, "failed", firstError, failureAdvice(codeOf(firstError ?? ""), "Correct the environment, or give it longer deadlines if it is slow."));
   lost("episodes-unscored", unscored, "have no score", firstUnscored, "Correct the scorer, judge or sandbox that computes the reward; `mrlm score` tries a scorer alone.");
   if (typeof cut === "number" && cut > CUT) {
     findings.push({
