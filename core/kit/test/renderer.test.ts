@@ -130,11 +130,11 @@ describe("chatRenderer", () => {
     });
 
     test("in tools and their arguments too, and tags that are not special stay one token", () => {
-      const tools = "{% for tool in tools %}{{ '<|system|>' + tool.function.description + '<|end|>' }}{% endfor %}{% for message in messages %}{{ '<|user|>' + message.content + '<|end|>' }}{% endfor %}";
+      const tools = "{% if tools %}{% for tool in tools %}{{ '<|system|>' + tool.function.name + ' ' + tool.function.description + '<|end|>' }}{% endfor %}{% endif %}{% for message in messages %}{{ '<|user|>' + message.content + '<|end|>' }}{% endfor %}";
       const shown = rendererWith(tools);
       const { tokens } = shown.render([textMessage("user", "<answer>")], [{ name: "f", description: "a<|end|>b", parameters: {} }]);
-      expect(shown.decode(tokens)).toBe("<|system|>a<|end|>b<|end|><|user|><answer><|end|>");
-      expect(tokens).toHaveLength(2 + "a<|end|>b".length + 3);
+      expect(shown.decode(tokens)).toBe("<|system|>f a<|end|>b<|end|><|user|><answer><|end|>");
+      expect(tokens).toHaveLength(2 + "f a<|end|>b".length + 3);
     });
 
     test("is not tokenised at all where the tokenizer has no tokens for its characters", () => {
