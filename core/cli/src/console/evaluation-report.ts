@@ -2,24 +2,24 @@ import type { EpisodeSummary, EvaluationResult, Interval } from "@mrlm/runtime";
 import { decimal, percent } from "./numbers.ts";
 import { table } from "./table.ts";
 
-/** An evaluation for people: a row for the greedy and the sampled episodes, components, and pass@k. */
+/** An evaluation for people: a row for each number of the greedy and the sampled episodes, and pass@k. */
 export function evaluationReport(result: EvaluationResult): string {
   const kinds = [["greedy", result.greedy] as const, ...(result.sampled === undefined ? [] : [["sampled", result.sampled] as const])];
-  const heading = ["", "episodes", "accuracy", "95 %", "reward", "95 %", "tokens", "cut answers", "truncated", "unscored", "failed"];
-  const rows = kinds.map(([name, it]) => [
-    name,
-    String(it.episodes),
-    decimal(it.accuracy),
-    range(it.intervals.accuracy),
-    decimal(it.reward),
-    range(it.intervals.reward),
-    it.tokens?.toFixed(1) ?? "-",
-    percent(it.cut),
-    String(it.truncated),
-    String(it.unscored),
-    String(it.failed),
-  ]);
-  return [table([heading, ...rows]), ...causes(result), ...componentTable(kinds), ...passTable(result)].join("\n\n");
+  const names = [...new Set(kinds.flatMap(([, { components }]) => Object.keys(components)))].sort();
+  const row = (name: string, show: (summary: EpisodeSummary) => readonly [value: string, interval?: string]): string[] => [name, ...kinds.flatMap(([, summary]) => [show(summary)[0], show(summary)[1] ?? ""])];
+  const rows = [
+    ["", ...kinds.flatMap(([kind]) => [kind, "95 %"])],
+    row("episodes", ({ episodes }) => [String(episodes)]),
+    row("accuracy", ({ accuracy, intervals }) => [decimal(accuracy), range(intervals.accuracy)]),
+    row("reward", ({ reward, intervals }) => [decimal(reward), range(intervals.reward)]),
+    ...names.map((name) => row(`reward: ${name}`, ({ components, intervals }) => [decimal(components[name]), range(intervals.components[name])])),
+    row("tokens", ({ tokens }) => [tokens?.toFixed(1) ?? "-"]),
+    row("cut answers", ({ cut }) => [percent(cut)]),
+    row("truncated", ({ truncated }) => [String(truncated)]),
+    row("unscored", ({ unscored }) => [String(unscored)]),
+    row("failed", ({ failed }) => [String(failed)]),
+  ];
+  return [table(rows), ...causes(result), ...passTable(result)].join("\n\n");
 }
 
 /** Share of cut answers of the greedy and the sampled episodes together; `null` where it is not known. */
@@ -35,14 +35,6 @@ function causes({ greedy, sampled }: EvaluationResult): string[] {
   const unscored = greedy.firstUnscored ?? sampled?.firstUnscored;
   const lines = [...(failed === undefined ? [] : [`failed, the first: ${failed}`]), ...(unscored === undefined ? [] : [`without a score, the first: ${unscored}`])];
   return lines.length === 0 ? [] : [lines.join("\n")];
-}
-
-function componentTable(kinds: readonly (readonly [string, EpisodeSummary])[]): string[] {
-  const names = [...new Set(kinds.flatMap(([, { components }]) => Object.keys(components)))].sort();
-  if (names.length === 0) return [];
-  const heading = ["component", ...kinds.flatMap(([kind]) => [kind, "95 %"])];
-  const rows = names.map((name) => [name, ...kinds.flatMap(([, it]) => [decimal(it.components[name]), range(it.intervals.components[name])])]);
-  return [table([heading, ...rows])];
 }
 
 function passTable({ sampled }: EvaluationResult): string[] {

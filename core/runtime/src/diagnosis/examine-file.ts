@@ -21,7 +21,9 @@ const HINT = "doctor examines a run's directory, a file of `mrlm eval --output` 
 /** Examines what `mrlm eval --output` or `mrlm collect` wrote. Rejects with DATA_INVALID for any other file. */
 export async function examineFile(path: string): Promise<ExaminedFile> {
   const file = resolve(path);
-  return extname(file) === ".json" ? examineEvaluation(file) : examineCollection(file);
+  if (extname(file) === ".json") return examineEvaluation(file);
+  if ([".jsonl", ".parquet"].includes(extname(file))) return examineCollection(file);
+  throw new MrlmError("DATA_INVALID", `${file} ends neither in .json nor in .jsonl or .parquet.`, { hint: HINT });
 }
 
 function examineEvaluation(file: string): ExaminedFile {
