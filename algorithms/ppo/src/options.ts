@@ -19,7 +19,7 @@ const schema = z.strictObject({
   value_lambda: z.number().min(0).max(1).optional().describe("Of the critic's targets; default gae_lambda"),
   whiten_advantages: z.boolean().default(true).describe("Over the chosen tokens of the batch"),
   reward_clip: z.number().positive().optional().describe("Largest magnitude of a step's reward"),
-  cut_penalty: z.number().nonnegative().default(0).describe("Taken from the last reward of an episode in which a token limit ended a turn"),
+  cut_penalty: z.number().nonnegative().default(0).describe("Taken from the last reward of an episode with a cut answer"),
   on_length: z.enum(["keep", "mask"]).default("keep").describe("Episodes cut by a token limit: learn from them or not"),
 
   critic: z.enum(["separate", "shared"]).default("separate").describe("A model of its own, or a value head on the policy's trunk"),
