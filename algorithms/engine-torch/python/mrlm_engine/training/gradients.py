@@ -51,7 +51,8 @@ class GradientStore:
 
         A parameter that only some ranks have a gradient of counts as zero on the others.
         """
-        if world_size() == 1 or not self.parameters:
+        # One rank has nothing to sum, but what is computed for all of a divided parameter must reach its part.
+        if not self.parameters or (world_size() == 1 and not self._undivided):
             return
         found = {id(parameter) for _, parameter, _ in self.tensors() if not is_sharded(parameter)}
         found |= self._undivided.keys()

@@ -1,0 +1,28 @@
+"""The benchmark of a GPU runs, with a model that a CPU computes at once."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import torch
+
+BENCH = Path(__file__).resolve().parents[4] / "benchmarks/gpu/bench.py"
+
+
+def test_cuda_the_benchmark_s_sides_do_the_same_work() -> None:
+    specification = importlib.util.spec_from_file_location("gpu_bench", BENCH)
+    assert specification is not None
+    assert specification.loader is not None
+    bench = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(bench)
+    sys.path.remove(str(BENCH.parents[2] / "algorithms/engine-torch/python"))
+    work = bench.Work(torch.device("cpu"), tiny=True)
+    assert work.sample() == work.generate() == work.rows * work.new
+    before = work.held.head_weight.clone()
+    assert work.learn() == work.bare_step() == work.texts.size
+    # Both took a step on the same batch from the same weights.
+    ours, theirs = (module.get_output_embeddings().weight for module in (work.held.module, work.bare))
+    assert (ours - before).abs().max() > 1e-6
+    assert torch.nn.functional.cosine_similarity((ours - before).flatten(), (theirs - before).flatten(), dim=0) > 0.9
