@@ -17,26 +17,26 @@ export default {
       ],
     },
     "{core,environments,plugins,algorithms}/*": {
-      entry: ["test/**/*.test.ts"],
+      entry: ["test/**/*.{test,faults}.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
     },
     "algorithms/engine-torch": {
-      entry: ["test/**/*.test.ts"],
+      entry: ["test/**/*.{test,faults}.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreBinaries: ["uv"], // resolves the lock files of the Python packages
     },
     "plugins/sandbox-javascript": {
-      entry: ["test/**/*.test.ts"],
+      entry: ["test/**/*.{test,faults}.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: ["node-inspect-extracted"], // read as text: it runs in isolates
     },
     "plugins/sandbox-python": {
-      entry: ["test/**/*.test.ts"],
+      entry: ["test/**/*.{test,faults}.ts"],
       project: ["src/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: ["pyodide"], // its files are loaded by their paths
     },
     "core/wire": {
-      entry: ["test/**/*.test.ts"],
+      entry: ["test/**/*.{test,faults}.ts"],
       project: ["src/**/*.ts", "test/**/*.ts", "!src/gen/**"],
       ignoreDependencies: ["ts-proto"], // the generator that buf runs
     },

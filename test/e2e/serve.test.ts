@@ -31,7 +31,7 @@ test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () =
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
 });
 
-test("what an environment prints and logs reaches whoever trains on it, and disturbs nothing", async () => {
+test("U17: what an environment prints and logs reaches whoever trains on it, with one level, and disturbs nothing", async () => {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "talkative", version: "1.0.0", type: "module", mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:talkative@1"] } }));
   writeFileSync(
     join(folder, "index.js"),
@@ -47,7 +47,7 @@ test("what an environment prints and logs reaches whoever trains on it, and dist
   const config = writeConfig(folder, { ...TINY, plugins: { [folder]: {} }, environments: [{ id: "talkative", options: { hard: true } }], stages: TINY.stages.slice(1), engine: { address: "127.0.0.1:9" } });
   const { stderr } = await run(["train", "--config", config, "--output", join(folder, "runs")]);
   expect(stderr).toContain("note: environment server: printed by tasks");
-  expect(stderr).toContain('note: environment server: warn: logged by tasks {"rows":1}');
+  expect(stderr).toContain("\nenvironment server: warn: logged by tasks (rows: 1)\n");
   expect(stderr).toContain("error ENGINE_UNAVAILABLE");
 });
 

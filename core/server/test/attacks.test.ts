@@ -5,6 +5,7 @@ import { randomToken } from "@mrlm/kit";
 import { ENVIRONMENT_SERVICE, FRAME_BYTES, HEALTH_SERVICE, MAX_UNFINISHED, environmentProto as wire } from "@mrlm/wire";
 import { type EnvironmentServer, type ServeEnvironmentsOptions, serveEnvironments } from "../src/index.ts";
 import { reflectionMethods } from "../src/standard/reflection.ts";
+import { fuzzFrames } from "./support/fuzz-frames.ts";
 import { RawClient, type RawStream, resetRequest, shown, stepRequest } from "./support/raw-client.ts";
 import { type ScriptedHost, scriptedHost } from "./support/scripted-host.ts";
 
@@ -197,4 +198,10 @@ describe("S6, S7: demonstrations", () => {
     client.cancel();
     expect(await aborted).toMatchObject({ code: "CANCELLED" });
   });
+});
+
+test("S5: damaged frames end in errors of the request or of the stream, never in a fault of the server", async () => {
+  // afterEach closes a server.
+  await serve();
+  expect(await fuzzFrames(1, 60)).toBeGreaterThan(60);
 });

@@ -2,6 +2,7 @@ import type { EvaluationResult, RunEvent } from "@mrlm/runtime";
 import type { JsonObject, Metrics } from "@mrlm/spec";
 import type { Console } from "./console.ts";
 import { cutAnswers } from "./evaluation-report.ts";
+import { withLevel } from "./line-logger.ts";
 import { memoryTable } from "./memory-table.ts";
 import { decimal, duration, percent } from "./numbers.ts";
 import { shownPath } from "./shown-path.ts";
@@ -55,7 +56,7 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
       case "checkpoint":
         break;
       case "notice":
-        say(`note: ${event.text}`);
+        say(withLevel(event.text));
     }
   };
 }

@@ -3,7 +3,7 @@ import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner, splitSiz
 import { type EngineInfo, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type ModelInfo, type Renderer, type Rollouts } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
-import { lineLogger } from "../console/line-logger.ts";
+import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
 import { playerConfig, type PlayerArguments } from "./player-config.ts";
@@ -54,7 +54,7 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
       plugins,
       // What is typed is relative to where it is typed.
       ...(options === undefined ? {} : { dataDirectory: directory }),
-      notice: (line) => console.note(`note: ${line}`),
+      notice: (line) => console.note(withLevel(line)),
       json: console.json,
     });
     closing.unshift(stopEnvironments);
