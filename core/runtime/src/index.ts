@@ -26,10 +26,10 @@ export { type OpenedRun, openRun, type TrainOptions, trainRun } from "./train/tr
 export { checkMemory, shownBytes } from "./train/memory-check.ts";
 export { estimateRun, type RunMemory } from "./train/run-memory.ts";
 export { policyOptions } from "./train/model-source.ts";
-export { rolloutSampling } from "./train/stage-context.ts";
+export { referenceKind, rolloutSampling } from "./train/stage-context.ts";
 export { type Checkpoint, Checkpoints, openCheckpoint } from "./run/checkpoints.ts";
 export { recordFailure } from "./train/run-recorder.ts";
-export { modelDirectory, type NamedModel } from "./run/model-directory.ts";
+export { adapterDirectory, modelDirectory, type NamedModel } from "./run/model-directory.ts";
 export { type LearningCurve, learningCurve } from "./run/learning-curve.ts";
 export { MetricsFile, type MetricsRow } from "./run/metrics-file.ts";
 export { diagnose } from "./diagnosis/diagnose.ts";

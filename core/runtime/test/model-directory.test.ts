@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "@jest/globals";
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Checkpoints, modelDirectory } from "@mrlm/runtime";
+import { adapterDirectory, Checkpoints, modelDirectory } from "@mrlm/runtime";
 
 const made: string[] = [];
 let run = "";
@@ -38,6 +38,14 @@ test("a damaged checkpoint is passed over with its fault, and refused where it i
   truncateSync(join(second, "model", "weights.safetensors"), 3);
   expect(await modelDirectory(run)).toMatchObject({ path: join(first, "model"), notice: expect.stringContaining("was cut") });
   await expect(modelDirectory(second)).rejects.toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
+});
+
+test("M1: the adapter of a run's model is in a directory of its own; another directory stands for itself", async () => {
+  const path = join(run, "model");
+  await model(path);
+  expect(adapterDirectory(path)).toBe(path);
+  mkdirSync(join(path, "adapter"));
+  expect(adapterDirectory(path)).toBe(join(path, "adapter"));
 });
 
 test("where there is no model, that is said with what to do", async () => {

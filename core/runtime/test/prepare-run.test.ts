@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
-import { LocalHost, parseConfig, PluginHost, policyOptions, prepareRun } from "@mrlm/runtime";
+import { LocalHost, parseConfig, PluginHost, policyOptions, prepareRun, referenceKind } from "@mrlm/runtime";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
@@ -194,5 +194,21 @@ describe("the policy", () => {
       microBatchTokens: 64,
       lora: { rank: 4, alpha: 8, targetModules: ["q_proj"], seed: 5 },
     });
+  });
+
+  test("M1: a saved adapter: its directory, and what is said where it is none", () => {
+    const directory = temporaryDirectory();
+    const adapted = (): unknown => optionsOf(`{random: {config: {}}, lora: {path: ${directory}}}`).lora;
+    expect(adapted).toThrow(expect.objectContaining({ code: "MODEL_DIRECTORY_INVALID", message: expect.stringContaining("lacks adapter_config.json and adapter_model.safetensors") }));
+    for (const name of ["adapter_config.json", "adapter_model.safetensors"]) writeFileSync(join(directory, name), "{}");
+    expect(adapted()).toEqual({ path: directory, seed: 5 });
+    expect(() => optionsOf("{random: {config: {}}, lora: {path: /none/such}}")).toThrow(expect.objectContaining({ code: "MODEL_DIRECTORY_MISSING" }));
+    for (const lora of ["{rank: 4}", "{alpha: 8}", "{}"]) expect(() => optionsOf(`{random: {config: {}}, lora: ${lora}}`)).toThrow(/needs rank and alpha, or the path of a saved adapter/);
+  });
+
+  test("M1: the reference of a new adapter is the policy without it; of one that continues, and later, it is a copy", () => {
+    const { config } = parseConfig("model: {random: {config: {}}, lora: {rank: 4, alpha: 8}}\nstages: [{algorithm: x}]", { path: "run.yaml" });
+    const continued = { ...config, model: { ...config.model, lora: { path: "adapter" } } };
+    expect([referenceKind(config, 0), referenceKind(config, 1), referenceKind(continued, 0)]).toEqual(["adapter-off", "copy", "copy"]);
   });
 });

@@ -20,11 +20,13 @@ export type ModelSource =
   /** Another model with its adapter switched off. */
   | { readonly kind: "adapter-off"; readonly of: ModelId };
 
-/** Low-rank adapters (arXiv 2106.09685). */
+/** Low-rank adapters (arXiv 2106.09685): new ones with `rank` and `alpha`, or those of `path`. */
 export interface LoraOptions {
-  readonly rank: number;
+  /** Directory of a saved adapter on the engine's machine, as peft writes it. Training continues from it; other options must be equal to its own. */
+  readonly path?: string;
+  readonly rank?: number;
   /** Adapters are scaled by alpha / rank. */
-  readonly alpha: number;
+  readonly alpha?: number;
   /** Chance of an adapter's input to be dropped while it learns; 0 unless given. */
   readonly dropout?: number;
   /** Names of modules or their ends; every linear layer but the head unless given. */

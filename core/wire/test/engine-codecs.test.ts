@@ -75,7 +75,14 @@ describe("what is encoded and decoded is what it was", () => {
           fc.record({ kind: fc.constantFrom("copy" as const, "adapter-off" as const), of: text }),
         ),
         trainable: fc.boolean(),
-        lora: fc.record({ rank: fc.nat(), alpha: finite, dropout: finite, targetModules: fc.array(text), seed: fc.maxSafeNat() }),
+        lora: fc.oneof(
+          fc.record({ rank: fc.nat(), alpha: finite, dropout: finite, targetModules: fc.array(text), seed: fc.maxSafeNat() }),
+          // A rank or an alpha that is omitted is the saved adapter's.
+          fc.record(
+            { path: fc.string({ minLength: 1 }), rank: fc.integer({ min: 1, max: 99 }), alpha: fc.double({ min: 0.5, max: 99, noNaN: true }), dropout: finite, targetModules: fc.array(text), seed: fc.maxSafeNat() },
+            { requiredKeys: ["path", "dropout", "targetModules", "seed"] },
+          ),
+        ),
         dtype: fc.constantFrom("auto", "float32", "bfloat16", "float16"),
         float32Head: fc.boolean(),
         valueHead: fc.boolean(),

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from client import Client
 
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -38,6 +40,14 @@ class RankedEngine:
         assert line, log.read_text()
         self.ready = json.loads(line)
         self.client = Client(self.ready["listening"])
+
+    def release_models(self) -> None:
+        """Frees what a test has left; a model whose weights another one computes with comes after that one."""
+        described = self.client.unary("Describe", pb.DescribeRequest())
+        # A call that failed has used a number.
+        self.client.call = max(self.client.call, described.last_call)
+        for model in reversed(described.models):
+            self.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id=model.model_id)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadConfig, modelDirectory, parseConfig, type ResolvedConfig } from "@mrlm/runtime";
+import { adapterDirectory, loadConfig, modelDirectory, parseConfig, type ResolvedConfig } from "@mrlm/runtime";
 import { realNumber, wholeNumber } from "../arguments.ts";
 
 /** Flags of the commands that play episodes with a finished model. */
@@ -34,6 +35,7 @@ export async function playerConfig(args: PlayerArguments): Promise<PlayerConfig>
   const path = resolve(file ?? "mrlm.yaml");
   const base = file === undefined ? emptyConfig(args, directory, path) : loadConfig(file, { overrides: args.set ?? [] }).config;
   const { random: _, ...model } = base.model;
+  const played = run === undefined ? { ...model, path: directory } : { ...model, ...trainedModel(base, directory) };
   const sampling = {
     ...base.sampling,
     ...(args.temperature === undefined ? {} : { temperature: realNumber(args.temperature, "--temperature") }),
@@ -42,7 +44,17 @@ export async function playerConfig(args: PlayerArguments): Promise<PlayerConfig>
   const seed = args.seed === undefined ? base.seed : wholeNumber(args.seed, "--seed");
   // A server in a process of its own is started with a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
-  return { config: { ...base, seed, server, model: { ...model, path: directory }, sampling }, path, overrides: args.set ?? [], modelDirectory: directory, notice };
+  return { config: { ...base, seed, server, model: played, sampling }, path, overrides: args.set ?? [], modelDirectory: directory, notice };
+}
+
+/**
+ * Where the weights of a run's model are. With `model.lora` they are the base model and the adapter, where both are on this machine: a merged model
+ * is in float32, and would lose a part of the adapter in 16 bits.
+ */
+function trainedModel({ model: { path, lora }, engine }: ResolvedConfig, directory: string): Pick<ResolvedConfig["model"], "path" | "lora"> {
+  const adapter = adapterDirectory(directory);
+  const isApart = lora !== undefined && path !== undefined && engine.address === undefined && adapter !== directory && existsSync(path);
+  return isApart ? { path, lora: { path: adapter } } : { path: directory, lora: undefined };
 }
 
 function emptyConfig({ environment, set = [] }: PlayerArguments, model: string, path: string): ResolvedConfig {

@@ -94,7 +94,8 @@ function resolveModel(model: ConfigInput["model"], seed: number, path: (given: s
           },
         }),
     dtype: model.dtype ?? "auto",
-    ...pick(model, ["lora", "float32_head", "gradient_checkpointing", "micro_batch_tokens"]),
+    ...(model.lora === undefined ? {} : { lora: { ...model.lora, ...(model.lora.path === undefined ? {} : { path: path(model.lora.path) }) } }),
+    ...pick(model, ["float32_head", "gradient_checkpointing", "micro_batch_tokens"]),
   };
 }
 

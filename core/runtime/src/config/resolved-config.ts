@@ -42,7 +42,7 @@ export interface ResolvedConfig {
       readonly seed: number;
     };
     readonly dtype: "auto" | "float32" | "bfloat16" | "float16";
-    readonly lora?: { readonly rank: number; readonly alpha: number; readonly dropout?: number; readonly target_modules?: readonly string[] };
+    readonly lora?: { readonly path?: string; readonly rank?: number; readonly alpha?: number; readonly dropout?: number; readonly target_modules?: readonly string[] };
     readonly float32_head?: boolean;
     readonly gradient_checkpointing?: boolean;
     readonly micro_batch_tokens?: number;

@@ -26,6 +26,12 @@ export async function modelDirectory(given: string): Promise<NamedModel> {
   return basename(path) === "checkpoints" && isRun(parent) ? ofRun(parent) : { path, run: runOf(path) };
 }
 
+/** The adapter of a model that a run with `model.lora` has written; any other directory stands for itself. */
+export function adapterDirectory(model: string): string {
+  const adapter = join(model, "adapter");
+  return existsSync(adapter) ? adapter : model;
+}
+
 async function ofRun(run: string): Promise<NamedModel> {
   const { status } = JSON.parse(readFileSync(join(run, RECORD), "utf8")) as { readonly status?: string };
   const model = join(run, "model");

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { characterTokenizerFiles, fileFault, loadTokenizer } from "@mrlm/kit";
-import { type CreateModelOptions, type JsonObject, type ModelSource, MrlmError } from "@mrlm/spec";
+import { type CreateModelOptions, type JsonObject, type LoraOptions, type ModelSource, MrlmError } from "@mrlm/spec";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 
@@ -17,21 +17,17 @@ export function policyOptions(config: ResolvedConfig): CreateModelOptions {
     source: modelSource(model, engine.address !== undefined),
     trainable: true,
     dtype: model.dtype,
-    ...(lora === undefined
-      ? {}
-      : {
-          lora: {
-            rank: lora.rank,
-            alpha: lora.alpha,
-            seed,
-            ...(lora.dropout === undefined ? {} : { dropout: lora.dropout }),
-            ...(lora.target_modules === undefined ? {} : { targetModules: lora.target_modules }),
-          },
-        }),
+    ...(lora === undefined ? {} : { lora: loraOptions(lora, seed, engine.address !== undefined) }),
     ...(model.float32_head === undefined ? {} : { float32Head: model.float32_head }),
     ...(model.gradient_checkpointing === undefined ? {} : { gradientCheckpointing: model.gradient_checkpointing }),
     ...(model.micro_batch_tokens === undefined ? {} : { microBatchTokens: model.micro_batch_tokens }),
   };
+}
+
+function loraOptions({ target_modules, ...lora }: NonNullable<ModelConfig["lora"]>, seed: number, isRemote: boolean): LoraOptions {
+  // A remote engine reads its own disk.
+  if (lora.path !== undefined && !isRemote) checkAdapterDirectory(lora.path);
+  return { ...lora, seed, ...(target_modules === undefined ? {} : { targetModules: target_modules }) };
 }
 
 function modelSource(model: ModelConfig, isRemote: boolean): ModelSource {
@@ -66,6 +62,13 @@ function checkModelDirectory(path: string): void {
   if (!existsSync(path) || !statSync(path).isDirectory()) throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${path}.`);
   const lacking = ["config.json", "tokenizer.json"].filter((name) => !existsSync(join(path, name)));
   if (lacking.length > 0) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${path} is not a Hugging Face model: it lacks ${lacking.join(" and ")}.`);
+}
+
+function checkAdapterDirectory(path: string): void {
+  const hint = "Name a directory with a LoRA adapter of peft, or a run with `model.lora`, in `model.lora.path`.";
+  if (!existsSync(path) || !statSync(path).isDirectory()) throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no adapter directory ${path}.`, { hint });
+  const lacking = ["adapter_config.json", "adapter_model.safetensors"].filter((name) => !existsSync(join(path, name)));
+  if (lacking.length > 0) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${path} is not a LoRA adapter: it lacks ${lacking.join(" and ")}.`, { hint });
 }
 
 /** A Hugging Face configuration: the file, or that of a directory. Throws MODEL_DIRECTORY_INVALID. */

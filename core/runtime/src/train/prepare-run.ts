@@ -14,7 +14,7 @@ import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedConfig, ResolvedEnvironment, ResolvedSampling } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/provisions.ts";
-import { modelDirectory } from "../run/model-directory.ts";
+import { adapterDirectory, modelDirectory } from "../run/model-directory.ts";
 import { persist } from "../rollouts/persist.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
@@ -80,12 +80,25 @@ export async function prepareRun(
   return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, notices };
 }
 
-/** A run or a checkpoint that `model.path` names becomes the directory that it stands for now: the run goes on with that one, whatever the other does meanwhile. */
+/**
+ * Replaces a run or a checkpoint that `model.path` or `model.lora.path` names by the directory of its model or adapter, so that later changes of that run
+ * have no effect on this one.
+ */
 async function withModelDirectory(config: ResolvedConfig, notices: string[]): Promise<ResolvedConfig> {
-  if (config.model.path === undefined) return config;
-  const { path, notice } = await modelDirectory(config.model.path);
-  if (notice !== undefined) notices.push(notice);
-  return { ...config, model: { ...config.model, path } };
+  const { path, lora, ...model } = config.model;
+  const found = async (given: string): Promise<string> => {
+    const { path: directory, notice } = await modelDirectory(given);
+    if (notice !== undefined) notices.push(notice);
+    return directory;
+  };
+  return {
+    ...config,
+    model: {
+      ...model,
+      ...(path === undefined ? {} : { path: await found(path) }),
+      ...(lora === undefined ? {} : { lora: lora.path === undefined ? lora : { ...lora, path: adapterDirectory(await found(lora.path)) } }),
+    },
+  };
 }
 
 async function prepareTracker(config: ResolvedConfig, index: number, plugins: AlgorithmSource): Promise<PreparedTracker> {

@@ -1,7 +1,7 @@
 import type { CreateModelOptions, Engine, MemoryEstimate } from "@mrlm/spec";
 import { policyOptions } from "./model-source.ts";
 import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
-import { referenceId } from "./stage-context.ts";
+import { referenceId, referenceKind } from "./stage-context.ts";
 
 /** The estimate of the stage that takes most. */
 export interface RunMemory extends MemoryEstimate {
@@ -60,8 +60,7 @@ function stageModels({ config, stages }: PreparedRun, { definition, options }: P
     models.push({ model: "critic", role: "critic", source, trainable: true, valueHead: true });
   }
   if (reference) {
-    const kind = config.model.lora !== undefined && index === 0 ? ("adapter-off" as const) : ("copy" as const);
-    models.push({ model: referenceId(index), role: "reference", source: { kind, of: policy.model }, trainable: false });
+    models.push({ model: referenceId(index), role: "reference", source: { kind: referenceKind(config, index), of: policy.model }, trainable: false });
   }
   return models;
 }

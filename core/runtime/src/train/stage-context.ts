@@ -82,6 +82,14 @@ export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {
   };
 }
 
+/**
+ * Source of a stage's reference, the policy at the stage's beginning. In the first stage a new adapter is still zero, so that the policy with its
+ * adapter off is the same and takes no memory; later, and with an adapter that continues, only a copy is.
+ */
+export function referenceKind({ model: { lora } }: ResolvedConfig, index: number): "adapter-off" | "copy" {
+  return lora !== undefined && lora.path === undefined && index === 0 ? "adapter-off" : "copy";
+}
+
 async function makeReference(
   engine: Engine,
   policy: ModelInfo,
@@ -91,9 +99,7 @@ async function makeReference(
 ): Promise<ModelId> {
   const model = referenceId(index);
   if (restored.has(model)) return model;
-  // Before anything is learnt, the policy without its adapter is the policy; later it would be that of the run's beginning.
-  const isUntouched = config.model.lora !== undefined && index === 0;
-  await engine.createModel({ model, role: "reference", source: { kind: isUntouched ? "adapter-off" : "copy", of: policy.model }, trainable: false });
+  await engine.createModel({ model, role: "reference", source: { kind: referenceKind(config, index), of: policy.model }, trainable: false });
   return model;
 }
 

@@ -1,4 +1,4 @@
-import type { CreateModelOptions, CreatedModel, EngineInfo, ModelInfo, ModelRole, ModelSource } from "@mrlm/spec";
+import type { CreateModelOptions, CreatedModel, EngineInfo, LoraOptions, ModelInfo, ModelRole, ModelSource } from "@mrlm/spec";
 import { plainBytes } from "../bytes.ts";
 import * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
@@ -21,8 +21,9 @@ export function encodeCreateModel(options: CreateModelOptions, call: bigint): wi
     role: ROLES[options.role],
     source: encodeSource(options.source),
     lora: lora && {
-      rank: lora.rank,
-      alpha: lora.alpha,
+      rank: lora.rank ?? 0,
+      alpha: lora.alpha ?? 0,
+      path: lora.path ?? "",
       dropout: lora.dropout ?? 0,
       targetModules: [...(lora.targetModules ?? [])],
       seed: toInt64(lora.seed ?? 0, "the adapter's seed"),
@@ -44,12 +45,22 @@ export function decodeCreateModel(request: wire.CreateModelRequest): CreateModel
     role: decodeRole(request.role),
     source: decodeSource(request.source),
     trainable: request.trainable,
-    ...(lora && { lora: { ...lora, seed: fromInt64(lora.seed, "the adapter's seed") } }),
+    ...(lora && { lora: decodeLora(lora) }),
     dtype: decodeDType(request.dtype),
     float32Head: request.float32Head,
     valueHead: request.valueHead,
     gradientCheckpointing: request.gradientCheckpointing,
     microBatchTokens: request.microBatchTokens,
+  };
+}
+
+/** A rank or alpha of 0 is that of the adapter at `path`. */
+function decodeLora({ path, rank, alpha, dropout, targetModules, seed }: wire.Lora): LoraOptions {
+  return {
+    ...(path === "" ? { rank, alpha } : { path, ...(rank === 0 ? {} : { rank }), ...(alpha === 0 ? {} : { alpha }) }),
+    dropout,
+    targetModules,
+    seed: fromInt64(seed, "the adapter's seed"),
   };
 }
 

@@ -12,37 +12,56 @@ from mrlm_engine.checkpoint.directory import EXPORT_LIST, atomic_directory
 from mrlm_engine.distributed.collectives import is_leader
 from mrlm_engine.models.create import VALUE_HEAD_FILE
 from mrlm_engine.models.held import HeldModel
-from mrlm_engine.models.lora import adapter_layers, adapter_tensors, write_adapter
+from mrlm_engine.models.lora import is_factor
+from mrlm_engine.models.saved_adapter import write_adapter
 from mrlm_engine.models.tokenizer_files import write_tokenizer_files
-from mrlm_engine.models.weights import inference_weights
+from mrlm_engine.models.weights import LORA_SCALE, inference_weights, merged_weights
+
+# Of an exported model.
+ADAPTER_DIRECTORY = "adapter"
 
 
 def export_model(held: HeldModel, target: Path, *, merge_adapter: bool) -> list[str]:
-    """Writes config, safetensors and tokenizer files, and a value head or an adapter in files of their own.
+    """Writes config, safetensors and tokenizer files, and a value head in a file of its own.
 
-    With an adapter that is not merged the base weights are written, and the adapter beside them as peft reads it.
-    Returns the file names, sorted. Rank 0 writes; the others take part in gathering.
+    A model with an adapter is written with W + s B A in float32 if `merge_adapter`, else with W alone. Either way the
+    adapter is in `adapter/`, as peft reads it: not beside the weights, since transformers would apply it to them.
+    Returns the files' paths in `target`, sorted. Rank 0 writes; the others take part in gathering.
     """
-    is_apart = bool(adapter_layers(held.module)) and held.adapter_off is None and not merge_adapter
+    merges = merge_adapter and held.has_adapter
     with held.lock:
-        # What the other ranks take part in comes before anything that can fail on this one alone.
-        adapter = adapter_tensors(held.module) if is_apart else {}
-        weights = inference_weights(held, merge_adapter=merge_adapter)
-        return _write(held, target, weights, adapter) if is_leader() else []
+        # The other ranks take part in gathering, which comes before what can fail on this rank alone.
+        weights = merged_weights(held) if merges else _base_weights(held)
+        return _write(held, target, weights, is_float32=merges) if is_leader() else []
 
 
-def _write(
-    held: HeldModel, target: Path, weights: dict[str, torch.Tensor], adapter: dict[str, torch.Tensor]
-) -> list[str]:
+def _base_weights(held: HeldModel) -> dict[str, torch.Tensor]:
+    return {
+        name: tensor for name, tensor in inference_weights(held).items() if name != LORA_SCALE and not is_factor(name)
+    }
+
+
+def _write(held: HeldModel, target: Path, weights: dict[str, torch.Tensor], *, is_float32: bool) -> list[str]:
     with atomic_directory(target) as directory:
         held.module.save_pretrained(directory, state_dict=weights, is_main_process=True)
-        if adapter:
-            write_adapter(held.module, adapter, directory)
+        if is_float32:
+            _name_dtype(directory / "config.json", "float32")
+        if held.has_adapter:
+            write_adapter(held.module, directory / ADAPTER_DIRECTORY)
         if held.value_head is not None:
             tensors = {name: tensor.detach().cpu() for name, tensor in held.value_head.state_dict().items()}
             save_file(tensors, directory / VALUE_HEAD_FILE)
         write_tokenizer_files(held.tokenizer_files, directory)
-        files = sorted(path.name for path in directory.iterdir())
+        files = sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
         # With it the directory may be replaced by a later export.
         (directory / EXPORT_LIST).write_text(json.dumps({"format": 1, "files": files}, indent=1), "utf-8")
         return sorted([*files, EXPORT_LIST])
+
+
+def _name_dtype(file: Path, dtype: str) -> None:
+    """Sets the number format that a configuration names: transformers writes that of the module."""
+    config = json.loads(file.read_text("utf-8"))
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]
+    for part in parts:
+        part.update({key: dtype for key in ("dtype", "torch_dtype") if part.get(key) is not None})
+    file.write_text(json.dumps(config, indent=2) + "\n", "utf-8")

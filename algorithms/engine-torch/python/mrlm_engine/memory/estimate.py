@@ -33,7 +33,7 @@ def total(lines: Sequence[Line]) -> int:
 def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     """What a model is from step to step."""
     # Merged weights are copies of all; plain ones only where a norm's weight is folded in.
-    fused = model.shape.layer_weights if model.has_adapter else model.shape.folded_weights
+    fused = model.shape.layer_weights if model.adapter_parameters else model.shape.folded_weights
     hot = [Line(model.id, "hot path's weights", 4 * fused, f"{size(fused)} x 4 bytes")] if model.is_dense else []
     if model.shares_weights:
         return hot
@@ -41,22 +41,25 @@ def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     count, learns = shape.parameters, model.trainable_parameters
     divided = ranks > 1
     of_rank = f" / {ranks} ranks" if divided else ""
+    adapter = model.adapter_parameters
     # Divided weights that learn are their own master copies.
-    frozen = count if model.has_adapter else count - learns
-    weights = frozen * b + learns * (4 if divided else b)
-    lines = [
-        Line(model.id, "weights", weights // ranks, f"{size(count)} parameters x {b} bytes{of_rank}"),
-    ]
+    weights = count * b if adapter else (count - learns) * b + learns * (4 if divided else b)
+    lines = [Line(model.id, "weights", weights // ranks, f"{size(count)} parameters x {b} bytes{of_rank}")]
+    if adapter:
+        lines.append(Line(model.id, "adapter", 4 * adapter, f"{size(adapter)} parameters x 4 bytes"))
     if divided:
         gathered = max(count // max(1, shape.layers), shape.vocabulary * shape.hidden)
         lines.append(Line(model.id, "gathered layer", gathered * b, f"{size(gathered)} parameters x {b} bytes"))
     lines += hot
     if learns:
+        if adapter:
+            # Each rank holds all of it.
+            ranks, of_rank = 1, ""
         lines.append(Line(model.id, "gradients", 4 * learns // ranks, f"{size(learns)} trainable x 4 bytes{of_rank}"))
         lines.append(
             Line(model.id, "optimizer", 8 * learns // ranks, f"{size(learns)} trainable x 2 moments x 4 bytes{of_rank}")
         )
-        if b < 4 and not divided:
+        if b < 4 and not divided and not adapter:
             lines.append(Line(model.id, "master copies", 4 * learns, f"{size(learns)} trainable x 4 bytes"))
     return lines
 
@@ -69,6 +72,10 @@ def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     lines = [
         Line(model.id, "sampler's weights", shape.parameters * b, f"{size(shape.parameters)} parameters x {b} bytes")
     ]
+    if model.adapter_parameters:
+        adapter = model.adapter_parameters
+        # The factors of projections that are computed together stand in blocks, with zeros between them.
+        lines.append(Line(model.id, "sampler's adapter", 8 * adapter, f"{size(adapter)} parameters x 2 x 4 bytes"))
     if model.float32_head and b < 4:
         head = shape.vocabulary * shape.hidden
         lines.append(Line(model.id, "sampler's head", 4 * head, f"{shape.vocabulary} x {shape.hidden} x 4 bytes"))
@@ -85,13 +92,13 @@ def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
 def step_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     """An optimiser step: torch's AdamW over many tensors at once makes one number more for each."""
     learns = model.trainable_parameters
-    temporary = 4 * learns // setting.ranks_of_weights
+    temporary = 4 * learns // (1 if model.adapter_parameters else setting.ranks_of_weights)
     return [Line(model.id, "optimizer step", temporary, f"{size(learns)} trainable x 4 bytes")]
 
 
 def publish_lines(model: ModelPlan, setting: Setting) -> list[Line]:
-    """A publication of merged or gathered weights, which are copies."""
-    if model.id != setting.sampled_model or not (model.has_adapter or setting.ranks_of_weights > 1):
+    """A publication of gathered weights, which are copies."""
+    if model.id != setting.sampled_model or setting.ranks_of_weights == 1:
         return []
     count, b = model.shape.parameters, model.dtype_bytes
     return [Line(model.id, "publication", count * b, f"{size(count)} parameters x {b} bytes")]

@@ -13,7 +13,7 @@ def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
     if not model.trainable_parameters:
         working = 2 * tokens * layer_numbers(model, setting) * model.dtype_bytes
         return [Line(model.id, "activations", working, f"{tokens} tokens, two layers at a time"), *lines]
-    if not model.is_dense and model.dtype_bytes < 4:
+    if not model.is_dense and model.dtype_bytes < 4 and not model.adapter_parameters:
         # What autograd leaves before it is added in float32.
         passing = model.trainable_parameters * model.dtype_bytes // setting.ranks_of_weights
         lines.append(Line(model.id, "gradients of a pass", passing, f"{size(model.trainable_parameters)} trainable"))
@@ -55,7 +55,9 @@ def layer_numbers(model: ModelPlan, setting: Setting) -> int:
         attention = shape.heads * keys if keys <= MAX_KEPT_KEYS else 2 * shape.query_width
         return 2 * shape.hidden + 4 * shape.intermediate + 2 * shape.query_width + 2 * shape.key_width + attention
     norms = 6 if model.dtype_bytes == 4 else 8
-    return norms * shape.hidden + 4 * shape.intermediate + 4 * shape.query_width + 2 * shape.key_width
+    # An adapted layer has its input in float32; in that format it is the one that is kept anyway.
+    inputs = model.adapter_inputs * 4 // model.dtype_bytes if model.dtype_bytes < 4 else 0
+    return norms * shape.hidden + 4 * shape.intermediate + 4 * shape.query_width + 2 * shape.key_width + inputs
 
 
 def _logits(model: ModelPlan, setting: Setting, tokens: int) -> Line:

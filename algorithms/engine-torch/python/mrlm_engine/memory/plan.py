@@ -13,11 +13,14 @@ class ModelPlan:
 
     id: str
     shape: ModelShape
-    # Of one weight.
+    # Of one weight; an adapter's are 4 bytes in every format.
     dtype_bytes: int
     # Weights that learn; with an adapter only its own. 0 for a frozen model.
     trainable_parameters: int = 0
-    has_adapter: bool = False
+    # Of its adapter, whether it learns or not; 0 without one.
+    adapter_parameters: int = 0
+    # Inputs of the adapted linear layers of one layer together, which are kept in float32.
+    adapter_inputs: int = 0
     # Another model with its adapter off: it holds nothing of its own.
     shares_weights: bool = False
     # Computed by the hot path of the CPU (trunk/dense), which keeps fused copies of weights and gradients.

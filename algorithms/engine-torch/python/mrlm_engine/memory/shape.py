@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers.pytorch_utils import Conv1D
 
 from mrlm_engine.models.from_config import module_from
-from mrlm_engine.models.lora import linear_layers_but_head
+from mrlm_engine.models.lora_layers import layer_size, target_layers
 from mrlm_engine.models.max_positions import max_positions
 from mrlm_engine.trunk.dense.shape import dense_shape
 
@@ -72,11 +70,10 @@ def model_shape(module: Any) -> ModelShape:
 
 
 def adapter_parameters(module: Any, rank: int, target_modules: Sequence[str]) -> int:
-    """Weights of a low-rank adapter: rank x (inputs + outputs) for each layer whose name ends with a target."""
-    targets = list(target_modules) or linear_layers_but_head(module)
-    sizes = (
-        math.prod(layer.weight.shape) and sum(layer.weight.shape)
-        for name, layer in module.named_modules()
-        if isinstance(layer, (torch.nn.Linear, Conv1D)) and any(name == t or name.endswith(f".{t}") for t in targets)
-    )
-    return rank * sum(sizes)
+    """Weights of a low-rank adapter: rank x (inputs + outputs) of each target layer."""
+    return rank * sum(sum(layer_size(layer)) for layer in target_layers(module, target_modules).values())
+
+
+def adapter_inputs(module: Any, target_modules: Sequence[str], layers: int) -> int:
+    """Inputs of the target layers, divided by the number of `layers`."""
+    return sum(layer_size(layer)[0] for layer in target_layers(module, target_modules).values()) // layers

@@ -17,7 +17,8 @@ from mrlm_engine.models.attention import settle_attention
 from mrlm_engine.models.from_config import random_module
 from mrlm_engine.models.from_directory import check_directory, load_module
 from mrlm_engine.models.held import HeldModel
-from mrlm_engine.models.lora import inject_adapter
+from mrlm_engine.models.lora import inject_adapter, is_factor
+from mrlm_engine.models.lora_settings import lora_settings
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.rebuild import empty_module, named_tensors
 from mrlm_engine.models.registry import ModelRegistry
@@ -49,6 +50,7 @@ def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, placem
 
 def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtype, placement: Placement) -> HeldModel:
     device = placement.build_device
+    lora, saved = lora_settings(request)
     if source == "directory":
         path = check_directory(request.directory)
         module = load_module(path, dtype)
@@ -56,9 +58,12 @@ def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtyp
     else:
         tokenizer_files = check_tokenizer_files(dict(request.random.tokenizer_files))
         module = random_module(request.random.config_json, request.random.seed, dtype)
-    lora = _lora_settings(request)
+    if saved is not None:
+        saved.check_fits(module)
     if lora is not None:
         inject_adapter(module, lora)
+    if saved is not None:
+        saved.fill(module)
     held = HeldModel(
         model_id=request.model_id,
         role=request.role,
@@ -120,7 +125,7 @@ def _copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
     module.requires_grad_(False)
     if request.trainable:
         for name, parameter in module.named_parameters():
-            parameter.requires_grad_(original.lora is None or ".lora_" in name)
+            parameter.requires_grad_(original.lora is None or is_factor(name))
         if value_head is None and (request.value_head or request.role == pb.ROLE_CRITIC):
             value_head = ValueHead(int(module.config.hidden_size), module.device)
     if value_head is not None:
@@ -181,27 +186,6 @@ def _adapter_off(request: pb.CreateModelRequest, registry: ModelRegistry) -> Hel
         mesh=base.mesh,
         adapter_off=base,
     )
-
-
-def _lora_settings(request: pb.CreateModelRequest) -> dict[str, Any] | None:
-    if not request.HasField("lora"):
-        return None
-    lora = request.lora
-    if lora.rank == 0:
-        raise EngineError("OPTIONS_INVALID", "LoRA of rank 0 makes no adapter.", "Use a rank of at least 1.")
-    if lora.dropout != 0.0:
-        raise EngineError(
-            "OPTIONS_INVALID",
-            f"LoRA dropout is {lora.dropout}; the engine trains without dropout, so that a sample's ratio starts at 1.",
-            "Set it to 0.",
-        )
-    return {
-        "rank": lora.rank,
-        "alpha": lora.alpha,
-        "dropout": lora.dropout,
-        "target_modules": list(lora.target_modules),
-        "seed": lora.seed,
-    }
 
 
 def _load_value_head(held: HeldModel, directory: str) -> None:

@@ -26,6 +26,13 @@ def check_directory(directory: str) -> Path:
             "Give the path of a Hugging Face model directory; the engine downloads nothing.",
         )
     config_file = path / "config.json"
+    if (path / "adapter_config.json").is_file():
+        # transformers would apply it without a word, and the sampler would leave it out.
+        raise EngineError(
+            "MODEL_DIRECTORY_INVALID",
+            f"'{directory}' holds an adapter (adapter_config.json).",
+            "Name the directory of its base model as the model, and an adapter's own directory as `model.lora.path`.",
+        )
     if not config_file.is_file():
         raise EngineError("MODEL_DIRECTORY_INVALID", f"'{directory}' holds no config.json.", _HINT)
     try:

@@ -56,6 +56,11 @@ class HeldModel:
     adapter_off: HeldModel | None = None
 
     @property
+    def has_adapter(self) -> bool:
+        """Whether the model computes with an adapter: not so where it is another one with its adapter off."""
+        return self.lora is not None and self.adapter_off is None
+
+    @property
     def max_positions(self) -> int:
         """Longest sequence the model accepts, in tokens; 0 where there is no limit."""
         return max_positions(self.config)

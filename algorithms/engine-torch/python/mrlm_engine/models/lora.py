@@ -1,19 +1,20 @@
-"""Low-rank adapters (Hu et al., arXiv 2106.09685) through peft, injected into a model's linear layers in place."""
+"""Low-rank adapters (Hu et al., arXiv 2106.09685) through peft, injected into a model's linear layers in place.
+
+A layer computes y = round(W x) + s B (A x) in float32, rounded to the model's format. A and B are float32 in every
+format: W + s B A, rounded to 16 bits, would lose a B below about 1e-3 of W.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
-from transformers.pytorch_utils import Conv1D
 
-from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.errors import EngineError
+from mrlm_engine.models.lora_layers import last_names, short_names, target_layers
 
 ADAPTER = "default"
 
@@ -21,7 +22,7 @@ ADAPTER = "default"
 def inject_adapter(module: Any, settings: dict[str, Any]) -> None:
     """Wraps the target layers of `module` (rank, alpha, dropout, target_modules, seed) and freezes everything else.
 
-    The second factor starts at zero, so the model computes what it computed before.
+    B starts at zero, so the model computes the same as before.
     """
     if importlib.util.find_spec("peft") is None:
         raise EngineError(
@@ -31,11 +32,12 @@ def inject_adapter(module: Any, settings: dict[str, Any]) -> None:
         )
     from peft import LoraConfig, inject_adapter_in_model
 
+    layers = target_layers(module, settings["target_modules"])
     config = LoraConfig(
         r=settings["rank"],
         lora_alpha=settings["alpha"],
         lora_dropout=settings["dropout"],
-        target_modules=settings["target_modules"] or linear_layers_but_head(module),
+        target_modules=short_names(module, layers),
         task_type="CAUSAL_LM",
     )
     for parameter in module.parameters():
@@ -48,34 +50,45 @@ def inject_adapter(module: Any, settings: dict[str, Any]) -> None:
             raise EngineError(
                 "OPTIONS_INVALID",
                 f"peft refused the adapter: {str(cause).rstrip('.')}.",
-                "Name linear layers of this model in target_modules.",
+                f"Layers that can have an adapter: {', '.join(last_names(layers))}.",
             ) from cause
+    for name, parameter in module.named_parameters():
+        if is_factor(name):
+            parameter.data = parameter.data.float()
 
 
-def linear_layers_but_head(module: Any) -> list[str]:
-    """Last name parts of the linear layers (GPT-2 writes them as Conv1D), the language-model head excepted."""
-    head = module.get_output_embeddings()
-    names = {
-        name.rsplit(".", 1)[-1]
-        for name, layer in module.named_modules()
-        if isinstance(layer, (torch.nn.Linear, Conv1D)) and layer is not head
-    }
-    return sorted(names)
+def is_factor(name: str) -> bool:
+    """Whether a parameter's name in a wrapped module is that of an adapter's A or B."""
+    return ".lora_" in name
 
 
-def adapter_layers(module: Any) -> list[Any]:
-    """The wrapped layers of `module`; empty without an adapter."""
+def plain_name(name: str) -> str:
+    """The name that a wrapped module's tensor has without peft: a layer's own, or `<layer>.lora_A.weight`."""
+    return (
+        name.replace(".base_layer.", ".")
+        .replace(f".lora_A.{ADAPTER}.", ".lora_A.")
+        .replace(f".lora_B.{ADAPTER}.", ".lora_B.")
+    )
+
+
+def adapter_layers(module: Any) -> dict[str, Any]:
+    """The wrapped layers of `module` by name; empty without an adapter."""
     if importlib.util.find_spec("peft") is None:
-        return []
+        return {}
     from peft.tuners.tuners_utils import BaseTunerLayer
 
-    return [layer for layer in module.modules() if isinstance(layer, BaseTunerLayer)]
+    return {name: layer for name, layer in module.named_modules() if isinstance(layer, BaseTunerLayer)}
+
+
+def adapter_scale(settings: dict[str, Any]) -> float:
+    """s = alpha / rank, the factor of B A."""
+    return float(settings["alpha"]) / int(settings["rank"])
 
 
 @contextlib.contextmanager
 def adapters_disabled(module: Any) -> Iterator[None]:
     """Inside, `module` computes without its adapter; afterwards it is on again, whatever happened."""
-    layers = adapter_layers(module)
+    layers = adapter_layers(module).values()
     trainable = [p for p in module.parameters() if p.requires_grad]
     for layer in layers:
         layer.enable_adapters(False)
@@ -88,26 +101,22 @@ def adapters_disabled(module: Any) -> Iterator[None]:
             parameter.requires_grad_(True)
 
 
-def wrapped_layers(module: Any) -> dict[str, Any]:
-    """The wrapped layers by their name in `module`."""
-    wrapped = {id(layer) for layer in adapter_layers(module)}
-    return {name: layer for name, layer in module.named_modules() if id(layer) in wrapped}
-
-
 def delta_weight(layer: Any) -> torch.Tensor:
-    """What the adapter adds to a layer's weight. A collective where the weights are divided among the ranks."""
-    return whole(layer.get_delta_weight(ADAPTER).detach())
+    """s B A in the layout of the layer's weight, float32."""
+    delta: torch.Tensor = layer.get_delta_weight(ADAPTER).detach()
+    return delta
 
 
-def adapter_tensors(module: Any) -> dict[str, torch.Tensor]:
-    """The adapter's weights on CPU, by the names that peft gives them. A collective where the weights are divided."""
-    from peft import get_peft_model_state_dict
-
-    state = get_peft_model_state_dict(module, adapter_name=ADAPTER)
-    return {f"base_model.model.{name}": whole(tensor.detach()).cpu().contiguous() for name, tensor in state.items()}
-
-
-def write_adapter(module: Any, tensors: dict[str, torch.Tensor], directory: Path) -> None:
-    """Writes adapter_config.json and adapter_model.safetensors, which peft loads on top of the base weights."""
-    save_file(tensors, directory / "adapter_model.safetensors")
-    module.peft_config[ADAPTER].save_pretrained(str(directory))
+@contextlib.contextmanager
+def adapters_in_use(module: Any) -> Iterator[Callable[[], list[str]]]:
+    """Yields a function that lists kinds of adapted layers (last parts of names) of which no adapter was computed."""
+    layers, used = adapter_layers(module), set[str]()
+    hooks = [
+        layer.lora_B[ADAPTER].register_forward_hook(lambda *_, name=name: used.add(name))
+        for name, layer in layers.items()
+    ]
+    try:
+        yield lambda: sorted(set(last_names(layers)) - set(last_names(dict.fromkeys(used))))
+    finally:
+        for hook in hooks:
+            hook.remove()

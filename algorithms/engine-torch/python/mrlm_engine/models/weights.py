@@ -2,33 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
+from mrlm_engine.distributed.collectives import is_leader
 from mrlm_engine.distributed.tensors import is_sharded, whole
 from mrlm_engine.models.held import HeldModel
-from mrlm_engine.models.lora import delta_weight, wrapped_layers
+from mrlm_engine.models.lora import adapter_layers, adapter_scale, delta_weight, is_factor, plain_name
+
+# Name of s = alpha / rank among the weights of a model with an adapter.
+LORA_SCALE = "lora_scale"
 
 
 @torch.no_grad()
-def inference_weights(held: HeldModel, *, merge_adapter: bool = True) -> dict[str, torch.Tensor]:
-    """The weights of the plain causal language model, detached, by state-dict name; LoRA is merged unless told not to.
+def inference_weights(held: HeldModel) -> dict[str, torch.Tensor]:
+    """Everything that the model computes with, detached, by state-dict name.
 
-    Without an adapter, and where each rank holds everything, these are the live tensors; otherwise copies. Tied weights
-    appear under each of their names. The caller holds `held.lock`. A collective where the weights are divided.
+    An adapter's factors, float32, are beside the weights: `<layer>.lora_A.weight` [rank, inputs],
+    `<layer>.lora_B.weight` [outputs, rank], and `lora_scale` (0-dim, float64). Where each rank holds everything these
+    are the live tensors, otherwise copies. Tied weights appear under each of their names. The caller holds `held.lock`.
+    A collective where the weights are divided.
     """
-    merges = merge_adapter and held.adapter_off is None
-    layers = wrapped_layers(held.module)
     found: dict[int, torch.Tensor] = {}
     weights = {}
-    for name, tensor in held.module.state_dict(keep_vars=True).items():
-        if ".lora_" in name:
+    for name, tensor in _tensors(held):
+        if id(tensor) not in found:
+            found[id(tensor)] = _whole(held, tensor)
+        weights[plain_name(name)] = found[id(tensor)]
+    if held.has_adapter:
+        assert held.lora is not None
+        weights[LORA_SCALE] = torch.tensor(adapter_scale(held.lora), dtype=torch.float64)
+    return weights
+
+
+@torch.no_grad()
+def merged_weights(held: HeldModel) -> dict[str, torch.Tensor]:
+    """The weights W + s B A of a model with an adapter, in float32 on CPU, by state-dict name.
+
+    On ranks other than 0 the tensors are empty.
+    The caller holds `held.lock`. A collective where the weights are divided.
+    """
+    layers = adapter_layers(held.module)
+    found: dict[int, torch.Tensor] = {}
+    weights = {}
+    for name, tensor in _tensors(held):
+        if is_factor(name):
             continue
         if id(tensor) not in found:
-            weight = whole(tensor.detach())
-            if is_sharded(tensor) and weight.is_floating_point():
-                # Divided weights that learn are in float32.
-                weight = weight.to(held.dtype)
-            layer = layers.get(name.removesuffix(".base_layer.weight")) if merges else None
-            found[id(tensor)] = weight if layer is None else weight + delta_weight(layer).to(weight.dtype)
-        weights[name.replace(".base_layer.", ".")] = found[id(tensor)]
+            weight = _whole(held, tensor)
+            if not is_leader():
+                # Gathered as often as on rank 0, and not kept.
+                weight = weight.new_empty(0)
+            elif weight.is_floating_point():
+                layer = layers.get(name.removesuffix(".base_layer.weight"))
+                weight = (weight.float() if layer is None else weight.float() + delta_weight(layer)).cpu()
+            found[id(tensor)] = weight
+        weights[plain_name(name)] = found[id(tensor)]
     return weights
+
+
+def _tensors(held: HeldModel) -> Iterator[tuple[str, torch.Tensor]]:
+    for name, tensor in held.module.state_dict(keep_vars=True).items():
+        if held.has_adapter or not is_factor(name):
+            yield name, tensor
+
+
+def _whole(held: HeldModel, tensor: torch.Tensor) -> torch.Tensor:
+    weight = whole(tensor.detach())
+    # Divided weights that learn are in float32.
+    return weight.to(held.dtype) if is_sharded(tensor) and weight.is_floating_point() else weight

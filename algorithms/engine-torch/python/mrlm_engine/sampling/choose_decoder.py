@@ -6,9 +6,9 @@ import copy
 from collections.abc import Mapping
 
 import torch
-from transformers import AutoModelForCausalLM
 
 from mrlm_engine.models import HeldModel
+from mrlm_engine.models.rebuild import empty_module
 from mrlm_engine.sampling.decoder import Decoder
 from mrlm_engine.sampling.llama_decoder import LlamaDecoder
 from mrlm_engine.sampling.llama_shape import llama_shape
@@ -18,7 +18,7 @@ from mrlm_engine.sampling.module_decoder import ModuleDecoder
 def choose_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> Decoder:
     """The fused decoder where the architecture is known to it, the transformers module itself elsewhere.
 
-    Both hold `weights` (state-dict names, adapter merged) as tensors of their own.
+    Both hold `weights` (those of `inference_weights`) as tensors of their own, an adapter's factors beside its layers.
     """
     shape = llama_shape(held.config)
     if shape is not None:
@@ -29,7 +29,7 @@ def choose_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> Deco
 
 def module_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> ModuleDecoder:
     """The decoder that works for every architecture."""
-    module = AutoModelForCausalLM.from_config(held.config, dtype=held.dtype, trust_remote_code=False)
-    module = module.to(held.device)
-    module.load_state_dict(weights)
-    return ModuleDecoder(module, float32_head=held.float32_head)
+    module = empty_module(held.config, held.dtype, held.lora if held.has_adapter else None).to(held.device)
+    decoder = ModuleDecoder(module, float32_head=held.float32_head)
+    decoder.load(weights)
+    return decoder

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from mrlm_engine.products import add_linear_, linear
+from mrlm_engine.sampling.adapter_weights import AdapterWeights
 from mrlm_engine.sampling.attention import fused_attention, product_attention
 from mrlm_engine.sampling.decoder import PromptGroup
 from mrlm_engine.sampling.llama_shape import LlamaShape
@@ -155,6 +156,8 @@ class LlamaDecoder:
         n, rotated = hidden.shape[0], shape.heads + shape.kv_heads
         normed = self._norm(hidden, layer.input_norm)
         qkv = linear(normed, layer.qkv.t(), layer.qkv_bias)
+        if layer.qkv_adapter is not None:
+            qkv = layer.qkv_adapter.added_to(qkv, normed)
         by_head = qkv.view(n, rotated + shape.kv_heads, shape.head_dim)
         if layer.query_norm is not None and layer.key_norm is not None:
             by_head[:, : shape.heads] = self._norm(by_head[:, : shape.heads], layer.query_norm)
@@ -178,9 +181,13 @@ class LlamaDecoder:
         """Adds the attention's output and the MLP to `hidden` [n, hidden] in place."""
         if layer.output_bias is not None:
             hidden += layer.output_bias
-        add_linear_(hidden, attended, layer.output.t())
-        gate, up = linear(self._norm(hidden, layer.mlp_norm), layer.gate_up.t()).chunk(2, -1)
-        add_linear_(hidden, F.silu(gate).mul_(up), layer.down.t())
+        _add_projection(hidden, attended, layer.output, layer.output_adapter)
+        normed = self._norm(hidden, layer.mlp_norm)
+        gate_up = linear(normed, layer.gate_up.t())
+        if layer.gate_up_adapter is not None:
+            gate_up = layer.gate_up_adapter.added_to(gate_up, normed)
+        gate, up = gate_up.chunk(2, -1)
+        _add_projection(hidden, F.silu(gate).mul_(up), layer.down, layer.down_adapter)
 
     def _norm(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """Root-mean-square norm (Zhang & Sennrich, arXiv 1910.07467) over the last dimension."""
@@ -199,6 +206,19 @@ class LlamaDecoder:
         self.rows = sizes.shape[1]
         self._longest, self._columns = (int(most) for most in sizes.max(1, initial=0))
         self._even = not self.rows or int(sizes[1].min()) == self._columns
+
+
+def _add_projection(
+    hidden: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, adapter: AdapterWeights | None
+) -> None:
+    """Adds x weight [n, hidden] and the adapter's part to `hidden` in place."""
+    if adapter is not None and hidden.dtype != torch.float32:
+        # The sum is rounded before it joins `hidden`, whose larger numbers would round more of it away.
+        hidden += adapter.added_to(linear(x, weight.t()), x)
+        return
+    add_linear_(hidden, x, weight.t())
+    if adapter is not None:
+        adapter.added_to(hidden, x)
 
 
 def _parts(groups: Sequence[PromptGroup]) -> Iterator[tuple[int, Sequence[PromptGroup]]]:

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 import torch
 
+from mrlm_engine.models.weights import LORA_SCALE
+from mrlm_engine.sampling.adapter_weights import AdapterWeights, allocate_adapters
 from mrlm_engine.sampling.llama_shape import LlamaShape
 
 
 @dataclass
 class LayerWeights:
-    """One block. Matrices are [in, out]: a product with few rows is a little faster that way round."""
+    """One block. Matrices are [in, out]: a product with few rows is a little faster that way round.
+
+    `*_adapter` are the adapters of a matrix, None where it has none.
+    """
 
     # Queries, keys and values beside each other: [hidden, query_width + 2 * kv_width].
     qkv: torch.Tensor
@@ -26,6 +31,10 @@ class LayerWeights:
     mlp_norm: torch.Tensor
     query_norm: torch.Tensor | None
     key_norm: torch.Tensor | None
+    qkv_adapter: AdapterWeights | None
+    output_adapter: AdapterWeights | None
+    gate_up_adapter: AdapterWeights | None
+    down_adapter: AdapterWeights | None
 
 
 class LlamaWeights:
@@ -40,6 +49,7 @@ class LlamaWeights:
         self.shape = shape
         self._views: dict[str, torch.Tensor] = {}
         self._paired: set[str] = set()
+        self._adapters: list[AdapterWeights] = []
         self._source = weights
         self.embedding = self._own("model.embed_tokens.weight")
         tied = "lm_head.weight" not in weights or _same(weights["lm_head.weight"], weights["model.embed_tokens.weight"])
@@ -48,7 +58,7 @@ class LlamaWeights:
             self._views["lm_head.weight"] = self.embedding
         self.final_norm = self._own("model.norm.weight")
         self.layers = [self._layer(index) for index in range(shape.layers)]
-        unknown = sorted(set(weights) - set(self._views))
+        unknown = sorted(set(weights) - set(self._views) - ({LORA_SCALE} if self._adapters else set()))
         if unknown:
             raise KeyError(f"weights that the decoder has no place for: {', '.join(unknown)}")
         del self._source
@@ -60,31 +70,47 @@ class LlamaWeights:
             for name, view in self._views.items():
                 value = weights[name].to(view.device)
                 view.copy_(self._pair(value) if name in self._paired else value)
+        for adapter in self._adapters:
+            adapter.scale = float(weights[LORA_SCALE])
 
     def items(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Each weight by its state-dict name in its original layout, read back out of the fused tensors."""
         for name, view in self._views.items():
             yield name, self._unpair(view) if name in self._paired else view
+        if self._adapters:
+            yield LORA_SCALE, torch.tensor(self._adapters[0].scale, dtype=torch.float64)
 
     def _layer(self, index: int) -> LayerWeights:
         prefix = f"model.layers.{index}."
         attention = prefix + "self_attn."
-        for kind in ("weight", "bias"):
+        for kind in ("weight", "bias", "lora_B.weight"):
             self._paired |= {f"{attention}{which}_proj.{kind}" for which in "qk"}
         self._paired |= {f"{attention}{which}_norm.weight" for which in "qk"}
         qkv = [f"{attention}{which}_proj" for which in "qkv"]
+        gate_up = [f"{prefix}mlp.{which}_proj" for which in ("gate", "up")]
         return LayerWeights(
             qkv=self._fuse([f"{name}.weight" for name in qkv]),
             qkv_bias=self._fuse([f"{name}.bias" for name in qkv]) if f"{qkv[0]}.bias" in self._source else None,
             output=self._fuse([f"{attention}o_proj.weight"]),
             output_bias=self._optional(f"{attention}o_proj.bias"),
-            gate_up=self._fuse([f"{prefix}mlp.gate_proj.weight", f"{prefix}mlp.up_proj.weight"]),
+            gate_up=self._fuse([f"{name}.weight" for name in gate_up]),
             down=self._fuse([f"{prefix}mlp.down_proj.weight"]),
             input_norm=self._own(f"{prefix}input_layernorm.weight"),
             mlp_norm=self._own(f"{prefix}post_attention_layernorm.weight"),
             query_norm=self._optional(f"{attention}q_norm.weight"),
             key_norm=self._optional(f"{attention}k_norm.weight"),
+            qkv_adapter=self._adapter(qkv),
+            output_adapter=self._adapter([f"{attention}o_proj"]),
+            gate_up_adapter=self._adapter(gate_up),
+            down_adapter=self._adapter([f"{prefix}mlp.down_proj"]),
         )
+
+    def _adapter(self, layers: list[str]) -> AdapterWeights | None:
+        made, views = allocate_adapters(self._source, layers)
+        self._views.update(views)
+        if made is not None:
+            self._adapters.append(made)
+        return made
 
     def _own(self, name: str) -> torch.Tensor:
         tensor = torch.empty_like(self._source[name], memory_format=torch.contiguous_format)

@@ -10,6 +10,8 @@ import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 
+from mrlm_engine.models.lora import ADAPTER, adapter_layers, plain_name
+from mrlm_engine.models.weights import LORA_SCALE
 from mrlm_engine.sampling.cohort import Cohort
 from mrlm_engine.sampling.decoder import PromptGroup
 from mrlm_engine.sampling.row_moves import RowMoves
@@ -25,8 +27,11 @@ class ModuleDecoder:
     """
 
     def __init__(self, module: Any, *, float32_head: bool = False) -> None:
-        """`module` is the sampler's own and is changed: it must not be the trainer's."""
+        """`module` (with its adapter injected) is the sampler's own and is changed: it must not be the trainer's."""
         self._module = module.eval().requires_grad_(False)
+        # The module's names by those of `inference_weights`.
+        self._names = {plain_name(name): name for name in module.state_dict()}
+        self._adapter = list(adapter_layers(module).values())
         head = module.get_output_embeddings()
         if float32_head and head.weight.dtype != torch.float32:
             head.forward = lambda hidden: F.linear(hidden.float(), head.weight.float())
@@ -39,10 +44,16 @@ class ModuleDecoder:
         return sum(len(cohort.rows) for cohort in self._cohorts)
 
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
-        self._module.load_state_dict(weights, strict=True)
+        tensors = {self._names.get(name, name): tensor for name, tensor in weights.items() if name != LORA_SCALE}
+        self._module.load_state_dict(tensors, strict=True)
+        for layer in self._adapter:
+            layer.scaling[ADAPTER] = float(weights[LORA_SCALE])
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        return iter(self._module.state_dict().items())
+        tensors = self._module.state_dict()
+        yield from ((plain, tensors[name]) for plain, name in self._names.items())
+        if self._adapter:
+            yield LORA_SCALE, torch.tensor(self._adapter[0].scaling[ADAPTER], dtype=torch.float64)
 
     def bytes_for(self, rows: int, length: int) -> int:
         config = self._module.config.get_text_config()

@@ -14,10 +14,12 @@ from mrlm_engine.memory.available import Available, available_memory
 from mrlm_engine.memory.budget import judge
 from mrlm_engine.memory.estimate import sampler_lines, state_lines, total
 from mrlm_engine.memory.plan import ModelPlan, Setting
-from mrlm_engine.memory.shape import adapter_parameters, empty_model, model_shape
+from mrlm_engine.memory.shape import adapter_inputs, adapter_parameters, empty_model, model_shape
 from mrlm_engine.models.from_config import parse_config, parse_random_config
 from mrlm_engine.models.from_directory import check_directory
 from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.lora import is_factor
+from mrlm_engine.models.lora_settings import lora_settings
 from mrlm_engine.models.unusable import unusable_configuration
 from mrlm_engine.sampling.limits import sampler_limits
 from mrlm_engine.service.state import EngineState
@@ -101,7 +103,7 @@ def plan_of_held(held: HeldModel) -> ModelPlan:
         shape=model_shape(held.module),
         dtype_bytes=held.dtype.itemsize,
         trainable_parameters=sum(p.numel() for _, p in held.named_parameters() if p.requires_grad),
-        has_adapter=held.lora is not None,
+        adapter_parameters=sum(p.numel() for name, p in held.module.named_parameters() if is_factor(name)),
         gradient_checkpointing=held.gradient_checkpointing,
         float32_head=held.float32_head,
     )
@@ -109,16 +111,19 @@ def plan_of_held(held: HeldModel) -> ModelPlan:
 
 def _plan(state: EngineState, request: pb.CreateModelRequest, module: Any, dtype: torch.dtype) -> ModelPlan:
     shape = model_shape(module)
-    has_adapter = request.HasField("lora")
-    adapter = adapter_parameters(module, request.lora.rank, request.lora.target_modules) if has_adapter else 0
-    learns = adapter if has_adapter else shape.parameters
+    lora, saved = lora_settings(request)
+    if saved is not None:
+        saved.check_fits(module)
+    adapter = 0 if lora is None else adapter_parameters(module, lora["rank"], lora["target_modules"])
+    learns = adapter or shape.parameters
     computes_alone = state.device.device.type == "cpu" and state.placement.mesh is None
     return ModelPlan(
         id=request.model_id,
         shape=shape,
         dtype_bytes=dtype.itemsize,
         trainable_parameters=learns if request.trainable else 0,
-        has_adapter=has_adapter,
+        adapter_parameters=adapter,
+        adapter_inputs=0 if lora is None else adapter_inputs(module, lora["target_modules"], shape.layers),
         is_dense=computes_alone and shape.folded_weights > 0,
         gradient_checkpointing=request.gradient_checkpointing,
         float32_head=request.float32_head,
@@ -131,7 +136,8 @@ def _copy(original: ModelPlan, request: pb.CreateModelRequest) -> ModelPlan:
         shape=original.shape,
         dtype_bytes=original.dtype_bytes,
         trainable_parameters=original.trainable_parameters if request.trainable else 0,
-        has_adapter=original.has_adapter,
+        adapter_parameters=original.adapter_parameters,
+        adapter_inputs=original.adapter_inputs,
         shares_weights=request.WhichOneof("source") == "adapter_off",
         is_dense=original.is_dense,
         gradient_checkpointing=request.gradient_checkpointing or original.gradient_checkpointing,

@@ -11,6 +11,7 @@ from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.distributed.shard import is_divided
 from mrlm_engine.errors import EngineError
 from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.lora import adapters_in_use
 from mrlm_engine.outputs.logits import logits_head
 from mrlm_engine.trunk.dense.shape import dense_shape
 from mrlm_engine.trunk.dense.trunk import DenseTrunk
@@ -77,7 +78,14 @@ def probe_difference(held: HeldModel, trunk: Trunk) -> float:
     unit = TokenUnit(0, tuple(TokenSequence(row, last) for row in tokens))
     run = trunk.forward([unit], True, False)
     ours = logits_head(held)(run.hidden)[run.rows.final_row]
-    with held.active_adapter():
+    with held.active_adapter(), adapters_in_use(held.module) as unused:
         inputs = torch.from_numpy(tokens.astype(np.int64)).to(held.device)
         theirs = held.module(input_ids=inputs, use_cache=False).logits[:, -1].float()
+    if held.has_adapter and unused():
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"'{held.config.model_type}' reads the weights of {', '.join(unused())} past their adapters, "
+            "which would learn nothing.",
+            "Name the other linear layers in target_modules.",
+        )
     return float((ours - theirs).abs().max() / theirs.abs().max().clamp_(min=1.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import signal
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from client import Array, Client, EngineCallError, Outputs, group
 from ranks import RankedEngine, ranked_engine
+from rounding import tolerance
 from running import RunningEngine
 from safetensors.torch import load_file
 from test_numerics import PROMPTS, sample
@@ -25,9 +27,25 @@ STEPS = 20
 
 
 @pytest.fixture(scope="module", params=["ddp", "fsdp"])
-def ranked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RankedEngine]:
+def processes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RankedEngine]:
     with ranked_engine(request.param, tmp_path_factory.mktemp(request.param) / "engine.log") as engine:
         yield engine
+
+
+@pytest.fixture
+def ranked(processes: RankedEngine) -> Iterator[RankedEngine]:
+    """The engine that the tests share, without models before and after each, also after one that failed."""
+    yield processes
+    if processes.process.poll() is None:
+        processes.release_models()
+
+
+@pytest.fixture
+def single() -> Iterator[RunningEngine]:
+    """A second engine of one process."""
+    running = RunningEngine()
+    yield running
+    running.stop()
 
 
 def create(client: Client, model_id: str = "policy", **fields: object) -> None:
@@ -71,7 +89,9 @@ def train(client: Client, steps: range, model_id: str = "policy") -> list[tuple[
     return found
 
 
-def test_numerics_2_38_two_ranks_are_one_process(ranked: RankedEngine, engine: RunningEngine, tmp_path: Path) -> None:
+def test_numerics_2_38_two_ranks_are_one_process(
+    ranked: RankedEngine, engine: RunningEngine, single: RunningEngine, tmp_path: Path
+) -> None:
     one, two = engine.client, ranked.client
     for client in (one, two):
         create(client, value_head=True)
@@ -92,7 +112,6 @@ def test_numerics_2_38_two_ranks_are_one_process(ranked: RankedEngine, engine: R
     # The checkpoint of two ranks is an ordinary one: a single process goes on with it, and two go on with that one's.
     saved = tmp_path / "two"
     two.numbered("Save", pb.SaveRequest, directory=str(saved))
-    single = RunningEngine()
     single.client.call = single.client.numbered("Load", pb.LoadRequest, directory=str(saved)).last_call
     going_on = range(STEPS, STEPS + 3)
     expected, found = train(single.client, going_on), train(two, going_on)
@@ -112,48 +131,48 @@ def test_numerics_2_38_two_ranks_are_one_process(ranked: RankedEngine, engine: R
     two.numbered("Export", pb.ExportRequest, model_id="policy", directory=str(tmp_path / "hf"))
     single.client.numbered("CreateModel", pb.CreateModelRequest, model_id="exported", directory=str(tmp_path / "hf"))
     for unit, other in zip(two.forward(units), single.client.forward(units, "exported"), strict=True):
-        np.testing.assert_allclose(other["logprob"], unit["logprob"], atol=1e-5)
-    single.stop()
+        np.testing.assert_allclose(other["logprob"], unit["logprob"], atol=tolerance("float32"))
 
 
-@pytest.mark.parametrize("form", ["adapter", "bfloat16", "untied, checkpointed"])
+LORA = pb.Lora(rank=4, alpha=8.0, seed=5)
+FORMS: dict[str, dict[str, object]] = {
+    "adapter": {"lora": LORA},
+    "adapter, bfloat16": {"lora": LORA, "dtype": "bfloat16"},
+    "bfloat16": {"dtype": "bfloat16"},
+    "untied, checkpointed": {"config": LLAMA, "gradient_checkpointing": True},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_a_model_is_that_of_one_process(
-    ranked: RankedEngine, engine: RunningEngine, form: str, tmp_path: Path
+    ranked: RankedEngine, engine: RunningEngine, single: RunningEngine, form: str, tmp_path: Path
 ) -> None:
-    if form == "adapter":
+    has_adapter = "lora" in FORMS[form]
+    if has_adapter:
         pytest.importorskip("peft", reason="peft is not installed (mrlm engine setup --extra lora)")
-    fields: dict[str, dict[str, object]] = {
-        "adapter": {"lora": pb.Lora(rank=4, alpha=8.0, seed=5)},
-        "bfloat16": {"dtype": "bfloat16"},
-        "untied, checkpointed": {"config": LLAMA, "gradient_checkpointing": True},
-    }
-    # In bfloat16 the order of additions decides how weights are rounded.
-    tolerance = 2e-2 if form == "bfloat16" else 1e-5
+    dtype = str(FORMS[form].get("dtype", "float32"))
+    # Loss and gradient norm are sums of numbers up to 1; an optimiser step carries their differences on.
+    step_tolerance = max(tolerance(dtype, 1.0), 1e-5)
     for client in (engine.client, ranked.client):
-        create(client, "form", value_head=True, **fields[form])
-        source = {"adapter_off": "form"} if form == "adapter" else {"copy_of": "form"}
+        create(client, "form", value_head=True, **FORMS[form])
+        source = {"adapter_off": "form"} if has_adapter else {"copy_of": "form"}
         client.numbered("CreateModel", pb.CreateModelRequest, model_id="frozen", **source)
     found, expected = (train(client, range(4), "form") for client in (ranked.client, engine.client))
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
-    names = ["form", "frozen"]
-    ranked.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"), model_ids=names)
-    single = RunningEngine()
+    np.testing.assert_allclose(found, expected, rtol=step_tolerance, atol=step_tolerance)
+    ranked.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"), model_ids=["form", "frozen"])
     single.client.call = single.client.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "c")).last_call
     ranked.client.numbered(
         "Export", pb.ExportRequest, model_id="form", directory=str(tmp_path / "hf"), merge_adapter=True
     )
-    dtype = "bfloat16" if form == "bfloat16" else "float32"
     exported = pb.CreateModelRequest(model_id="exported", directory=str(tmp_path / "hf"), dtype=dtype)
     single.client.unary("CreateModel", exported)
     units = uneven_units(1)
     for theirs, ours in (("form", "form"), ("frozen", "frozen"), ("form", "exported")):
         pairs = zip(ranked.client.forward(units, theirs), single.client.forward(units, ours), strict=True)
-        assert all(np.allclose(one["logprob"], other["logprob"], atol=1e-5) for one, other in pairs), (theirs, ours)
+        for one, other in pairs:
+            np.testing.assert_allclose(one["logprob"], other["logprob"], rtol=0, atol=tolerance(dtype))
     found, expected = (train(client, range(4, 6), "form") for client in (ranked.client, single.client))
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
-    for model_id in reversed(names):
-        ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id=model_id)
-    single.stop()
+    np.testing.assert_allclose(found, expected, rtol=step_tolerance, atol=step_tolerance)
 
 
 def test_numerics_47_a_critic_of_two_ranks_says_zero_at_first_and_then_what_one_process_says(
@@ -175,7 +194,8 @@ def test_numerics_47_a_critic_of_two_ranks_says_zero_at_first_and_then_what_one_
             learn(client)
     expected, found = values(engine.client), values(ranked.client)
     assert np.abs(expected).min() > 0.05
-    np.testing.assert_allclose(found, expected, atol=2e-2)
+    # Differences of the five steps' gradients add up in the weights.
+    np.testing.assert_allclose(found, expected, atol=math.sqrt(5) * tolerance("bfloat16", np.abs(expected).max()))
     ranked.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"), model_ids=["critic"])
     head = {
         name: tensor
@@ -186,7 +206,6 @@ def test_numerics_47_a_critic_of_two_ranks_says_zero_at_first_and_then_what_one_
         ((32,), "torch.float32"),
         ((1,), "torch.float32"),
     }
-    ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id="critic")
 
 
 def test_a_mistake_is_answered_and_changes_nothing(ranked: RankedEngine, tmp_path: Path) -> None:
@@ -194,7 +213,6 @@ def test_a_mistake_is_answered_and_changes_nothing(ranked: RankedEngine, tmp_pat
         ranked.client.numbered("CreateModel", pb.CreateModelRequest, model_id="other", directory=str(tmp_path / "none"))
     assert caught.value.code == "MODEL_DIRECTORY_MISSING"
     create(ranked.client, "other")
-    ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id="other")
 
 
 def test_a_full_disk_holds_up_no_rank(ranked: RankedEngine, tmp_path: Path) -> None:
@@ -212,7 +230,6 @@ def test_a_full_disk_holds_up_no_rank(ranked: RankedEngine, tmp_path: Path) -> N
     finally:
         resource.prlimit(leader, resource.RLIMIT_FSIZE, (soft, hard))
     ranked.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"), model_ids=["full"])
-    ranked.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id="full")
 
 
 def test_no_rank_is_left_behind(ranked: RankedEngine) -> None:

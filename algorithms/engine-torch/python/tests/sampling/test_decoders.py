@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 import torch
+from rounding import tolerance
 
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models import HeldModel
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import llama_decoder
@@ -59,16 +61,26 @@ class Driver:
 
 
 CASES = {**FUSED, **BY_MODULE}
+# Each architecture in float32; the decoders in bfloat16 too, and with an adapter.
+DRIVERS: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in CASES}
+for _name in ("qwen2", "qwen3", "gpt2", "mistral-sliding"):
+    DRIVERS[f"{_name}-bfloat16"] = (_name, {"dtype": "bfloat16"})
+    DRIVERS[f"{_name}-adapter"] = (_name, {"lora": pb.Lora(rank=3, alpha=6.0)})
+    DRIVERS[f"{_name}-adapter-bfloat16"] = (_name, {"dtype": "bfloat16", "lora": pb.Lora(rank=3, alpha=6.0)})
 
 
-@pytest.fixture(params=CASES, name="driver")
+@pytest.fixture(params=DRIVERS, name="driver")
 def _driver(request: pytest.FixtureRequest) -> Driver:
-    held = make(CASES[request.param])
-    return Driver(held, decoder_of(request.param, held))
+    name, fields = DRIVERS[request.param]
+    if "lora" in fields:
+        pytest.importorskip("peft")
+    held = make(CASES[name], **fields)
+    return Driver(held, decoder_of(name, held))
 
 
 def close(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return bool((one - other).abs().max() < 2e-5)
+    size = float(other.float().abs().max())
+    return bool((one.float() - other.float()).abs().max() < tolerance(str(one.dtype).removeprefix("torch."), size))
 
 
 @torch.inference_mode()

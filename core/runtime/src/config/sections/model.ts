@@ -13,11 +13,15 @@ const tokenizer = z.union([
 ]);
 
 const lora = z.strictObject({
-  rank: z.int().positive().describe("Rank of each adapter"),
-  alpha: z.number().positive().describe("An adapter's output is scaled by alpha / rank"),
+  path: z
+    .string()
+    .optional()
+    .describe("Continue from a saved adapter: a peft directory, a run or one of its checkpoints, relative to the config. Its rank, alpha and target modules are used"),
+  rank: z.int().positive().optional().describe("Rank of each adapter; required without `path`"),
+  alpha: z.number().positive().optional().describe("An adapter's output is scaled by alpha / rank; required without `path`"),
   dropout: z.number().refine((dropout) => dropout === 0, "must be 0: the engine trains without dropout, so that a sample's ratio starts at 1").optional().describe("0: the engine trains without dropout, so that a sample's ratio starts at 1"),
-  target_modules: z.array(z.string()).min(1).optional().describe("Names of the linear layers that get one; default: all but the head"),
-});
+  target_modules: z.array(z.string()).min(1).optional().describe("Names of the linear layers that get one; default: all but the head, which cannot have one"),
+}).refine(({ path, rank, alpha }) => path !== undefined || (rank !== undefined && alpha !== undefined), "needs rank and alpha, or the path of a saved adapter");
 
 /** `model`: what is trained. */
 export const modelSection = z.strictObject({

@@ -206,12 +206,16 @@ export interface RandomSource_TokenizerFilesEntry {
 }
 
 export interface Lora {
+  /** With `path` 0: that of the adapter there. So is an `alpha` of 0. */
   rank: number;
   alpha: number;
   dropout: number;
-  /** Module names or suffixes; empty means every linear layer but the head. */
+  /** Names of linear layers, or their ends; empty means every one but the head, which cannot have an adapter. */
   targetModules: string[];
+  /** Of the first factor; the second begins at zero. */
   seed: bigint;
+  /** Continue from the adapter in this directory on the engine's machine, as peft writes it. What else is given must be equal to its own. */
+  path: string;
 }
 
 export interface CreateModelResponse {
@@ -553,7 +557,7 @@ export interface ExportRequest {
   call: bigint;
   modelId: string;
   directory: string;
-  /** Merge a LoRA adapter into the weights. */
+  /** Merge a LoRA adapter into the weights, in float32. The adapter by itself is in `adapter/` either way. */
   mergeAdapter: boolean;
 }
 
@@ -1511,7 +1515,7 @@ export const RandomSource_TokenizerFilesEntry: MessageFns<RandomSource_Tokenizer
 };
 
 function createBaseLora(): Lora {
-  return { rank: 0, alpha: 0, dropout: 0, targetModules: [], seed: 0n };
+  return { rank: 0, alpha: 0, dropout: 0, targetModules: [], seed: 0n, path: "" };
 }
 
 export const Lora: MessageFns<Lora> = {
@@ -1533,6 +1537,9 @@ export const Lora: MessageFns<Lora> = {
         throw new globalThis.Error("value provided for field message.seed of type uint64 too large");
       }
       writer.uint32(40).uint64(message.seed);
+    }
+    if (message.path !== "") {
+      writer.uint32(50).string(message.path);
     }
     return writer;
   },
@@ -1588,6 +1595,14 @@ export const Lora: MessageFns<Lora> = {
             }
 
             message.seed = reader.uint64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.path = reader.string();
             continue;
           }
         }

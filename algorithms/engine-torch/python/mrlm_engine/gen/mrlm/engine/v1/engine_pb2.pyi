@@ -182,18 +182,20 @@ class RandomSource(_message.Message):
     def __init__(self, config_json: _Optional[str] = ..., seed: _Optional[int] = ..., tokenizer_files: _Optional[_Mapping[str, bytes]] = ...) -> None: ...
 
 class Lora(_message.Message):
-    __slots__ = ("rank", "alpha", "dropout", "target_modules", "seed")
+    __slots__ = ("rank", "alpha", "dropout", "target_modules", "seed", "path")
     RANK_FIELD_NUMBER: _ClassVar[int]
     ALPHA_FIELD_NUMBER: _ClassVar[int]
     DROPOUT_FIELD_NUMBER: _ClassVar[int]
     TARGET_MODULES_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
     rank: int
     alpha: float
     dropout: float
     target_modules: _containers.RepeatedScalarFieldContainer[str]
     seed: int
-    def __init__(self, rank: _Optional[int] = ..., alpha: _Optional[float] = ..., dropout: _Optional[float] = ..., target_modules: _Optional[_Iterable[str]] = ..., seed: _Optional[int] = ...) -> None: ...
+    path: str
+    def __init__(self, rank: _Optional[int] = ..., alpha: _Optional[float] = ..., dropout: _Optional[float] = ..., target_modules: _Optional[_Iterable[str]] = ..., seed: _Optional[int] = ..., path: _Optional[str] = ...) -> None: ...
 
 class CreateModelResponse(_message.Message):
     __slots__ = ("model", "tokenizer_files")

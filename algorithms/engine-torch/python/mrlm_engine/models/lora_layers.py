@@ -1,0 +1,79 @@
+"""The layers of a model that can have a low-rank adapter, and those that a request names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from transformers.pytorch_utils import Conv1D
+
+from mrlm_engine.errors import EngineError
+
+
+def adaptable_layers(module: Any) -> dict[str, Any]:
+    """The linear layers of the trunk (GPT-2 writes them as Conv1D) by name; never the language-model head."""
+    head = module.get_output_embeddings()
+    trunk = {id(layer) for layer in module.base_model.modules()}
+    return {
+        name: layer
+        for name, layer in module.named_modules()
+        if isinstance(layer, (torch.nn.Linear, Conv1D)) and layer is not head and id(layer) in trunk
+    }
+
+
+def target_layers(module: Any, targets: Sequence[str]) -> dict[str, Any]:
+    """The layers that `targets` name, each by its name or by the end of it after a dot; all without targets.
+
+    A target that names no layer, or one that cannot have an adapter, is refused: it would learn nothing.
+    """
+    linear = adaptable_layers(module)
+    if not targets:
+        return linear
+    found = {}
+    for target in targets:
+        named = dict(_named(module, target))
+        unfit = next((name for name in named if name not in linear), None)
+        if unfit is not None or not named:
+            reason = "names no layer of this model" if unfit is None else _reason(module, unfit, named[unfit])
+            raise EngineError(
+                "OPTIONS_INVALID",
+                f"LoRA target '{target}' {reason}.",
+                f"Layers that can have an adapter: {', '.join(last_names(linear))}. Omit target_modules for all.",
+            )
+        found.update(named)
+    return {name: layer for name, layer in linear.items() if name in found}
+
+
+def last_names(layers: dict[str, Any]) -> list[str]:
+    """Last parts of the layers' names, sorted."""
+    return sorted({name.rsplit(".", 1)[-1] for name in layers})
+
+
+def short_names(module: Any, layers: dict[str, Any]) -> list[str]:
+    """Targets that name `layers` and no others: last parts of names where these suffice, else whole names."""
+    short = last_names(layers)
+    named = {name for target in short for name, _ in _named(module, target)}
+    return short if named == layers.keys() else sorted(layers)
+
+
+def layer_size(layer: Any) -> tuple[int, int]:
+    """Inputs and outputs of a linear layer."""
+    rows, columns = layer.weight.shape
+    return (rows, columns) if isinstance(layer, Conv1D) else (columns, rows)
+
+
+def _named(module: Any, target: str) -> Iterator[tuple[str, Any]]:
+    for name, part in module.named_modules():
+        if name == target or name.endswith(f".{target}"):
+            yield name, part
+
+
+def _reason(module: Any, name: str, part: Any) -> str:
+    if part is module.get_output_embeddings():
+        return "is the language-model head, whose logits the engine computes from its weight alone"
+    if part is module.get_input_embeddings():
+        return "is the embedding of the input tokens, not a linear layer"
+    if isinstance(part, (torch.nn.Linear, Conv1D)):
+        return f"names '{name}', which is not a part of the trunk"
+    return f"names '{name}', which is a {type(part).__name__} and not a linear layer"

@@ -1,0 +1,59 @@
+"""The settings of an adapter that a request asks for, a new one or one that continues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mrlm_engine.errors import EngineError
+from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models.saved_adapter import SavedAdapter, read_adapter
+
+
+def lora_settings(request: pb.CreateModelRequest) -> tuple[dict[str, Any] | None, SavedAdapter | None]:
+    """What `inject_adapter` needs, and the adapter to continue from; None where there is none."""
+    if not request.HasField("lora"):
+        return None, None
+    lora = request.lora
+    if lora.dropout != 0.0:
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"LoRA dropout is {lora.dropout}; the engine trains without dropout, so that a sample's ratio starts at 1.",
+            "Set it to 0.",
+        )
+    settings = {
+        "rank": lora.rank,
+        "alpha": lora.alpha,
+        "dropout": lora.dropout,
+        "target_modules": list(lora.target_modules),
+        "seed": lora.seed,
+    }
+    if lora.path:
+        saved = read_adapter(lora.path)
+        return {**settings, **_of_saved(lora, saved)}, saved
+    if lora.rank == 0:
+        raise EngineError("OPTIONS_INVALID", "LoRA of rank 0 makes no adapter.", "Use a rank of at least 1.")
+    if not lora.alpha > 0:
+        raise EngineError("OPTIONS_INVALID", f"LoRA with alpha {lora.alpha} learns nothing.", "Use an alpha above 0.")
+    return settings, None
+
+
+def _of_saved(lora: pb.Lora, saved: SavedAdapter) -> dict[str, Any]:
+    """The saved adapter's settings; those that the request names too must be equal."""
+    layers = sorted(saved.factors)
+    faults = [
+        f"{name} {asked} instead of {found:g}"
+        for name, asked, found in (("rank", lora.rank, saved.rank), ("alpha", lora.alpha, saved.alpha))
+        if asked not in (0, found)
+    ]
+    targets = list(lora.target_modules)
+    odd = [name for name in layers if targets and not any(name == t or name.endswith(f".{t}") for t in targets)]
+    unused = [t for t in targets if not any(name == t or name.endswith(f".{t}") for name in layers)]
+    if odd or unused:
+        faults.append(f"target_modules {targets}, which leave out or add {(odd + unused)[0]}")
+    if faults:
+        raise EngineError(
+            "OPTIONS_INVALID",
+            f"The request differs from the adapter in '{saved.directory}': {'; '.join(faults)}.",
+            "Omit rank, alpha and target_modules: the adapter has its own.",
+        )
+    return {"rank": saved.rank, "alpha": saved.alpha, "target_modules": layers}
