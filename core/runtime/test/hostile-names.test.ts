@@ -27,18 +27,18 @@ describe("S6: names and lists that are expensive to compare", () => {
     expect(message.length).toBeLessThan(1_000);
   });
 
-  test("of 20,000 unknown keys of a configuration ten are located and named", () => {
-    const { message } = errorOf(JSON.stringify({ ...BASE, ...Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key_${i}`, 1])) }));
+  test("of 2,000 unknown keys of a configuration ten are located and named", () => {
+    const { message } = errorOf(JSON.stringify({ ...BASE, ...Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`key_${i}`, 1])) }));
     expect(message.split("\n")).toHaveLength(11);
-    expect(message).toMatch(/and 19990 more$/);
+    expect(message).toMatch(/and 1990 more$/);
   });
 
-  test("of 200,000 unknown options ten are named", async () => {
+  test("of 20,000 unknown options ten are named", async () => {
     const schema = z.strictObject({ families: z.array(z.string()).optional() });
-    const outcome = await validateOptions(schema, Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`familie${i}`, 1])));
+    const outcome = await validateOptions(schema, Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`familie${i}`, 1])));
     const words = outcome.ok ? "" : describeIssues(outcome.issues, schema);
     expect(words.match(/unknown key/g)).toHaveLength(10);
-    expect(words).toMatch(/"familie0" \(did you mean "families"\?\).*; and 199990 more$/s);
+    expect(words).toMatch(/"familie0" \(did you mean "families"\?\).*; and 19990 more$/s);
   });
 
   test("demonstrations of many tasks let others take their turn, and end with their caller", async () => {
