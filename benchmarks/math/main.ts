@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { verify } from "@mrlm/scorer-math";
 import { labelledPairs, type Pair } from "./pairs.ts";
 import { judgeWithMathVerify } from "./peer.ts";
-import { figuresOf, type Judged } from "./statistics.ts";
+import { classesOf, figuresOf, type Judged } from "./statistics.ts";
 
 const PASSES = 5;
 
@@ -49,7 +49,11 @@ const rows = Object.entries(sets).flatMap(([name, set]) => {
     { set: name, verifier: "Math-Verify", ...figuresOf(of(peer)) },
   ];
 });
-if (!json) console.table(rows);
+const classes = classesOf(first, peer);
+if (!json) {
+  console.table(rows);
+  console.table(classes);
+}
 console.log(
   JSON.stringify({
     bench: "math",
@@ -74,5 +78,6 @@ console.log(
       pairs: pairs.length,
     },
     rows,
+    classes,
   }),
 );

@@ -1,8 +1,10 @@
-/** The labelled pairs: the examples beside the repository, where they are, and the package's own corpus. */
+/** The labelled pairs: the examples beside the repository, where they are, and the package's own. */
 import { existsSync, readFileSync } from "node:fs";
 import type { VerifyOptions } from "@mrlm/scorer-math";
 
 export interface Pair {
+  /** The class of the pair, for figures by class. */
+  readonly kind?: string;
   readonly gold: string;
   readonly answer: string;
   readonly equivalent: boolean;
@@ -12,6 +14,7 @@ export interface Pair {
 const FILES = {
   examples: new URL("../../../shared/data/math_equivalence_examples.jsonl", import.meta.url),
   corpus: new URL("../../plugins/scorer-math/test/corpus.jsonl", import.meta.url),
+  outputs: new URL("../../plugins/scorer-math/test/outputs.jsonl", import.meta.url),
 };
 
 /** The pairs of each file that is present, by its name. */

@@ -34,6 +34,43 @@ export function figuresOf(judged: readonly Judged[]): Figures {
   };
 }
 
+export interface ClassFigures {
+  readonly class: string;
+  readonly pairs: number;
+  /** Pairs on which both verifiers give the same verdict. */
+  readonly agree: number;
+  /** Pairs on which they differ and this repository's verifier gives the label, and those on which Math-Verify does. */
+  readonly mrlm_right: number;
+  readonly math_verify_right: number;
+  readonly false_positives: number;
+  readonly false_negatives: number;
+  readonly math_verify_false_positives: number;
+  readonly math_verify_false_negatives: number;
+}
+
+/** Agreement of two verifiers on the same pairs, by class. */
+export function classesOf(ours: readonly Judged[], theirs: readonly Judged[]): readonly ClassFigures[] {
+  const kinds = [...new Set(ours.map(({ pair }) => pair.kind ?? "example"))];
+  return kinds.map((kind) => {
+    const at = ours.flatMap(({ pair }, i) => ((pair.kind ?? "example") === kind ? [i] : []));
+    const [left, right] = [ours, theirs].map((judged) => at.map((i) => judged[i] as Judged)) as [Judged[], Judged[]];
+    const isRight = ({ pair, equivalent }: Judged): boolean => equivalent === pair.equivalent;
+    const differ = at.map((_, i) => i).filter((i) => left[i]?.equivalent !== right[i]?.equivalent);
+    const [a, b] = [figuresOf(left), figuresOf(right)];
+    return {
+      class: kind,
+      pairs: at.length,
+      agree: at.length - differ.length,
+      mrlm_right: differ.filter((i) => isRight(left[i] as Judged)).length,
+      math_verify_right: differ.filter((i) => isRight(right[i] as Judged)).length,
+      false_positives: a.false_positives,
+      false_negatives: a.false_negatives,
+      math_verify_false_positives: b.false_positives,
+      math_verify_false_negatives: b.false_negatives,
+    };
+  });
+}
+
 function round(value: number): number {
   return Number(value.toPrecision(3));
 }

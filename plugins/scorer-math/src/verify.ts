@@ -164,8 +164,11 @@ function compareChoices(reference: Found, given: Found, options: VerifyOptions, 
 function compareDecimalCommas(gold: string, answer: string, context: Context): Outcome | undefined {
   const [a, b] = [gold, answer].map((text) => text.replace(/[$\s]/g, "")) as [string, string];
   const isComma = (text: string): boolean => /^[-+]?\d+,\d+$/.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text);
-  const isPoint = (text: string): boolean => /^[-+]?\d*\.\d+$/.test(text);
-  if (!(isComma(a) && isPoint(b)) && !(isPoint(a) && isComma(b))) return undefined;
+  // Below one, a comma parts no list; beside a fraction neither.
+  const isFraction = (text: string): boolean => /^[-+]?(?:\d+\/\d+|\\[dt]?frac\{?\d+\}?\{?\d+\}?)$/.test(text);
+  const isPoint = (text: string, other: string): boolean =>
+    /^[-+]?\d*\.\d+$/.test(text) || (isFraction(text) && /^[-+]?0,/.test(other));
+  if (!(isComma(a) && isPoint(b, a)) && !(isPoint(a, b) && isComma(b))) return undefined;
   const [left, right] = [a, b].map((text) => read(text.replace(",", "."), false, context.work).node) as [Node, Node];
   return context.compare(left, right);
 }

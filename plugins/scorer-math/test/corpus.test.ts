@@ -12,7 +12,8 @@ type Row = {
   directed?: true;
 };
 
-const rows = rowsOf<Row>("corpus.jsonl");
+/** Forms of answers, and whole outputs of models beside the answers of data sets. */
+const rows = ["corpus.jsonl", "outputs.jsonl"].flatMap((file) => rowsOf<Row>(file));
 const kinds = [...new Set(rows.map(({ kind }) => kind))];
 
 describe.each(kinds)("labelled pairs: %s", (kind) => {

@@ -143,10 +143,10 @@ describe("sets", () => {
 
 describe("any two answers", () => {
   const isDecimal = (text: string): boolean => /\d\.\d/.test(text);
-  const corpus = rowsOf<{ gold: string; answer: string; kind: string }>("corpus.jsonl").filter(
-    ({ kind }) => kind !== "extraction",
-  );
-  const answers = [...new Set(corpus.flatMap(({ gold, answer }) => [gold, answer]))];
+  type Row = { gold: string; answer: string; kind: string; directed?: true };
+  const forms = rowsOf<Row>("corpus.jsonl").filter(({ kind }) => kind !== "extraction");
+  const outputs = rowsOf<Row>("outputs.jsonl").filter(({ directed }) => directed !== true);
+  const answers = [...new Set([...forms, ...outputs].flatMap(({ gold, answer }) => [gold, answer]))];
 
   test("an answer equals itself", () => {
     expect(answers.filter((answer) => verdict(answer, answer) !== "equivalent")).toEqual([]);

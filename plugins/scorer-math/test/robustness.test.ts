@@ -26,7 +26,22 @@ function expectBounded(gold: string, answer: string): void {
   expect(verify(gold, answer)).toEqual(first);
 }
 
+/** Pieces of what models write around their answers: sentences, names, boxes, prices, turns. */
+const phrases = fc.constantFrom(
+  ..."The answer is|Final Answer:|I hope it is correct.|so|hence|and|or|since|after selling 3|there are|exactly|seven|of the|such numbers.|increases by|50%|\\boxed{3}|\\boxed{a=1, b=2}|\\boxed{x \\text{ or } y}|cats|dogs.|(a)|(b)|$x_1=|$|AB:CD=|3:4|P(X \\ge 2)=|f(x)=|1=y=x=|0<g(t)<1|A(1,2)|;|,|2.500,75 €|1,250.5m²|3,20 $|$\\$5$|Rs. 500|CHF|12 345,6|-2,5 °C|\n|\n\nQuestion:|\n\nUser:|<|im_start|>user|<|im_end|>|[INST]|</s>|=|4|5/6|$\\blacksquare$|Q.E.D.|one".split(
+    "|",
+  ),
+);
+const outputs = fc.array(phrases, { maxLength: 40 }).map((parts) => parts.join(" "));
+
 describe("any input", () => {
+  test("random outputs of models give a verdict, the same one twice, within the work budget", () => {
+    fc.assert(
+      fc.property(outputs, outputs, (gold, answer) => expectBounded(gold, answer)),
+      { numRuns: 400 },
+    );
+  });
+
   test("random text gives a verdict, the same one twice, within the work budget", () => {
     fc.assert(
       fc.property(garbage, garbage, (gold, answer) => expectBounded(gold, answer)),
@@ -64,6 +79,20 @@ describe("any input", () => {
     ["a megabyte of dollars", repeat("$", 1_000_000)],
     ["a megabyte of spaces", `${repeat(" ", 1_000_000)}5`],
     ["unclosed boxes", repeat("\\boxed{", 100_000)],
+    ["boxes in one sentence", `${repeat("\\boxed{3} cats and ", 5000)}dogs`],
+    ["boxes with names", repeat("a = \\boxed{3}, ", 5000)],
+    ["nested names", `$${repeat("P(A)=", 900)}1$`],
+    ["names of ratios", `$${repeat("AB:", 900)}C=1$`],
+    ["many solutions", `$${repeat("a=1,b=2;", 400)}$`],
+    ["a chain of variables", `$${Array.from({ length: 300 }, (_, i) => `x_{${i}}`).join("=")}=1$`],
+    ["numbers without end", repeat("1.234,", 20_000)],
+    ["digits with spaces", repeat("123 ", 30_000)],
+    ["many short sentences", repeat("It is. ", 30_000)],
+    ["many turns", repeat("\n\nQuestion: ", 20_000)],
+    ["many markers", repeat("<|im_start|>user", 20_000)],
+    ["counted words", repeat("exactly ", 20_000)],
+    ["prices", repeat("5,5 $ ", 20_000)],
+    ["subordinate clauses", `5${repeat(", since", 10_000)}`],
     ["unclosed tags", repeat("<answer>", 100_000)],
     ["unclosed environments", `$${repeat("\\begin{pmatrix}", 200)}$`],
     ["many anchors", repeat("the answer is ", 60_000)],

@@ -1,31 +1,60 @@
 /** Equations that name a value: `x = 5`, `f(x) = 2x`, `|AB| = 1`, `(p, q) = (3, 2)`. */
 import { NotScalar, Undefined } from "../normal/errors.ts";
 import type { Node, RelationNode } from "../tree/node.ts";
-import { anywhere, children, some } from "../tree/walk.ts";
+import { anywhere, children, mapChildren, some, variables } from "../tree/walk.ts";
 import { approximate } from "./approximate.ts";
 import { asPrinted, roundsTo, truncatesTo } from "./decimal.ts";
 import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";
 
-/** Whether the node is a name: made of symbols, applications and words, without a number. */
+/** Functions whose value for named things is asked for under their name: `\max f(x) = 5`, `\gcd(a, b) = 6`. */
+const NAMING = /^(?:max|min|gcd|lcm|det|tr|dim|deg|arg|re|im|norm)$/;
+
+/** Whether the node is a name: made of symbols, applications and words, without a number of its own. */
 export function isName(node: Node): boolean {
-  if (node.kind === "text" || node.kind === "symbol") return true;
-  if (node.kind === "constant") return node.name === "i" || node.name === "e";
-  if (node.kind === "call")
-    return (
-      (node.name.endsWith("()") && !/^(?:sum|prod|lim|i*int)/.test(node.name)) ||
-      (node.name === "abs" && node.args.every(isName))
-    );
-  if (node.kind === "power")
-    return isName(node.base) && node.exponent.kind === "number" && node.exponent.value.n === -1n;
-  if (node.kind === "multiply" || node.kind === "tuple" || node.kind === "add")
-    return children(node).length > 0 && children(node).every(isName);
-  return false;
+  switch (node.kind) {
+    case "text":
+    case "symbol":
+      return true;
+    case "constant":
+      return node.name === "i" || node.name === "e";
+    case "call":
+      // An indefinite integral names its antiderivative; sums and limits are evaluated.
+      if (node.name.endsWith("()")) return !/^(?:sum|prod|lim|i*int)/.test(node.name) || (node.name.startsWith("int_d") && node.args.length === 1);
+      if (NAMING.test(node.name)) return node.args.every((arg) => isName(arg.kind === "relation" ? (arg.operands[0] as Node) : arg));
+      // Of an angle of a figure; with a variable it is an equation to solve.
+      if (/^(?:sin|cos|tan|cot|sec|csc)$/.test(node.name)) return node.args.every((arg) => arg.kind === "symbol" && /^(?:[A-Z]|angle )/.test(arg.name));
+      return node.name === "abs" && node.args.every(isName);
+    case "power":
+      return isName(node.base) && node.exponent.kind === "number" && node.exponent.value.n === -1n;
+    case "multiply":
+    case "tuple":
+    case "add":
+    case "ratio":
+    case "setOperation":
+      return children(node).length > 0 && children(node).every(isName);
+    default:
+      return false;
+  }
 }
 
 /** Whether an equation's left side is a single variable or application. */
 export function isVariable(node: Node): boolean {
   return node.kind === "symbol" || node.kind === "text" || (node.kind === "call" && node.name.endsWith("()"));
+}
+
+/** `\tan\theta` at the head of a chain of equations, where it is the name of their value. */
+function isFunctionOfName(node: Node): boolean {
+  return node.kind === "call" && node.args.every(isName) && /^(?:sin|cos|tan|cot|sec|csc)$/.test(node.name);
+}
+
+/** `l: y = 2x + 1`: the equation without the name of its curve. `AB:CD = 3:4` has a ratio on its left side. */
+export function withoutCurveName(node: RelationNode): RelationNode {
+  const [first, ...others] = node.operands as [Node, ...Node[]];
+  if (first.kind !== "ratio" || first.parts.length !== 2 || node.operators[0] !== "=") return node;
+  const [name, side] = first.parts as [Node, Node];
+  const isCurve = name.kind === "symbol" && others[0]?.kind !== "ratio" && (!isName(side) || others.some((other) => variables(other).size > 0));
+  return isCurve ? { ...node, operands: [side, ...others] } : node;
 }
 
 /** What a relation says its name is; undefined for one that is a statement of its own. */
@@ -35,12 +64,14 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   if (operators.length === 1 && operators[0] === "in") return isName(first) ? operands[1] : undefined;
   if (operators.every((operator) => operator === "to")) return operands.at(-1);
   if (!operators.every((operator) => operator === "=" || operator === "~")) return undefined;
-  const named = isName(first);
+  const named = isName(first) || (operands.length > 2 && isFunctionOfName(first));
   const values = named ? operands.slice(1) : operands;
   const approximation = operators.indexOf("~");
   const last = approximation >= (named ? 1 : 0) ? (operands[approximation] as Node) : beforeRounding(c, values);
   if (named) return last;
   const end = operands.at(-1) as Node;
+  // `1 = y = x = 0`: the last link gives the value of a variable.
+  if (operands.length > 2 && approximation < 0 && isVariable(operands.at(-2) as Node) && !isName(end)) return end;
   if (operands.length === 2 && approximation < 0 && isVariable(end)) return first;
   const compared = approximation >= 0 ? values.slice(0, approximation + 1) : values;
   const exact = last === end || approximation >= 0 ? compared : values.slice(0, -1);
@@ -59,7 +90,7 @@ function beforeRounding(c: Context, values: readonly Node[]): Node {
 /** Whether two links of a chain are not known to differ: a limit or an integral in it may be beyond evaluation. */
 function agrees(c: Context, a: Node, b: Node): boolean {
   try {
-    const [left, right] = a.kind === "quantity" && b.kind === "quantity" ? [a, b] : [withoutUnit(a), withoutUnit(b)];
+    const [left, right] = a.kind === "quantity" && b.kind === "quantity" ? [a, b] : [withoutUnits(a), withoutUnits(b)];
     const { verdict } = compareExact(c, left, right);
     return verdict === "equivalent" || (verdict === "undecided" && (isOperator(a) || isOperator(b)));
   } catch (error) {
@@ -70,6 +101,11 @@ function agrees(c: Context, a: Node, b: Node): boolean {
 
 function withoutUnit(node: Node): Node {
   return node.kind === "quantity" ? node.value : node;
+}
+
+/** The numbers before the units of a product or sum: `9 \cdot \$2` beside `\$18`. */
+function withoutUnits(node: Node): Node {
+  return node.kind === "quantity" ? node.value : node.kind === "multiply" ? mapChildren(node, withoutUnits) : node;
 }
 
 const isOperator = anywhere((part) => part.kind === "call" && /^(?:lim|sum|prod|i*o?int)\b/.test(part.name));

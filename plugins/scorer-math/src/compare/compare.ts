@@ -4,11 +4,12 @@ import { show } from "../tree/show.ts";
 import type { ListNode, Node, RelationNode, TupleNode } from "../tree/node.ts";
 import { children, some } from "../tree/walk.ts";
 import { different, equivalent, type Outcome } from "../verdict.ts";
-import { assignedValue, componentwise, hasRelation, isName, isVariable, shortened } from "./assignment.ts";
+import { assignedValue, componentwise, hasRelation, isName, isVariable, shortened, withoutCurveName } from "./assignment.ts";
 import { compareAsSets, compareInOrder, compareTuples } from "./collection.ts";
 import type { Context } from "./context.ts";
 import { asMatrix, compareMatrices, hasMatrix, vectorItems } from "./matrix.ts";
 import { withoutEllipsis } from "./ellipsis.ts";
+import { wholeNumbersBetween } from "./integers.ts";
 import { unified } from "./notation.ts";
 import { compareProgressions, withSameParameter } from "./parameter.ts";
 import { bothSigns, hasPlusMinus } from "./plusminus.ts";
@@ -17,13 +18,14 @@ import { compareQuantities } from "./quantity.ts";
 import { compareRegions } from "./region.ts";
 import { compareRelations } from "./relation.ts";
 import { compareScalars } from "./scalar.ts";
+import { asSolutions } from "./solutions.ts";
 import { compareTexts, normaliseText, wordsOf } from "./text.ts";
 
 export function compareNodes(c: Context, goldNode: Node, answerNode: Node): Outcome {
   c.work.spend(8);
   const [goldForm, answerForm] = withSameParameter(...unified(goldNode, answerNode));
-  const gold = componentwise(prepared(goldForm));
-  const answer = componentwise(prepared(answerForm));
+  const [goldPart, answerPart] = [goldForm, answerForm].map((form) => componentwise(prepared(form))) as [Node, Node];
+  const [gold, answer] = [asSolutions(goldPart, answerPart), asSolutions(answerPart, goldPart)];
   const [goldKey, answerKey] = [show(gold), show(answer)];
   c.work.spend((goldKey.length + answerKey.length) >> 2);
   if (goldKey === answerKey) return equivalent("identical", "the same expression");
@@ -56,6 +58,7 @@ function prepared(node: Node): Node {
     if (name.kind === "symbol" && /^[A-Z]/.test(name.name) && point.kind === "tuple") return prepared(point);
   }
   if (node.kind === "call" && node.name === "where") return prepared(node.args[0] as Node);
+  if (node.kind === "relation") return withoutCurveName(node);
   if (node.kind === "list") {
     const conditions = node.items.filter(
       (item) =>
@@ -63,6 +66,8 @@ function prepared(node: Node): Node {
         node.items.some((other) => other !== item && !isMembership(other) && mentions(other, item)),
     );
     const kept = node.items.filter((item) => !conditions.includes(item));
+    const counted = kept.length === 1 && conditions.length === 1 ? wholeNumbersBetween(kept[0] as Node, conditions[0] as Node) : undefined;
+    if (counted) return counted;
     if (kept.length === 1 && kept.length < node.items.length) return prepared(kept[0] as Node);
     return { ...node, items: withoutEllipsis(kept) };
   }
@@ -183,21 +188,25 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
   const values: Node[] = [];
   const names = new Map<string, Node>();
   for (const item of node.items) {
-    const value = item.kind === "relation" ? assignedValue(c, item) : item;
+    // One of several solutions in several unknowns.
+    const value = item.kind === "relation" ? assignedValue(c, item) : item.kind === "list" ? valueOf(c, item, ANY_POINT) : item;
     if (value === undefined) return undefined;
     values.push(value);
     if (item.kind === "relation") names.set(show(item.operands[0] as Node), value);
   }
   // Several names: the values in the order of the names, as a point is written.
-  const letters = new Set([...names.keys()].map((name) => name.replace(/_\w+$/, "")));
+  const letters = new Set([...names.keys()].map((name) => name.replace(/_\w+/g, "")));
   const areRoots = letters.size === 1 && other.kind !== "tuple";
   if (!areRoots && names.size === node.items.length && names.size > 1 && (other.kind === "tuple" || other.kind === "list")) {
     const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
     return { kind: "tuple", items: sorted, open: "round", close: "round" };
   }
   // Values of one variable have no order.
-  return names.size > 0 ? { kind: "set", items: values } : { ...node, items: values };
+  return names.size > 0 || node.items.some((item) => item.kind === "list") ? { kind: "set", items: values } : { ...node, items: values };
 }
+
+/** What a solution is compared with: a point, whose components have an order. */
+const ANY_POINT: Node = { kind: "tuple", items: [], open: "round", close: "round" };
 
 function compareValues(c: Context, gold: Node, answer: Node): Outcome {
   if (hasPlusMinus(gold) || hasPlusMinus(answer)) {
@@ -250,7 +259,7 @@ function orderedPair(gold: Node, answer: Node): readonly [readonly Node[], reado
     tuple.open === "round" &&
     tuple.close === "round" &&
     other.kind === "list" &&
-    !other.items.some((item) => item.kind === "tuple");
+    (!other.items.some((item) => item.kind === "tuple") || tuple.items.every((item) => item.kind === "tuple"));
   if (isOrdered(gold, answer) || isOrdered(answer, gold))
     return [(gold as TupleNode).items, (answer as TupleNode).items];
   return undefined;

@@ -1,5 +1,5 @@
 /** Intervals, unions, set builders and inequalities, compared as sets of real numbers. */
-import { compileRegion } from "../region/compile.ts";
+import { asUnknown, compileRegion } from "../region/compile.ts";
 import { sameRegion, type End } from "../region/region.ts";
 import type { Node } from "../tree/node.ts";
 import { children, variables } from "../tree/walk.ts";
@@ -14,7 +14,9 @@ export function compareRegions(c: Context, gold: Node, answer: Node): Outcome | 
   const left = compileRegion(compiler, gold);
   const right = left && compileRegion(compiler, answer);
   if (!left || !right) return undefined;
-  const names = [freeVariables(gold), freeVariables(answer)] as const;
+  const names = [unknowns(gold), unknowns(answer)] as const;
+  // Conditions on several unknowns are no set of real numbers.
+  if (names[0].size > 1 || names[1].size > 1) return undefined;
   if (names[0].size > 0 && names[1].size > 0 && [...names[0]].join() !== [...names[1]].join())
     return different("real set", "conditions on different variables");
   return sameRegion(left, right, isSame)
@@ -22,9 +24,17 @@ export function compareRegions(c: Context, gold: Node, answer: Node): Outcome | 
     : different("real set", "different sets of real numbers");
 }
 
+/** The free variables; the roots `x_1`, `x_2` of one unknown are values of this unknown. */
+function unknowns(node: Node): Set<string> {
+  const names = freeVariables(node);
+  const letters = new Set([...names].map((name) => name.replace(/_\d+$/, "")));
+  return names.size > 1 && letters.size === 1 ? letters : names;
+}
+
 /** Variables that a statement is about; the one that a set builder binds is not. */
 function freeVariables(node: Node): Set<string> {
   if (node.kind === "builder") return new Set();
   if (children(node).length === 0) return variables(node);
-  return new Set(children(node).flatMap((child) => [...freeVariables(child)]));
+  const parts = node.kind === "relation" ? node.operands.map(asUnknown) : children(node);
+  return new Set(parts.flatMap((child) => [...freeVariables(child)]));
 }

@@ -5,7 +5,7 @@ import { different, equivalent, type Outcome } from "../verdict.ts";
 /** Words that answers use for the same thing. */
 const SYNONYMS: readonly (readonly [RegExp, string])[] = [
   [
-    /^(?:no (?:real |such |integer )?(?:solutions?|answers?|roots?|values?)(?: exists?)?|none|empty set|no .*exists?|there (?:is|are) no (?:real )?solutions?|nothing|null set)$/,
+    /^(?:(?:(?:this |given )?(?:equation|inequality|system|problem)s?(?: of equations)? )?(?:(?:has|have|admits?) )?no (?:real |such |integer )?(?:solutions?|answers?|roots?|values?)(?: exists?)?|none|empty set|no .*exists?|no such [a-z ]+|there (?:is|are) no (?:real )?solutions?|nothing|null set)$/,
     "none",
   ],
   [
@@ -19,6 +19,9 @@ const SYNONYMS: readonly (readonly [RegExp, string])[] = [
   [/^(?:true|yes|correct|right)$/, "yes"],
   [/^(?:false|no|incorrect|wrong)$/, "no"],
 ];
+/** A property with the kind of thing that has it: `odd function`. */
+const PROPERTY =
+  /^(odd|even|prime|composite|increasing|decreasing|convex|concave|isosceles|equilateral|scalene|acute|obtuse|rational|irrational|injective|surjective|bijective|continuous|convergent|divergent|periodic) (?:function|number|integer|triangle|polygon|sequence|series|map)$/;
 const ARTICLES = /\b(?:the|a|an|is|are|it|its|option|choice|answer)\b/g;
 
 /** One spelling of an answer in words. */
@@ -36,7 +39,7 @@ export function normaliseText(value: string): string {
     .replace(/(?<![.,;:!?])[.,;:!?]+(?=\s|$)/g, " ")
     .replace(/\s+/g, " ")
     .trim();
-  const plain = bare.replace(ARTICLES, " ").replace(/\s+/g, " ").trim() || bare;
+  const plain = bare.replace(ARTICLES, " ").replace(/\s+/g, " ").trim().replace(PROPERTY, "$1") || bare;
   for (const [pattern, word] of SYNONYMS) if (pattern.test(plain) || pattern.test(bare)) return word;
   return plain.replace(/^\((.*)\)$/, "$1");
 }

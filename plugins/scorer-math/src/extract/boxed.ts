@@ -1,4 +1,5 @@
-/** The content of `\boxed{}` and `\fbox{}`. */
+/** The content of `\boxed{}` and `\fbox{}`, and the boxes that make up one answer. */
+import { unitAt } from "./number.ts";
 
 export type Boxed = { readonly content: string; readonly start: number; readonly end: number };
 
@@ -44,15 +45,72 @@ function readBox(source: string, start: number): Boxed | undefined {
 
 const CONNECTOR =
   /^(?:[\s,;&$]|\\[,;:! ()[\]]|\\quad|\\qquad|\\(?:text|mbox|textrm|mathrm)\s*\{[^{}]{0,60}\}|\band\b|\bor\b|for part \([a-z]\))*$/i;
+const JOINS = /,|;|&|\b(?:and|or|plus|while|whereas)\b/;
+/** Words after which a box holds what follows from the box before, or replaces it. */
+const DERIVES =
+  /\b(?:so|then|thus|hence|therefore|but|gives?|giving|(?:we|to|you) get|find|obtain|yields?|means|implies|since|because|becomes?|simplif\w+|equals?|wait|actually|no|not|instead|rather|adding|subtracting|multiply\w*|divid\w*|plugging|substitut\w+|which|from|now|finally|let|if|where|times|total|sum|altogether|answer|final|again|previously|later|first|before|after)\b|=>|\\(?:R|r|Longr)ightarrow|\\implies|\\to(?![a-z])|[+*/^<>?]|\\(?:cdot|times|div|neq?|le|ge)(?![a-z])/i;
+/** The name of a value just before its box: `a = `, `(b)`, `Part (b):`, `2.` */
+const NAME = /(?:^|[$,;\n:]|\\[([]|\b(?:and|or|is|are|have|that)\b|\\q?quad)\s*(\\?[A-Za-z|][^$,;=.\n]{0,40}?)\s*=\s*(?:\$|\\\(|\\\[)?\s*$/;
+/** A name that may be written before its value; other names are left out. */
+const SIMPLE_NAME = /^\\?[A-Za-z]{1,9}(?:_\{?\w{1,5}\}?)?'*(?:\(\s*[a-z]\s*\))?$/;
+const PART = /(?:^|\n|[.;,:$}\])]\s)\s*(?:\*\*)?(?:part\s*)?(?:\(?([a-h]|i{1,3}|iv|v|\d)\)|([a-h]|\d)[.:])(?:\*\*)?[^\n]{0,80}$/i;
 
-/** The last box, or the last ones when only commas, "and" or "or" stand between them. */
+/** The boxes that are one answer: the last, and those before it that only commas, "and", words of a list or part names separate. */
 export function lastBoxes(source: string): readonly Boxed[] {
   const boxes = findBoxes(source);
   let first = boxes.length - 1;
   while (first > 0) {
-    const gap = source.slice(boxes[first - 1]?.end, boxes[first]?.start);
-    if (gap.length > 80 || !CONNECTOR.test(gap) || !/,|;|&|\b(?:and|or)\b/.test(gap)) break;
+    const [box, next] = [boxes[first - 1] as Boxed, boxes[first] as Boxed];
+    if (!isJoined(source, box, next)) break;
     first--;
   }
   return boxes.slice(Math.max(0, first));
+}
+
+function isJoined(source: string, box: Boxed, next: Boxed): boolean {
+  const gap = source.slice(box.end, next.start);
+  if (gap.length > 200) return false;
+  if (gap.length <= 80 && CONNECTOR.test(gap) && JOINS.test(gap)) return true;
+  const [a, b] = [nameBefore(source, box), nameBefore(source, next)];
+  const areParts = a !== undefined && b !== undefined && a !== b;
+  if (areParts && !DERIVES.test(gap.replace(NAME, ""))) return true;
+  // Within one sentence, with an "and" or a comma, and nothing from which the second follows.
+  const words = a !== undefined && a === b ? gap.replace(NAME, "") : gap;
+  return gap.length <= 100 && !/[.!?:](?:\s|$)|\n/.test(gap) && JOINS.test(gap) && !DERIVES.test(gap) && !words.includes("=");
+}
+
+/** The name of the value in a box, or of the part of the question that it answers. */
+function nameBefore(source: string, box: Boxed): string | undefined {
+  const before = source.slice(Math.max(0, box.start - 100), box.start).replace(/^[\s\S]*\\boxed/, "");
+  const name = NAME.exec(before)?.[1];
+  if (name !== undefined && !/[+*/]|\\(?:cdot|times|boxed)|\s[a-z]{2,}/.test(name)) return name.trim();
+  const part = PART.exec(before);
+  return part ? `part ${part[1] ?? part[2]}` : undefined;
+}
+
+/** One answer of several boxes: with the names before them where each has one of its own, and their units. */
+export function joinBoxes(source: string, boxes: readonly Boxed[]): string {
+  const gaps = boxes.slice(1).map((box, i) => source.slice(boxes[i]?.end, box.start));
+  const join = gaps.some((gap) => /\bor\b/.test(gap)) ? " \\text{ or } " : ", ";
+  const names = boxes.map((box) => nameBefore(source, box));
+  const areNamed = names.every((name, i) => name !== undefined && SIMPLE_NAME.test(name) && names.indexOf(name) === i);
+  const contents = boxes.map((box) => box.content + unitBehind(source, box));
+  return contents.map((content, i) => (areNamed && !content.includes("=") ? `${names[i]} = ${content}` : content)).join(join);
+}
+
+const MARKED_UNIT = /^\s*(?:\\?%|\^\s*\{?\s*\\circ\s*\}?|\\text\{[^{}]{1,30}\}(?:\s*\^\s*\{?\d\}?)?)/;
+
+/** What multiplies a box: `\boxed{5}x`, `\boxed{2}\sqrt{3}`. */
+const FACTOR = /^(?:[a-z](?![a-zA-Z])|\\pi(?![a-z])|\\sqrt\{[^{}]*\})/;
+
+/** The percent sign, degrees, unit or factor behind a box, as LaTeX: `\boxed{12}$ cm`. */
+export function unitBehind(source: string, box: Boxed): string {
+  const marked = MARKED_UNIT.exec(source.slice(box.end, box.end + 60))?.[0];
+  if (marked !== undefined && !/\\text\{[^{}]*(?:\b(?:and|or|where|for|if)\b|,)/.test(marked)) return marked;
+  const factor = FACTOR.exec(source.slice(box.end, box.end + 30))?.[0];
+  if (factor !== undefined && unitAt(source, box.end) === undefined) return factor;
+  const closing = /^\s*(?:\$|\\\)|\\\])?/.exec(source.slice(box.end, box.end + 10))?.[0].length ?? 0;
+  if (/[a-zA-Z\\]/.test(box.content.replace(/\\[dt]?frac|\\sqrt|\\pi|\\,|\\!|\\left|\\right/g, ""))) return "";
+  const unit = unitAt(source, box.end + closing);
+  return unit === undefined ? "" : `\\text{ ${unit}}`;
 }

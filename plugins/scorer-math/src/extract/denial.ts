@@ -3,9 +3,9 @@
 const DENIED_BEFORE =
   /(?:\b(?:not|never|cannot|isn'?t|aren'?t|wasn'?t|won'?t|can'?t|neither|nor|wrong|incorrect|false|without|except|excluding|unlike|instead of|rather than|other than|far from|rul(?:e|ed|es|ing) out|impossible|doubt(?:ful)?|unlikely|eliminat(?:e|ed)|discard(?:ed)?|reject(?:ed)?)\b|n't\b|≠|\\neq?\b)(?:(?!\bbut\b)[^.!?\n,;=]){0,24}$|\b(?:anything|everything|all|any(?: \w+)?) but\s*$/i;
 const DENIED_AFTER =
-  /^[\s$.,;)*\]}]*(?:(?:wait|no|hmm|actually|sorry)\b[,.\s]*)?(?:(?:which|that|this|it|but that|but this|but it)\s*)?(?:(?:['’]s|is|was|would be|seems|looks)\s+(?:definitely\s+|clearly\s+|obviously\s+)?(?:not(?!\s+only)|wrong|incorrect|false|impossible|a mistake)\b|(?:isn'?t|wasn'?t)\b|\(?(?:wrong|incorrect)\b)/i;
+  /^[\s$.,;)*\]}]*(?:(?:wait|no|hmm|actually|sorry)\b[,.\s]*)?(?:(?:which|that|this|it|but that|but this|but it)\s*)?(?:(?:['’]s|is|was|are|were|would be|seems|looks)\s+(?:both\s+|all\s+)?(?:definitely\s+|clearly\s+|obviously\s+)?(?:not(?!\s+only)|too\b|wrong|incorrect|false|impossible|a mistake)\b|(?:isn'?t|wasn'?t)\b|\(?(?:wrong|incorrect)\b)/i;
 const HEDGED_BEFORE =
-  /\b(?:maybe|perhaps|possibly|might be|could be|may be|either|not sure|unsure|uncertain|unclear|guess(?:ing)?|between|cannot (?:determine|decide|tell)|don'?t know|do not know|hard to say|one of)\b[^.!?\n]{0,40}$/i;
+  /\b(?:maybe|perhaps|possibly|might be|could be|may be|either|not sure|unsure|uncertain|unclear|guess(?:ing)?|cannot (?:determine|decide|tell)|don'?t know|do not know|hard to say|one of)\b[^.!?\n]{0,40}$|\bbetween\s+(?:[$\\(]*-?\d[^!?\n]{0,24}\band\s*)?[$\\(]*$/i;
 const BOUNDED_BEFORE =
   /\b(?:at least|at most|(?:more|less|fewer|greater|larger|smaller|higher|lower) than|up to|no (?:more|less|fewer) than|below|above|under|over)\s*\$?\s*$/i;
 /** What makes another number of the one that follows. */

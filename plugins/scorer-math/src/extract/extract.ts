@@ -1,9 +1,10 @@
 /** Finds the answer in what a model wrote. */
-import { lastBoxes } from "./boxed.ts";
+import { joinBoxes, lastBoxes, unitBehind } from "./boxed.ts";
 import { denial } from "./denial.ts";
 import type { AnswerSource, Extraction } from "./extraction.ts";
-import { findInProse } from "./prose.ts";
+import { findInProse, isValue } from "./prose.ts";
 import { mathRegions } from "./regions.ts";
+import { ownTurn } from "./turn.ts";
 
 /** Where an answer may stand. Any other string is the name of a tag. */
 export type AnswerSchema = "any" | "boxed" | "answer" | "gsm8k" | "text" | (string & {});
@@ -34,6 +35,8 @@ export function extract(text: string, options: ExtractOptions = {}): Extraction 
   if (schema === "text") return found(source, false, "text");
   const named = schema === "any" ? undefined : bySchema(source, schema, isStrict, isReference);
   if (named && (named.found || isStrict || named.reason !== NOTHING)) return named;
+  const closing = isStrict ? undefined : fromClosing(source, isReference);
+  if (closing) return closing;
   for (const form of ["answer", "boxed", "gsm8k"]) {
     const result = form === schema ? undefined : bySchema(source, form, true, isReference);
     if (result && (result.found || result.reason !== NOTHING)) return result;
@@ -53,13 +56,9 @@ function found(answer: string, isMath: boolean, source: AnswerSource): Extractio
   return trimmed === "" ? missing("the answer is empty") : { found: true, answer: trimmed, isMath, source };
 }
 
-/** Cuts what follows the end of the turn and what the model thought before its answer. */
+/** The end of a text that is too long, as far as it is the model's own answer. */
 function prepare(text: string): string {
-  let source = text.length > LONGEST_TEXT ? text.slice(-LONGEST_TEXT) : text;
-  const end = source.search(/<\|(?:im_end|im_start|endoftext|eot_id|end)\|>|<\/s>/);
-  if (end > 0) source = source.slice(0, end);
-  const thought = source.lastIndexOf("</think>");
-  return thought >= 0 ? source.slice(thought + 8) : source;
+  return ownTurn(text.length > LONGEST_TEXT ? text.slice(-LONGEST_TEXT) : text);
 }
 
 function bySchema(source: string, schema: string, isStrict: boolean, isReference: boolean): Extraction {
@@ -112,17 +111,21 @@ function fromBoxes(source: string, isReference: boolean): Extraction {
     if (/^\s*(?:\\neq?(?![a-zA-Z])|≠|\\text\{\s*not\s*\}|not\s+[\d\\-])/i.test(first.content))
       return missing("the answer is denied");
   }
-  if (boxes.length > 1) {
-    const gaps = boxes.slice(1).map((box, i) => source.slice(boxes[i]?.end, box.start));
-    const join = gaps.some((gap) => /\bor\b/.test(gap)) ? " \\text{ or } " : ", ";
-    return found(boxes.map((box) => box.content).join(join), true, "boxed");
-  }
+  if (boxes.length > 1) return found(joinBoxes(source, boxes), true, "boxed");
   if (/(?<!\\)\$|\\[([]/.test(last.content)) return inDelimiters(last.content, isReference);
-  const suffix =
-    /^\s*(?:\\?%|\^\s*\{?\s*\\circ\s*\}?|\\text\{[^{}]{1,30}\}(?:\s*\^\s*\{?\d\}?)?)/.exec(
-      source.slice(last.end, last.end + 60),
-    )?.[0] ?? "";
-  return found(last.content + suffix, true, "boxed");
+  return found(last.content + unitBehind(source, last), true, "boxed");
+}
+
+const CLOSING = /\bfinal answer\b[*_\s]{0,9}(?:is\b|:|=)/gi;
+
+/** "The final answer is 42" behind the last box or `####`: the last word of the text. Undefined where there is none with a value. */
+function fromClosing(source: string, isReference: boolean): Extraction | undefined {
+  const start = Math.max(source.lastIndexOf("\\boxed"), source.lastIndexOf("\\fbox"), source.lastIndexOf("####"));
+  if (start < 0 || source.includes("<answer>")) return undefined;
+  const rest = source.slice(start);
+  if (rest.search(CLOSING) < 0) return undefined;
+  const closing = findInProse(rest.slice(rest.search(CLOSING)), isReference);
+  return closing.found && (closing.isMath || isValue(closing.answer)) ? closing : undefined;
 }
 
 /** A box around formulas with delimiters of their own, or around a sentence with formulas. */

@@ -3,7 +3,9 @@ import { read } from "../read/read.ts";
 import { Work } from "../work.ts";
 import { denial } from "./denial.ts";
 import type { Extraction } from "./extraction.ts";
+import { countInWords, lastNumber, type NumberInText } from "./number.ts";
 import { mathRegions, type MathRegion } from "./regions.ts";
+import { firstSentence, isRemark, mainClause, sentences } from "./sentence.ts";
 
 const ANCHOR =
   /\b(?:final\s+answer|answers?|solutions?(?:\s+set)?|result)\b(?:\s*\([^()\n]{0,40}\))?[*_\s]*(?:(?:is|are|equals|would be|should be|must be|will be|comes out to|=)\b(?:\s*:)?|[:=]|\s[–—]\s)/gi;
@@ -18,8 +20,6 @@ const CLOCK = /^\d{1,2}(?::\d\d)?\s?[ap]\.?m\.?$/i;
 const EXPLANATION = /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|desired))\b.*|\s*\((?=[^()]*[a-z]{3})[^()]{1,80}\)[\s.]*)$/is;
 const LEADING =
   /^(?:[\s*_`>:#-]*(?:so|thus|hence|therefore|then|finally|and|but|we (?:get|have|find|obtain)|this gives|which gives|it(?:'s| is| equals)|that(?:'s| is)|simply|just|exactly|precisely|approximately|about|roughly|around|the (?:final )?answer(?: is)?|my answer is|i (?:choose|pick|select|think)|answer|is|are|equal to|option|choice)\b[,:]?\s*)+/i;
-const NUMBER_IN_TEXT =
-  /(?<![\w.])(?:\d{1,2}:\d\d(?:\s?[apAP]\.?[mM]\b\.?)?|[-−]?\$?\s?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?\/\s?\d+)?(?:\s?%|\s*percent)?)(?!\w|\.\.)/g;
 const LONGEST = 6_000;
 /** Characters of an answer in words. */
 const LONGEST_WORDS = 1_000;
@@ -38,34 +38,70 @@ export function findInProse(source: string, isReference: boolean): Extraction {
         : inSentence(sentence, before, tail.slice(before.length + sentence.length), isReference);
     if (result) return result.found ? { ...result, source: "phrase" } : result;
   }
-  return inSentence(tail, "", "", isReference) ?? { found: false, reason: "no answer in the text" };
+  return (
+    inLastStatement(tail, isReference) ??
+    inSentence(tail, "", "", isReference) ?? { found: false, reason: "no answer in the text" }
+  );
 }
 
-/** Up to the first full stop that ends a sentence, outside formulas. */
-function firstSentence(text: string): string {
-  const regions = mathRegions(text.slice(0, 4000));
-  const leading = /^[\s*_:]*/.exec(text)?.[0].length ?? 0;
-  for (let i = leading; i < Math.min(text.length, 4000); i++) {
-    const region = regions.find(({ start, end }) => start <= i && i < end);
-    if (region) {
-      i = region.end - 1;
-      continue;
-    }
-    if (
-      text[i] === "\n" ||
-      ((text[i] === "." || text[i] === "!" || text[i] === "?") && /^(?:\s|$)/.test(text.slice(i + 1, i + 2)))
-    )
-      return text.slice(0, text[i] === "?" ? i : i + 1);
+/** The last of several sentences that states a value; words only where they are a conclusion. */
+function inLastStatement(text: string, isReference: boolean): Extraction | undefined {
+  if (!/[.!?\n]\s*\S/.test(text)) return undefined;
+  const parts = sentences(text);
+  const isBroken = /\\[([]/.test(withoutRegions(text));
+  if (parts.length < 2 || isBroken || (!text.includes("$") && isValue(text))) return undefined;
+  for (const { start, end } of parts.slice(-MOST_SENTENCES).reverse()) {
+    const sentence = text.slice(start, end);
+    if (isRemark(sentence)) continue;
+    const result = inSentence(sentence, text.slice(0, start), text.slice(end), isReference);
+    if (!result) continue;
+    if (!result.found || CONCLUDES.test(sentence) || isValueIn(result)) return result;
   }
-  return text.slice(0, 4000);
+  return undefined;
+}
+
+/** The words around the formulas. */
+function withoutRegions(text: string): string {
+  let from = 0;
+  let out = "";
+  for (const { start, end } of mathRegions(text)) {
+    out += `${text.slice(from, start)} `;
+    from = end;
+  }
+  return out + text.slice(from);
+}
+
+const MOST_SENTENCES = 12;
+const CONCLUDES = /^[\s*_>-]*(?:so|thus|hence|therefore|consequently|finally|in conclusion|we conclude|it follows)\b/i;
+
+const BARE_NAME = /^\s*(?:\\triangle\s*)?\\?[a-zA-Z]+'?\s*$/;
+
+/** The number beside a name, which is no answer: `$ABC$ is similar to $DEF$ with ratio 3`, `there are four values of $n$`. */
+function numberBeside(sentence: string, last: MathRegion, count: number): NumberInText | undefined {
+  if (!BARE_NAME.test(last.content)) return undefined;
+  const rest = sentence.slice(last.end);
+  const behind = /^\s+[a-z]/i.test(rest) ? lastNumber(mainClause(rest)) : undefined;
+  if (behind) return { ...behind, index: last.end + behind.index };
+  const head = sentence.slice(0, last.start);
+  return count === 1 && /\b(?:of|for|in|with|by)\s+$/.test(head) && /^[\s.!]*$/.test(rest) ? numberIn(head) : undefined;
+}
+
+function isValueIn({ answer, isMath }: Extraction & { found: true }): boolean {
+  return isMath || isValue(answer);
 }
 
 function inSentence(sentence: string, before: string, after: string, isReference: boolean): Extraction | undefined {
-  const regions = mathRegions(sentence);
+  const regions = mathRegions(sentence).filter(({ content }) => !END_OF_PROOF.test(content));
   if (regions.length > 0) return inFormulas(sentence, regions, before, after, isReference);
   if (/\\[([]/.test(sentence)) return { found: false, reason: "a formula without its end on the same line" };
   return inWords(sentence, before, after, isReference);
 }
+
+const END_OF_PROOF = /^\s*\\(?:blacksquare|square|Box|qed|blacktriangle)\s*$/;
+/** A clause that only prepares the statement: `Since $n < 12$, there are 7 such numbers`. */
+const PREPARES =
+  /^[\W_]*(?:(?:so|thus|hence|therefore|and|then|now|finally)\b,?\s+)?(?:since|as|because|if|when|for|with|given|at|substituting|using|from|by|checking|letting|let|taking|where|setting|among|on|[a-z]+ing)\b/i;
+const STATES = /^[^.]{0,40}?(?:,|\b(?:there (?:are|is)|we (?:get|have|find|obtain|see)|gives|yields|is|are|equals|has|have)\b)/i;
 
 /** `the minimum is 3 when $x = 2$`: the value stands before the formula. */
 const STATED_BEFORE = /\b(?:is|are|equals)\s+([^,;:]{1,40}?),?\s+(?:when|where|for|at|since|because|if|with)\s*$/i;
@@ -91,12 +127,25 @@ function inFormulas(
   if (stated !== undefined && isValue(stated)) return inWords(stated, before, "", isReference);
   const value = /\b(?:is|are|equals)\s+(-?\$?\d[^.]*(?:\.\d+)?[^.]*?)[\s.]*$/i.exec(rest);
   if (value?.[1] && isValue(value[1])) return { found: true, answer: value[1].trim(), isMath: false, source: "text" };
+  if (PREPARES.test(sentence.slice(0, regions[0]?.start)) && STATES.test(rest)) {
+    const stated = numberIn(rest.replace(/^[\s,]+/, ""));
+    if (stated) return { found: true, answer: stated.text.trim(), isMath: false, source: "text" };
+  }
+  const counted = isReference ? undefined : numberBeside(sentence, last, regions.length);
+  if (counted && !denial(before + sentence.slice(0, counted.index), sentence.slice(counted.index + counted.text.length) + after, true))
+    return { found: true, answer: counted.text.trim(), isMath: false, source: "text" };
+  // `Hence $f$ is an odd function`: a statement in words about something named.
+  const property = /^\s*(?:is|are)\s+(?:an?\s+)?([a-z]{3,}(?:\s[a-z]+){0,2})[\s.!]*$/i.exec(rest)?.[1];
+  if (property && !/^(?:not|the|true|given|as|too|wrong|incorrect)\b/i.test(property) && /^\s*\\?[a-zA-Z]+\s*$/.test(last.content))
+    return { found: true, answer: property, isMath: false, source: "text" };
   const count = regions.indexOf(last);
   let first = count;
   let join = ", ";
   while (first > 0) {
     const gap = sentence.slice(regions[first - 1]?.end, regions[first]?.start);
-    if (!/^[\s,;]*(?:and|or|,|;)[\s,;]*$/i.test(gap)) break;
+    const [left, right] = [regions[first - 1], regions[first]] as [MathRegion, MathRegion];
+    const areCounts = /^\s+[a-z]{3,20}(?:\s[a-z]+)?(?:,|,?\s(?:and|or))\s+$/i.test(gap) && [left, right].every(({ content }) => /^\s*\d+\s*$/.test(content));
+    if (!areCounts && !/^[\s,;]*(?:and|or|,|;)[\s,;]*$/i.test(gap)) break;
     if (/\bor\b/i.test(gap)) join = " \\text{ or } ";
     first--;
   }
@@ -123,7 +172,7 @@ function inFormulas(
   };
 }
 
-function isValue(source: string): boolean {
+export function isValue(source: string): boolean {
   const { node } = read(source, false, new Work(5000));
   return node.kind !== "text";
 }
@@ -150,9 +199,11 @@ function inWords(written: string, before: string, after: string, isReference: bo
     return check(skipped, explanation) ?? { found: true, answer: explained, isMath: false, source: "text" };
   if (stripped.length < 2000 && isValue(stripped))
     return check(skipped, "") ?? { found: true, answer: stripped, isMath: false, source: "text" };
-  const tail = LAST_IS.exec(stripped.slice(-600));
-  if (tail && !stripped.includes("\\")) {
-    const value = stripped
+  const clause = stripped.includes("\\") ? stripped : mainClause(stripped);
+  const number = clause.includes("\\") ? undefined : numberIn(clause);
+  const tail = LAST_IS.exec(clause.slice(-600));
+  if (tail && !clause.includes("\\")) {
+    const value = clause
       .slice(-600)
       .slice(tail[0].length)
       .replace(/^(?:an?|the|only)\s+/i, "");
@@ -160,6 +211,7 @@ function inWords(written: string, before: string, after: string, isReference: bo
       return check(skipped + tail[0], "") ?? { found: true, answer: value, isMath: false, source: "text" };
     // "The capital is Paris."
     if (
+      !number &&
       !/\b(?:answer|solution|result|correct|right)\b/i.test(value) &&
       /^[A-Za-z][a-zA-Z'-]*(?: [a-zA-Z'-]+){0,3}[.!]?$/.test(value)
     )
@@ -173,12 +225,11 @@ function inWords(written: string, before: string, after: string, isReference: bo
         }
       );
   }
-  const number = stripped.includes("\\") ? undefined : lastNumber(stripped);
   if (number)
     return (
-      check(stripped.slice(0, number.index), stripped.slice(number.index + number[0].length)) ?? {
+      check(stripped.slice(0, number.index), stripped.slice(number.index + number.text.length)) ?? {
         found: true,
-        answer: number[0].trim(),
+        answer: number.text.trim(),
         isMath: false,
         source: "text",
       }
@@ -191,16 +242,12 @@ function inWords(written: string, before: string, after: string, isReference: bo
   );
 }
 
+/** The last number of a clause; without digits the one that it counts in words. */
+function numberIn(clause: string): NumberInText | undefined {
+  return lastNumber(clause) ?? (/\d/.test(clause) ? undefined : countInWords(clause));
+}
+
 /** Without emphasis; `2**10` stays a power. */
 function withoutMarkdown(text: string): string {
   return text.replace(/(?<![\w)])(\*\*|__)(?=\S)([^*_]+)\1(?![\w(])/g, "$2").replace(/`/g, "");
-}
-
-function lastNumber(text: string): RegExpExecArray | undefined {
-  let last: RegExpExecArray | undefined;
-  NUMBER_IN_TEXT.lastIndex = 0;
-  const tail = text.slice(-2000);
-  for (let match = NUMBER_IN_TEXT.exec(tail); match; match = NUMBER_IN_TEXT.exec(tail)) last = match;
-  if (last) last.index += text.length - tail.length;
-  return last;
 }

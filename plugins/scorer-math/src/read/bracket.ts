@@ -19,6 +19,8 @@ const DELIMITED: Readonly<Record<string, readonly [close: string, name: string]>
 /** `(a)`, `(a, b)`, `[a, b)`, `]a, b[`. */
 export function parseBracket(p: Parser): Node {
   const { lexer } = p;
+  const composed = readComposition(p);
+  if (composed) return composed;
   const opener = lexer.next().value;
   const open: Bracket = opener === "[" ? "square" : "round";
   return inside(p, () => {
@@ -32,6 +34,19 @@ export function parseBracket(p: Parser): Node {
       return { kind: "tuple", items: content.items, open, close };
     return content;
   });
+}
+
+const COMPOSITION = /^\(\s*((?:[a-zA-Z]\s*\\circ\s*)+[a-zA-Z])\s*\)\s*(?=\()/;
+
+/** `(f \circ g)(x)`: the application of a composition; undefined for other brackets. */
+function readComposition(p: Parser): Node | undefined {
+  const { lexer } = p;
+  const match = COMPOSITION.exec(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
+  if (!match) return undefined;
+  lexer.moveTo(lexer.token.start + match[0].length);
+  const argument = p.primary();
+  const name = (match[1] as string).replace(/\s*\\circ\s*/g, "∘");
+  return { kind: "call", name: `${name}()`, args: argument.kind === "tuple" ? argument.items : [argument] };
 }
 
 /** Reads with fresh bar state one bracket deeper; the closing token is read back at the outer depth. */

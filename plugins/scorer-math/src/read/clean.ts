@@ -1,4 +1,5 @@
 /** Rewrites of the source text that make one spelling of what LaTeX, Unicode and plain text write in many ways. */
+import { withLocalNumbers } from "./local.ts";
 import { toAscii } from "./unicode.ts";
 
 const REWRITES: readonly (readonly [RegExp, string])[] = [
@@ -21,6 +22,8 @@ const REWRITES: readonly (readonly [RegExp, string])[] = [
     /(?<=\d)\s*\^\s*(?:\{\s*(?:\\(?:text|mathrm|rm)\s*\{\s*)?(?:st|nd|rd|th)\s*\}?\s*\}|\\(?:text|mathrm)\{\s*(?:st|nd|rd|th)\s*\})/g,
     "",
   ],
+  // Words and a connective in one group: `3 \text{ cats and } 4`.
+  [/\\(text|mathrm|textrm|mbox)\s*\{([^{}]*[a-z][^{}]*?),?\s(and|or)\s*\}(?=\s*[-+]?[\d\\])/gi, "\\$1{$2}\\$1{ $3 }"],
   [/~/g, " "],
 ];
 
@@ -49,7 +52,7 @@ export function clean(source: string): string {
     if (/\d(?:\\[,;: ]|\{,\})/.test(out)) out = joinSpacedDigits(out);
     for (const [pattern, replacement] of REWRITES) out = out.replace(pattern, replacement);
   }
-  return out.replace(TIMES_POWER_OF_TEN, " * ").trim();
+  return withLocalNumbers(out).replace(TIMES_POWER_OF_TEN, " * ").trim();
 }
 
 /** The letter of `1.2 x 10^5`. */
@@ -58,6 +61,7 @@ const TIMES_POWER_OF_TEN = /(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))/g;
 /** `1\,000\,000` and `1{,}000{,}000` are one number. */
 function joinSpacedDigits(source: string): string {
   return source
+    .replace(/(?<![\d.])(\d{1,3}(?:\.\d{3})+)\{,\}(?=\d)/g, (_, whole: string) => `${whole.replaceAll(".", "")}.`)
     .replace(/(?<![\d.])\d{1,3}(?:\\[,;: ]\s?\d{3})+(?!\d)/g, (run) => run.replace(/\\[,;: ]\s?/g, ""))
     .replace(/(?<![\d.])[1-9]\d{0,2}(?:\{,\}(?:\\!)?\d{3})+(?!\d)/g, (run) => run.replace(/\{,\}(?:\\!)?/g, ""));
 }

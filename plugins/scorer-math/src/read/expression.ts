@@ -260,7 +260,7 @@ function parsePower(p: Parser): Node {
     } else if (token.kind === "operator" && token.value === "%") {
       lexer.next();
       base = { kind: "percent", value: base };
-    } else if (token.kind === "operator" && /^[¢€£¥₹]$/.test(token.value)) {
+    } else if (token.kind === "operator" && /^[¢€£¥₹$]$/.test(token.value) && !/^\s*\d/.test(lexer.source.slice(token.end, token.end + 4))) {
       lexer.next();
       base = { kind: "quantity", value: base, unit: parseUnit(token.value) as Unit };
     } else if (

@@ -8,6 +8,19 @@ import { FUNCTIONS } from "./token.ts";
 const ALWAYS_FUNCTIONS = /^[fghFGH](?:_\w+)?'*$|^(?:phi|psi)'*$/;
 const MANY_ARGUMENTS = new Set(["gcd", "lcm", "max", "min", "mod", "binom", "nCr"]);
 
+const DEFINED = /^[A-Za-w](?:_\w+)?$/;
+/** `(A, B) =`, `(A \cup B) =`, and after a capital letter or p and q also `(2) =`. */
+const NAMED_ARGUMENTS = /^\(\s*[A-Za-z](?:\s*(?:,|\\c[au]p(?![a-z]))\s*(?:[A-Za-z]|\\ell))+\s*\)\s*(?:=|\\approx)(?!=)/;
+const NUMBER_ARGUMENT = /^\(\s*-?\d+\s*\)\s*=(?!=)/;
+
+/** Whether the brackets at `at` belong to a name that begins its statement: `d(A, B) = 5`, `P(2) = 7`. */
+function isDefinition(source: string, at: number, name: string): boolean {
+  const next = source.slice(at, at + 40);
+  if (!NAMED_ARGUMENTS.test(next) && !(/^[A-Zpq]/.test(name) && NUMBER_ARGUMENT.test(next))) return false;
+  const before = source.slice(Math.max(0, at - 40), at).replace(/[A-Za-z](?:_\w+|_\{\w+\})?\s*$/, "");
+  return /(?:^|[,;&}]|\\q?quad)\s*$/.test(before);
+}
+
 /** `f(x)`: undefined when the brackets after the name multiply. */
 export function parseApplication(p: Parser, name: string): Node | undefined {
   const { lexer } = p;
@@ -16,10 +29,12 @@ export function parseApplication(p: Parser, name: string): Node | undefined {
   const inverse = isFunction ? /^\^\s*\{?\s*-1\s*\}?\s*(?=\()/.exec(next)?.[0] : undefined;
   if (inverse) lexer.moveTo(lexer.token.start + inverse.length);
   const isLetterOf = /^[A-Za-z](?:_\w+)?$/.test(name) && /^\(\s*[a-zA-Z]\s*\)\s*(?:=|\\approx|$)/.test(next);
-  const isProbability =
-    /^(?:P|Pr|E|Var)$/.test(name) &&
-    /^\([^()]*[|=<>]/.test(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
-  if (!(isFunction || isLetterOf || isProbability) || !lexer.is("operator", "(")) return undefined;
+  const isNamed =
+    lexer.is("operator", "(") &&
+    /^(?:P|Pr|E|Var|Cov)$/.test(name) &&
+    /^\([^()]*(?:[|=<>]|\\(?:mid|[lg]eq?(?:slant)?|cap|cup|text|in)(?![a-z]))/.test(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
+  const isDefined = lexer.is("operator", "(") && DEFINED.test(name) && isDefinition(lexer.source, lexer.token.start, name);
+  if (!(isFunction || isLetterOf || isNamed || isDefined) || !lexer.is("operator", "(")) return undefined;
   const argument = p.primary();
   const args = argument.kind === "tuple" ? argument.items : [argument];
   return { kind: "call", name: `${name}${inverse ? "^-1" : ""}()`, args };

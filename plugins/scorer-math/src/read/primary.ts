@@ -34,7 +34,7 @@ export function parsePrimary(p: Parser): Node {
       if (token.value === "]") return parseBracket(p);
       if (token.value === "{") return parseBraces(p);
       if (token.value === "|") return parseAbsolute(p, "|");
-      if (token.value === "$" || token.value === "£" || token.value === "€") return parseCurrency(p);
+      if (/^[$£€¥₹]$/.test(token.value)) return parseCurrency(p);
       return p.fail(`unexpected '${token.value}'`);
     case "command":
       return parseCommand(p);

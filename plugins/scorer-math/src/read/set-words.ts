@@ -15,6 +15,9 @@ const SIGNS: readonly (readonly [RegExp, RelationOperator])[] = [
 ];
 const BOUND =
   /^(at least|no less than|not less than|at most|no more than|not more than|(?:more|greater|larger|bigger) than or equal to|(?:less|fewer|smaller) than or equal to|(?:more|greater|larger|bigger) than|(?:less|fewer|smaller) than)\s+(.{1,60})$/i;
+/** What is bounded: `all real numbers x that are`. */
+const NUMBERS =
+  /^(?:the\s+set\s+of\s+)?(?:all|any|every)\s+(?:the\s+)?(?:real\s+)?(?:numbers?|values?|reals)(?:\s+(?:of\s+)?[a-z])?\s+(?:(?:that|which)\s+(?:are|is)\s+)?(?:strictly\s+)?/i;
 const BOUND_AFTER = /^(.{1,40}?)\s+or\s+(more|greater|above|higher|less|fewer|below|lower)$/i;
 
 /** The set that the words name; undefined for other words. `readValue` reads the numbers in them, or gives undefined. */
@@ -55,8 +58,9 @@ function nameOf(kind: string | undefined): SetName {
 
 /** `at least 5`, `5 or more`: the set of numbers with this bound, whatever they are called. */
 function readBound(source: string, readValue: (text: string) => Node | undefined): Node | undefined {
-  const before = BOUND.exec(source);
-  const after = before ? undefined : BOUND_AFTER.exec(source);
+  const bound = source.slice(0, 150).replace(NUMBERS, "");
+  const before = BOUND.exec(bound);
+  const after = before ? undefined : BOUND_AFTER.exec(bound);
   const words = (before?.[1] ?? after?.[2])?.toLowerCase();
   if (words === undefined) return undefined;
   const value = readValue((before?.[2] ?? after?.[1]) as string);

@@ -12,7 +12,7 @@ const WORD = String.raw`[a-zA-Zµ°$¢€£¥₹]+\.?${EXPONENT}`;
 /** Words and signs that may make up one unit: `km/h`, `square meters`, `kg m/s^2`, `miles per hour`. */
 const UNIT_WORDS = new RegExp(String.raw`(?:per\s+|/\s*)?${WORD}(?:\s*(?:/|·|\*|\bper\b|-(?=[a-zA-Z]))?\s*${WORD}){0,5}`, "y");
 const LONGEST_UNIT = 60;
-const PERCENT = /^(?:percent|per\s*cent|percentage|pct)\b/i;
+const PERCENT = /^(?:percent|per\s*cent|percentage|pct|prozent|pour\s?cent|por\s?ciento|per\s?cento|procent)\b/i;
 const INCH = /^in(?=\s*(?:$|[.,;)]|\^|\d(?!\d)))/;
 
 /** Words that join or qualify statements, so that they are no label. */
@@ -26,10 +26,11 @@ export function readTail(p: Parser, value: Node, prefix = ""): Node | undefined 
   return p.lexer.is("text") ? readMarkedTail(p, value) : readPlainTail(p, value);
 }
 
-/** `5 million`: the value times the scale. */
+/** `5 million`, `$3 million`: the value times the scale. */
 function scaled(value: Node, word: string): Node | undefined {
   const scale = scaleWord(word);
-  return scale === undefined ? undefined : product([value, number(scale)]);
+  if (scale === undefined) return undefined;
+  return value.kind === "quantity" ? { ...value, value: product([value.value, number(scale)]) } : product([value, number(scale)]);
 }
 
 /** The value in a unit. A quantity takes no second unit, but may be divided by one: `$5 per hour`. */
@@ -113,7 +114,7 @@ function readPlainTail(p: Parser, value: Node): Node | undefined {
   const { start } = lexer.token;
   const isInch = INCH.test(lexer.source.slice(start, start + 12));
   if (isConnective(lexer.token.value) && !isInch) return undefined;
-  const percent = PERCENT.exec(lexer.source.slice(start, start + 12));
+  const percent = PERCENT.exec(lexer.source.slice(start, start + 16));
   if (percent) {
     lexer.moveTo(start + percent[0].length);
     return { kind: "percent", value };
@@ -153,8 +154,10 @@ function readUnit(p: Parser, value: Node): Node | undefined {
 export function readLetterUnit(p: Parser, value: Node): Node | undefined {
   const { lexer } = p;
   const { token } = lexer;
-  if (p.isMath || token.kind !== "letter" || !token.hasSpace || value.kind !== "number") return undefined;
+  if (p.isMath || token.kind !== "letter" || value.kind !== "number") return undefined;
   const rest = lexer.source.slice(token.start);
+  // A letter without a space is a variable, unless only a measurement is written like this.
+  if (!token.hasSpace && !/^(?:[a-zA-Z]\s*(?:\^|\/)|L$)/.test(rest) && value.decimals === undefined) return undefined;
   UNIT_WORDS.lastIndex = 0;
   const words = rest.length > LONGEST_UNIT ? undefined : UNIT_WORDS.exec(rest)?.[0];
   if (words?.length !== rest.length) return undefined;

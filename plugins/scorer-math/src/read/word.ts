@@ -39,7 +39,7 @@ export function parseWord(p: Parser): Node {
     lexer.moveTo(lexer.token.start + count.length);
     return number(count.value);
   }
-  if (/^(?:USD|EUR|GBP)$/.test(word) && /^\s*[\d.]/.test(lexer.source.slice(lexer.token.end, lexer.token.end + 3))) {
+  if (/^(?:USD|EUR|GBP|CHF|INR|CAD|AUD|JPY|CNY|RMB)$/.test(word) && /^\s*[-\d.]/.test(lexer.source.slice(lexer.token.end, lexer.token.end + 3))) {
     lexer.next();
     return { kind: "quantity", value: p.primary(), unit: parseUnit(word) as Unit };
   }

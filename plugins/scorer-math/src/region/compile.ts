@@ -1,7 +1,9 @@
 /** From expression trees (intervals, unions, inequalities, sets of numbers, conditions) to regions. */
-import { difference, type ListNode, type Node, type RelationNode, type TupleNode } from "../tree/node.ts";
+import { difference, symbol, type ListNode, type Node, type RelationNode, type TupleNode } from "../tree/node.ts";
+import { show } from "../tree/show.ts";
 import { anywhere, infinitySign, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
+import { isName } from "../compare/assignment.ts";
 import { bothSigns, hasPlusMinus } from "../compare/plusminus.ts";
 import { complement, isEmpty, LINE, NOTHING, pointRegion, type Region, type SameEnd } from "./region.ts";
 import { endOf, solve, type Comparison } from "./solve.ts";
@@ -126,9 +128,10 @@ function relation(c: Compiler, node: RelationNode): Region | undefined {
   if (hasPlusMinus(node) && !node.operators.includes("!="))
     return union(bothSigns(node).map((part) => compileRegion(c, part)));
   const parts: (Region | undefined)[] = [];
+  const operands = node.operands.map(asUnknown);
   for (const [i, operator] of node.operators.entries()) {
-    const left = node.operands[i] as Node;
-    const right = node.operands[i + 1] as Node;
+    const left = operands[i] as Node;
+    const right = operands[i + 1] as Node;
     if (operator === "in" || operator === "notin") {
       const set = compileRegion(c, right);
       parts.push(set && operator === "notin" ? complement(set) : set);
@@ -142,6 +145,14 @@ function relation(c: Compiler, node: RelationNode): Region | undefined {
     parts.push(inequality(c, left, operator, right));
   }
   return intersection(parts);
+}
+
+/** `g(t)` or `a + b` as the one unknown that a condition is about: `0 < g(t) < 1`. */
+export function asUnknown(node: Node): Node {
+  if (node.kind === "call" && node.name === "abs") return { ...node, args: node.args.map(asUnknown) };
+  const isApplication = node.kind === "call" && node.name.endsWith("()") && isName(node);
+  const isCombination = (node.kind === "add" || node.kind === "multiply") && variables(node).size > 1;
+  return isApplication || isCombination ? symbol(show(node)) : node;
 }
 
 function inequality(

@@ -104,9 +104,10 @@ export function call(name: string, ...args: Node[]): Node {
   return { kind: "call", name, args };
 }
 
-/** -a; a literal keeps its printed precision. */
+/** -a; a literal keeps its printed precision, a quantity its unit. */
 export function negated(a: Node): Node {
   if (a.kind === "number") return number(minus(a.value), a.decimals);
+  if (a.kind === "quantity") return { ...a, value: negated(a.value) };
   return { kind: "multiply", factors: [number(MINUS_ONE), a] };
 }
 

@@ -1,0 +1,66 @@
+/** Sentences of running text, and the main clause of one. */
+import { mathRegions, type MathRegion } from "./regions.ts";
+
+export type Sentence = { readonly start: number; readonly end: number };
+
+const LONGEST_SCAN = 4000;
+/** Full stops after these do not end a sentence. */
+const ABBREVIATION = /(?:\b(?:e\.g|i\.e|approx|ca|vs|resp|cf|Rs|No|Nr|Fig|Eq|Mr|Mrs|Ms|Dr|St|sq|pct)|\b[A-Z])$/;
+/** Sentences after the answer that state nothing. */
+const REMARK =
+  /^[\s*_#>-]*(?:i hope|hope (?:this|that|it)|let me know|please|feel free|if you|thank|thanks|good luck|q\.?\s?e\.?\s?d|this completes|this concludes|this proves|which completes|the (?:proof|steps|solution|method|calculations?|explanation|code|reasoning)\b(?! is\b)|note that|note:|(?:we )?(?:can )?(?:verify|check)|check:|verification|[∎■□▪◼◻\s$\\a-z{}]*(?:∎|■|□|\\(?:blacksquare|square|Box|qed)))/i;
+
+/** The first sentence: up to a full stop or line break outside formulas. A question mark is left out. */
+export function firstSentence(text: string): string {
+  const scanned = text.slice(0, LONGEST_SCAN);
+  const leading = /^[\s*_:]*/.exec(scanned)?.[0].length ?? 0;
+  const end = endOfSentence(scanned, leading, mathRegions(scanned));
+  return text.slice(0, text[end - 1] === "?" ? end - 1 : end);
+}
+
+/** All sentences of at most 4,000 characters at the end of the text. */
+export function sentences(text: string): readonly Sentence[] {
+  const offset = Math.max(0, text.length - LONGEST_SCAN);
+  const scanned = text.slice(offset);
+  const regions = mathRegions(scanned);
+  const out: Sentence[] = [];
+  for (let start = 0; start < scanned.length; ) {
+    const end = endOfSentence(scanned, start, regions);
+    if (scanned.slice(start, end).trim() !== "") out.push({ start: start + offset, end: end + offset });
+    start = end;
+  }
+  return out;
+}
+
+function endOfSentence(text: string, from: number, regions: readonly MathRegion[]): number {
+  let next = 0;
+  for (let i = from; i < text.length; i++) {
+    while (next < regions.length && (regions[next] as MathRegion).end <= i) next++;
+    const region = regions[next];
+    if (region && region.start <= i) {
+      i = region.end - 1;
+      continue;
+    }
+    const c = text[i];
+    if (c === "\n") return i + 1;
+    if ((c === "." || c === "!" || c === "?") && /^(?:\s|$)/.test(text.slice(i + 1, i + 2))) {
+      if (c === "." && ABBREVIATION.test(text.slice(Math.max(0, i - 8), i)) && /^\s+[a-z\d(]/.test(text.slice(i + 1, i + 4))) continue;
+      return i + 1;
+    }
+  }
+  return text.length;
+}
+
+export function isRemark(sentence: string): boolean {
+  return REMARK.test(sentence);
+}
+
+const SUBORDINATE =
+  /,?\s+(?:since|because|as (?:required|desired|claimed|expected|wanted|needed|we|shown)|(?:after|before|when|while|by|from|without|on|not|including|excluding) \w+ing|where|given|provided|using|whereas|instead of|rather than|compared (?:to|with)|after (?:the (?:first|last) )?\d+ (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)|if)\b.*$/is;
+
+/** The clause before what explains it: `Lisa has 13 apples left` of `Lisa has 13 apples left after giving 5 away`. */
+export function mainClause(sentence: string): string {
+  const match = SUBORDINATE.exec(sentence.slice(0, LONGEST_SCAN));
+  const clause = match ? sentence.slice(0, match.index) : sentence;
+  return match && /\d/.test(clause) && /[a-z]{2}/i.test(clause) ? clause : sentence;
+}
