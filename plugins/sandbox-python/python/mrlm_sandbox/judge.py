@@ -8,6 +8,7 @@ import json
 import random
 
 from . import codec, verdicts
+from .proxies import EntryPoints
 from .remote import PlayerEnded, Remote
 
 # Texts of tests whose compiled code is kept: the same tests judge many submissions.
@@ -23,6 +24,7 @@ class SuiteBroken(Exception):
 class Judge:
     def __init__(self):
         self._codes = {}
+        self._entry_points = {}
 
     def compile(self, suite):
         """Compiled harness and tests; raises SuiteBroken. It can be done while the submission starts."""
@@ -34,7 +36,7 @@ class Judge:
     def run(self, suite, codes, ask, tell):
         """Runs the tests: `ask(message)` gives the player's answer or raises PlayerEnded, `tell(index, result)` reports a verdict."""
         harness, tests = codes
-        remote = Remote(ask, suite["entryPoints"])
+        remote = Remote(ask, {name: self._entry_point(name) for name in suite["entryPoints"]})
         namespace = {"__name__": "tests", "__builtins__": builtins, **remote.entry_points}
         # Nothing that a submission knows: it draws from the same generator.
         random.seed(suite.get("seed") or _dumps([suite.get("harness"), suite["tests"]]))
@@ -65,6 +67,13 @@ class Judge:
             finally:
                 remote.is_quiet = False
         return None
+
+    def _entry_point(self, name):
+        if name not in self._entry_points:
+            if len(self._entry_points) == _KEPT_CODES:
+                self._entry_points.clear()
+            self._entry_points[name] = EntryPoints(name)
+        return self._entry_points[name]
 
     def _code(self, source, name):
         key = (source, name)

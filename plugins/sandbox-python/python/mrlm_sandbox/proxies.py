@@ -8,14 +8,19 @@ _REFLECTED = "a value of the tests is not handed to the {} of an object of the s
 class EntryPoints(type):
     """
     The class of what stands for a function or class that tests use by its name. Each is a class, so that `except` and `isinstance` take it; calling it calls
-    what it stands for.
+    what it stands for. To make a class takes longer than a suite of tests, so one serves all submissions, one after the other.
     """
 
-    def __new__(cls, remote, name):
-        return super().__new__(cls, name, (BaseException,), {"__remote__": remote, "__module__": "submission"})
+    def __new__(cls, name):
+        return super().__new__(cls, name, (BaseException,), {"__remote__": None, "__module__": "submission"})
 
-    def __init__(cls, remote, name):
+    def __init__(cls, name):
         super().__init__(name, (BaseException,), {})
+
+    def of(cls, remote):
+        """From now on it is that of another submission."""
+        type.__setattr__(cls, "__remote__", remote)
+        return cls
 
     def __call__(cls, *args, **kwargs):
         return cls.__remote__.call(cls.__name__, args, kwargs)

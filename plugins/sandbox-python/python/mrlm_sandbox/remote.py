@@ -25,9 +25,10 @@ class Remote:
     """The far side: asks, and remembers what a verdict needs to say."""
 
     def __init__(self, ask, entry_points):
+        """`entry_points`: what stands for functions and classes of the submission, by their names."""
         self._ask = ask
-        self.entry_points = {name: proxies.EntryPoints(self, name) for name in entry_points}
-        self._maker = raised.Maker(self._resolver(()), lambda number, name: self.attribute(f"@{number}", name), self.entry_points)
+        self.entry_points = {name: proxies.EntryPoints.of(entry, self) for name, entry in entry_points.items()}
+        self._maker = None
         self._objects = {}
         self._classes = {}
         self.was_asked = False
@@ -163,6 +164,7 @@ class Remote:
             fault.update((key, fault[key][:longest]) for key, longest in faults.LONGEST.items())
             if not all(type(fault[key]) is str for key in ("name", "message", "trace")) or type(fault.get("line", 0)) is not int:
                 raise ValueError("a fault")
+            self._maker = self._maker or raised.Maker(self._resolver(()), lambda number, name: self.attribute(f"@{number}", name), self.entry_points)
             error = self._maker.make(told)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError, raised.Unreadable):
             raise ResultRefused("what was raised cannot be read") from None
