@@ -12,7 +12,10 @@ export function asSolutions(node: Node, other: Node): Node {
   // `x_1 = 1, y_1 = 2; x_2 = 3, y_2 = 4` beside solutions without numbers.
   const isNumbered = hasSubscript(node) && !hasSubscript(other);
   const solutions = grouped({ ...node, items: isNumbered ? items.map(withoutSubscript) : items });
-  return solutions.items[0]?.kind === "list" ? solutions : { ...node, items };
+  if (solutions.items[0]?.kind === "list") return solutions;
+  // `x_1 = 7, x_2 = -4` beside `x = 7` or `x = -4`.
+  const isOneUnknown = isNumbered && isSystem(other) && new Set(solutions.items.map(nameOf)).size === 1;
+  return isOneUnknown ? solutions : { ...node, items };
 }
 
 const isSystem = (node: Node): boolean =>

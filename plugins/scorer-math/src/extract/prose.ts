@@ -18,6 +18,8 @@ const MONTH =
 const CLOCK = /^\d{1,2}(?::\d\d)?\s?[ap]\.?m\.?$/i;
 /** What follows a value in brackets or explains it: `12 (twelve)`, `12, because 3 * 4 = 12`. */
 const EXPLANATION = /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|desired))\b.*|\s*\((?=[^()]*[a-z]{3})[^()]{1,80}\)[\s.]*)$/is;
+/** A value behind words and a colon: `fee for 2 days: 3,60 $`. */
+const LABELLED = /^([^:]{0,60}[a-z]{3}[^:\d]{0,20}:)\s+([^:]{1,80})$/is;
 const LEADING =
   /^(?:[\s*_`>:#-]*(?:so|thus|hence|therefore|then|finally|and|but|we (?:get|have|find|obtain)|this gives|which gives|it(?:'s| is| equals)|that(?:'s| is)|simply|just|exactly|precisely|approximately|about|roughly|around|the (?:final )?answer(?: is)?|my answer is|i (?:choose|pick|select|think)|answer|is|are|equal to|option|choice)\b[,:]?\s*)+/i;
 const LONGEST = 6_000;
@@ -194,6 +196,10 @@ function inWords(written: string, before: string, after: string, isReference: bo
   if (reply) return { found: true, answer: reply, isMath: false, source: "text" };
   if ((MONTH.test(stripped) || CLOCK.test(stripped)) && stripped.length < 40)
     return { found: true, answer: stripped, isMath: false, source: "text" };
+  const [, label = "", labelled] = LABELLED.exec(stripped.slice(0, 400)) ?? [];
+  // `there are 7 such numbers: 1, 2, ...` lists what it counts.
+  const isListing = /\d/.test(label) && /,\s/.test(labelled ?? "");
+  if (labelled && !isListing && isValue(labelled)) return check(`${skipped}${label}`, "") ?? { found: true, answer: labelled, isMath: false, source: "text" };
   const [, explained, explanation = ""] = EXPLANATION.exec(stripped.slice(0, 400)) ?? [];
   if (explained && isValue(explained))
     return check(skipped, explanation) ?? { found: true, answer: explained, isMath: false, source: "text" };
