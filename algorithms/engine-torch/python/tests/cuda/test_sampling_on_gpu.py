@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from on_gpu import CLOSE, device_or_skip, logprobs_of, make_on
 from sampling.architectures import BY_MODULE, FUSED, disturb
 from sampling.calls import add, prompts, sample_wave, tokens
 
-from cuda.where import CLOSE, device_or_skip, logprobs_of, make_on
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import Sampler

@@ -12,11 +12,11 @@ import pytest
 import torch
 import torch.distributed
 from client import group
+from on_gpu import device_or_skip, make_on
 from sampling.architectures import BY_MODULE, FUSED
 from tiny import create_request
 from torch.distributed.device_mesh import init_device_mesh
 
-from cuda.where import device_or_skip, make_on
 from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.checkpoint.load import load_checkpoint
 from mrlm_engine.checkpoint.save import save_checkpoint
