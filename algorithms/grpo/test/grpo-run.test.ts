@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { score, type JsonObject, type Mean } from "@mrlm/spec";
-import { type BigramOutcome, BigramEngine, lettersEnvironment, recordingEngine, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { type BigramOutcome, BigramEngine, lettersEnvironment, recordingEngine, RoundingEngine, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { grpo } from "../src/index.ts";
 
 const stage = (options: JsonObject): JsonObject => ({ algorithm: "grpo", steps: 4, prompts_per_step: 4, group_size: 4, learning_rate: 0.1, ...options });
@@ -28,6 +28,14 @@ describe("grpo on a bigram model", () => {
     const { metrics } = (await trainBigram(training({ steps: 1, kl_coefficient: 0.1 }))).reports[0] as BigramOutcome["reports"][number];
     expect([mean(metrics["ratio/mean"]), mean(metrics["clip/fraction"]), mean(metrics["kl/reference"])]).toEqual([1, 0, 0]);
     expect(metrics["mismatch/max"]).toBeLessThan(1e-6);
+  });
+
+  test("numerics 14, bfloat16: with a sampler in 16 bits the ratio to the trainer's own old policy is still 1, and the mismatch is reported", async () => {
+    const { metrics } = (await trainBigram({ ...training({ steps: 1, kl_coefficient: 0.1 }), engine: new RoundingEngine() })).reports[0] as BigramOutcome["reports"][number];
+    expect([mean(metrics["ratio/mean"]), mean(metrics["clip/fraction"]), mean(metrics["kl/reference"])]).toEqual([1, 0, 0]);
+    expect(metrics["mismatch/max"]).toBeGreaterThan(1e-6);
+    // Half a unit of a log-probability below 8.
+    expect(metrics["mismatch/max"]).toBeLessThan(2 ** -6);
   });
 
   test("numerics 23: old log-probabilities stay frozen over several updates: the ratio leaves 1 and tokens are clipped", async () => {

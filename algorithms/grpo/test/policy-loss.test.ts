@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { mismatchWeight } from "../src/importance.ts";
 import { overlongPenalty } from "../src/overlong.ts";
+import { toBfloat16 } from "@mrlm/testing";
 import { policyLosses, type PolicyLossOptions } from "../src/index.ts";
 
 const clip: PolicyLossOptions = { policy_loss: "clip", clip_low: 0.2, clip_high: 0.28, minirl_epsilon_high: 0.1, minirl_cap: 4 };
@@ -57,6 +58,18 @@ describe("policyLosses", () => {
         expect(Array.from(ratio)).toEqual(now.map(() => 1));
         expect(clipped).toBe(0);
         for (const slope of gradient) expect(slope).toBeCloseTo(-0.5 * a, 12);
+      }),
+    );
+  });
+
+  test("numerics 14, bfloat16: against a sampler in 16 bits the ratio stays within 1e-2 of 1 and nothing is clipped", () => {
+    fc.assert(
+      fc.property(sequence, advantage, fc.constantFrom(...variants), (tokens, a, options) => {
+        // A log-probability below 2 is rounded by 2^-8 at most.
+        const now = tokens.map((token) => token.now / 2.01);
+        const { ratio, clipped } = losses(now, now.map(toBfloat16), tokens.map(() => 0.5), a, options);
+        for (const each of ratio) expect(Math.abs(each - 1)).toBeLessThan(1e-2);
+        expect(clipped).toBe(0);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { JsonObject, Mean } from "@mrlm/spec";
-import { type BigramOutcome, lettersEnvironment, recordingEngine, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import { type BigramOutcome, lettersEnvironment, recordingEngine, RoundingEngine, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { ppo } from "../src/index.ts";
 
 const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
@@ -40,6 +40,12 @@ describe("ppo on a bigram model", () => {
     const later = (await trainBigram(training({ steps: 1, updates_per_step: 3, learning_rate: 0.3 }))).reports[0]?.metrics as Record<string, Mean>;
     expect(later["clip/fraction"]?.sum).toBeGreaterThan(0);
     expect(later["ratio/mean"]?.sum).not.toBe(later["ratio/mean"]?.count);
+  });
+
+  test("numerics 14, bfloat16: with a sampler in 16 bits the ratio to the trainer's own old policy is still exactly 1", async () => {
+    const { metrics } = (await trainBigram({ ...training({ steps: 1, updates_per_step: 1 }), engine: new RoundingEngine() })).reports[0] as BigramOutcome["reports"][number];
+    expect([metrics["ratio/mean"], metrics["clip/fraction"], metrics["kl/old"]]).toMatchObject([{ sum: (metrics["ratio/mean"] as Mean).count }, { sum: 0 }, { sum: 0 }]);
+    expect(metrics["mismatch/max"]).toBeGreaterThan(1e-6);
   });
 
   test("the policy stops for the rest of a batch once it has moved too far; the critic goes on", async () => {

@@ -6,6 +6,7 @@ export { engineOverGrpc } from "./engine-over-grpc.ts";
 export type { TestRegistry } from "./test-registry.ts";
 export { type Transport, inProcess, overGrpc } from "./transports.ts";
 export { lettersEnvironment, type LettersReward } from "./training/letters-environment.ts";
+export { RoundingEngine, toBfloat16 } from "./training/rounding-engine.ts";
 export { recordingEngine, type RecordedLearning } from "./training/recording-engine.ts";
 export { type BigramOutcome, type BigramTraining, trainBigram, trainBigramInterrupted } from "./training/train-bigram.ts";
 export { type SandboxContractOptions, sandboxContract } from "./sandbox-contract/sandbox-contract.ts";

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 from client import Client
@@ -33,6 +34,13 @@ class RunningEngine:
         request.call = self.client.call
         self.client.unary("CreateModel", request)
         return self.state.registry.get(model_id)
+
+    def wait_until_idle(self) -> None:
+        for _ in range(500):
+            if (open_pass := self.state.passes.get("policy")) is None or not open_pass.running:
+                return
+            time.sleep(0.01)
+        raise AssertionError("the handler of a lost client still runs")
 
     def stop(self) -> None:
         self.client.close()

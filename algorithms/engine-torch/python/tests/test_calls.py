@@ -55,14 +55,6 @@ def test_numbers_out_of_order_are_refused(engine: RunningEngine) -> None:
         assert caught.value.code == "CALL_OUT_OF_ORDER"
 
 
-def wait_until_idle(engine: RunningEngine) -> None:
-    for _ in range(500):
-        if (open_pass := engine.state.passes.get("policy")) is None or not open_pass.running:
-            return
-        time.sleep(0.01)
-    raise AssertionError("the handler of a lost client still runs")
-
-
 @pytest.mark.parametrize("stop_after", [1, 2, 4])
 def test_a_pass_goes_on_where_a_lost_connection_cut_it_off(engine: RunningEngine, stop_after: int) -> None:
     held = engine.create()
@@ -72,7 +64,7 @@ def test_a_pass_goes_on_where_a_lost_connection_cut_it_off(engine: RunningEngine
     expected = accumulated(learner)
     learner.clear()
     engine.client.forward_backward(UNITS, loss, call=7, stop_after=stop_after)
-    wait_until_idle(engine)
+    engine.wait_until_idle()
     again = engine.client.forward_backward(UNITS, loss, call=7)
     assert again.events.count("applied") + again.events.count("micro_batch") == len(UNITS)
     assert sorted(again.outputs) == list(range(len(UNITS)))
@@ -85,7 +77,7 @@ def test_an_interrupted_pass_is_given_up_for_the_next_call(engine: RunningEngine
     learner = engine.state.learner("policy")
     engine.client.forward_backward(UNITS[:2], loss, call=4)
     engine.client.forward_backward(UNITS, loss, call=5, stop_after=3)
-    wait_until_idle(engine)
+    engine.wait_until_idle()
     # A client that arrives now must not take up the number of the call that is half done.
     assert engine.client.unary("Describe", pb.DescribeRequest()).last_call == 5
     engine.client.forward_backward(UNITS[2:3], loss, call=6)

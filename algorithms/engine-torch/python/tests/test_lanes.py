@@ -106,6 +106,7 @@ def test_a_pass_that_is_given_up_leaves_nothing_in_any_lane(engine: RunningEngin
     learner = engine.state.learner("policy")
     learner.clear()
     engine.client.forward_backward(units_of(), client_loss, logprob=True, entropy=True, stop_after=1)
+    engine.wait_until_idle()
     assert largest_difference(gradients_of(engine, units_of()), expected) == 0.0
 
 

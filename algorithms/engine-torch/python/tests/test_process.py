@@ -29,6 +29,14 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env={**os.environ})
 
 
+@pytest.fixture(scope="module", autouse=True)
+def second() -> Iterator[subprocess.Popen[str]]:
+    """Another process, which loads torch while the first one does."""
+    child = start()
+    yield child
+    child.kill()
+
+
 @pytest.fixture(scope="module")
 def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     token_file = tmp_path_factory.mktemp("token") / "token"
@@ -71,9 +79,8 @@ def test_s1_a_token_file_without_a_token_is_refused(content: str, tmp_path: Path
     assert read_token(parse_arguments(["--token-file", str(file)]).token_file) == "secret"
 
 
-def test_sigterm_ends_it_in_order() -> None:
-    child = start()
-    assert child.stdout is not None
-    child.stdout.readline()
-    child.send_signal(signal.SIGTERM)
-    assert child.wait(timeout=120) == 0
+def test_sigterm_ends_it_in_order(second: subprocess.Popen[str]) -> None:
+    assert second.stdout is not None
+    second.stdout.readline()
+    second.send_signal(signal.SIGTERM)
+    assert second.wait(timeout=120) == 0

@@ -4,6 +4,8 @@ import { holdingChecks } from "./holding-checks.ts";
 import { learningChecks } from "./learning-checks.ts";
 import { samplingChecks } from "./sampling-checks.ts";
 
+const PARTS = { holding: holdingChecks, learning: learningChecks, sampling: samplingChecks } as const;
+
 /** What to test, and how closely. */
 export interface EngineContractOptions {
   /** Of the group of tests. */
@@ -16,6 +18,8 @@ export interface EngineContractOptions {
   readonly model: CreateModelOptions;
   /** Largest difference of log-probabilities that are computed in two ways; 1e-4 unless given. */
   readonly tolerance?: number;
+  /** Which parts to test; all unless given. `learning` compares gradients as precisely as float32 has them. */
+  readonly parts?: readonly (keyof typeof PARTS)[];
   readonly timeoutMs?: number;
   /** The global `describe` and `test` (jest) unless given; those of node:test where there are none. */
   readonly registry?: TestRegistry;
@@ -25,11 +29,11 @@ export interface EngineContractOptions {
  * Registers a test for everything that a deterministic engine promises: outputs and their gradients, independence of batches,
  * normalizers, sampling by key, publishing, checkpoints, and what it refuses.
  */
-export function engineContract({ name, make, model, tolerance = 1e-4, timeoutMs = 60_000, ...options }: EngineContractOptions): void {
+export function engineContract({ name, make, model, tolerance = 1e-4, parts = ["holding", "learning", "sampling"], timeoutMs = 60_000, ...options }: EngineContractOptions): void {
   const { dispose = (engine: Engine) => engine.close() } = options;
   const registry = registryOf(options.registry);
   registry.describe(`the contract of ${name}`, () => {
-    for (const check of [...holdingChecks, ...learningChecks, ...samplingChecks]) {
+    for (const check of parts.flatMap((part) => PARTS[part])) {
       const run = async (): Promise<void> => {
         const engine = await make();
         try {

@@ -47,27 +47,30 @@ def limit_rank_1(engine: RankedEngine) -> int:
 
 def begin(engine: RankedEngine) -> None:
     request = create_request("policy", json.dumps(CONFIG), micro_batch_tokens=2048)
-    request.call = engine.client.call = 1
+    engine.client.call += 1
+    request.call = engine.client.call
     engine.client.unary("CreateModel", request)
     engine.client.forward_backward(units(2))
     engine.client.step(learning_rate=0.0)
 
 
-def test_ddp_begins_anew_on_all_ranks(tmp_path: Path) -> None:
-    with ranked_engine("ddp", tmp_path / "log") as engine:
-        begin(engine)
-        limited = limit_rank_1(engine)
-        done = engine.client.forward_backward(units(16)).done
+@pytest.mark.parametrize("processes", ["ddp"], indirect=True)
+def test_ddp_begins_anew_on_all_ranks(ranked: RankedEngine) -> None:
+    begin(ranked)
+    limited = limit_rank_1(ranked)
+    try:
+        done = ranked.client.forward_backward(units(16)).done
         assert done is not None
         assert done.memory_retries >= 1
         assert done.micro_batch_tokens < 2048
-        found = engine.client.step(learning_rate=0.0).grad_norm
-        # The same data and weights, under the lower budget from the beginning.
+        found = ranked.client.step(learning_rate=0.0).grad_norm
+    finally:
         resource.prlimit(limited, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        again = engine.client.forward_backward(units(16)).done
-        assert again is not None
-        assert (again.memory_retries, again.micro_batch_tokens) == (0, done.micro_batch_tokens)
-        assert engine.client.step(learning_rate=0.0).grad_norm == found > 0
+    # The same data and weights, under the lower budget from the beginning.
+    again = ranked.client.forward_backward(units(16)).done
+    assert again is not None
+    assert (again.memory_retries, again.micro_batch_tokens) == (0, done.micro_batch_tokens)
+    assert ranked.client.step(learning_rate=0.0).grad_norm == found > 0
 
 
 def test_fsdp_ends_with_the_rank_and_the_cause(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from client import Array, Client, EngineCallError, Outputs, group
-from ranks import RankedEngine, ranked_engine
+from ranks import RankedEngine
 from rounding import tolerance
 from running import RunningEngine
 from safetensors.torch import load_file
@@ -24,20 +24,6 @@ from tiny import LLAMA, QWEN2, create_request
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 
 STEPS = 20
-
-
-@pytest.fixture(scope="module", params=["ddp", "fsdp"])
-def processes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RankedEngine]:
-    with ranked_engine(request.param, tmp_path_factory.mktemp(request.param) / "engine.log") as engine:
-        yield engine
-
-
-@pytest.fixture
-def ranked(processes: RankedEngine) -> Iterator[RankedEngine]:
-    """The engine that the tests share, without models before and after each, also after one that failed."""
-    yield processes
-    if processes.process.poll() is None:
-        processes.release_models()
 
 
 @pytest.fixture

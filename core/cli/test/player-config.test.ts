@@ -1,0 +1,31 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "@jest/globals";
+import { playerConfig } from "../src/services/player-config.ts";
+
+const made: string[] = [];
+afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
+
+/** A finished run of a base model, with the configuration's `lora`. */
+function runOf(lora: string): { readonly run: string; readonly base: string } {
+  const run = mkdtempSync(join(tmpdir(), "mrlm-player-"));
+  const base = join(run, "base");
+  made.push(run);
+  mkdirSync(base);
+  mkdirSync(join(run, "model", "adapter"), { recursive: true });
+  writeFileSync(join(run, "run.json"), JSON.stringify({ status: "finished" }));
+  writeFileSync(join(run, "config.yaml"), `model: {path: base${lora}}\nenvironments: [{id: math}]\nstages: [{algorithm: none}]\n`);
+  return { run, base };
+}
+
+const modelOf = async (model: string): Promise<unknown> => (await playerConfig({ model, environment: "math", split: "eval" })).config.model;
+
+test("M1: a run with an adapter is played as its base model and its adapter, else as its merged model without the run's own adapter settings", async () => {
+  const adapted = runOf(", lora: {rank: 4, alpha: 8}");
+  expect(await modelOf(adapted.run)).toMatchObject({ path: adapted.base, lora: { path: join(adapted.run, "model", "adapter") } });
+  rmSync(adapted.base, { recursive: true });
+  expect(await modelOf(adapted.run)).toMatchObject({ path: join(adapted.run, "model"), lora: undefined });
+  const full = runOf("");
+  expect(await modelOf(full.run)).toMatchObject({ path: join(full.run, "model"), lora: undefined });
+});

@@ -1,0 +1,24 @@
+import type { ModelId, Sampler } from "@mrlm/spec";
+import { BigramEngine } from "../bigram/engine.ts";
+
+/** A {@link BigramEngine} whose sampler returns log-probabilities in bfloat16, so that sampler and trainer differ as those of a model in 16 bits do. */
+export class RoundingEngine extends BigramEngine {
+  override async sampler(model: ModelId): Promise<Sampler> {
+    const exact = await super.sampler(model);
+    return {
+      sample: async (request, options) => {
+        const result = await exact.sample(request, options);
+        return { ...result, logprobs: result.logprobs.map(toBfloat16) };
+      },
+      barrier: () => exact.barrier(),
+      close: () => exact.close(),
+    };
+  }
+}
+
+/** The nearest number with 8 significant bits. */
+export function toBfloat16(value: number): number {
+  if (value === 0 || !Number.isFinite(value)) return value;
+  const unit = 2 ** (Math.floor(Math.log2(Math.abs(value))) - 7);
+  return Math.round(value / unit) * unit;
+}
