@@ -1,8 +1,7 @@
 import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
-import ivm from "isolated-vm";
+import type ivm from "isolated-vm";
 import type { Tested } from "../guest/judge.ts";
 import { Compartment, type Tick } from "./compartment.ts";
-import { parseUrl } from "./parse-url.ts";
 import type { Turn } from "./turn.ts";
 import { stripTypes } from "./typescript.ts";
 
@@ -16,7 +15,7 @@ export class Judge {
   /** `callPlayer` is a callback that calls into the submission. */
   constructor(isolate: ivm.Isolate, callPlayer: ivm.Callback, turn: Turn) {
     this.#isolate = isolate;
-    this.#compartment = new Compartment(isolate, [callPlayer, new ivm.Callback(parseUrl)], turn);
+    this.#compartment = new Compartment(isolate, [callPlayer], turn);
   }
 
   /** Defines the entry points, and reads all test code. Throws for code that cannot be read: that is no fault of the submission. */

@@ -7,8 +7,8 @@ import { Ended } from "./ended.ts";
 import { describeHostError } from "./host-error.ts";
 import type { Isolates } from "./isolates.ts";
 import { mapLines } from "./map-lines.ts";
-import { parseUrl } from "./parse-url.ts";
 import { runModule } from "./run-module.ts";
+import { withServices } from "./services.ts";
 import type { Turn } from "./turn.ts";
 
 /** In code that shows values, more often than not. */
@@ -55,7 +55,7 @@ export class Player {
       turn.lifetime.end({ verdict: exitCode === 0 ? "ok" : "error", exitCode });
       this.isolate.dispose();
     };
-    const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(callHost), new ivm.Callback(parseUrl)];
+    const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(withServices(callHost))];
     try {
       this.#compartment = new Compartment(this.isolate, [JSON.stringify(input), turn.limits.outputBytes, ...host], turn);
     } catch (error) {

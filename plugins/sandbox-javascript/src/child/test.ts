@@ -9,6 +9,7 @@ import type { Isolates } from "./isolates.ts";
 import { Judge } from "./judge.ts";
 import { Lifetime } from "./lifetime.ts";
 import { Player, Uncaught } from "./player.ts";
+import { withServices } from "./services.ts";
 import { settle } from "./settle.ts";
 
 /** Calls from one isolate into the other and back, one inside the other. */
@@ -52,7 +53,7 @@ async function runTests({ request, answer, isolates, lifetime, compartments }: T
     calls += 1;
     return player.call<string>("serve", target, args);
   });
-  const judge = new Judge(isolates.judge(), new ivm.Callback(callPlayer), turn);
+  const judge = new Judge(isolates.judge(), new ivm.Callback(withServices(callPlayer)), turn);
   compartments.push(judge);
   const run = { player, judge, lifetime };
   player.load(suite.entryPoints);

@@ -24,7 +24,8 @@ export function makeEncoder(): Encode {
   interface Scope {
     readonly handles: Handles | undefined;
     readonly objects: object[];
-    readonly numbers: Map<object, number>;
+    /** Made for the first container. */
+    numbers: Map<object, number> | undefined;
   }
   const { stringify } = JSON;
   const { isArray } = Array;
@@ -82,14 +83,21 @@ export function makeEncoder(): Encode {
   }
 
   function objectTree(value: object, scope: Scope): unknown {
-    const known = scope.numbers.get(value);
+    const numbers = (scope.numbers ??= numbered(scope.objects));
+    const known = numbers.get(value);
     if (known !== undefined) return { $: known };
     const handled = scope.handles === undefined ? undefined : handledTree(value, scope.handles);
     if (handled !== undefined) return handled;
     const number = scope.objects.length;
-    scope.numbers.set(value, number);
+    numbers.set(value, number);
     scope.objects[number] = value;
     return { $: number };
+  }
+
+  function numbered(objects: readonly object[]): Map<object, number> {
+    const numbers = new MapClass<object, number>();
+    for (let i = 0; i < objects.length; i++) numbers.set(objects[i] as object, i);
+    return numbers;
   }
 
   function handledTree(value: object, handles: Handles): unknown {
@@ -191,9 +199,7 @@ export function makeEncoder(): Encode {
   }
 
   return (values, handles, objects, withContents = false) => {
-    const numbers = new MapClass<object, number>();
-    for (let i = 0; i < objects.length; i++) numbers.set(objects[i] as object, i);
-    const scope: Scope = { handles, objects, numbers };
+    const scope: Scope = { handles, objects, numbers: undefined };
     const from = withContents ? 0 : objects.length;
     const trees: unknown[] = [];
     for (let i = 0; i < values.length; i++) trees[i] = toTree(values[i], scope);

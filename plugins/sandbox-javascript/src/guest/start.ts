@@ -3,7 +3,7 @@ import type { makeAssert } from "./assert.ts";
 import type { installClone } from "./clone.ts";
 import type { installConsole } from "./console.ts";
 import type { makeDecoder } from "./decode.ts";
-import type { DeepEqual, makeDeepEqual } from "./deep-equal.ts";
+import type { makeDeepEqual } from "./deep-equal.ts";
 import type { makeEncoder } from "./encode.ts";
 import type { DescribedError, makeErrorDescriber } from "./errors.ts";
 import type { makeEvents } from "./events.ts";
@@ -12,13 +12,15 @@ import type { JudgeGuest, makeJudge } from "./judge.ts";
 import type { makeLink } from "./link.ts";
 import type { makePlayer, PlayerGuest } from "./player.ts";
 import type { installProgram, ProgramInput } from "./program.ts";
+import type { installWeb } from "./install-web.ts";
 import type { installTimers } from "./timers.ts";
 import type { makeUpdater } from "./update.ts";
-import type { installWeb, ParseUrl } from "./web.ts";
+import type { makeWeb } from "./web.ts";
 
 /** The parts that an isolate's code is made of. */
 export interface Parts {
   readonly inspector: Inspector;
+  readonly lazily: typeof lazily;
   readonly makeDeepEqual: typeof makeDeepEqual;
   readonly installClone: typeof installClone;
   readonly installConsole: typeof installConsole;
@@ -34,6 +36,13 @@ export interface Parts {
   readonly makeLink: typeof makeLink;
   readonly makePlayer: typeof makePlayer;
   readonly makeUpdater: typeof makeUpdater;
+  readonly makeWeb: typeof makeWeb;
+}
+
+/** A function that is made when it is first called: what an isolate seldom needs costs each one time. */
+export function lazily<Args extends unknown[], Result>(make: () => (...args: Args) => Result): (...args: Args) => Result {
+  let made: ((...args: Args) => Result) | undefined;
+  return (...args) => (made ??= make())(...args);
 }
 
 /** Host functions: they take and return text and numbers, nothing else. */
@@ -41,8 +50,8 @@ export type Write = (stream: "stdout" | "stderr", text: string) => void;
 export type CallHost = (target: string, argsText: string) => string;
 
 /** What is left to do in an isolate that was made from a snapshot: it is given its input and the host's functions. */
-export type StartPlayer = (inputJson: string, maxText: number, write: Write, exit: (code: number) => void, callHost: CallHost, parseUrl: ParseUrl) => PlayerGuest;
-export type StartJudge = (callHost: CallHost, parseUrl: ParseUrl) => JudgeGuest;
+export type StartPlayer = (inputJson: string, maxText: number, write: Write, exit: (code: number) => void, callHost: CallHost) => PlayerGuest;
+export type StartJudge = (callHost: CallHost) => JudgeGuest;
 
 /** Prepares the submission's isolate, as far as a snapshot can hold it. */
 export function preparePlayer(parts: Parts): StartPlayer {
@@ -51,12 +60,11 @@ export function preparePlayer(parts: Parts): StartPlayer {
     readonly write: Write;
     readonly exit: (code: number) => void;
     readonly callHost: CallHost;
-    readonly parseUrl: ParseUrl;
   }
   const { parse, stringify } = JSON;
   const { inspector } = parts;
-  let made: DeepEqual | undefined;
-  const deepEqual: DeepEqual = (left, right, mode) => (made ??= parts.makeDeepEqual())(left, right, mode);
+  const { lazily } = parts;
+  const deepEqual = lazily(parts.makeDeepEqual);
   const uncaught: string[] = [];
   let host: Host | undefined;
   const there = (): Host => host as Host;
@@ -67,16 +75,16 @@ export function preparePlayer(parts: Parts): StartPlayer {
   const describe = parts.makeErrorDescriber();
   const timers = parts.installTimers((error) => void (uncaught[uncaught.length] = stringify(describe(error))));
   parts.installConsole(inspector, put);
-  parts.installWeb((input, base, property, value) => there().parseUrl(input, base, property, value));
+  parts.installWeb(parts.makeWeb, (argsText) => there().callHost(":url", argsText));
   const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, deepEqual, parts);
   const encode = parts.makeEncoder();
   const decode = parts.makeDecoder();
   parts.installClone(encode, decode);
   const callOther: CallHost = (target, argsText) => there().callHost(target, argsText);
-  const link = parts.makeLink({ letter: "s", encode, decode, update: parts.makeUpdater(), callOther, describe, onThrown: () => {} });
+  const link = parts.makeLink({ letter: "s", encode, decode, update: lazily(parts.makeUpdater), callOther, describe, onThrown: () => {} });
   const player = parts.makePlayer({ describe, inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
-  return (inputJson, maxText, write, exit, callHost, parseUrl) => {
-    host = { maxText, write, exit, callHost, parseUrl };
+  return (inputJson, maxText, write, exit, callHost) => {
+    host = { maxText, write, exit, callHost };
     program.begin(parse(inputJson) as ProgramInput);
     return player;
   };
@@ -84,16 +92,15 @@ export function preparePlayer(parts: Parts): StartPlayer {
 
 /** Prepares the isolate of the tests. */
 export function prepareJudge(parts: Parts): StartJudge {
-  const { inspector } = parts;
+  const { inspector, lazily } = parts;
   const uncaught: string[] = [];
   const thrown = new WeakMap<object, DescribedError>();
   let callHost: CallHost | undefined;
-  let parseUrl: ParseUrl | undefined;
   const describe = parts.makeErrorDescriber();
   const assert = parts.makeAssert(inspector, parts.makeDeepEqual()) as { ok: unknown; strict: unknown };
   const timers = parts.installTimers((error) => void uncaught.push(JSON.stringify(describe(error))));
   parts.installConsole(inspector, () => {});
-  parts.installWeb((input, base, property, value) => (parseUrl as ParseUrl)(input, base, property, value));
+  parts.installWeb(parts.makeWeb, (argsText) => (callHost as CallHost)(":url", argsText));
   // Test suites in the wild assert by it.
   (globalThis.console as { assert: unknown }).assert = assert.ok;
   const require = (name: string): unknown => {
@@ -109,15 +116,14 @@ export function prepareJudge(parts: Parts): StartJudge {
     letter: "t",
     encode,
     decode,
-    update: parts.makeUpdater(),
+    update: lazily(parts.makeUpdater),
     callOther: (target, argsText) => (callHost as CallHost)(target, argsText),
     describe,
     onThrown: (error, from) => thrown.set(error, from),
   });
   const judge = parts.makeJudge({ inspector, link, timers, thrown, takeUncaught: () => uncaught.shift() });
-  return (call, parse) => {
+  return (call) => {
     callHost = call;
-    parseUrl = parse;
     return judge;
   };
 }

@@ -1,15 +1,16 @@
 // Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
 
 /**
- * Parses a URL outside of the isolate: texts go in, and the JSON text of its components comes out, "" for what is no URL. With a `property` that
- * is then set to `value`.
+ * Parses a URL outside of the isolate: `[input, base, property, value]` as JSON text goes in, and JSON text of the components comes out, "" for what is no
+ * URL. A `property` that is not "" is set to `value`.
  */
-export type ParseUrl = (input: string, base: string, property: string, value: string) => string;
+export type ParseUrl = (argsText: string) => string;
 
-/** Puts `URL`, `URLSearchParams`, `TextEncoder`, `TextDecoder`, `atob` and `btoa` into the global object. They are made when they are used. */
-export function installWeb(parseUrl: ParseUrl): void {
+/** `URL`, `URLSearchParams`, `TextEncoder`, `TextDecoder`, `atob` and `btoa`, by functions that make them. */
+export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unknown>> {
   const { defineProperty } = Object;
-  const { parse } = JSON;
+  const { parse, stringify } = JSON;
+  const parseUrl = (...args: readonly [input: string, base: string, property: string, value: string]): string => parseText(stringify(args));
   const KEYS = ["href", "origin", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"];
   const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -311,7 +312,7 @@ export function installWeb(parseUrl: ParseUrl): void {
     return out;
   }
 
-  const makers: Record<string, () => unknown> = {
+  return {
     URL: () => urls().URL,
     URLSearchParams: () => urls().URLSearchParams,
     TextEncoder: () => encoding().TextEncoder,
@@ -319,13 +320,4 @@ export function installWeb(parseUrl: ParseUrl): void {
     atob: () => atob,
     btoa: () => btoa,
   };
-  for (const [name, make] of Object.entries(makers)) {
-    const define = (value: unknown): unknown => defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
-    const get = (): unknown => {
-      const value = make();
-      define(value);
-      return value;
-    };
-    defineProperty(globalThis, name, { get, set: (value) => void define(value), configurable: true, enumerable: false });
-  }
 }

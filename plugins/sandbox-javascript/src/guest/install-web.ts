@@ -1,0 +1,18 @@
+// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+import type { makeWeb, ParseUrl } from "./web.ts";
+
+/** Puts what `makeWeb` makes into the global object. It is made when it is used. */
+export function installWeb(make: typeof makeWeb, parseUrl: ParseUrl): void {
+  const { defineProperty } = Object;
+  let made: ReturnType<typeof makeWeb> | undefined;
+  for (const name of ["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "atob", "btoa"]) {
+    const set = (value: unknown): void => void defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+    const get = (): unknown => {
+      made ??= make(parseUrl);
+      const value = made[name]?.();
+      set(value);
+      return value;
+    };
+    defineProperty(globalThis, name, { get, set, configurable: true, enumerable: false });
+  }
+}
