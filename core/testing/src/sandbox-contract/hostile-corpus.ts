@@ -56,6 +56,11 @@ export function readCorpora(folder: URL): HostileCorpus[] {
   return readdirSync(folder).toSorted().map((file) => ({ file, programs: readCorpus(readFileSync(new URL(file, folder), "utf8")) }));
 }
 
+/** One in `stride` programs of a corpus, the first among them: for the quick suite. The suite of faults runs all. */
+export function sampleOf<T>(programs: readonly T[], stride: number): T[] {
+  return programs.filter((_, i) => i % stride === 0);
+}
+
 /** Runs hostile programs, two at a time, and says what is wrong; nothing where each ended as documented. */
 export async function hostileComplaints(sandbox: Sandbox, programs: readonly HostileProgram[]): Promise<string[]> {
   const waiting = [...programs];

@@ -29,24 +29,24 @@ export function prepareHumanEval(sandbox: Sandbox): Promise<Prepared> {
   return prepare({ data: { path: HUMANEVAL, eval_share: 0 }, attempts: 1, limits: LIMITS }, sandbox);
 }
 
-/** The reward of every reference solution. `before`: what the answer of a number begins with. */
-export async function gradeReferences(sandbox: Sandbox, before: (index: number) => string = () => ""): Promise<Graded[]> {
+/** The reward of the reference solution of every `stride`-th problem. `before`: what the answer of a number begins with. */
+export async function gradeReferences(sandbox: Sandbox, stride: number, before: (index: number) => string = () => ""): Promise<Graded[]> {
   const { tasks, play } = await prepareHumanEval(sandbox);
-  return inParallel(tasks.splits["train"] as number, async (index) => {
+  return inParallel(tasks.splits["train"] as number, stride, async (index) => {
     const task = await tasks.get("train", index);
     return { id: String(task.public["task_id"]), reward: await only(play(task.id, [`\`\`\`python\n${before(index)}${(problemOf(task) as FunctionProblem).reference}\n\`\`\``])) };
   });
 }
 
 /**
- * The reward of one mutant of each reference. Whether a mutant is one is for the problem's own tests to say: its `check`, whole, in one interpreter
+ * The reward of one mutant of the reference of every `stride`-th problem. Whether a mutant is one is for the problem's own tests to say: its `check`, whole, in one interpreter
  * with the mutant, without anything of this environment. One that they accept, or that never ends, is replaced by the next.
  */
-export async function gradeMutants(sandbox: Sandbox): Promise<GradedMutant[]> {
+export async function gradeMutants(sandbox: Sandbox, stride: number): Promise<GradedMutant[]> {
   const { tasks, play } = await prepareHumanEval(sandbox);
   const rows = readFileSync(HUMANEVAL, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Record<"prompt" | "canonical_solution" | "entry_point" | "test" | "task_id", string>);
   const limits = { wallMs: LIMITS.wall_ms, cpuMs: 1_500 };
-  return inParallel(tasks.splits["train"] as number, async (index) => {
+  return inParallel(tasks.splits["train"] as number, stride, async (index) => {
     const task = await tasks.get("train", index);
     const id = String(task.public["task_id"]);
     const row = rows.find((each) => each.task_id === id) as (typeof rows)[number];
@@ -66,11 +66,11 @@ async function only(played: ReturnType<Prepared["play"]>): Promise<Score> {
 }
 
 /** Two at a time, as many as a pool has children by default. */
-async function inParallel<T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> {
+async function inParallel<T>(count: number, stride: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let index = next++; index < count; index = next++) results[index] = await work(index);
+    for (let i = next++; i * stride < count; i = next++) results[i] = await work(i * stride);
   };
   await Promise.all([worker(), worker()]);
   return results;

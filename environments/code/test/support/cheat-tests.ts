@@ -1,0 +1,106 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { JsonObject, Sandbox } from "@mrlm/spec";
+import { type HostileProgram, readCorpus, sampleOf } from "@mrlm/testing";
+import { prepare } from "./environment.ts";
+import { makeSandbox, pythonKinds } from "./sandboxes.ts";
+
+// What a policy that is trained on its reward might come upon, in every way in. None of it may earn anything, or make the reward unscored.
+
+const corpus = (file: string): HostileProgram[] => readCorpus(readFileSync(new URL(`../cheats/${file}.txt`, import.meta.url), "utf8"));
+const folder = mkdtempSync(join(tmpdir(), "mrlm-cheats-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Tests of every form, none of which a constant passes. */
+const gauntlet = `
+import math
+def check(candidate):
+    assert candidate(3) == 9
+    assert 9 == candidate(3, 0), "reflected"
+    assert abs(candidate(1.5) - 2.25) < 1e-6
+    assert math.isclose(candidate(2), 1.4142135, rel_tol=1e-5)
+    assert candidate([3, 1, 2]) == [1, 2, 3, 4]
+    assert candidate("ab") == "ba"
+    assert candidate({"a": 1}) == {"a": 1, "b": 2}
+    assert candidate((1, 2)) == (2, 1)
+    assert candidate({1, 2}) == {3, 4}
+    assert sorted(candidate([2, 1])) == [10, 20]
+    assert [x + 1 for x in candidate([1])] == [5]
+    assert len(candidate("abc")) == 7
+    assert candidate(5) in (125, 126)
+    assert str(candidate(4)) == "four"
+    assert "found" in candidate(["x"])
+    assert candidate([1])[0] == 77
+    data = [4, 5]
+    assert candidate(data) == [9, 9] or data == [6, 6]
+    for x, y in [(1, 21), (2, 22)]:
+        assert candidate(x) == y
+    for x, y in zip(candidate([7, 7, 7]), [1, 2, 3], strict=True):
+        assert x == y
+`;
+const rows = {
+  function: { task_id: 1, prompt: "def f(*given):\n", entry_point: "f", test: gauntlet },
+  program: { task_id: 1, question: "Two numbers stand on a line. Write their sum.", tests: [[3, 5], [10, -4], [40, 2]].map(([a, b]) => ({ input: `${a} ${b}\n`, output: `${(a as number) + (b as number)}\n` })), tolerance: 1e-6 },
+};
+
+function dataOf(kind: keyof typeof rows): JsonObject {
+  const path = join(folder, `${kind}.jsonl`);
+  writeFileSync(path, `${JSON.stringify(rows[kind])}\n`);
+  return { data: { path, eval_share: 0 } };
+}
+
+/** What each earns that earns anything, or is not scored. */
+async function earnings(sandbox: Sandbox, programs: readonly HostileProgram[], options: JsonObject): Promise<string[]> {
+  const language = String(options["language"] ?? "python");
+  const { play } = await prepare({ attempts: 1, limits: { wall_ms: 1_500, cpu_ms: 2_000 }, ...options }, sandbox);
+  const waiting = [...programs];
+  const found: string[] = [];
+  const work = async (): Promise<void> => {
+    for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
+      const steps = await play("train/0", [`\`\`\`${language}\n${program.code}\n\`\`\``]).catch((error: Error) => [error]);
+      const reward = steps[0] instanceof Error ? steps[0].message : steps[0]?.rewards["agent"];
+      if (typeof reward !== "object" || !reward.scored || reward.value !== 0) found.push(`${program.name}: ${JSON.stringify(reward)}`);
+    }
+  };
+  await Promise.all([work(), work()]);
+  return found;
+}
+
+/** Tests that one in `stride` cheats of each corpus earns nothing, in every language and kind of sandbox. */
+export function cheatTests(stride: number): void {
+  const chosen = (file: string) => ({ file, programs: sampleOf(corpus(file), stride) });
+
+  describe.each(pythonKinds)("cheats in Python of the kind $kind", ({ kind, missing }) => {
+    if (missing !== undefined) {
+      test.skip(`not here: ${missing}`, () => {});
+      return;
+    }
+    let sandbox: Sandbox;
+    beforeAll(async () => {
+      sandbox = await makeSandbox("python", { kind });
+    }, 60_000);
+    afterAll(() => sandbox?.close());
+
+    test.each([chosen("python-values"), chosen("python-process")])("$programs.length functions of $file earn nothing", async ({ programs }) => {
+      expect(await earnings(sandbox, programs, dataOf("function"))).toEqual([]);
+    }, 300_000);
+
+    const { programs } = chosen("programs-python");
+    test(`${programs.length} programs earn nothing`, async () => {
+      expect(await earnings(sandbox, programs, dataOf("program"))).toEqual([]);
+    }, 300_000);
+  });
+
+  const { programs } = chosen("typescript");
+  test(`${programs.length} cheats in TypeScript earn nothing`, async () => {
+    const sandbox = await makeSandbox("javascript");
+    try {
+      // No test of this problem is passed by a plain value or by the argument.
+      expect(await earnings(sandbox, programs, { language: "typescript", style: "terse", difficulty_range: 3, families: ["counting"] })).toEqual([]);
+    } finally {
+      await sandbox.close();
+    }
+  }, 300_000);
+}
