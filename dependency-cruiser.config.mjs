@@ -12,6 +12,17 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: "error",
 /** Built-in plugins may import only these folders of core. @param {string[]} names */
 const coreExcept = (...names) => `^core/(?!(${names.join("|")})/)`;
 
+/** Packages of core that the sources of each may import. The CLI may import all. @type {Record<string, string[]>} */
+const CORE_IMPORTS = {
+  kit: ["spec"],
+  wire: ["spec"],
+  sandbox: ["spec"],
+  runtime: ["spec", "kit"],
+  client: ["spec", "wire"],
+  server: ["spec", "kit", "wire"],
+  testing: ["spec", "kit", "runtime", "client", "server"],
+};
+
 export default {
   forbidden: [
     forbid("no-circular", "Modules that need each other are one idea, or miss a third.", {}, { circular: true }),
@@ -28,11 +39,13 @@ export default {
       { path: "^core/spec/src/" },
       { path: standardSchema, dependencyTypesNot: ["type-only"] },
     ),
-    forbid(
-      "kit-imports-spec-only",
-      "What plugin authors share depends on the nouns alone.",
-      { path: "^core/kit/src/" },
-      { path: coreExcept("spec", "kit") },
+    ...Object.entries(CORE_IMPORTS).map(([name, allowed]) =>
+      forbid(
+        `core-${name}-imports`,
+        `core/${name} may import ${allowed.map((other) => `core/${other}`).join(", ")}.`,
+        { path: `^core/${name}/src/` },
+        { path: coreExcept(name, ...allowed) },
+      ),
     ),
     forbid(
       "core-stands-alone",

@@ -52,8 +52,8 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
     };
     for (const problem of problems) await judge(problem);
     report(name, await measure(problems, { parallel: PARALLEL, seconds }, judge));
-    figures[`${name}_humaneval_passed`] = (await gradeReferences(pool)).filter(({ reward }) => reward.value === 1).length;
-    figures[`${name}_humaneval_mutants_caught`] = (await gradeMutants(pool)).filter(({ reward }) => reward.value < 1).length;
+    figures[`${name}_humaneval_passed`] = (await gradeReferences(pool, 1)).filter(({ reward }) => reward.value === 1).length;
+    figures[`${name}_humaneval_mutants_caught`] = (await gradeMutants(pool, 1)).filter(({ reward }) => reward.value < 1).length;
     await pool.close();
     const single = new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind: name, children: 1 })));
     await single.warm();

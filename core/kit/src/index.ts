@@ -3,7 +3,6 @@ export * from "./collected/chat-message.ts";
 export * from "./collected/collected-row.ts";
 export * from "./collected/collected-sequences.ts";
 export * from "./data/divide.ts";
-export * from "./data/file-fault.ts";
 export * from "./data/invalid-row.ts";
 export * from "./data/listed-tasks.ts";
 export * from "./data/read-jsonl.ts";

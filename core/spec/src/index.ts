@@ -32,4 +32,5 @@ export * from "./plugin.ts";
 export * from "./random.ts";
 export * from "./logger.ts";
 export * from "./errors/codes.ts";
+export * from "./errors/file-fault.ts";
 export * from "./errors/mrlm-error.ts";

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
-import { hostileComplaints, readCorpora } from "@mrlm/testing";
+import { hostileComplaints, readCorpora, sampleOf } from "@mrlm/testing";
 import { makeSandbox } from "./support/make-sandbox.ts";
 
 const corpora = readCorpora(new URL("hostile/", import.meta.url));
@@ -12,7 +12,8 @@ describe("hostile programs", () => {
     expect(corpora.flatMap(({ programs }) => programs).length).toBeGreaterThanOrEqual(80);
   });
 
-  test.each(corpora)("$file: each ends as documented, and the next submission is as ever", async ({ programs }) => {
-    expect(await hostileComplaints(sandbox, programs)).toEqual([]);
+  // All of them: npm run test:faults -- sandbox-javascript.
+  test.each(corpora)("$file: each of a sample ends as documented, and the next submission is not affected", async ({ programs }) => {
+    expect(await hostileComplaints(sandbox, sampleOf(programs, 6))).toEqual([]);
   }, 600_000);
 });

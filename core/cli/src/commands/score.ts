@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync } from "node:fs";
-import { fileFault, jsonlRows } from "@mrlm/kit";
+import { jsonlRows } from "@mrlm/kit";
 import { PluginHost } from "@mrlm/runtime";
-import { type JsonObject, type JsonValue, MrlmError, type ScoreRequest, type Scorer } from "@mrlm/spec";
+import { fileFault, type JsonObject, type JsonValue, MrlmError, type Scorer, type ScoreRequest } from "@mrlm/spec";
 import type { CommandContext } from "../command.ts";
 
 /** What the command line says. */

@@ -1,5 +1,4 @@
-import { fileFault } from "@mrlm/kit";
-import { MrlmError } from "@mrlm/spec";
+import { fileFault, MrlmError } from "@mrlm/spec";
 import type { Console } from "./console.ts";
 
 /** Says what happened, why, and what to do; a fault of mrlm's own comes with its stack. */

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { fileFault } from "@mrlm/kit";
-import { MrlmError } from "@mrlm/spec";
+import { fileFault, MrlmError } from "@mrlm/spec";
 
 /** The token that a file holds, white space around it left out; `undefined` without a file. Throws CONFIG_INVALID for one that cannot be read or is empty. */
 export function readToken(file: string | undefined): string | undefined {

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { type JsonValue, MrlmError } from "@mrlm/spec";
-import { fileFault } from "./file-fault.ts";
+import { fileFault, type JsonValue, MrlmError } from "@mrlm/spec";
 import { invalidRow, type Place } from "./invalid-row.ts";
 import { readLines } from "./read-lines.ts";
 

@@ -1,6 +1,6 @@
 import { extname, resolve } from "node:path";
-import { fileFault, jsonlRows } from "@mrlm/kit";
-import { type JsonValue, MrlmError } from "@mrlm/spec";
+import { jsonlRows } from "@mrlm/kit";
+import { fileFault, type JsonValue, MrlmError } from "@mrlm/spec";
 import { readParquet } from "./parquet.ts";
 
 /** Rows of a JSONL file, or of a Parquet file by its extension; DATA_INVALID names the line that is none. */

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { fileFault } from "@mrlm/kit";
-import { MrlmError } from "@mrlm/spec";
+import { fileFault, MrlmError } from "@mrlm/spec";
 import { configError, type ConfigProblem, problemsOf, showPath } from "./config-problems.ts";
 import { ownMember } from "../names/own-member.ts";
 import type { ResolvedConfig } from "./resolved-config.ts";

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { fileFault } from "@mrlm/kit";
-import { MrlmError, type PluginManifest } from "@mrlm/spec";
+import { fileFault, MrlmError, type PluginManifest } from "@mrlm/spec";
 import { parseManifest } from "./manifest.ts";
 
 /** A plugin's package, known by its manifest alone: none of its code has run. */

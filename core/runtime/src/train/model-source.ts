@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { characterTokenizerFiles, fileFault, loadTokenizer } from "@mrlm/kit";
-import { type CreateModelOptions, type JsonObject, type LoraOptions, type ModelSource, MrlmError } from "@mrlm/spec";
+import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit";
+import { type CreateModelOptions, fileFault, type JsonObject, type LoraOptions, type ModelSource, MrlmError } from "@mrlm/spec";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 
