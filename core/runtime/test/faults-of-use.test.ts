@@ -10,7 +10,7 @@ test("U17: what a --set leaves out is missing at that flag, not in the file", ()
   expect(parse(["model.lora.rank=4"])).toThrow(/^--set model\.lora\.rank: model\.lora: needs rank and alpha/);
   expect(parse(["environments=[{weight: 1}]"])).toThrow(/^--set environments: environments\[0\]\.id: is missing/);
   expect(parse(["seed=1", "stages.0.until.every=2"])).toThrow(/^--set stages\.0\.until\.every: /);
-  expect(parse(["seed=1"], "model: {path: m, lora: {rank: 4}}\nstages: [{algorithm: sft}]\n")).toThrow(/^run\.yaml:1:\d+: model\.lora\.alpha: is missing/);
+  expect(parse(["seed=1"], "model: {path: m, lora: {rank: 4}}\nstages: [{algorithm: sft}]\n")).toThrow(/^run\.yaml:1:24: model\.lora: needs rank and alpha/);
 });
 
 test("U17: a file that cannot be read is described in words", () => {
