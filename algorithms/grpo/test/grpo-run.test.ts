@@ -173,7 +173,7 @@ describe("what cannot train is refused before work begins", () => {
     ["a dual clip of what is not clipped", { policy_loss: "cispo", dual_clip: 3 }, {}, /dual_clip.*no effect/s],
     ["a lower bound of cispo", { policy_loss: "cispo", clip_low: 0.1 }, {}, /clip_low.*from above alone/s],
     ["an upper bound of minirl by another name", { policy_loss: "minirl", clip_high: 0.4 }, {}, /minirl_epsilon_high/],
-    ["a cap without weights", { mismatch_cap: 3 }, {}, /mismatch: truncate or mask/],
+    ["a cap without weights", { mismatch_cap: 3 }, {}, /mismatch: truncate, mask or drop/],
     ["an estimator without a coefficient", { kl_estimator: "k1" }, {}, /kl_coefficient is 0/],
     ["a penalty without a buffer", { overlong_penalty: 2 }, {}, /overlong_buffer/],
     ["more minibatches than groups", { minibatches: 5 }, {}, /prompts_per_step \(4\)/],
