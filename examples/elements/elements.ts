@@ -24,7 +24,6 @@ const elements = defineEnvironment({
   description: "Name the chemical element of a symbol. A wrong answer earns a hint.",
   determinism: "full",
   options,
-  optionsJsonSchema: z.toJSONSchema(options, { io: "input" }) as never,
   rewardComponents: ["correct"],
   async tasks(context, { data }) {
     const rows = await readJsonl(data === undefined ? OWN_DATA : context.dataPath(data), "data");

@@ -26,7 +26,7 @@ export interface EnvironmentDefinition<Options = unknown, Public extends JsonObj
   readonly agents?: readonly AgentId[];
   /** Validates the options of a session; any Standard Schema. */
   readonly options?: StandardSchemaV1<unknown, Options>;
-  /** JSON Schema of the same, for people and other languages. */
+  /** JSON Schema of the same, for people and other languages. `defineEnvironment` of `@mrlm/kit` derives it from `options`. */
   readonly optionsJsonSchema?: JsonObject;
   /** Names of the reward's components. */
   readonly rewardComponents?: readonly string[];

@@ -1,5 +1,4 @@
 import { defineEnvironment, definePlugin } from "@mrlm/kit";
-import { z } from "zod";
 import { dataTasks } from "./data/data-tasks.ts";
 import { demonstrate } from "./demonstrate.ts";
 import { CodeEnvironment } from "./environment.ts";
@@ -14,7 +13,6 @@ export const code = defineEnvironment<CodeOptions>({
   description: "Programming problems from seeded generators or a file, graded by hidden tests in a sandbox.",
   determinism: "full",
   options: codeOptions,
-  optionsJsonSchema: z.toJSONSchema(codeOptions, { io: "input" }) as never,
   rewardComponents: ["syntax", "tests", "all_passed", "error"],
   requiresFor: (_context, { language }) => [{ id: `sandbox:${SANDBOXES[language]}`, asker: `code@1 with language: ${language}` }],
   // The sandbox has limits of its own; this is how long a step may wait for its turn in the sandbox's queue.

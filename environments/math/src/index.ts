@@ -1,10 +1,9 @@
 import { defineEnvironment, definePlugin } from "@mrlm/kit";
-import { z } from "zod";
 import { dataTasks, scorersOf } from "./data/data-tasks.ts";
 import { demonstrate } from "./demonstrate.ts";
 import { MathEnvironment } from "./environment.ts";
 import { fixtures } from "./fixtures.ts";
-import { effectiveOptions, mathOptions, type MathOptions } from "./options.ts";
+import { effectiveOptions, type MathOptions } from "./options.ts";
 import { mathTasks } from "./tasks.ts";
 
 /** `math@1`: problems of seeded generators or of a file, graded exactly. */
@@ -13,7 +12,6 @@ export const math = defineEnvironment<MathOptions>({
   description: "Math problems from seeded generators or a file, graded exactly.",
   determinism: "full",
   options: effectiveOptions,
-  optionsJsonSchema: z.toJSONSchema(mathOptions, { io: "input" }) as never,
   rewardComponents: ["correct", "format", "steps"],
   requires: ["scorer:math@1"],
   requiresFor: (context, { data }) => (data === undefined ? [] : scorersOf(context, data)),
