@@ -35,6 +35,7 @@ export * from "./renderer/tokenizer.ts";
 export * from "./repeated-history.ts";
 export * from "./sandbox-options.ts";
 export * from "./silent-logger.ts";
+export * from "./single-turn.ts";
 export * from "./sole-agent.ts";
 export * from "./task-ids.ts";
 export * from "./token-file.ts";
