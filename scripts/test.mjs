@@ -2,8 +2,11 @@
 // With --suite NAME first, it runs a part or a longer suite instead, which has an npm script of its own:
 //   engine           the Python tests of the engine alone
 //   faults [AREA]    the files test/**/*.faults.ts, or those of an area: thousands of cases of each class of fault
+//   same-bits BASE   trains small jobs by this commit and by another, and compares the results to the last bit
 //   any other        the files test/**/*.NAME.ts, one after the other because they report how long things take
-import { run } from "./lib/run.mjs";
+import { join } from "node:path";
+import { root } from "./lib/repository.mjs";
+import { attempt, projectNode, run } from "./lib/run.mjs";
 import { script } from "./lib/script.mjs";
 import { setup } from "./lib/setup.mjs";
 import { addCounts, countCases, runJest, runPytest } from "./lib/tests.mjs";
@@ -14,6 +17,7 @@ await script(async () => {
   const rest = suite === undefined ? args : args.slice(2);
   const { python } = await setup({ dev: true });
   if (suite === "faults") return await runFaults(rest);
+  if (suite === "same-bits") return await runSameBits(rest);
   const results = await runTests(python, suite, rest);
   const { passed, failed, skipped } = addCounts(results);
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
@@ -38,4 +42,10 @@ async function runFaults([area = "", ...options]) {
   const result = await runJest(["--runInBand", `--testMatch=**/test/**/*${area && `${area}*`}.faults.ts`, ...options]);
   console.log(`${area || "all areas"}: ${countCases(result.report)} cases, ${result.failed} failed`);
   return result.failed > 0 || result.passed === 0 || result.exitCode !== 0 ? 1 : 0;
+}
+
+/** @param {string[]} args the commit to compare with, and options */
+async function runSameBits(args) {
+  const { exitCode } = await attempt(projectNode, ["--conditions=mrlm-source", join(root, "test", "same-bits", "main.ts"), ...args]);
+  return exitCode;
 }

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /** The repository, which is the project whose plugins are found. */
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-export const COMMAND = fileURLToPath(new URL("../../../core/cli/bin/mrlm.js", import.meta.url));
+export const COMMAND = commandIn(ROOT);
 
 /** An object that `--json` printed. */
 export type Event = Readonly<Record<string, unknown>> & { readonly event: string };
@@ -29,8 +30,9 @@ export class Mrlm {
   #stderr = "";
   #ended = false;
 
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    const child = spawn(process.execPath, [COMMAND, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "", ...env } });
+  /** @param root another clone of the repository, whose command it is */
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, root = ROOT) {
+    const child = spawn(nodeIn(root), [commandIn(root), ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "", ...env } });
     this.child = child;
     createInterface({ input: child.stdout }).on("line", (line) => {
       this.#stdout += `${line}\n`;
@@ -100,4 +102,13 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+function commandIn(root: string): string {
+  return join(root, "core/cli/bin/mrlm.js");
+}
+
+/** Every clone runs on the Node that it has installed. */
+export function nodeIn(root: string): string {
+  return root === ROOT ? process.execPath : join(root, "node_modules/node/bin/node");
 }
