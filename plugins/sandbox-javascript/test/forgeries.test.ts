@@ -53,6 +53,8 @@ const QUESTIONS = [
   "assert.throws(() => f(0), { name: 'RangeError', message: 'of the tests', code: 'E_TESTS' });",
   "assert.deepEqual(await f({}), [1, 2]);",
   "assert.deepEqual(f([]), [null, null]);",
+  'const r = f({}); assert(["a", "b", "c"].every((key) => r.hasOwnProperty(key)));',
+  "const it = [1, 2, 3].values(); f(it); assert.deepEqual(Reflect.ownKeys(it), ['next']);",
 ];
 const ARGUMENTS = ["{}", "{ a: { b: 1 } }", "[[1], { a: 1 }]", "new Map([[{}, {}]])", "new Set([{}])", "Promise.resolve({})", "(x) => x", "new Point()", "new Error('x')", "Object.prototype", "[Promise.prototype, Array.prototype]"];
 
@@ -79,5 +81,11 @@ describe("S2: forgeries through what a submission returns, throws, changes and c
     const code = 'const f = (o) => (Array.isArray(o) && o.length === 3 ? o.toSorted() : { b: 1 });';
     const report = await sandbox.test({ code }, { entryPoints: ["f"], harness: HARNESS, tests: QUESTIONS.slice(0, 2).map((test, index) => ({ name: `${index}`, code: test })) });
     expect(report.tests.map(({ verdict }) => verdict)).toEqual(["passed", "passed"]);
+  });
+
+  test("S3: an answer that is too long once it is written in bytes is a verdict", async () => {
+    const code = 'const message = "\u20ac".repeat(23e6); Object.prototype.toJSON = () => ({ name: "E", message, trace: "" }); throw new Error("x");';
+    expect((await sandbox.run({ code })).verdict).toBe("killed");
+    expect((await sandbox.run({ code: "console.log(1)" })).stdout).toBe("1\n");
   });
 });

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import type { SandboxTestResult } from "@mrlm/spec";
 import { encodeFrame } from "../protocol/frames.ts";
-import { ANSWER_FD, type ChildMessage, type ChildResult } from "../protocol/messages.ts";
+import { ANSWER_FD, type ChildMessage, type ChildResult, MAX_FRAME_BYTES } from "../protocol/messages.ts";
 
 /** Pieces of output that are sent at once; later ones are gathered first. */
 const PROMPT_PIECES = 64;
@@ -11,7 +11,10 @@ const LONGEST_PIECE = 1 << 20;
 
 /** Writes a message at once: what was said before a child is killed has been said. */
 export function send(message: ChildMessage): void {
-  const frame = encodeFrame(message);
+  write(encodeFrame(message));
+}
+
+function write(frame: Buffer): void {
   for (let sent = 0; sent < frame.length; ) sent += writeSync(ANSWER_FD, frame, sent);
 }
 
@@ -47,19 +50,33 @@ export class Answer {
 
   /** The verdict of the test at this position. */
   tested(index: number, result: Omit<SandboxTestResult, "name">): void {
-    send({ type: "tested", id: this.#id, index, result });
+    this.#sendOrElse({ type: "tested", id: this.#id, index, result }, { type: "tested", id: this.#id, index, result: { verdict: "failed" } });
   }
 
   /** The last word. */
   end(result: ChildResult): void {
     this.#flush("stdout");
     this.#flush("stderr");
-    send({ type: "result", id: this.#id, result });
+    const { spent } = result;
+    this.#sendOrElse({ type: "result", id: this.#id, result }, { type: "result", id: this.#id, result: { verdict: "killed", ...(spent === undefined ? {} : { spent }) } });
   }
 
   /** The last word when there is no verdict. */
   fail(message: string): void {
     send({ type: "failed", id: this.#id, message });
+  }
+
+  /** What a submission says of itself may be longer than a frame, or nested too deeply to be written: it has broken its interpreter then. */
+  #sendOrElse(message: ChildMessage, otherwise: ChildMessage): void {
+    let frame: Buffer;
+    try {
+      frame = encodeFrame(message);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return send(otherwise);
+    }
+    if (frame.length > 4 + MAX_FRAME_BYTES) send(otherwise);
+    else write(frame);
   }
 
   #flush(stream: "stdout" | "stderr"): void {

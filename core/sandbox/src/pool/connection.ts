@@ -3,11 +3,9 @@ import type { JsonValue } from "@mrlm/spec";
 import type { Launch } from "../jail/launch.ts";
 import { spawnLaunch, type Started } from "../jail/spawn-launch.ts";
 import { encodeFrame, FrameReader } from "../protocol/frames.ts";
-import { ANSWER_FD, REQUEST_FD } from "../protocol/messages.ts";
+import { ANSWER_FD, MAX_FRAME_BYTES, REQUEST_FD } from "../protocol/messages.ts";
 import { killGroup } from "../watchdog/kill-group.ts";
 
-/** The longest frame of a child: results of tests, a value. */
-const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const STDERR_TAIL = 4000;
 
 /** Who hears of what a child does. */

@@ -4,6 +4,9 @@ import type { JsonObject, JsonValue, SandboxError, SandboxLimits, SandboxTestRes
 export const REQUEST_FD = 3;
 export const ANSWER_FD = 4;
 
+/** The longest frame of a child, in bytes: results of tests, a value. */
+export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+
 /** What a child is asked to do. `id` is a fresh nonce: an answer without it is no answer. */
 export type ChildRequest = { readonly id: string; readonly limits: SandboxLimits } & ChildTask;
 

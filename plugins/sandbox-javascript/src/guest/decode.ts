@@ -40,6 +40,8 @@ export function makeDecoder(): Decode {
   /** Of the result of a regular expression. */
   const MATCH_KEYS: Record<string, true> = { __proto__: null, index: true, input: true, groups: true, indices: true } as never;
   const INHERITED: Record<string, true> = { __proto__: null } as never;
+  /** Of them, those that may be functions of one answer. */
+  const CONVERSIONS: Record<string, true> = { __proto__: null, toString: true, valueOf: true, toLocaleString: true, toJSON: true } as never;
   for (const name of getOwnPropertyNames(Object.prototype)) INHERITED[name] = true;
 
   function malformed(): never {
@@ -172,12 +174,12 @@ export function makeDecoder(): Decode {
 
   /**
    * Defines a property. A function under a name that every object inherits would answer for the language ("has it this key?"): it is left out, unless it
-   * returns one value only.
+   * is a conversion and returns one value only.
    */
   function put(record: object, key: string, tree: unknown, scope: Scope): void {
     const value = valueOf(tree, scope);
     if (!INHERITED[key]) (record as Record<string, unknown>)[key] = value;
-    else if (typeof value !== "function" || (tree as Tagged).$ === "k") define(record, key, value, true);
+    else if (typeof value !== "function" || (CONVERSIONS[key] && (tree as Tagged).$ === "k")) define(record, key, value, true);
   }
 
   function define(record: object, key: string, value: unknown, enumerable: boolean): void {

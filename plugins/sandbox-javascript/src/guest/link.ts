@@ -125,7 +125,9 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     ]);
   }
 
+  /** The other side says which method: any other one would change the iterator itself. */
   function step(source: Iterator<unknown>, method: "next" | "return" | "throw", args: unknown[]): unknown {
+    if (method !== "next" && method !== "return" && method !== "throw") throw new TypeErrorClass("An iterator has no such method.");
     const run = source[method] as ((...given: unknown[]) => unknown) | undefined;
     if (run !== undefined) return apply(run, source, args);
     if (method === "throw") throw args[0];
