@@ -96,12 +96,7 @@ describe("each failure has its own code, names the plugin and says what to do", 
     ["a provision without a version", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, provides: ["scorer:exact"] } }, /exact.*mrlm\.provides\.0/],
     ["a provision of an unknown kind", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, provides: ["oracle:exact@1"] } }, /exact.*mrlm\.provides\.0/],
     ["an entry outside the package", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, entry: "../x.js" } }, /exact.*mrlm\.entry/],
-    [
-      "a requirement that nobody provides",
-      "REQUIREMENT_MISSING",
-      { mrlm: { ...MANIFEST, requires: ["sandbox:python"] } },
-      /exact requires sandbox "python"/,
-    ],
+    ["a requirement of an unknown kind", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, requires: ["oracle:exact@1"] } }, /exact.*mrlm\.requires\.0/],
   ];
   test.each(cases)("%s: %s", async (_name, code, content, message) => {
     projectWith({ exact: content });
@@ -145,6 +140,17 @@ describe("each failure has its own code, names the plugin and says what to do", 
     expect(await failure(host.environment("a@1"))).toMatchObject({ code: "PLUGIN_INVALID", message: expect.stringMatching(message) });
   });
 
+  test.each([
+    ["listed", ["sandbox:python", "sandbox:javascript"], "REQUIREMENT_MISSING", /sandbox "python"/],
+    ["not listed", ["sandbox:javascript"], "PLUGIN_INVALID", /a@1 requires sandbox:python \(its options\), which the manifest of plugin world does not list/],
+    ["the only one", undefined, "PLUGIN_INVALID", /sandbox:python/],
+  ])("U7: a sandbox that some options require, %s in the manifest", async (_, requires, code, message) => {
+    const chosen = 'own: "sandbox:python", requires() { return [{ id: this.own, asker: "its options" }, { id: "scorer:exact@1", asker: "a row" }]; },';
+    const entry = `export default { apiVersion: 1, name: "world", environments: [${environment("a@1", chosen)}] }`;
+    projectWith({ exact: { mrlm: MANIFEST }, world: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], ...(requires && { requires }) }, entry } });
+    expect(await failure(new LocalHost({ source: await discover() }).describe({ id: "a" }))).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
   test("U7: a plugin at hand with two environments of one id is refused", async () => {
     const plugin = definePlugin({ name: "twice", environments: [counterEnvironment(), counterEnvironment()] });
     expect(await failure(PluginHost.of([plugin]))).toMatchObject({ code: "PLUGIN_INVALID", message: "Plugin twice exports environment:counter@1 twice." });
@@ -185,14 +191,19 @@ describe("each failure has its own code, names the plugin and says what to do", 
     const entry = `export default { apiVersion: 1, name: "exact", environments: [${environment("a@1", 'requires: ["tool:none@1"],')}] }`;
     projectWith({ exact: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], requires: ["tool:none@1"] }, entry } });
     expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "OPTIONS_INVALID" });
-    expect(await failure(discover())).toMatchObject({ code: "REQUIREMENT_MISSING" });
+    const host = new LocalHost({ source: await discover() });
+    expect(await failure(host.describe({ id: "a" }))).toMatchObject({ code: "REQUIREMENT_MISSING", message: expect.stringContaining('requires tool "none@1"') });
+  });
+
+  test("the requirements of an environment that is not used are not looked for", async () => {
+    const entry = `export default { apiVersion: 1, name: "exact", environments: [${environment("a@1", 'requires: ["tool:none@1"],')}, ${environment("b@1")}] }`;
+    projectWith({ exact: { mrlm: { ...MANIFEST, provides: ["environment:a@1", "environment:b@1"], requires: ["tool:none@1"] }, entry } });
+    expect(await new LocalHost({ source: await discover() }).describe({ id: "b" })).toMatchObject({ id: "b@1" });
   });
 });
 
 test("what some options need is looked for under those options", async () => {
-  projectWith({ exact: { mrlm: { ...MANIFEST, mayRequire: ["sandbox:python", "scorer:exact@1"] } } });
-  expect((await discover()).registry.entries[0]?.mayRequire).toEqual(["sandbox:python", "scorer:exact@1"]);
-  const picky = counterEnvironment({ requiresFor: (_context, { goal }) => (goal > 5 ? [{ id: "sandbox:python", asker: `counter@1 with goal: ${goal}` }] : []) });
+  const picky = counterEnvironment({ requires: (_context, { goal }) => (goal > 5 ? [{ id: "sandbox:python", asker: `counter@1 with goal: ${goal}` }] : []) });
   const host = new LocalHost({ source: await PluginHost.of([definePlugin({ name: "picky", environments: [picky] })]) });
   await host.open({ id: "counter" });
   expect(await failure(host.open({ id: "counter", options: { goal: 9 } }))).toMatchObject({ code: "REQUIREMENT_MISSING", message: expect.stringContaining('Counter@1 with goal: 9 requires sandbox "python"') });
@@ -222,7 +233,8 @@ describe("services", () => {
 
   test("an environment whose requirement is not provided is refused, with the nearest name", async () => {
     const incomplete = definePlugin({ name: "incomplete", environments: [counterEnvironment({ requires: ["tool:rule@1"] })] });
-    expect(await failure(PluginHost.of([incomplete, { ...plugin([]), environments: [] }]))).toMatchObject({
+    const host = new LocalHost({ source: await PluginHost.of([incomplete, { ...plugin([]), environments: [] }]) });
+    expect(await failure(host.describe({ id: "counter" }))).toMatchObject({
       code: "REQUIREMENT_MISSING",
       message: expect.stringContaining('Did you mean "ruler@1"?'),
       hint: expect.not.stringContaining("npm install"),

@@ -30,10 +30,11 @@ export interface EnvironmentDefinition<Options = unknown, Public extends JsonObj
   readonly optionsJsonSchema?: JsonObject;
   /** Names of the reward's components. */
   readonly rewardComponents?: readonly string[];
-  /** What `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. */
-  readonly requires?: readonly string[];
-  /** What these options need beyond `requires`, known before anything is made: the scorers that a data file names. */
-  requiresFor?(context: EnvironmentContext, options: Options): readonly Requirement[] | Promise<readonly Requirement[]>;
+  /**
+   * What `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. A function where it depends on
+   * options or on a data file that they name; it is called before anything is made. The plugin's manifest lists the same, for every option.
+   */
+  readonly requires?: readonly string[] | ((context: EnvironmentContext, options: Options) => readonly Requirement[] | Promise<readonly Requirement[]>);
   /** Turns after which the host truncates an episode. */
   readonly maxTurns?: number;
   /** Deadlines by phase in milliseconds; the host's defaults fill the rest. */

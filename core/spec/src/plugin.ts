@@ -22,10 +22,8 @@ export interface PluginManifest {
   readonly entry: string;
   /** `environment:math@1`, `scorer:math@1`, `sandbox:python`, ... */
   readonly provides: readonly string[];
-  /** What its environments need under any options: `scorer:math@1`. Looked for before anything begins. */
+  /** Everything that its environments need under some options: `scorer:math@1`, `sandbox:python`. What one needs is looked for when it is prepared, under its options. */
   readonly requires?: readonly string[];
-  /** What some options of its environments need, of those that take untrusted code above all: `sandbox:python`. Looked for under those options (`requiresFor`). */
-  readonly mayRequire?: readonly string[];
 }
 
 /** What a plugin's factories are given. */

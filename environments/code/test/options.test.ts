@@ -10,7 +10,8 @@ test.each([
   ["python", "sandbox:python"],
   ["typescript", "sandbox:javascript"],
 ])("%s requires %s and no other", async (language, id) => {
-  expect(await code.requiresFor?.(undefined as never, codeOptions.parse({ language }))).toEqual([{ id, asker: `code@1 with language: ${language}` }]);
+  const requires = code.requires as Exclude<typeof code.requires, readonly string[] | undefined>;
+  expect(await requires(undefined as never, codeOptions.parse({ language }))).toEqual([{ id, asker: `code@1 with language: ${language}` }]);
 });
 
 test.each([

@@ -81,7 +81,9 @@ describe("files", () => {
   test("every scorer that a row names is required, for the first row that names it", async () => {
     const path = file(ROW, { ...ROW, scorer: "essay@1" }, { ...ROW, scorer: undefined }, { ...ROW, scorer: "essay@1" });
     const { context, options } = await prepareFile(path);
-    expect(await math.requiresFor?.(context, options)).toEqual([
+    const requires = math.requires as Exclude<typeof math.requires, readonly string[] | undefined>;
+    expect(await requires(context, options)).toEqual([
+      { id: "scorer:math@1", asker: "environment math@1" },
       { id: "scorer:math@1", asker: `the row ${path}:1` },
       { id: "scorer:essay@1", asker: `the row ${path}:2` },
     ]);

@@ -25,12 +25,11 @@ export async function requireJails(plugins: PluginHost, environments: readonly s
   }
 }
 
-/** Languages whose sandbox something requires or, under some options, may require, by itself or through what it requires. */
+/** Languages whose sandbox something requires under some options, by itself or through what it requires. */
 function sandboxesOf(entries: readonly RegistryEntry[], provision: string, seen = new Set<string>()): string[] {
   if (provision.startsWith(SANDBOX)) return [provision.slice(SANDBOX.length)];
   if (seen.has(provision)) return [];
   seen.add(provision);
   const entry = entries.find(({ provides }) => provides.includes(provision));
-  const requirements = entry === undefined ? [] : [...entry.requires, ...entry.mayRequire];
-  return [...new Set(requirements.flatMap((requirement) => sandboxesOf(entries, requirement, seen)))];
+  return [...new Set((entry?.requires ?? []).flatMap((requirement) => sandboxesOf(entries, requirement, seen)))];
 }

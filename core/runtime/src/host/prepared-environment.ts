@@ -43,9 +43,12 @@ export async function prepareEnvironment(
   const named = new RecordedFiles(files);
   const contextWith = (requirements: Requirements): EnvironmentContext =>
     environmentContext({ environment: definition.id, logger, tasks: NO_TASKS, requirements, clock, files: named });
-  const further = await clock.run("setup", [], async () => definition.requiresFor?.(contextWith(new Map()), options) ?? []);
-  const asker = `environment ${definition.id}`;
-  const requirements = await gatherRequirements(definition.id, [...(definition.requires ?? []).map((id) => ({ id, asker })), ...further], host.services);
+  const { requires = [] } = definition;
+  const required =
+    typeof requires === "function"
+      ? await clock.run("setup", [], async () => requires.call(definition, contextWith(new Map()), options))
+      : requires.map((id) => ({ id, asker: `environment ${definition.id}` }));
+  const requirements = await gatherRequirements(definition.id, required, host.services);
   const context = contextWith(requirements);
   const tasks =
     definition.tasks === undefined ? NO_TASKS : await makeTasks(definition, () => clock.run("setup", [], () => definition.tasks?.(context, options)));

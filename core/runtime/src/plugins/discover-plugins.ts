@@ -53,7 +53,6 @@ function entryOf(plugin: PluginPackage, options: PluginOptions | undefined): Reg
     version: plugin.version,
     provides: plugin.manifest.provides,
     requires: plugin.manifest.requires ?? [],
-    mayRequire: plugin.manifest.mayRequire ?? [],
     options: typeof options === "object" ? options : undefined,
     load: () => importPlugin(plugin),
   };

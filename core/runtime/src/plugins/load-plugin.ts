@@ -1,4 +1,4 @@
-import { MrlmError, type JsonObject, type Plugin, PLUGIN_API_VERSION } from "@mrlm/spec";
+import { type EnvironmentDefinition, MrlmError, type JsonObject, type Plugin, PLUGIN_API_VERSION } from "@mrlm/spec";
 import { importFault } from "./import-fault.ts";
 import type { PluginPackage } from "./plugin-package.ts";
 import { provisionsOf, requirementsOf } from "./provisions.ts";
@@ -34,8 +34,27 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
   }
   assertNoneTwice(plugin);
   assertSame(name, "provides", manifest.provides, provisionsOf(plugin), "it exports");
-  assertSame(name, "requires", manifest.requires ?? [], requirementsOf(plugin), "its environments require");
-  return plugin;
+  const { requires = [] } = manifest;
+  const known = requirementsOf(plugin);
+  const depends = plugin.environments?.some((definition) => typeof definition.requires === "function") ?? false;
+  assertSame(name, "requires", requires.filter((id) => !depends || known.includes(id)), known, "its environments require");
+  if (!depends) return plugin;
+  return { ...plugin, environments: plugin.environments?.map((definition) => withListedSandboxes(definition, name, requires)) as Plugin["environments"] & {} };
+}
+
+/** The same environment, refused under options that require a sandbox which the manifest does not list: `mrlm serve` inspects the listed ones only. */
+function withListedSandboxes(definition: EnvironmentDefinition, plugin: string, listed: readonly string[]): EnvironmentDefinition {
+  const { requires } = definition;
+  if (typeof requires !== "function") return definition;
+  const checked: typeof requires = async (context, options) => {
+    const required = await requires.call(definition, context, options);
+    const unlisted = required.find(({ id }) => id.startsWith("sandbox:") && !listed.includes(id));
+    if (unlisted === undefined) return required;
+    throw new MrlmError("PLUGIN_INVALID", `Environment ${definition.id} requires ${unlisted.id} (${unlisted.asker}), which the manifest of plugin ${plugin} does not list.`, {
+      hint: `Add "${unlisted.id}" to \`mrlm.requires\` in its package.json.`,
+    });
+  };
+  return Object.create(definition, { requires: { value: checked, enumerable: true } }) as EnvironmentDefinition;
 }
 
 /** Throws PLUGIN_INVALID where a plugin exports two things under one id, of which only the first could be used. */

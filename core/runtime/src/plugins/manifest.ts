@@ -16,7 +16,6 @@ const manifestSchema = z.strictObject({
   entry: z.string().startsWith("./", 'must be a path within the package that starts with "./"'),
   provides: z.array(provision).min(1, "must name at least one thing"),
   requires: z.array(requirement).optional(),
-  mayRequire: z.array(requirement).optional(),
 });
 
 /** Checks the `mrlm` field of a package.json: first the api version, then the form. */

@@ -63,7 +63,6 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
         version: "0.0.0",
         provides: provisionsOf(plugin),
         requires: requirementsOf(plugin),
-        mayRequire: [],
         options: options.plugins?.[plugin.name],
         load: async () => plugin,
       })),

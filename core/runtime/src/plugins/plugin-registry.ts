@@ -9,7 +9,6 @@ export interface RegistryEntry {
   readonly version: string;
   readonly provides: readonly string[];
   readonly requires: readonly string[];
-  readonly mayRequire: readonly string[];
   readonly options: JsonObject | undefined;
   load(): Promise<Plugin>;
 }
@@ -26,13 +25,12 @@ export class PluginRegistry {
   }
 
   /**
-   * Validates the options of the plugins that have any, which takes their code, then the requirements of all. Rejects with
-   * PLUGIN_CONFLICT when two provide the same thing, OPTIONS_INVALID, or REQUIREMENT_MISSING when nobody provides what one requires.
+   * Validates the options of the plugins that have any, which loads their code. Rejects with PLUGIN_CONFLICT when two provide the same thing, or
+   * with OPTIONS_INVALID.
    */
   static async of(entries: readonly RegistryEntry[]): Promise<PluginRegistry> {
     const registry = new PluginRegistry(entries);
     await Promise.all(entries.filter((entry) => entry.options !== undefined).map((entry) => registry.load(entry)));
-    for (const entry of entries) for (const requirement of entry.requires) registry.#requireProvider(entry.name, requirement);
     return registry;
   }
 
@@ -69,11 +67,6 @@ export class PluginRegistry {
       });
     }
     this.#providers.set(id, entry);
-  }
-
-  #requireProvider(asker: string, requirement: string): void {
-    const [kind, name] = requirement.split(/:(.*)/s, 2) as [ProvisionKind, string];
-    if (this.resolve(kind, name) === undefined) throw missingRequirement(`Plugin ${asker}`, kind, name, this.ids(kind));
   }
 }
 

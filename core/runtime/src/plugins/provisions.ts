@@ -50,7 +50,7 @@ export function provisionsOf(plugin: Plugin): string[] {
   ];
 }
 
-/** Requirements of a plugin's environments that hold under any options, each once. */
+/** Requirements of a plugin's environments that are known without options, each once. */
 export function requirementsOf(plugin: Plugin): string[] {
-  return [...new Set((plugin.environments ?? []).flatMap(({ requires }) => requires ?? []))];
+  return [...new Set((plugin.environments ?? []).flatMap(({ requires = [] }) => (typeof requires === "function" ? [] : requires)))];
 }

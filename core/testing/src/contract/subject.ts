@@ -18,9 +18,9 @@ export interface Subject {
   close(): Promise<void>;
 }
 
-/** Nothing is looked up among installed packages here: the test names its plugins. */
-function withPluginsHint(error: unknown): never {
-  if (!MrlmError.hasCode(error, "REQUIREMENT_MISSING")) throw error;
+/** Installed packages are not searched here, so the hint names the contract's `plugins`. Other errors belong to the tests. */
+function hintAtMissingPlugin(error: unknown): void {
+  if (!MrlmError.hasCode(error, "REQUIREMENT_MISSING")) return;
   throw new MrlmError(error.code, error.message, { hint: "Give the contract the plugin that provides it as well: `environmentContract({ plugins: [plugin, provider], ... })`.", cause: error });
 }
 
@@ -32,7 +32,8 @@ export async function makeSubject(plugins: readonly AnyPlugin[], id: string, tra
     ...plugin,
     ...(plugin.environments && { environments: plugin.environments.map((other) => (other === original ? watched.definition : other)) }),
   }));
-  const local = new LocalHost({ source: await PluginHost.of(replaced).catch(withPluginsHint) });
+  const local = new LocalHost({ source: await PluginHost.of(replaced) });
+  await local.describe({ id: original.id, ...(defaults && { options: defaults }) }).catch(hintAtMissingPlugin);
   const host = await transport(local);
   const sources = new Map<string, TaskSource | undefined>();
   const ref = (options?: JsonObject): EnvironmentRef => {
