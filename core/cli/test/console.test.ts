@@ -175,6 +175,19 @@ describe("a run", () => {
     expect(() => log.write("more")).not.toThrow();
   });
 
+  test("U4: what models, environments and plugins write reaches no terminal as a control sequence", () => {
+    const log = new RunLog();
+    const file = join(mkdtempSync(join(tmpdir(), "mrlm-log-")), "train.log");
+    log.open(file);
+    const { console, out, err } = kept();
+    const logged = withLog(console, log);
+    logged.print("a\u001b[2J\u001b]0;title\u0007\r\n\tb\rc\u009b1A é│");
+    logged.note("\u0008\u007f");
+    expect([out(), err()]).toEqual(["a\\u001b[2J\\u001b]0;title\\u0007\n\tb\\u000dc\\u009b1A é│\n", "\\u0008\\u007f\n"]);
+    // oxlint-disable-next-line no-control-regex
+    expect(readFileSync(file, "utf8")).toMatch(/^[^\x00-\x08\x0b-\x1f\x7f-\x9f]+$/);
+  });
+
   test("U1: an evaluation's table and a collection's have the share of cut answers", () => {
     const [result] = results as unknown as [EvaluationResult];
     const rows = evaluationReport({ ...result, sampled: { ...result.greedy, cut: 0 } }).split("\n");

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import type { JsonObject } from "@mrlm/spec";
+import { printable } from "./printable.ts";
 
 /** Where a command speaks: results to stdout, everything else to stderr. */
 export interface Console {
@@ -21,9 +22,9 @@ export function createConsole(options: { readonly json: boolean; readonly stdout
   return {
     json,
     isInteractive: stderr.isTTY === true && process.env["CI"] === undefined,
-    print: (line) => void (json || stdout.write(`${line}\n`)),
+    print: (line) => void (json || stdout.write(`${printable(line)}\n`)),
     emit: (event) => void (json && stdout.write(`${JSON.stringify(event)}\n`)),
-    note: (line) => void stderr.write(`${line}\n`),
+    note: (line) => void stderr.write(`${printable(line)}\n`),
     stderr,
   };
 }

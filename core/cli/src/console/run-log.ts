@@ -1,5 +1,6 @@
 import { appendFileSync } from "node:fs";
 import type { Console } from "./console.ts";
+import { printable } from "./printable.ts";
 
 /** Log file of a run for people: everything that is printed, and details beside. A log that cannot be written stops nothing: what matters stands in other files too. */
 export class RunLog {
@@ -13,7 +14,7 @@ export class RunLog {
   }
 
   write(text: string): void {
-    const entry = `${new Date().toISOString()} ${text.trim()}\n`;
+    const entry = `${new Date().toISOString()} ${printable(text.trim())}\n`;
     if (this.#path === undefined) this.#before.push(entry);
     else this.#append(entry);
   }
