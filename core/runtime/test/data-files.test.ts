@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -45,4 +46,11 @@ test("M12: files and folders that were named are told apart by their contents", 
   writeFileSync(join(folder, "below", "a"), "x");
   expect((await hashes())?.["rows"]).not.toBe(before?.["rows"]);
   expect(await new RecordedFiles(new DataFiles()).hashes()).toBeUndefined();
+});
+
+test("M12: a pipe, which has no contents a second time, has no hash", async () => {
+  execFileSync("mkfifo", [join(directory, "pipe")]);
+  const recorded = new RecordedFiles(new DataFiles(undefined, directory));
+  for (const path of ["pipe", "/dev/zero"]) recorded.pathOf(path);
+  expect(await recorded.hashes()).toBeUndefined();
 });

@@ -61,12 +61,17 @@ export class RecordedFiles implements FileNames {
     return full;
   }
 
-  /** SHA-256 of each file by its name, of a folder over everything in it. Names of nothing are left out. */
+  /** SHA-256 of each file by its name, of a folder over everything in it. Names of nothing are left out, and so are pipes and devices: reading one again would wait or never end. */
   async hashes(): Promise<Readonly<Record<string, string>> | undefined> {
-    const existing = [...this.#paths].filter(([, full]) => existsSync(full));
+    const existing = [...this.#paths].filter(([, full]) => isStored(full));
     if (existing.length === 0) return undefined;
     return Object.fromEntries(await Promise.all(existing.map(async ([path, full]) => [path, await hashOf(full)] as const)));
   }
+}
+
+function isStored(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true || stat?.isDirectory() === true;
 }
 
 async function hashOf(path: string): Promise<string> {
