@@ -170,6 +170,21 @@ describe("nothing is spoilt", () => {
     expect((await resume(directory)).summary.status).toBe("finished");
   });
 
+  test("by a second process with the same engine: only who has the run releases the models in it", async () => {
+    const directory = await stoppedAfter(3);
+    const engine = new BigramEngine();
+    const { run, checkpoint } = await openRun(directory, () => undefined);
+    await engine.createModel({ model: "policy", role: "policy", source: { kind: "random", config: { model_type: "bigram", vocab_size: 8 }, seed: 0, tokenizerFiles: {} }, trainable: true });
+    const models = async (): Promise<string[]> => (await engine.describe()).models.map(({ model }) => model);
+    const shared = { run, engine, isEngineShared: true, ...(checkpoint === undefined ? {} : { checkpoint }) };
+    const lock = run.lock();
+    expect(await failure(train(QUICK, shared))).toMatchObject({ code: "RUN_IN_USE" });
+    expect(await models()).toEqual(["policy"]);
+    lock.release();
+    expect((await train(QUICK, shared)).summary.status).toBe("finished");
+    expect(await models()).toEqual([]);
+  });
+
   test("by a checkpoint that the engine cannot load: later ones and their metrics stay", async () => {
     const directory = await stoppedAfter(4);
     const [before, rows] = [readdirSync(join(directory, "checkpoints")), steps(directory)];

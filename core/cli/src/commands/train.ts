@@ -15,10 +15,10 @@ import { timeTable } from "../console/time-table.ts";
 import { trainingView } from "../console/training-view.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
-import { assertEngineInstalled, openEngine, releaseModels } from "../services/engine.ts";
+import { assertEngineInstalled, openEngine } from "../services/engine.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 
-/** What a run prints, with details, in its directory. */
+/** File of the run directory with a copy of everything that is printed, and details. */
 const LOG = "train.log";
 
 /** What the command line says. */
@@ -65,19 +65,19 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
     const opening = openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
     const { engine, isShared, stop } = await opening.catch((error: unknown) => {
-      recordFailure(run, error);
+      // A run that was interrupted before it began has not failed.
+      if (!MrlmError.hasCode(error, "CANCELLED")) recordFailure(run, error);
       throw error;
     });
     cleanUp.unshift(stop);
     const { device, deviceName, deterministic, worldSize } = await engine.describe();
     console.note(`engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`);
-    // A run takes the whole engine.
-    if (isShared) cleanUp.unshift(() => releaseModels(engine));
     isTraining = true;
     const summary = await trainRun({
       prepared,
       host: environments.host,
       engine,
+      isEngineShared: isShared,
       run,
       onEvent,
       logger,
@@ -109,7 +109,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
   }
 }
 
-/** Prints what a run came to; the exit code. */
+/** Prints the result of a run; the exit code. */
 function end({ console, log, summary, config }: { readonly console: Console; readonly log: RunLog; readonly summary: RunSummary; readonly config: ResolvedConfig }): number {
   const run = RunDirectory.open(summary.directory);
   const file = join(summary.directory, LOG);

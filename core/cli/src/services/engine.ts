@@ -66,12 +66,6 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   };
 }
 
-/** Releases every model, those that depend on others first. */
-export async function releaseModels(engine: Engine): Promise<void> {
-  const { models } = await engine.describe();
-  for (const { model } of models.toReversed()) await engine.releaseModel(model);
-}
-
 /** The processes of a configuration's engine; `undefined` for one. */
 export function distributedOptions({ distributed }: ResolvedConfig): DistributedOptions | undefined {
   const { strategy, nproc_per_node, nnodes, master_addr, master_port, join_seconds } = distributed;

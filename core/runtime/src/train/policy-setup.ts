@@ -32,8 +32,7 @@ export async function setUpPolicy(
 ): Promise<Policy> {
   const { config, stages } = prepared;
   // An engine that was not started for this run may still hold what a killed one left.
-  const { models: leftBehind } = await engine.describe();
-  for (const { model } of leftBehind.toReversed()) await engine.releaseModel(model);
+  await releaseModels(engine);
   const memory = config.engine.check_memory ? await estimateRun(engine, prepared) : undefined;
   if (memory !== undefined) onEvent({ kind: "memory", memory });
   if (checkpoint !== undefined) {
@@ -58,6 +57,12 @@ export async function setUpPolicy(
   }
   await engine.publish(info.model);
   return { info, renderer, restored: new Set(), ...budget };
+}
+
+/** Releases every model, those that depend on others first. */
+export async function releaseModels(engine: Engine): Promise<void> {
+  const { models } = await engine.describe();
+  for (const { model } of models.toReversed()) await engine.releaseModel(model);
 }
 
 function rendererOf(tokenizerFiles: Readonly<Record<string, Uint8Array>>, { eosTokenIds }: ModelInfo): Renderer {

@@ -6,6 +6,7 @@ import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
+import { releaseModels } from "./policy-setup.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "./run-state.ts";
@@ -18,6 +19,8 @@ export interface TrainOptions {
   readonly prepared: PreparedRun;
   readonly host: EnvironmentHost;
   readonly engine: Engine;
+  /** Whether the engine outlives the run: its models are released at the end then. */
+  readonly isEngineShared?: boolean;
   /** Where it is written; a new directory by default. */
   readonly run?: RunDirectory;
   /** Where to go on; without one the run starts at its beginning. */
@@ -89,6 +92,8 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
     record.failed(reason);
     throw reason;
   } finally {
+    // Under the lock: before it the models may be those of another process that trains this run.
+    if (options.isEngineShared === true) await releaseModels(engine).catch((error: Error) => told({ kind: "notice", text: `The models in the engine were not released: ${error.message}` }));
     await tracking.close(status);
     for (const each of [store, evaluations]) each?.close();
   }
@@ -135,9 +140,9 @@ function withSteps(loaded: LoadedConfig, steps: number | undefined): LoadedConfi
 }
 
 function withResumeLine(error: unknown, run: RunDirectory): unknown {
-  // What is wrong with configuration, tokenizer or positions stays wrong: the run continues with them as they are.
+  // A resumed run has the same configuration, tokenizer and positions, and so the same fault.
   if (!MrlmError.isInstance(error) || error.code === "CONFIG_INVALID" || error.code === "OPTIONS_INVALID" || isFaultOfModel(error.code)) return error;
-  // So do data, unless an earlier stage is done that need not be repeated.
+  // The same holds of data, unless a stage before this one is done and need not be repeated.
   if (error.code === "DATA_INVALID" && run.checkpoints.names().length === 0) return error;
   const hint = `${error.hint} Continue with: npx mrlm train --resume ${run.path}`;
   return new MrlmError(error.code, error.message, { hint, isRetryable: error.isRetryable, cause: error });
