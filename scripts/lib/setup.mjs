@@ -25,7 +25,11 @@ export async function buildJavaScript() {
 
 /** Writes the declarations of every package that has changed. */
 async function writeDeclarations() {
+  await progress("writing type declarations", () => run("tsc", ["--build", ...declaredFolders()]));
+}
+
+/** Folders of the packages whose declarations are written. @returns {string[]} */
+export function declaredFolders() {
   const { references } = readJson(join(root, "tsconfig.json"));
-  const packages = references.map((/** @type {{ path: string }} */ { path }) => path).filter((/** @type {string} */ path) => !path.endsWith(".json"));
-  await progress("writing type declarations", () => run("tsc", ["--build", ...packages]));
+  return references.map((/** @type {{ path: string }} */ { path }) => path).filter((/** @type {string} */ path) => !path.endsWith(".json"));
 }
