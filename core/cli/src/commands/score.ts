@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { jsonlRows } from "@mrlm/kit";
 import { PluginHost } from "@mrlm/runtime";
 import { fileFault, type JsonObject, type JsonValue, MrlmError, type Scorer, type ScoreRequest } from "@mrlm/spec";
@@ -13,7 +13,7 @@ export interface ScoreArguments {
 /** Prints each row of the file with its verdict, as JSONL. */
 export async function scoreFile({ directory }: CommandContext, { scorer: id, file }: ScoreArguments): Promise<void> {
   try {
-    closeSync(openSync(file, "r"));
+    accessSync(file, constants.R_OK);
     if (statSync(file).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
   } catch (cause) {
     throw new MrlmError("CONFIG_NOT_FOUND", `The file ${file} cannot be read: ${fileFault(cause)}.`, { hint: "Check the path.", cause });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { type CollectedRow, isCollectedRow, parseCollectedRow } from "@mrlm/kit";
-import { MrlmError } from "@mrlm/spec";
+import { fileFault, MrlmError } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
 import { byProblem, type Finding, percent } from "./finding.ts";
@@ -31,7 +31,8 @@ function examineEvaluation(file: string): ExaminedFile {
   try {
     result = JSON.parse(readFileSync(file, "utf8")) as Partial<EvaluationResult> | null;
   } catch (cause) {
-    throw new MrlmError("DATA_INVALID", `${file} is not JSON: ${(cause as Error).message}`, { hint: HINT, cause });
+    const reason = cause instanceof SyntaxError ? "is not JSON" : "cannot be read";
+    throw new MrlmError("DATA_INVALID", `${file} ${reason}: ${fileFault(cause)}`, { hint: HINT, cause });
   }
   const { environment, greedy, sampled } = result ?? {};
   if (environment === undefined || typeof greedy?.episodes !== "number") throw new MrlmError("DATA_INVALID", `${file} is not the result of an evaluation.`, { hint: HINT });

@@ -1,3 +1,5 @@
+import { ownMember } from "../names/own-member.ts";
+
 /** Advice by the code of the error that episodes failed with: not every fault is the environment's. */
 const ADVICE: Readonly<Record<string, string>> = {
   TOKENIZER_INVALID: "The model's tokenizer cannot express what the environment shows. Use a tokenizer that has all of its characters (for a random model: model.random.tokenizer), or other options of the environment.",
@@ -9,12 +11,12 @@ const ADVICE: Readonly<Record<string, string>> = {
  * @param otherwise for every other code
  */
 export function failureAdvice(code: string, otherwise: string): string {
-  return ADVICE[code] ?? otherwise;
+  return ownMember(ADVICE, code) ?? otherwise;
 }
 
 /** Whether the same run would fail in the same way again: its model, and with it tokenizer and positions, cannot change. */
 export function isFaultOfModel(code: string): boolean {
-  return code in ADVICE;
+  return Object.hasOwn(ADVICE, code);
 }
 
 /** The code in `CODE: message`, as summaries of episodes hold a first error. */
