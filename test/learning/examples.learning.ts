@@ -8,7 +8,7 @@ import { evaluationsOf, type Skill } from "./support/evaluations.ts";
 
 type Values = Readonly<Record<string, number | undefined>>;
 
-/** What a run of an example came to. */
+/** Result of a run of an example. */
 interface Outcome {
   /** Metrics of each iteration, means as numbers. */
   readonly iterations: readonly Values[];

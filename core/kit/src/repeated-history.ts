@@ -1,8 +1,8 @@
 import type { Message } from "@mrlm/spec";
 
 /**
- * Says how an observation shows an agent its history again; `undefined` where it does not. `Observation.messages` holds only what is new: an
- * environment that returns the whole conversation, as chat APIs do, makes the policy see every earlier turn twice.
+ * Describes how an observation repeats an agent's history; `undefined` where it does not. `Observation.messages` holds only what is new: an
+ * environment that returns the whole conversation, as chat APIs do, puts every earlier turn into the context twice.
  *
  * @param first messages of the agent's first observation in the episode
  * @param later messages of a later observation of the same agent

@@ -21,7 +21,7 @@ export interface EnvironmentContext<Public extends JsonObject = JsonObject, Priv
   tool(id: string): Tool;
   /**
    * The absolute path of a file that an option names. Relative paths start where the host says, and a host that serves others opens only
-   * files below that folder: DATA_FORBIDDEN for the rest. A run that is resumed compares the contents of files that `tasks` asks for.
+   * files below that folder: DATA_FORBIDDEN for the rest. A run that is resumed compares the contents of the files that `tasks` opened.
    */
   dataPath(path: string): string;
 }

@@ -35,7 +35,7 @@ function withReset(change: (original: SimulatedEnvironment["reset"], context: Pa
   };
 }
 
-test("U17: says which fixtures are missing, and how to add each", async () => {
+test("U17: lists missing fixtures, and how to add each", async () => {
   const fixtures = (guessing.fixtures ?? []).filter(({ kind }) => kind !== "cheat" && kind !== "nop");
   const [check] = fixtureChecks(fixtures);
   const message = await check?.run({ definition: { ...guessing, fixtures } } as unknown as Subject).then(() => "", (error: Error) => error.message);

@@ -52,7 +52,7 @@ class Point {
     return false;
   }
 }
-/** What tests pass to a submission, built-in objects among it. */
+/** Arguments that tests pass to a submission, built-in objects among them. */
 const targets: readonly (() => unknown)[] = [
   () => ({}), () => ({ a: 1, b: [1, { c: 2 }] }), () => [], () => [[1], [{}]], () => new Map([[{}, { a: [] }]]), () => new Set([{}]), () => new Date(0), () => /a/g, () => new Uint8Array(2), () => new ArrayBuffer(2),
   () => Promise.resolve(1), () => new Point(), () => new TypeError("x"), () => Object.create(null), () => (function* () {})(), () => () => 1, () => [].values(), () => Object(1), () => new WeakMap(), () => Math, () => JSON, () => Reflect,
@@ -125,7 +125,7 @@ test("S2: whatever a submission answers, the built-in objects of the tests' isol
         if (value instanceof Promise) value.catch(() => {});
         link.settle(JSON.stringify({ handle: "s1", outcome: { ok: [answers.slice(1, 2), answers.slice(2, objects.length + 9), 0] } }));
       } catch {
-        // What the answer means is not at issue.
+        // The meaning of the answer does not matter here.
       }
       expect(Object.getPrototypeOf(handler)).toBe(Function.prototype);
     }),

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { describeKinds } from "./support/kinds.ts";
 
-/** What becomes of tests, by position. */
+/** Verdicts of tests, by position. */
 describeKinds("what tests get from a submission in Python", (sandbox) => {
   const verdicts = async (code: string, entryPoints: readonly string[], tests: readonly string[], seed?: string): Promise<string[]> => {
     const report = await sandbox().test({ code, limits: { wallMs: 60_000 } }, { entryPoints, tests: tests.map((test, at) => ({ name: `${at}`, code: test })), ...(seed === undefined ? {} : { seed }) });

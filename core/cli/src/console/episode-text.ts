@@ -14,7 +14,7 @@ export function episodeText({ step, stage, row }: KeptEpisode): string {
   return [...lines, ...conversation(row)].join("\n");
 }
 
-/** What an episode earned, by component, and how it ended. */
+/** Reward of an episode by component, and its end. */
 export function outcomeText(row: Row): string {
   const ended = row.error ? "failed" : row.truncated ? `truncated (by ${LIMITS[row.truncated_by ?? ""] ?? "a limit"})` : row.terminated ? "terminated" : "not ended";
   return `${rewardText(row)}; ${ended}`;

@@ -79,7 +79,7 @@ function evaluationTable({ evaluations }: RunSummary): string {
   return `${title}${table([["", "step", ...(isOne ? [] : ["environment"]), "greedy accuracy", "sampled reward", "cut answers"], ...rows])}`;
 }
 
-/** How the examples were chosen, for one that improved says little about the rest. */
+/** How the examples were chosen: one that improved is no evidence for the rest. */
 function selection(examples: readonly BeforeAndAfter[]): string {
   const kinds = examples.map(({ before, after }) => ((after.reward ?? 0) > (before.reward ?? 0) ? "improved" : "did not improve"));
   if (kinds.length === 2 && kinds[0] === kinds[1]) return `the first two that ${kinds[0]}`;

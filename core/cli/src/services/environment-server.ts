@@ -162,7 +162,7 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-/** `listening` has an address; `error`, why a server did not start; `blocked`, a server's last breath, what is wrong with an environment. */
+/** `listening` has an address; `error`, why a server did not start; `blocked`, sent before a server ends itself, the fault of an environment. */
 interface ServerEvent {
   readonly event: string;
   readonly address?: string;

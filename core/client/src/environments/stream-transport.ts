@@ -129,7 +129,7 @@ export class StreamTransport implements SessionTransport {
     const timer = setTimeout(() => {
       this.#lost(call, Object.assign(new Error(SILENT), { code: status.UNAVAILABLE, details: SILENT, metadata: new Metadata() }));
       call.cancel();
-      // An attempt that begins when patience is over ends in the next turn.
+      // The deadline may have passed already, and a timer must not be set in the past.
     }, Math.max(1, until - performance.now() + 1));
     for (const event of ["metadata", "error", "end"]) call.once(event, () => clearTimeout(timer));
   }

@@ -16,7 +16,7 @@ export interface LearnableEpisode {
 
 /** Which episodes to leave out. */
 export interface EpisodeRules {
-  /** Drop episodes with a cut answer: their rewards say nothing of what would have come. */
+  /** Drop episodes with a cut answer: the rewards of the whole answers are unknown. */
   readonly dropCut: boolean;
   /** Drop episodes with a token of an earlier weight version. */
   readonly oldestVersion?: number | undefined;

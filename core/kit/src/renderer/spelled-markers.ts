@@ -9,7 +9,7 @@ interface AddedToken {
 }
 
 /**
- * Tells a tokenizer's markers (its special tokens) that a template writes from those that content spells. A template renders text, in which both look the
+ * Distinguishes a tokenizer's markers (its special tokens) that a template writes from those that content spells. A template renders text, in which both look the
  * same, and an encoder would turn a user's `<|im_end|>` into the id that ends a turn. Content is therefore escaped before it is rendered, and text with
  * escapes is encoded under other names of the markers, so that what content spells is ordinary text.
  */

@@ -25,7 +25,7 @@ export function withOverrides(source: SourceText, assignments: readonly string[]
   let value = source.value;
   for (const override of overrides) value = assign(value, override, []);
   const setBy = (path: ConfigPath): Override | undefined => overrides.findLast((override) => isWithin(override.path, path)) ?? madeBy(path);
-  // What the text lacks is missing where the nearest thing around it was made.
+  // A value that the text lacks is reported at the flag that set the nearest object around it.
   const madeBy = (path: ConfigPath): Override | undefined =>
     path.length === 0 || isThere(source.value, path) ? undefined : (overrides.findLast((override) => isWithin(path, override.path)) ?? madeBy(path.slice(0, -1)));
   return { name: source.name, value, locate: (path, what) => setBy(path)?.flag ?? source.locate(path, what) };

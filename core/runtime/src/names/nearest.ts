@@ -17,7 +17,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best?.candidate;
 }
 
-/** Faults that one message names; a list of thousands helps nobody and takes long to make. */
+/** Faults that one message names: a list of thousands is no help and takes long to make. */
 const MAX_NAMED = 10;
 
 /** The first ten of a list, each made when it is needed, and how many more there are. */

@@ -8,7 +8,7 @@ export interface LearningCurve {
   readonly points: readonly { readonly step: number; readonly value: number }[];
 }
 
-/** Metrics that say best how well a run goes, the first that it has; for curves and short reports. */
+/** Metrics for curves and short reports, the most informative first; the first one that a run has is shown. */
 const METRICS = ["reward/mean", "preference/accuracy", "loss/preference", "loss/nll", "loss/nll_observed"];
 
 /** The reward of each iteration; of a run without rewards its accuracy of pairs or its loss. `undefined` below two points. */

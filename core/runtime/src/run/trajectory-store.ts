@@ -103,7 +103,7 @@ export class TrajectoryStore {
     for (const row of rows) yield toStored(row, segments.all(row["id"] as string));
   }
 
-  /** The episodes that a query asks for, the first of its order first. */
+  /** The episodes of a query, in its order. */
   find({ task, order, limit }: EpisodeQuery): StoredTrajectory[] {
     const isTask = task === undefined ? "1" : "(task = :task OR task LIKE replace(replace(:task, '%', '\\%'), '_', '\\_') || '/%' ESCAPE '\\')";
     const { where, by } = ORDERS[order];

@@ -54,7 +54,7 @@ export class MultiplexedClient {
     this.#call.end();
   }
 
-  /** A frame that is none ends the stream: nobody knows which requests it held. */
+  /** A malformed frame ends the stream, since the requests in it are unknown. */
   #receiveFrame(frame: Serialised): void {
     if (this.#isGone) return;
     try {

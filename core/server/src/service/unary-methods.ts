@@ -8,10 +8,10 @@ import { abandoned } from "./abandoned.ts";
 import { identityOf } from "./identity.ts";
 import { logFault } from "./log-fault.ts";
 
-/** Tasks of one call for demonstrations. Clients of ours ask for 256 at a time. */
+/** Tasks of one call for demonstrations. A RemoteHost requests 256 at a time. */
 const MAX_DEMONSTRATED = 1_024;
 
-/** What a server says of itself, and what it offers. */
+/** Identity of a server, and the optional services that it offers. */
 export interface ServerIdentity {
   readonly instanceId: string;
   readonly version: string;

@@ -53,7 +53,7 @@ export class SessionTable {
 
   reset(owner: string, request: wire.ResetRequest): Operation<wire.ResetResponse> {
     const key = keyOf(request.sessionId);
-    // What is wrong with a request is found before a session is made of it.
+    // A malformed request must not create a session.
     if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
     checkName(request.task, "the name of a task");
     this.#counts.resets++;

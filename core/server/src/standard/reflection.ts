@@ -29,7 +29,7 @@ export function reflectionMethods(services: readonly string[]) {
   return {
     serverReflectionInfo: (call: Call): void => {
       call.on("data", (request: wire.ServerReflectionRequest) => {
-        // An answer is larger than its question: who does not read may not go on asking.
+        // An answer is larger than its question: a client that does not read must not fill memory.
         if (!call.write({ validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) })) call.pause();
       });
       call.on("drain", () => call.resume());

@@ -7,7 +7,7 @@ import { type HostileProgram, readCorpus, sampleOf } from "@mrlm/testing";
 import { prepare } from "./environment.ts";
 import { makeSandbox, pythonKinds } from "./sandboxes.ts";
 
-// What a policy that is trained on its reward might come upon, in every way in. None of it may earn anything, or make the reward unscored.
+// Cheats that a policy trained on its reward might find, through every entry. None may earn anything or make the reward unscored.
 
 const corpus = (file: string): HostileProgram[] => readCorpus(readFileSync(new URL(`../cheats/${file}.txt`, import.meta.url), "utf8"));
 const folder = mkdtempSync(join(tmpdir(), "mrlm-cheats-"));
@@ -51,7 +51,7 @@ function dataOf(kind: keyof typeof rows): JsonObject {
   return { data: { path, eval_share: 0 } };
 }
 
-/** What each earns that earns anything, or is not scored. */
+/** Rewards of the cheats that earn anything or are unscored. */
 async function earnings(sandbox: Sandbox, programs: readonly HostileProgram[], options: JsonObject): Promise<string[]> {
   const language = String(options["language"] ?? "python");
   const { play } = await prepare({ attempts: 1, limits: { wall_ms: 1_500, cpu_ms: 2_000 }, ...options }, sandbox);

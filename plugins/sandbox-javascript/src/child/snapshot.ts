@@ -71,7 +71,7 @@ const JUDGE_CALLS = `
   judge.tick();`;
 
 const PARTS = { installClone, installConsole, installProgram, installTimers, installWeb, lazily, makeDecoder, makeEncoder, makeErrorDescriber, makeJudge, makeLink, makePlayer };
-/** What submissions seldom use. Their isolates fetch the text: an isolate takes time for all that its snapshot holds. */
+/** Parts that submissions seldom use. Isolates fetch their text when it is needed: everything in a snapshot costs each isolate time. */
 const SELDOM = { makeAssert, makeDeepEqual, makeEvents, makeUpdater, makeWeb };
 
 /** The text of a part that an isolate fetches, "" if there is none of this name. */

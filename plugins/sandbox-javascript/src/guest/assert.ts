@@ -10,7 +10,7 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     readonly expected?: unknown;
     readonly operator: string;
   }
-  /** What `caught` returns where nothing was thrown. */
+  /** Returned by `caught` where nothing was thrown. */
   const NOTHING = { thrown: "nothing" };
   const MAX_SHOWN = 300;
   const show = (value: unknown): string => {

@@ -65,7 +65,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
   const ErrorClass = Error;
   const then = Promise.prototype.then;
   const IteratorPrototype = getPrototypeOf(getPrototypeOf([].values())) as object;
-  /** What this side has handed over, and how the other side calls it. */
+  /** Objects of this side that the other side has a handle of, and the functions that it can call by one. */
   const mine = new MapClass<string, object>();
   const callable = new MapClass<string, (...args: never[]) => unknown>();
   const known = new WeakMap<object, string>();
@@ -151,7 +151,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     };
   }
 
-  /** What an outcome means here: a value, or an error that is thrown. The other side wrote it. */
+  /** The value of an outcome, or its error, which is thrown. The text is untrusted: the other side wrote it. */
   function concluded(result: unknown, call: Call): unknown {
     const { ok, threw, raised } = (typeof result === "object" && result !== null ? result : {}) as Outcome;
     const { objects } = call;

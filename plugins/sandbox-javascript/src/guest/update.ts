@@ -1,6 +1,6 @@
 // Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
 
-/** Gives a container the contents of another one of its kind, in place, and says whether that was possible. Nothing is read by names that `contents` has. */
+/** Gives a container the contents of another one of its kind, in place; returns whether that was possible. Nothing is read by names that `contents` has. */
 export type Update = (target: unknown, contents: unknown) => boolean;
 
 /**

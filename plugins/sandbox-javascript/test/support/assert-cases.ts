@@ -65,7 +65,7 @@ const expectation = fc.constantFrom<unknown>(
   undefined, null, "", "e", "text", Error, TypeError, RangeError, Failure, /e/, /x/, {}, { name: "Error" }, { message: "e" }, { message: /e/, name: "TypeError" }, { code: 1 }, { cause: 1 }, new Error("e"), new TypeError("e"),
   () => true, () => false, (error: unknown) => error instanceof Error, 1, false, Point,
 );
-/** What is thrown, what is expected, and a message. */
+/** A thrown value, an expectation and a message. */
 const throwing = fc.tuple(fc.oneof(plan.map((make) => make()), fc.constantFrom(new Error("e"), new TypeError("e"), new Failure("e"), Object.assign(new Error("x"), { code: 1 }), "e")), fc.boolean(), fc.array(expectation, { maxLength: 2 }));
 
 /** `passed`, or the class and code of the error. */

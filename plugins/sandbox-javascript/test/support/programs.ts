@@ -43,7 +43,7 @@ const DELIVERIES: readonly (readonly [code: (text: string) => string, take: stri
   [(v) => `const f = () => { const v = ${v}; return [v, v]; };`, "const got = f(); assert(typeof got[0] !== 'object' || got[0] === got[1]); const r = got[0];"],
   [(v) => `await new Promise((give) => setTimeout(give, 1));\nconst f = () => ${v};`, "const r = f();"],
 ];
-/** What a test asks of `r` and of a value of its own. */
+/** Expressions of tests over `r` and a value of their own. */
 const QUESTIONS: readonly ((text: string) => string)[] = [
   ...["deepEqual", "deepStrictEqual", "notDeepEqual", "notDeepStrictEqual", "partialDeepStrictEqual", "equal", "strictEqual"].map((method) => (v: string) => `assert.${method}(r, ${v});`),
   (v) => `assert.equal(typeof r, typeof ${v});`,

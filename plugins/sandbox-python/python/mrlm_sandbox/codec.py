@@ -177,7 +177,7 @@ def _drained(value, tag):
 
 
 def _factory(value):
-    """What makes the missing entries of a defaultdict, where it is a built-in type; other factories are code."""
+    """Name of the factory of a defaultdict where it is a built-in type, else None: other factories are code."""
     factory = value.default_factory
     return factory.__name__ if type(factory) is type and _FACTORIES.get(factory.__name__) is factory else None
 

@@ -1,4 +1,4 @@
-"""What a submission raised, as data: its classes by name, its arguments and attributes, what caused it."""
+"""Exceptions of a submission as data: classes by name, arguments, attributes, cause and context."""
 
 import builtins
 import sys
@@ -15,7 +15,7 @@ FIELDS = ("name", "path", "filename", "filename2")
 _BUILT_IN = {id(kind): name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
 
 
-def told(error, refer, number=None, chain=LONGEST_CHAIN):
+def to_data(error, refer, number=None, chain=LONGEST_CHAIN):
     """`number`: that of the exception among the objects of the submission."""
     found = {"kinds": [_name(kind) for kind in type(error).__mro__], "arguments": _arguments(error), "attributes": _attributes(error, refer), "text": faults.message_of(error)}
     if number is not None:
@@ -23,12 +23,12 @@ def told(error, refer, number=None, chain=LONGEST_CHAIN):
     if chain > 0:
         cause, context = getattr(error, "__cause__", None), getattr(error, "__context__", None)
         if isinstance(cause, BaseException):
-            found["__cause__"] = told(cause, refer, None, chain - 1)
+            found["__cause__"] = to_data(cause, refer, None, chain - 1)
         if isinstance(context, BaseException) and context is not cause:
-            found["__context__"] = told(context, refer, None, chain // 2)
+            found["__context__"] = to_data(context, refer, None, chain // 2)
         members = getattr(error, "exceptions", None)
         if type(members) is tuple and all(isinstance(member, BaseException) for member in members[:MOST_IN_GROUP]):
-            found["members"] = [told(member, refer, None, chain // 2) for member in members[:MOST_IN_GROUP]]
+            found["members"] = [to_data(member, refer, None, chain // 2) for member in members[:MOST_IN_GROUP]]
             found["arguments"] = codec.encode([faults.message_of(error) if type(error.message) is not str else error.message])
     return found
 
@@ -48,7 +48,7 @@ def _arguments(error):
 
 
 def _attributes(error, refer):
-    """What has been set on it, as texts by name."""
+    """Attributes that were set on an exception, as texts by name."""
     found = {}
     try:
         own = [*vars(error).items()][:_MOST_ATTRIBUTES]

@@ -38,7 +38,7 @@ class FrameReader:
         return text
 
     def read(self):
-        """Reads what there is; False at the end. Waits if the descriptor does. Raises FrameTooLong when more is here than a frame may have, and nobody takes it."""
+        """Reads what there is; False at the end. Waits if the descriptor does. Raises FrameTooLong when more has arrived than a frame may have, and was not taken."""
         count = os.readv(self._fd, [_chunk])
         self._buffer += _chunk[:count]
         if len(self._buffer) > self._longest + len(_chunk):

@@ -40,7 +40,7 @@ class Objects:
         return {"o": [number, name, self._specials[id(kind)]]}
 
     def resolve(self, kind, payload):
-        """What a tag of an argument stands for: an object by its number, or an entry point by its name."""
+        """The object of an argument's tag: by its number, or an entry point by its name."""
         return self._globals_of()[payload] if kind == "p" else self._held[payload[0]]
 
     @staticmethod

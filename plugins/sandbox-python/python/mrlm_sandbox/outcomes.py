@@ -18,7 +18,7 @@ def read(text):
         return dict(BROKEN)
     try:
         outcome = _checked(_loads(text))
-        # What cannot be written again would break the answer to the parent.
+        # A value that cannot be written again would break the answer to the parent.
         return outcome if len(json.dumps(outcome, allow_nan=False)) <= _LONGEST else dict(BROKEN)
     except (ValueError, TypeError, KeyError, RecursionError, MemoryError):
         return dict(BROKEN)

@@ -102,7 +102,7 @@ class Player:
         return self._guarded(lambda: isinstance(codec.decode(value, self._objects.resolve), self._find(name)))
 
     def _wait(self, target):
-        """What a coroutine returns."""
+        """The result of a coroutine."""
         import asyncio
 
         async def run():
@@ -162,7 +162,7 @@ class Player:
     def _raised(self, error):
         self._last = error
         number = None if type(error).__module__ == "builtins" else self._objects.refer(error)["o"][0]
-        return "raised\n" + _dumps({**errors.told(error, self._objects.refer, number), "fault": faults.describe(error, self._script.source)})
+        return "raised\n" + _dumps({**errors.to_data(error, self._objects.refer, number), "fault": faults.describe(error, self._script.source)})
 
 
 def _exception(told):

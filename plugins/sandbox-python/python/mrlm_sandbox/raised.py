@@ -1,4 +1,4 @@
-"""What a submission raised, made anew where the tests run. Only classes that are there already are made, and only of plain data."""
+"""Exceptions of a submission, rebuilt where the tests run: of classes that exist there, from plain data alone."""
 
 import binascii
 import builtins
@@ -130,7 +130,7 @@ def _text(error):
 
 
 def _bare(names):
-    """A name for a class, of what the submission says is one."""
+    """A name for a class, from the name that the submission gave."""
     name = names[0].rpartition(":")[2].rpartition(".")[2] if names else ""
     return name if name.isidentifier() and name.isprintable() else "Exception"
 

@@ -1,4 +1,4 @@
-"""The tests' side of what is asked of a submission."""
+"""Requests of the tests to a submission."""
 
 import json
 import opcode
@@ -18,11 +18,11 @@ class PlayerEnded(BaseException):
 
 
 class ResultRefused(TypeError):
-    """What the submission returned is not plain data, or no answer at all."""
+    """The submission's answer is not plain data, or not an answer."""
 
 
 class Remote:
-    """The far side: asks, and remembers what a verdict needs to say."""
+    """Sends requests to the submission's process; keeps the last call and the last exception for verdicts."""
 
     def __init__(self, ask, entry_points):
         """`entry_points`: what stands for functions and classes of the submission, by their names."""
@@ -79,7 +79,7 @@ class Remote:
         return self._result(self._answer(f"instance\n{codec.encode(value, proxies.tag)}\n{name}")) is True
 
     def wait(self, number):
-        """What a coroutine returns."""
+        """The result of a coroutine."""
         return self._result(self._answer(f"wait\n@{number}"))
 
     def pull(self, number, count):
@@ -93,11 +93,11 @@ class Remote:
         return items, _raised_by(lambda: self._result(answer[2:], (), True)) if len(answer) > 2 else None
 
     def throw(self, number, error):
-        return self._result(self._answer(f"throw\n@{number}\n{_dumps(_told(error))}"), (), True)
+        return self._result(self._answer(f"throw\n@{number}\n{_dumps(_data_of(error))}"), (), True)
 
     def leave(self, number, error):
         """The end of a `with`. What the submission wants to suppress must have been raised by a statement of the tests: a failed check never is."""
-        told = None if error is None else "raised" if error is self.raised else _told(error)
+        told = None if error is None else "raised" if error is self.raised else _data_of(error)
         suppresses = self._result(self._answer(f"leave\n@{number}\n{_dumps(told)}"))
         return suppresses is True and error is not None and _is_raised_on_purpose(error)
 
@@ -140,7 +140,7 @@ class Remote:
         return resolve
 
     def _object(self, kind, number, name, names=()):
-        """What stands for an object: the same for the same number."""
+        """The proxy of an object: the same one for the same number."""
         if type(number) is not int or type(name) is not str or kind not in "ogw":
             raise codec.NotPlain("not the text of a value: an object")
         if kind == "w":
@@ -183,9 +183,9 @@ def _raised_by(act):
     return ResultRefused("the end of an iterator cannot be read")
 
 
-def _told(error):
+def _data_of(error):
     """An exception of the tests. What an assertion says may be what is expected."""
-    return errors.told(error if not isinstance(error, AssertionError) else AssertionError(), None, None, 0)
+    return errors.to_data(error if not isinstance(error, AssertionError) else AssertionError(), None, None, 0)
 
 
 def _is_raised_on_purpose(error):

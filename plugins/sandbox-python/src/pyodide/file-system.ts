@@ -70,7 +70,7 @@ export class FileSystem {
     files.write = (stream, ...rest) => {
       const { node } = stream;
       if (this.#lasting.has(node)) refuse(EROFS);
-      // What is written to an empty file takes the place of its contents.
+      // The first write to an empty file replaces its buffer.
       const [, , length, position] = rest as [unknown, unknown, number, number];
       if (node.usedBytes === 0 && position === 0 && length > 0) charge(length - (node.contents as Uint8Array).length);
       return write(stream, ...rest);

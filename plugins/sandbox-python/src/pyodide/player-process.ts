@@ -26,7 +26,7 @@ interface Handle {
 
 /** The supervisor's side of a player's process. */
 export class PlayerProcess {
-  /** Of its submission, as far as it has been heard. */
+  /** Last reported usage of its submission. */
   usage: Usage = { cpuMs: 0, usedBytes: 0, grownBytes: 0 };
   /** Its process has ended. */
   isGone = false;
@@ -108,7 +108,7 @@ export class PlayerProcess {
   }
 }
 
-/** What an interpreter that is broken may say instead is no way to end, either. */
+/** The ending in a message; GONE where a broken interpreter wrote something else. */
 function endingIn(text: string): Ending {
   try {
     return (JSON.parse(text) as Ending | null) ?? GONE;

@@ -166,7 +166,7 @@ def errors(draw):
         caught.format(call="f()", check="isinstance(e.__cause__, KeyError)"), caught.format(call="f()", check="isinstance(e.__context__, IndexError)"), caught.format(call="f()", check="e.__cause__ is None"), caught.format(call="h()", check="e.extra == [1, (2,)]"),
         "g()", "assert ok() == 1", "try: g()\nexcept Own: pass", "try: g()\nexcept (KeyError, Sub): pass", "try: g()\nexcept Exception: pass", "try: g()\nfinally: assert ok() == 1",
     ]
-    # What the tests themselves construct, they have from a copy of their own.
+    # Tests construct their own values from a copy of the classes.
     yield program, ["f", "g", "h", "ok", "Own", "Sub"], [f"_own = {{}}\nexec({own!r}, _own)\nBoth, Plain = _own['Both'], _own['Plain']\n{test.replace('(Own(', '(_own[chr(79)+chr(119)+chr(110)](').replace('(Sub(', '(_own[chr(83)+chr(117)+chr(98)](')}" for test in tests]
 
 

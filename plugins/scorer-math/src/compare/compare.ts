@@ -205,7 +205,7 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
   return names.size > 0 || node.items.some((item) => item.kind === "list") ? { kind: "set", items: values } : { ...node, items: values };
 }
 
-/** What a solution is compared with: a point, whose components have an order. */
+/** Counterpart of a solution in a comparison: a point, whose components have an order. */
 const ANY_POINT: Node = { kind: "tuple", items: [], open: "round", close: "round" };
 
 function compareValues(c: Context, gold: Node, answer: Node): Outcome {

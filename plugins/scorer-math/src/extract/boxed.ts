@@ -100,7 +100,7 @@ export function joinBoxes(source: string, boxes: readonly Boxed[]): string {
 
 const MARKED_UNIT = /^\s*(?:\\?%|\^\s*\{?\s*\\circ\s*\}?|\\text\{[^{}]{1,30}\}(?:\s*\^\s*\{?\d\}?)?)/;
 
-/** What multiplies a box: `\boxed{5}x`, `\boxed{2}\sqrt{3}`. */
+/** Factor behind a box: `\boxed{5}x`, `\boxed{2}\sqrt{3}`. */
 const FACTOR = /^(?:[a-z](?![a-zA-Z])|\\pi(?![a-z])|\\sqrt\{[^{}]*\})/;
 
 /** The percent sign, degrees, unit or factor behind a box, as LaTeX: `\boxed{12}$ cm`. */

@@ -15,7 +15,7 @@ const SIGNS: readonly (readonly [RegExp, RelationOperator])[] = [
 ];
 const BOUND =
   /^(at least|no less than|not less than|at most|no more than|not more than|(?:more|greater|larger|bigger) than or equal to|(?:less|fewer|smaller) than or equal to|(?:more|greater|larger|bigger) than|(?:less|fewer|smaller) than)\s+(.{1,60})$/i;
-/** What is bounded: `all real numbers x that are`. */
+/** The bounded quantity: `all real numbers x that are`. */
 const NUMBERS =
   /^(?:the\s+set\s+of\s+)?(?:all|any|every)\s+(?:the\s+)?(?:real\s+)?(?:numbers?|values?|reals)(?:\s+(?:of\s+)?[a-z])?\s+(?:(?:that|which)\s+(?:are|is)\s+)?(?:strictly\s+)?/i;
 const BOUND_AFTER = /^(.{1,40}?)\s+or\s+(more|greater|above|higher|less|fewer|below|lower)$/i;

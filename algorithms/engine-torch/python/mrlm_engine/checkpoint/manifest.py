@@ -80,7 +80,7 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 
 
 def _fault_of_parts(content: dict[str, Any]) -> str:
-    """What is wrong with the files and models of a manifest; "" where nothing is."""
+    """First fault of the files and models of a manifest; "" where there is none."""
     faults = [_fault(entry, _FILE_FIELDS, f"file '{name}'") for name, entry in content["files"].items()]
     faults += [f"file '{name}' is outside of it" for name in content["files"] if not _is_inside(name)]
     faults += [_fault(entry, _MODEL_FIELDS, f"model {i}") for i, entry in enumerate(content["models"])]
@@ -92,7 +92,7 @@ def _fault_of_parts(content: dict[str, Any]) -> str:
 
 
 def _fault(entry: Any, fields: dict[str, tuple[type, ...]], what: str) -> str:
-    """Says which field `entry` lacks, or has with another type; "" where it has all of them."""
+    """The field that `entry` lacks, or has with another type; "" where it has all of them."""
     if not isinstance(entry, dict):
         return f"{what} is no object"
     for name, types in fields.items():

@@ -10,7 +10,7 @@ from mrlm_engine.models.saved_adapter import SavedAdapter, read_adapter
 
 
 def lora_settings(request: pb.CreateModelRequest) -> tuple[dict[str, Any] | None, SavedAdapter | None]:
-    """What `inject_adapter` needs, and the adapter to continue from; None where there is none."""
+    """Settings for `inject_adapter`, and the adapter to continue from; None where there is none."""
     if not request.HasField("lora"):
         return None, None
     lora = request.lora

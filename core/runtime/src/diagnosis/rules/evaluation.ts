@@ -22,7 +22,7 @@ export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
   });
 }
 
-/** Each environment's last evaluation, by its episodes; earlier ones describe a policy that is no more. */
+/** Findings about each environment's last evaluation; earlier ones describe earlier policies. */
 export function evaluatedEpisodes({ evaluations }: RunRecord): Finding[] {
   return [...Map.groupBy(evaluations, ({ environment }) => environment)].flatMap(([environment, points]) => {
     const last = points.at(-1);
