@@ -1,4 +1,15 @@
-import { definePlugin, episodeMetrics, type LearnableEpisode, learnableEpisodes, noEpisodeCounts, optimizerOptions, optimStepOptions, playGroups, playSeconds, taskOrder } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import {
+  episodeMetrics,
+  type LearnableEpisode,
+  learnableEpisodes,
+  noEpisodeCounts,
+  optimizerOptions,
+  optimStepOptions,
+  playGroups,
+  playSeconds,
+  taskOrder,
+} from "@mrlm/kit/learning";
 import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport, JsonObject, TrajectoryGroup } from "@mrlm/spec";
 import { z } from "zod";
 

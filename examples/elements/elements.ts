@@ -1,5 +1,19 @@
 import { fileURLToPath } from "node:url";
-import { anyTask, defineEnvironment, definePlugin, divide, invalidRow, type JsonlRow, listedTasks, messageText, observe, readJsonl, soleStep, taskById, textMessage } from "@mrlm/kit";
+import {
+  anyTask,
+  defineEnvironment,
+  definePlugin,
+  divide,
+  invalidRow,
+  type JsonlRow,
+  listedTasks,
+  messageText,
+  observe,
+  readJsonl,
+  soleStep,
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
 import { score } from "@mrlm/spec";
 import { z } from "zod";
 

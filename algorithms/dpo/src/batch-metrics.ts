@@ -1,4 +1,4 @@
-import { meanOf } from "@mrlm/kit";
+import { meanOf } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { AnswerLogprobs } from "./preference-loss.ts";
 

@@ -1,4 +1,4 @@
-import { episodeMetrics, meanOf, optimStepOptions, playSeconds } from "@mrlm/kit";
+import { episodeMetrics, meanOf, optimStepOptions, playSeconds } from "@mrlm/kit/learning";
 import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject, Metrics } from "@mrlm/spec";
 import { batchMetrics, type PairOutcome } from "./batch-metrics.ts";
 import { type Divergence, mismatchedDivergence } from "./divergence.ts";

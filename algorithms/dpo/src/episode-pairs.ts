@@ -1,4 +1,4 @@
-import { type EpisodeCounts, learnableEpisodes, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit";
+import { type EpisodeCounts, learnableEpisodes, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit/learning";
 import type { AlgorithmContext, EngineSequence, TrajectoryGroup } from "@mrlm/spec";
 import type { DpoOptions } from "./options.ts";
 import type { Pair } from "./pair.ts";

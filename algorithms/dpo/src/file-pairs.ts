@@ -1,4 +1,5 @@
-import { chatMessage, type CollectedRow, collectedSequences, fromChatMessage, isCollectedRow, isLearnable, parseCollectedRow, textMessage } from "@mrlm/kit";
+import { textMessage } from "@mrlm/kit";
+import { chatMessage, type CollectedRow, collectedSequences, fromChatMessage, isCollectedRow, isLearnable, parseCollectedRow } from "@mrlm/kit/learning";
 import { type AlgorithmContext, type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
 import { z } from "zod";
 import { pairMembers } from "./episode-pairs.ts";

@@ -1,4 +1,4 @@
-import { epochOrder, type EpochOrder, type TaskOrder, taskOrder } from "@mrlm/kit";
+import { epochOrder, type EpochOrder, type TaskOrder, taskOrder } from "@mrlm/kit/learning";
 import { type AlgorithmContext, type JsonObject, MrlmError } from "@mrlm/spec";
 import { collectPairs, type CollectedPairs } from "./episode-pairs.ts";
 import { pairsFromFile } from "./file-pairs.ts";

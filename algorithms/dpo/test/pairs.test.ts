@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { characterTokenizerFiles, chatRenderer, textMessage } from "@mrlm/kit";
+import { textMessage } from "@mrlm/kit";
+import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import type { AlgorithmContext, JsonValue } from "@mrlm/spec";
 import fc from "fast-check";
 import { pairMembers, type Ranked } from "../src/episode-pairs.ts";

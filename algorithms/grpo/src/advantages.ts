@@ -1,4 +1,4 @@
-import { standardDeviation } from "@mrlm/kit";
+import { standardDeviation } from "@mrlm/kit/learning";
 
 /** Added to standard deviations, in the units of the reward. */
 const STD_EPSILON = 1e-4;

@@ -1,4 +1,4 @@
-import { type EpisodeCounts, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit";
+import { type EpisodeCounts, noEpisodeCounts, playGroups, type TaskOrder } from "@mrlm/kit/learning";
 import type { AlgorithmContext, TrajectoryGroup } from "@mrlm/spec";
 import type { GrpoOptions } from "./options.ts";
 import { type GroupSample, type RewardedGroup, rewardedGroups, toSamples } from "./samples.ts";

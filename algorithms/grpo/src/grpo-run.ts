@@ -1,4 +1,4 @@
-import { episodeMetrics, playSeconds, taskOrder } from "@mrlm/kit";
+import { episodeMetrics, playSeconds, taskOrder } from "@mrlm/kit/learning";
 import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject } from "@mrlm/spec";
 import { collect } from "./collect.ts";
 import type { GrpoOptions } from "./options.ts";

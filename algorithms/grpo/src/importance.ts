@@ -1,4 +1,4 @@
-import { ratioOf } from "@mrlm/kit";
+import { ratioOf } from "@mrlm/kit/learning";
 
 /** Correction for a trainer whose log-probabilities differ from the sampler's. */
 export type MismatchCorrection = "none" | "truncate" | "mask" | "drop";

@@ -1,4 +1,5 @@
-import { assertWholeDistribution, definePlugin } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { assertWholeDistribution } from "@mrlm/kit/learning";
 import { type AlgorithmDefinition, MrlmError, type RolloutSampling, type TrainingEnvironment } from "@mrlm/spec";
 import { startGrpo } from "./grpo-run.ts";
 import { type GrpoOptions, grpoOptions } from "./options.ts";

@@ -1,4 +1,4 @@
-import { klEstimate, ratioOf } from "@mrlm/kit";
+import { klEstimate, ratioOf } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { TokenLosses } from "./policy-loss.ts";
 

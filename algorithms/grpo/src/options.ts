@@ -1,4 +1,4 @@
-import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit";
+import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
 
 const schema = z.strictObject({

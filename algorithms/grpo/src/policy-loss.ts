@@ -1,4 +1,4 @@
-import { type ClipOptions, clippedSurrogate, ratioOf, ratioSlope } from "@mrlm/kit";
+import { type ClipOptions, clippedSurrogate, ratioOf, ratioSlope } from "@mrlm/kit/learning";
 
 /** The choice of surrogate and its bounds. */
 export interface PolicyLossOptions extends ClipOptions {

@@ -1,4 +1,4 @@
-import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit";
+import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
 import type { EngineSequence, TrajectoryGroup } from "@mrlm/spec";
 import { groupAdvantages, hasSignal } from "./advantages.ts";
 import type { GrpoOptions } from "./options.ts";

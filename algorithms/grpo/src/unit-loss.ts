@@ -1,4 +1,4 @@
-import { klEstimate, weightedKl } from "@mrlm/kit";
+import { klEstimate, weightedKl } from "@mrlm/kit/learning";
 import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { tokenWeight } from "./aggregation.ts";
 import { mismatchWeight } from "./importance.ts";

@@ -1,4 +1,4 @@
-import { meanOf, minibatches, optimStepOptions } from "@mrlm/kit";
+import { meanOf, minibatches, optimStepOptions } from "@mrlm/kit/learning";
 import type { AlgorithmContext, EngineUnit, Mean, UnitGradients } from "@mrlm/spec";
 import { normalizerOf } from "./aggregation.ts";
 import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { AlgorithmContext, TaskId, TrajectoryGroup } from "@mrlm/spec";
-import type { TaskOrder } from "@mrlm/kit";
+import type { TaskOrder } from "@mrlm/kit/learning";
 import { collect } from "../src/collect.ts";
 import { episode, group, options, segment } from "./support/groups.ts";
 

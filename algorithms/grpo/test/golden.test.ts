@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { klEstimate, weightedKl } from "@mrlm/kit";
+import { klEstimate, weightedKl } from "@mrlm/kit/learning";
 import { groupAdvantages, type PolicyLossOptions, policyLosses } from "../src/index.ts";
 import { mismatchWeight } from "../src/importance.ts";
 import { overlongPenalty } from "../src/overlong.ts";

@@ -1,4 +1,4 @@
-import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit";
+import { type EpisodeCounts, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "@mrlm/kit/learning";
 import type { EngineUnit, TrajectoryGroup } from "@mrlm/spec";
 import type { PpoOptions } from "./options.ts";
 import { tokenRewards } from "./token-rewards.ts";

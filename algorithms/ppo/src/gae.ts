@@ -1,4 +1,4 @@
-import { standardDeviation } from "@mrlm/kit";
+import { standardDeviation } from "@mrlm/kit/learning";
 
 /** One episode as the estimator sees it: one step of time for each token that the policy chose, whatever it was shown in between. */
 export interface TokenSteps {

@@ -1,4 +1,5 @@
-import { assertWholeDistribution, definePlugin } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { assertWholeDistribution } from "@mrlm/kit/learning";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { type PpoOptions, ppoOptions } from "./options.ts";
 import { startPpo } from "./ppo-run.ts";

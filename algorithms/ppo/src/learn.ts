@@ -1,4 +1,4 @@
-import { meanOf, minibatches } from "@mrlm/kit";
+import { meanOf, minibatches } from "@mrlm/kit/learning";
 import type { AlgorithmContext, EngineUnit, Metrics, ModelId, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { FrozenBatch } from "./frozen-batch.ts";
 import { criticMetrics, PpoMetrics } from "./metrics.ts";

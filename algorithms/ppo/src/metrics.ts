@@ -1,4 +1,4 @@
-import { meanOf, ratioOf } from "@mrlm/kit";
+import { meanOf, ratioOf } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { Estimate } from "./estimate.ts";
 import { explainedVariance } from "./explained-variance.ts";

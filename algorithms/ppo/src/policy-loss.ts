@@ -1,4 +1,4 @@
-import { clippedSurrogate, klEstimate, ratioOf, ratioSlope, weightedKl } from "@mrlm/kit";
+import { clippedSurrogate, klEstimate, ratioOf, ratioSlope, weightedKl } from "@mrlm/kit/learning";
 import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { byEpisode } from "./batch.ts";
 import type { FrozenEpisode } from "./frozen-batch.ts";

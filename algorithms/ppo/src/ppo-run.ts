@@ -1,4 +1,4 @@
-import { episodeMetrics, meanOf, playGroups, playSeconds, taskOrder } from "@mrlm/kit";
+import { episodeMetrics, meanOf, playGroups, playSeconds, taskOrder } from "@mrlm/kit/learning";
 import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Metrics } from "@mrlm/spec";
 import { type PpoGroup, toEpisodes } from "./batch.ts";
 import { ensureCritic } from "./critic.ts";

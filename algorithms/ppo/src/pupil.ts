@@ -1,4 +1,4 @@
-import { optimStepOptions } from "@mrlm/kit";
+import { optimStepOptions } from "@mrlm/kit/learning";
 import type { AlgorithmContext, EngineUnit, ModelId, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { tokensOf } from "./batch.ts";
 import type { FrozenBatch } from "./frozen-batch.ts";

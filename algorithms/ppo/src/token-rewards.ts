@@ -1,4 +1,4 @@
-import { isCut, type LearnableEpisode } from "@mrlm/kit";
+import { isCut, type LearnableEpisode } from "@mrlm/kit/learning";
 import type { PpoOptions } from "./options.ts";
 
 /**

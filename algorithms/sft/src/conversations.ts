@@ -1,4 +1,4 @@
-import { epochOrder, shares } from "@mrlm/kit";
+import { epochOrder, shares } from "@mrlm/kit/learning";
 import { type AlgorithmContext, type JsonObject, MrlmError } from "@mrlm/spec";
 import { demonstrationSources } from "./demonstrations.ts";
 import { fileSource } from "./file-source.ts";

@@ -1,4 +1,4 @@
-import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit";
+import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
 
 /** What is learnt from a source; said once for all, or for one of them. */

@@ -1,4 +1,4 @@
-import { optimStepOptions } from "@mrlm/kit";
+import { optimStepOptions } from "@mrlm/kit/learning";
 import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
 import { openConversations } from "./conversations.ts";
 import { sftBatch } from "./loss.ts";

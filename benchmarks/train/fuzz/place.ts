@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectEngine } from "@mrlm/client";
-import { chatRenderer, characterTokenizerFiles, toCollectedRows } from "@mrlm/kit";
+import { toCollectedRows } from "@mrlm/kit/learning";
+import { chatRenderer, characterTokenizerFiles } from "@mrlm/kit/renderer";
 import dpoPlugin from "@mrlm/dpo";
 import { launchEngine } from "@mrlm/engine-torch";
 import codePlugin from "@mrlm/environment-code";

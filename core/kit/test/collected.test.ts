@@ -1,7 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { type JsonValue, type Message, score, type Trajectory, unscored } from "@mrlm/spec";
 import fc from "fast-check";
-import { characterTokenizerFiles, chatMessage, chatRenderer, collectedSequences, fromChatMessage, isLearnable, parseCollectedRow, textMessage, toChatMessages, toCollectedRows } from "../src/index.ts";
+import { textMessage } from "../src/index.ts";
+import { chatMessage, collectedSequences, fromChatMessage, isLearnable, parseCollectedRow, toChatMessages, toCollectedRows } from "../src/learning.ts";
+import { characterTokenizerFiles, chatRenderer } from "../src/renderer.ts";
 
 const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
 const throughJson = <T>(value: T): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { type Reward, score, type Trajectory, unscored } from "@mrlm/spec";
-import { episodeMetrics, noEpisodeCounts, playSeconds } from "../src/index.ts";
+import { episodeMetrics, noEpisodeCounts, playSeconds } from "../src/learning.ts";
 
 const episode = (total: Reward, mask: number[], changes: Partial<Trajectory> = {}): Trajectory =>
   ({

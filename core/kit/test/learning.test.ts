@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { assertWholeDistribution, epochOrder, learningRateAt, meanOf, meanValue, mergeMeans, minibatches } from "../src/index.ts";
+import { assertWholeDistribution, epochOrder, learningRateAt, meanOf, meanValue, mergeMeans, minibatches } from "../src/learning.ts";
 
 describe("learningRateAt", () => {
   const base = { peak: 1, warmupSteps: 4, totalSteps: 12 } as const;

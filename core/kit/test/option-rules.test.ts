@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
-import { optimizerOptions, optimizerRules, withOptionRules } from "../src/index.ts";
+import { optimizerOptions, optimizerRules, withOptionRules } from "../src/learning.ts";
 
 const schema = withOptionRules(
   z.strictObject({ kind: z.enum(["plain", "clipped"]).default("plain"), bound: z.number().default(0.2), extra: z.string().optional(), ...optimizerOptions, learning_rate: z.number().default(1e-3) }),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Message, Renderer } from "@mrlm/spec";
 import fc from "fast-check";
-import { characterTokenizerFiles, chatRenderer, loadTokenizer, messageText, parseSaid, textMessage } from "../src/index.ts";
+import { messageText, textMessage } from "../src/index.ts";
+import { characterTokenizerFiles, chatRenderer, loadTokenizer, parseSaid } from "../src/renderer.ts";
 
 /** Drops the reasoning of every turn but the last, as reasoning models' templates do. */
 const FORGETFUL =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { AlgorithmContext } from "@mrlm/spec";
 import fc from "fast-check";
-import { taskOrder, type TaskOrder } from "../src/index.ts";
+import { taskOrder, type TaskOrder } from "../src/learning.ts";
 
 const contextOf = (...environments: { weight: number; size: number }[]): AlgorithmContext =>
   ({ seed: 3, environments: environments.map(({ weight, size }, i) => ({ ref: { id: `e${i}@1` }, weight, splits: { train: size }, orderedSplits: [] })) }) as unknown as AlgorithmContext;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { toCollectedRows } from "@mrlm/kit";
+import { toCollectedRows } from "@mrlm/kit/learning";
 import { BigramEngine } from "@mrlm/testing";
 import { beforeAndAfter } from "../src/episodes/before-and-after.ts";
 import { keptEpisodes } from "../src/episodes/kept-episodes.ts";

@@ -1,4 +1,5 @@
-import { definePlugin, episodeMetrics, learnableEpisodes, noEpisodeCounts, optimizerOptions, optimStepOptions, playGroups, playSeconds, taskOrder } from "@mrlm/kit";
+import { definePlugin } from "@mrlm/kit";
+import { episodeMetrics, learnableEpisodes, noEpisodeCounts, optimizerOptions, optimStepOptions, playGroups, playSeconds, taskOrder } from "@mrlm/kit/learning";
 import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
 import { z } from "zod";
 

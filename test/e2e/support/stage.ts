@@ -1,4 +1,5 @@
-import { characterTokenizerFiles, chatRenderer, randomStream, silentLogger } from "@mrlm/kit";
+import { randomStream, silentLogger } from "@mrlm/kit";
+import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { RolloutRunner } from "@mrlm/runtime";
 import type { AlgorithmContext, AlgorithmDefinition, Engine, EnvironmentHost, EnvironmentRef, IterationReport, JsonObject, JsonValue, ModelId, Renderer, RolloutSampling } from "@mrlm/spec";
 

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { chatRenderer } from "@mrlm/kit";
+import { chatRenderer } from "@mrlm/kit/renderer";
 import { type EpisodeSummary, evaluate, loadConfig, LocalHost, PluginHost, policyOptions, type ResolvedConfig } from "@mrlm/runtime";
 import type { AlgorithmDefinition, Engine, IterationReport, JsonObject, Renderer } from "@mrlm/spec";
 import { ROOT } from "../../e2e/support/mrlm.ts";

@@ -1,4 +1,4 @@
-import { toChatMessages } from "@mrlm/kit";
+import { toChatMessages } from "@mrlm/kit/learning";
 import { directoryRenderer, PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import type { JsonObject, Observation } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";

@@ -1,4 +1,4 @@
-import { chatRenderer } from "@mrlm/kit";
+import { chatRenderer } from "@mrlm/kit/renderer";
 import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner, splitSize } from "@mrlm/runtime";
 import { type EngineInfo, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type ModelInfo, type Renderer, type Rollouts } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";

@@ -1,4 +1,4 @@
-import { type CollectedRow, epochOrder, toCollectedRows } from "@mrlm/kit";
+import { type CollectedRow, epochOrder, toCollectedRows } from "@mrlm/kit/learning";
 import type { EnvironmentRef, ModelId, RolloutSampling, Rollouts, TaskId, TrajectoryGroup } from "@mrlm/spec";
 import type { Journal } from "./journal.ts";
 

@@ -1,7 +1,7 @@
 import { createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { CollectedRow } from "@mrlm/kit";
+import type { CollectedRow } from "@mrlm/kit/learning";
 import { renameDurably, synchronise } from "../run/durable.ts";
 import { collectedColumns } from "./columns.ts";
 import type { Journal } from "./journal.ts";

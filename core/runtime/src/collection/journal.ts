@@ -1,5 +1,6 @@
 import { appendFileSync, closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
-import { type CollectedRow, readLines } from "@mrlm/kit";
+import { readLines } from "@mrlm/kit";
+import { type CollectedRow } from "@mrlm/kit/learning";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
 

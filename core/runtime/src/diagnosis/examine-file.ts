@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import { type CollectedRow, isCollectedRow, parseCollectedRow } from "@mrlm/kit";
+import { type CollectedRow, isCollectedRow, parseCollectedRow } from "@mrlm/kit/learning";
 import { fileFault, MrlmError } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";

@@ -1,4 +1,4 @@
-import { type CollectedRow, toCollectedRows } from "@mrlm/kit";
+import { type CollectedRow, toCollectedRows } from "@mrlm/kit/learning";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import { GREEDY } from "../evaluation/evaluate.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { type CollectedRow, isCollectedRow, parseCollectedRow, toCollectedRows } from "@mrlm/kit";
+import { type CollectedRow, isCollectedRow, parseCollectedRow, toCollectedRows } from "@mrlm/kit/learning";
 import { MrlmError } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import { didYouMean } from "../names/nearest.ts";

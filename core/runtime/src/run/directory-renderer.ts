@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { chatRenderer } from "@mrlm/kit";
+import { chatRenderer } from "@mrlm/kit/renderer";
 import { MrlmError, type Renderer } from "@mrlm/spec";
 
 /** The renderer of a model that lies on this machine, and the longest sequence that its configuration names. */

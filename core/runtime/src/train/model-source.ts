@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit";
+import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit/renderer";
 import { type CreateModelOptions, fileFault, type JsonObject, type LoraOptions, type ModelSource, MrlmError } from "@mrlm/spec";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";

@@ -1,4 +1,4 @@
-import { chatRenderer } from "@mrlm/kit";
+import { chatRenderer } from "@mrlm/kit/renderer";
 import { type Engine, type LoadOptions, type ModelId, type ModelInfo, MrlmError, type Renderer } from "@mrlm/spec";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";

@@ -1,4 +1,5 @@
-import { characterTokenizerFiles, chatRenderer, definePlugin, silentLogger } from "@mrlm/kit";
+import { definePlugin, silentLogger } from "@mrlm/kit";
+import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import type { Engine, EnvironmentDefinition, EnvironmentHost, Renderer, RolloutRequest, TrajectoryGroup } from "@mrlm/spec";
 import { LocalHost, PluginHost, RolloutRunner, type RolloutRunnerOptions } from "@mrlm/runtime";
 import { BigramEngine } from "@mrlm/testing";

@@ -1,0 +1,20 @@
+/** For authors of algorithms: episodes, order of tasks and rows, losses, options, metrics, and the rows of collected files. */
+
+export { chatMessage, type ChatMessage, fromChatMessage, toChatMessages } from "./collected/chat-message.ts";
+export { collectedRow, type CollectedRow, isCollectedRow, parseCollectedRow, toCollectedRows } from "./collected/collected-row.ts";
+export { collectedSequences, isLearnable } from "./collected/collected-sequences.ts";
+export { episodeMetrics } from "./learning/episode-metrics.ts";
+export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
+export { klEstimate, type KlEstimator, weightedKl } from "./learning/kl.ts";
+export { type EpisodeCounts, type EpisodeRules, isCut, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "./learning/learnable-episodes.ts";
+export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
+export { minibatches } from "./learning/minibatches.ts";
+export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./learning/optimizer-options.ts";
+export { optimizerRules, type OptionRule, withOptionRules } from "./learning/option-rules.ts";
+export { playGroups, playSeconds } from "./learning/play-groups.ts";
+export { learningRateAt, type Schedule, type ScheduleKind } from "./learning/schedule.ts";
+export { shares, type Shares } from "./learning/shares.ts";
+export { standardDeviation } from "./learning/standard-deviation.ts";
+export { type ClipOptions, clippedSurrogate, LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./learning/surrogate.ts";
+export { type TaskBatch, taskOrder, type TaskOrder } from "./learning/task-order.ts";
+export { assertWholeDistribution } from "./learning/whole-distribution.ts";
