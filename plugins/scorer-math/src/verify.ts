@@ -10,6 +10,7 @@ import { extract } from "./extract/extract.ts";
 import type { Extraction } from "./extract/extraction.ts";
 import type { VerifyOptions } from "./options.ts";
 import { read, type Reading } from "./read/read.ts";
+import { variables } from "./tree/walk.ts";
 import { show } from "./tree/show.ts";
 import type { Node } from "./tree/node.ts";
 import { different, equivalent, undecided, type Outcome } from "./verdict.ts";
@@ -116,13 +117,25 @@ function decide(
   const context: Context = { options, work, compare: (a, b) => compareNodes(context, a, b) };
   const outcome =
     compareDecimalCommas(reference.answer, given.answer, context) ?? context.compare(left.node, right.node);
-  if (outcome.verdict === "equivalent") return outcome;
+  if (outcome.verdict === "equivalent") return underItsName(left.node, right.node, given, context) ?? outcome;
   for (const renaming of withConstantsOf(left.node, right.node)) {
     const again = context.compare(left.node, renaming);
     if (again.verdict === "equivalent") return again;
   }
   if (options.strict !== false) return outcome;
   return context.compare(renamed(left.node), renamed(right.node));
+}
+
+/** `\frac{EA}{CE} = \boxed{\frac43}` beside `CE:EA = 4:3`: compared with the name of the box, where it names something else of the same letters. */
+function underItsName(gold: Node, answer: Node, given: Found, context: Context): Outcome | undefined {
+  if (given.name === undefined || gold.kind !== "relation" || gold.operators[0] !== "=" || answer.kind === "relation") return undefined;
+  const { node: name, error } = read(given.name, true, context.work);
+  const wanted = gold.operands[0] as Node;
+  if (error !== undefined || name.kind === "text" || show(name) === show(wanted)) return undefined;
+  const [a, b] = [wanted, name].map((node) => [...variables(node)].map((letter) => letter.replace(/'/g, "")).sort().join());
+  const areUnknowns = [a, b].every((names) => /^[xyz]$/.test(names as string));
+  if (a === "" || (a !== b && !areUnknowns)) return undefined;
+  return context.compare(gold, { kind: "relation", operators: ["="], operands: [name, answer] });
 }
 
 /** Whether unreadable text is a formula rather than words. */
@@ -162,13 +175,12 @@ function compareChoices(reference: Found, given: Found, options: VerifyOptions, 
 
 /** `3,14` beside `3.14`: a decimal comma, where a comma alone would part two numbers. */
 function compareDecimalCommas(gold: string, answer: string, context: Context): Outcome | undefined {
-  const [a, b] = [gold, answer].map((text) => text.replace(/[$\s]/g, "")) as [string, string];
+  const [a, b] = [gold, answer].map((text) => text.replace(/[$\s]|\.$/g, "")) as [string, string];
   const isComma = (text: string): boolean => /^[-+]?\d+,\d+$/.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text);
-  // Below one, a comma parts no list; beside a fraction neither.
+  // Beside a fraction a comma parts no list.
   const isFraction = (text: string): boolean => /^[-+]?(?:\d+\/\d+|\\[dt]?frac\{?\d+\}?\{?\d+\}?)$/.test(text);
-  const isPoint = (text: string, other: string): boolean =>
-    /^[-+]?\d*\.\d+$/.test(text) || (isFraction(text) && /^[-+]?0,/.test(other));
-  if (!(isComma(a) && isPoint(b, a)) && !(isPoint(a, b) && isComma(b))) return undefined;
+  const isPoint = (text: string): boolean => /^[-+]?\d*\.\d+$/.test(text) || isFraction(text);
+  if (!(isComma(a) && isPoint(b)) && !(isPoint(a) && isComma(b))) return undefined;
   const [left, right] = [a, b].map((text) => read(text.replace(",", "."), false, context.work).node) as [Node, Node];
   return context.compare(left, right);
 }

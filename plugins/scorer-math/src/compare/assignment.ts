@@ -48,6 +48,21 @@ function isFunctionOfName(node: Node): boolean {
   return node.kind === "call" && node.args.every(isName) && /^(?:sin|cos|tan|cot|sec|csc)$/.test(node.name);
 }
 
+/** The names of angles; angles in words. */
+const ANGLE = /^(?:[A-Z](?:_\w+)?|angle .*|alpha|beta|gamma|delta|theta|vartheta|phi|varphi|psi|omega)$/;
+
+/**
+ * What a problem asks the value of: `\cos\theta`, `\sin^2 A`, `a^2 + b^2`, `|a - b|`. In x, y or z, and in one variable
+ * that is no angle, it is an equation to solve or a curve.
+ */
+function isAskedFor(node: Node): boolean {
+  const names = [...variables(node)];
+  if (names.length === 0 || !/^(?:add|multiply|power|call)$/.test(node.kind)) return false;
+  const inner = node.kind === "power" ? node.base : node;
+  if (inner.kind === "call" && /^(?:sin|cos|tan|cot|sec|csc)$/.test(inner.name)) return names.every((name) => ANGLE.test(name));
+  return names.length > 1 && !names.some((name) => /^[xyz]$/.test(name));
+}
+
 /** `l: y = 2x + 1`: the equation without the name of its curve. `AB:CD = 3:4` has a ratio on its left side. */
 export function withoutCurveName(node: RelationNode): RelationNode {
   const [first, ...others] = node.operands as [Node, ...Node[]];
@@ -64,7 +79,8 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   if (operators.length === 1 && operators[0] === "in") return isName(first) ? operands[1] : undefined;
   if (operators.every((operator) => operator === "to")) return operands.at(-1);
   if (!operators.every((operator) => operator === "=" || operator === "~")) return undefined;
-  const named = isName(first) || (operands.length > 2 && isFunctionOfName(first));
+  const isConstant = (value: Node): boolean => variables(value).size === 0;
+  const named = isName(first) || (isAskedFor(first) && operands.slice(1).every(isConstant)) || (operands.length > 2 && isFunctionOfName(first));
   const values = named ? operands.slice(1) : operands;
   const approximation = operators.indexOf("~");
   const last = approximation >= (named ? 1 : 0) ? (operands[approximation] as Node) : beforeRounding(c, values);

@@ -187,6 +187,8 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
   if (node.kind !== "list" || !hasRelation(node)) return node;
   const values: Node[] = [];
   const names = new Map<string, Node>();
+  // Words have no order of their own; letters have.
+  const areWords = node.items.every((item) => item.kind === "relation" && item.operands[0]?.kind === "text");
   for (const item of node.items) {
     // One of several solutions in several unknowns.
     const value = item.kind === "relation" ? assignedValue(c, item) : item.kind === "list" ? valueOf(c, item, ANY_POINT) : item;
@@ -198,7 +200,7 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
   const letters = new Set([...names.keys()].map((name) => name.replace(/_\w+/g, "")));
   const areRoots = letters.size === 1 && other.kind !== "tuple";
   if (!areRoots && names.size === node.items.length && names.size > 1 && (other.kind === "tuple" || other.kind === "list")) {
-    const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+    const sorted = [...names].sort(([a], [b]) => (areWords ? 0 : a < b ? -1 : 1)).map(([, value]) => value);
     return { kind: "tuple", items: sorted, open: "round", close: "round" };
   }
   // Values of one variable have no order.

@@ -41,7 +41,7 @@ function asAntiderivative(node: Node): Antiderivative | undefined {
 /** The name of a constant of integration, with a factor or without one. */
 function constantOf(node: Node): string | undefined {
   if (node.kind === "text") return /^(?:arbitrary )?const(?:ant|\.)?$/i.test(node.value.trim()) ? "C" : undefined;
-  if (node.kind === "symbol") return /^[Cc](?:_\w+)?$/.test(node.name) ? (node.name[0] as string) : undefined;
+  if (node.kind === "symbol") return /^[CcK](?:_\w+)?$/.test(node.name) ? (node.name[0] as string) : undefined;
   const isScaled = node.kind === "multiply" && node.factors.length === 2 && node.factors[0]?.kind === "number";
   return isScaled ? constantOf(node.factors[1] as Node) : undefined;
 }

@@ -16,6 +16,7 @@ function beside(node: Node, other: Node): Node {
   let out = node;
   if (hasCount(node) && !hasTuple(other)) out = withCounts(out);
   if (hasMark(node) && !hasMark(other)) out = withoutMarks(out);
+  if (namesLength(out) && !namesLength(other)) out = withoutBars(out);
   const length = vectorLength(other);
   const vector = length === undefined ? undefined : asBasisSum(out, length);
   if (vector) return vector;
@@ -56,6 +57,22 @@ function withoutMarks(node: Node): Node {
   if (node.kind !== "symbol") return mapChildren(node, withoutMarks);
   const vector = MARK.exec(node.name)?.[1];
   return vector === undefined ? node : symbol(vector);
+}
+
+/** `|AB|` is the length AB. */
+function isLength(node: Node): boolean {
+  const [of] = node.kind === "call" && node.name === "abs" ? node.args : [];
+  return of?.kind === "multiply" && of.factors.length === 2 && of.factors.every((factor) => factor.kind === "symbol" && /^[A-Z](?:_\w+)?$/.test(factor.name));
+}
+
+/** `|AB| = 5`. */
+function namesLength(node: Node): boolean {
+  return node.kind === "relation" && isLength(node.operands[0] as Node);
+}
+
+function withoutBars(node: Node): Node {
+  if (node.kind !== "relation") return node;
+  return { ...node, operands: node.operands.map((operand) => (operand.kind === "call" && isLength(operand) ? (operand.args[0] as Node) : operand)) };
 }
 
 function vectorLength(node: Node): number | undefined {

@@ -8,7 +8,7 @@ import { isVariable } from "./assignment.ts";
 export function asSolutions(node: Node, other: Node): Node {
   if (node.kind === "relation") return isSystem(other) ? (spread(node) ?? node) : node;
   if (node.kind !== "list") return node;
-  const items = node.items.map(namedPoint);
+  const items = node.items.every(isLabel) ? node.items.map(labelled) : node.items.map(namedPoint);
   // `x_1 = 1, y_1 = 2; x_2 = 3, y_2 = 4` beside solutions without numbers.
   const isNumbered = hasSubscript(node) && !hasSubscript(other);
   const solutions = grouped({ ...node, items: isNumbered ? items.map(withoutSubscript) : items });
@@ -60,6 +60,17 @@ function nameOf(item: Node): string | undefined {
   if (item.kind !== "relation" || item.operators.length !== 1 || item.operators[0] !== "=") return undefined;
   const name = item.operands[0] as Node;
   return isVariable(name) ? show(name) : undefined;
+}
+
+/** `x: 3` in `x: 3, y: 5`. */
+function isLabel(item: Node): item is Extract<Node, { kind: "ratio" }> {
+  return item.kind === "ratio" && item.parts.length === 2 && item.parts[0]?.kind === "symbol" && !hasSymbol(item.parts[1] as Node);
+}
+
+const hasSymbol = anywhere((part) => part.kind === "symbol");
+
+function labelled(item: Node): Node {
+  return isLabel(item) ? equation(item.parts[0] as Node, item.parts[1] as Node) : item;
 }
 
 /** `A(1, 2)` among other items is the point A. */

@@ -1,4 +1,5 @@
 /** The content of `\boxed{}` and `\fbox{}`, and the boxes that make up one answer. */
+import { asEquations } from "./labels.ts";
 import { unitAt } from "./number.ts";
 
 export type Boxed = { readonly content: string; readonly start: number; readonly end: number };
@@ -73,14 +74,26 @@ function isJoined(source: string, box: Boxed, next: Boxed): boolean {
   if (gap.length <= 80 && CONNECTOR.test(gap) && JOINS.test(gap)) return true;
   const [a, b] = [nameBefore(source, box), nameBefore(source, next)];
   const areParts = a !== undefined && b !== undefined && a !== b;
+  // Each box names its own value: `\boxed{f(x) = 2x} for the first and \boxed{g(x) = x} for the second`.
+  const isSentence = !/[.!?](?:\s|$)|\n\n/.test(gap);
+  if (isSentence && JOINS.test(gap) && hasOtherName(box, next) && !DERIVES.test(gap.replace(WHICH_ONE, ""))) return true;
   if (areParts && !DERIVES.test(gap.replace(NAME, ""))) return true;
   // Within one sentence, with an "and" or a comma, and nothing from which the second follows.
   const words = a !== undefined && a === b ? gap.replace(NAME, "") : gap;
   return gap.length <= 100 && !/[.!?:](?:\s|$)|\n/.test(gap) && JOINS.test(gap) && !DERIVES.test(gap) && !words.includes("=");
 }
 
+const WHICH_ONE = /\b(?:for|in|as) the (?:first|second|third|other|last|final)\b/gi;
+/** What the equation in a box names. */
+const OWN_NAME = /^\s*(\\?[A-Za-z][\w{}]*'*(?:\s*\([^()=]{1,20}\))?)\s*=/;
+
+function hasOtherName(box: Boxed, next: Boxed): boolean {
+  const [a, b] = [box, next].map(({ content }) => OWN_NAME.exec(content)?.[1]);
+  return a !== undefined && b !== undefined && a !== b;
+}
+
 /** The name of the value in a box, or of the part of the question that it answers. */
-function nameBefore(source: string, box: Boxed): string | undefined {
+export function nameBefore(source: string, box: Boxed): string | undefined {
   const before = source.slice(Math.max(0, box.start - 100), box.start).replace(/^[\s\S]*\\boxed/, "");
   const name = NAME.exec(before)?.[1];
   if (name !== undefined && !/[+*/]|\\(?:cdot|times|boxed)|\s[a-z]{2,}/.test(name)) return name.trim();
@@ -91,12 +104,25 @@ function nameBefore(source: string, box: Boxed): string | undefined {
 /** One answer of several boxes: with the names before them where each has one of its own, and their units. */
 export function joinBoxes(source: string, boxes: readonly Boxed[]): string {
   const gaps = boxes.slice(1).map((box, i) => source.slice(boxes[i]?.end, box.start));
-  const join = gaps.some((gap) => /\bor\b/.test(gap)) ? " \\text{ or } " : ", ";
+  const join = connective(gaps, boxes.map(({ content }) => content));
+  const nouns = boxes.map((box) => NOUN.exec(source.slice(box.end, box.end + 40))?.[1]);
+  const counted = nouns.every((noun) => noun !== undefined) ? asEquations(boxes.map(({ content }, i) => [nouns[i] as string, content])) : undefined;
+  if (counted !== undefined && boxes.every(({ content }) => /^\s*\d+\s*$/.test(content))) return counted;
   const names = boxes.map((box) => nameBefore(source, box));
   const areNamed = names.every((name, i) => name !== undefined && SIMPLE_NAME.test(name) && names.indexOf(name) === i);
   const contents = boxes.map((box) => box.content + unitBehind(source, box));
   return contents.map((content, i) => (areNamed && !content.includes("=") ? `${names[i]} = ${content}` : content)).join(join);
 }
+
+/** What joins items into a list: "or", and "and" between inequalities, keep their meaning. */
+export function connective(gaps: readonly string[], items: readonly string[]): string {
+  if (gaps.some((gap) => /\bor\b/i.test(gap))) return " \\text{ or } ";
+  const areConditions = items.every((item) => /[<>]|\\(?:[lg](?:eq?|t)(?:slant)?)(?![a-z])/.test(item));
+  return areConditions && gaps.some((gap) => /\band\b/i.test(gap)) ? " \\text{ and } " : ", ";
+}
+
+/** The noun that a box counts. */
+const NOUN = /^\$?\s+([a-z]{3,})\b/;
 
 const MARKED_UNIT = /^\s*(?:\\?%|\^\s*\{?\s*\\circ\s*\}?|\\text\{[^{}]{1,30}\}(?:\s*\^\s*\{?\d\}?)?)/;
 

@@ -1,7 +1,8 @@
 /** Finds the answer in what a model wrote. */
-import { joinBoxes, lastBoxes, unitBehind } from "./boxed.ts";
+import { joinBoxes, lastBoxes, nameBefore, unitBehind } from "./boxed.ts";
 import { denial } from "./denial.ts";
 import type { AnswerSource, Extraction } from "./extraction.ts";
+import { labelledValues } from "./labels.ts";
 import { findInProse, isValue } from "./prose.ts";
 import { mathRegions } from "./regions.ts";
 import { ownTurn } from "./turn.ts";
@@ -113,7 +114,9 @@ function fromBoxes(source: string, isReference: boolean): Extraction {
   }
   if (boxes.length > 1) return found(joinBoxes(source, boxes), true, "boxed");
   if (/(?<!\\)\$|\\[([]/.test(last.content)) return inDelimiters(last.content, isReference);
-  return found(last.content + unitBehind(source, last), true, "boxed");
+  const answer = found(labelledValues(last.content) ?? last.content + unitBehind(source, last), true, "boxed");
+  const name = nameBefore(source, last);
+  return answer.found && name !== undefined ? { ...answer, name } : answer;
 }
 
 const CLOSING = /\bfinal answer\b[*_\s]{0,9}(?:is\b|:|=)/gi;

@@ -1,6 +1,7 @@
 /** Numbers in running text, with their currency or unit: `2.500,75 €`, `1,250.5m²`, `40kg`, `3/8`, `2 1/2`, `3:4`. */
 import { readNumberWords } from "../read/number-words.ts";
 import { parseUnit } from "../units/unit.ts";
+import { LONGEST_BEFORE, roleOf, STATED } from "./role.ts";
 
 export type NumberInText = { readonly index: number; readonly text: string };
 
@@ -8,6 +9,7 @@ const CURRENCY = String.raw`(?:(?:US|AU|CA|HK|NZ|[ACR])?\$|[€£¥₹]|(?:USD|E
 const POWER_OF_TEN = String.raw`\s?[×x*]\s?10(?:\^\{?[-−]?\d{1,4}\}?|\*\*[-−]?\d{1,4}|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,5})`;
 /** In order: times and ratios, mixed numbers, thousands and decimals as they are grouped in several countries, lists. */
 const DIGITS = [
+  String.raw`\d+ to \d+(?!\d|[.,]\d)(?<=\b(?:ratio|odds)\b[^.]{0,60})`,
   String.raw`\d{1,2}:\d\d(?:\s?[ap]\.?m\b\.?)?|\d+(?::\d+)+(?![.,]?\d)|\d+(?: : \d+)+(?![.,]?\d)`,
   String.raw`\d{1,6} \d{1,6}\/\d{1,6}`,
   String.raw`\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![,\d])`,
@@ -27,33 +29,32 @@ const UNIT_AFTER =
   /\s?((?:(?:square|cubic|sq\.?)\s)?[a-zA-Zµ]+(?:\s?\/\s?[a-zA-Z]+|\sper\s[a-zA-Z]+)?(?:[²³]|\s?\^\s?\{?[23]\}?)?)(?![a-zA-Z\d])/y;
 /** Words of sentences that are spelled like units. */
 const NO_UNIT = /^(?:in|a|as|at|am|pm|h|m|g|s|l|[A-Z])(?=$|\s)/;
-/** Words before a number that only counts off: `step 3`. */
-const COUNTED_OFF =
-  /\b(?:step|part|case|figure|fig\.|equation|eq\.|lemma|theorem|corollary|problem|question|exercise|method|section|line|row|item|numéro|nr\.?|no\.)\s*\(?$/i;
-/** `30 of the 40 students`: the second number is the whole that the first is taken from. */
-const WHOLE_BEFORE = /\d\s+(?:(?:out\s+)?of|among)\s+(?:the|these|those|all|our|its|her|his|their)\s+$/i;
-
-/** Words before a number that only describes what is counted: `33 multiples of 3`, `4 numbers divisible by 5`. */
-const QUALIFIES =
-  /\b(?:divisible by|(?:multiples?|divisors?|factors?|powers?|remainder|sides?|lengths?|perimeter|radius|sum) (?:of|by)|modulo|not exceeding|between|from|with \w+)\s+\$?$|\d\s+[a-z]+s\s+of\s+$/i;
-
-/** The last number of the text that is a value, and not a label or the whole of a part; at most 2,000 characters back. */
+/** The last number of the text among those with the highest role; at most 2,000 characters back. */
 export function lastNumber(text: string): NumberInText | undefined {
   const tail = text.slice(-2000);
   const offset = text.length - tail.length;
-  let last: NumberInText | undefined;
-  let lastLabel: NumberInText | undefined;
+  const numbers: NumberInText[] = [];
   NUMBER.lastIndex = 0;
   for (let match = NUMBER.exec(tail); match; match = NUMBER.exec(tail)) {
     const end = endOfUnit(tail, match.index + match[0].length);
     NUMBER.lastIndex = Math.max(end, match.index + 1);
-    if (/^(?:[\w]|\.\.)/.test(tail.slice(end, end + 2))) continue;
-    const found = { index: match.index + offset, text: tail.slice(match.index, end) };
-    const before = tail.slice(Math.max(0, match.index - 40), match.index);
-    if (COUNTED_OFF.test(before) || WHOLE_BEFORE.test(before) || QUALIFIES.test(before)) lastLabel = found;
-    else last = found;
+    if (!/^(?:[\w]|\.\.)/.test(tail.slice(end, end + 2))) numbers.push({ index: match.index, text: tail.slice(match.index, end) });
   }
-  return last ?? lastLabel;
+  if (numbers.length === 0) return undefined;
+  const found = numbers.length === 1 ? (numbers[0] as NumberInText) : stated(tail, numbers);
+  return { ...found, index: found.index + offset };
+}
+
+/** From the last: the first with the highest role. */
+function stated(text: string, numbers: readonly NumberInText[]): NumberInText {
+  let best: NumberInText | undefined;
+  let highest = -1;
+  for (let i = numbers.length - 1; i >= 0 && highest < STATED; i--) {
+    const number = numbers[i] as NumberInText;
+    const role = roleOf(text.slice(Math.max(0, number.index - LONGEST_BEFORE), number.index), number.text);
+    if (role > highest) [best, highest] = [number, role];
+  }
+  return best as NumberInText;
 }
 
 /** The offset after the percent sign, currency or unit that begins at `at`. */

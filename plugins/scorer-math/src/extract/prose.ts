@@ -1,18 +1,21 @@
 /** Answers in running text: after "the answer is", in the last formula, or the text itself. */
 import { read } from "../read/read.ts";
 import { Work } from "../work.ts";
+import { connective } from "./boxed.ts";
 import { denial } from "./denial.ts";
 import type { Extraction } from "./extraction.ts";
+import { labelledValues } from "./labels.ts";
 import { countInWords, lastNumber, type NumberInText } from "./number.ts";
 import { mathRegions, type MathRegion } from "./regions.ts";
+import { LONGEST_BEFORE, roleOf } from "./role.ts";
 import { firstSentence, isRemark, mainClause, sentences } from "./sentence.ts";
 
 const ANCHOR =
   /\b(?:final\s+answer|answers?|solutions?(?:\s+set)?|result)\b(?:\s*\([^()\n]{0,40}\))?[*_\s]*(?:(?:is|are|equals|would be|should be|must be|will be|comes out to|=)\b(?:\s*:)?|[:=]|\s[–—]\s)/gi;
 const LAST_IS =
-  /^[\s\S]*\b(?:is|are|equals?|be|gives|get|obtain|yields|makes?|becomes|(?:simplifies|reduces|evaluates|comes|equal|amounts) to|=)\s+/i;
+  /^[\s\S]*\b(?:(?:is |are )?equal to|is|are|equals?|be|gives|get|obtain|yields|makes?|becomes|(?:simplifies|reduces|evaluates|comes|equal|amounts) to|=)\s+/i;
 /** What the answer is not, after the answer. */
-const CONTRAST = /(?:[,;(]\s*(?:and\s+)?not|[,;(]?\s*\b(?:rather than|instead of|as opposed to))\b[^.]*\.?\s*$/i;
+const CONTRAST = /(?:[,;(]\s*(?:and\s+)?not|[,;(]?\s*\b(?:rather than|instead of|as opposed to|(?:an)?statt|au lieu d[e’']|en lugar de|en vez de|invece (?:di|che)))\b[^.]*\.?\s*$/i;
 const MONTH =
   /^(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?\s+\d/i;
 const CLOCK = /^\d{1,2}(?::\d\d)?\s?[ap]\.?m\.?$/i;
@@ -21,7 +24,11 @@ const EXPLANATION = /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|d
 /** A value behind words and a colon: `fee for 2 days: 3,60 $`. */
 const LABELLED = /^([^:]{0,60}[a-z]{3}[^:\d]{0,20}:)\s+([^:]{1,80})$/is;
 const LEADING =
-  /^(?:[\s*_`>:#-]*(?:so|thus|hence|therefore|then|finally|and|but|we (?:get|have|find|obtain)|this gives|which gives|it(?:'s| is| equals)|that(?:'s| is)|simply|just|exactly|precisely|approximately|about|roughly|around|the (?:final )?answer(?: is)?|my answer is|i (?:choose|pick|select|think)|answer|is|are|equal to|option|choice)\b[,:]?\s*)+/i;
+  /^(?:[\s*_`>:#-]*(?:so|thus|hence|therefore|then|finally|and|but|we (?:get|have|find|obtain|see|conclude)(?: that)?|(?:this|which) gives|it follows that|(?:it|this|that) (?:takes|costs|weighs|measures)|it(?:'s| is| equals)|that(?:'s| is)|simply|just|exactly|precisely|approximately|about|roughly|around|the (?:final )?answer(?: is)?|my answer is|i (?:choose|pick|select|think)|answer|is|are|equal to|option|choice)\b[,:]?\s*)+/i;
+/** `The best choice would be A`, `I would pick option (C)`. */
+const CHOSEN = /\b(?:choice|option|alternative|answer)\b(?:[^.,;]{0,20}\b(?:is|be|was))?:?\s+\(?([A-J])\)?(?=[\s,.;:]|$)/;
+/** `The function is neither even nor odd`. */
+const NEITHER = /\b(?:is|are)\s+(neither\s[a-z ]{2,40}\snor\s[a-z ]{2,40}?)[.\s]*$/i;
 const LONGEST = 6_000;
 /** Characters of an answer in words. */
 const LONGEST_WORDS = 1_000;
@@ -94,6 +101,8 @@ function isValueIn({ answer, isMath }: Extraction & { found: true }): boolean {
 
 function inSentence(sentence: string, before: string, after: string, isReference: boolean): Extraction | undefined {
   const regions = mathRegions(sentence).filter(({ content }) => !END_OF_PROOF.test(content));
+  const values = regions.length > 1 ? labelledValues(sentence) : undefined;
+  if (values !== undefined) return { found: true, answer: values, isMath: true, source: "text" };
   if (regions.length > 0) return inFormulas(sentence, regions, before, after, isReference);
   if (/\\[([]/.test(sentence)) return { found: false, reason: "a formula without its end on the same line" };
   return inWords(sentence, before, after, isReference);
@@ -109,9 +118,13 @@ const STATES = /^[^.]{0,40}?(?:,|\b(?:there (?:are|is)|we (?:get|have|find|obtai
 const STATED_BEFORE = /\b(?:is|are|equals)\s+([^,;:]{1,40}?),?\s+(?:when|where|for|at|since|because|if|with)\s*$/i;
 const EXPLAINS = /^[\s.,;(]*(?:since|because|where|when|for|as|with|given|using|if|provided)\b/i;
 
-/** The last formula that is not there to explain the one before it: `$x = 20$ (since $x > 0$)`. */
+const NUMBER_ALONE = /^\s*-?\\?\$?\d[\d.,]*(?:\\%|\\text\{[^{}]*\}|[\s^{}]|\\circ)*$/;
+
+/** The last formula that is not there to explain the one before it: `$x = 20$ (since $x > 0$)`, `$12$ ways to arrange $4$ books`. */
 function beforeExplanations(sentence: string, regions: readonly MathRegion[]): MathRegion {
   let at = regions.length - 1;
+  const role = ({ start, content }: MathRegion): number => roleOf(sentence.slice(Math.max(0, start - LONGEST_BEFORE), start).replace(/\$/g, ""), content);
+  while (at > 0 && [at, at - 1].every((i) => NUMBER_ALONE.test((regions[i] as MathRegion).content)) && role(regions[at] as MathRegion) < role(regions[at - 1] as MathRegion)) at--;
   while (at > 0 && EXPLAINS.test(sentence.slice(regions[at - 1]?.end, regions[at]?.start))) at--;
   return regions[at] as MathRegion;
 }
@@ -142,13 +155,13 @@ function inFormulas(
     return { found: true, answer: property, isMath: false, source: "text" };
   const count = regions.indexOf(last);
   let first = count;
-  let join = ", ";
+  const gaps: string[] = [];
   while (first > 0) {
     const gap = sentence.slice(regions[first - 1]?.end, regions[first]?.start);
     const [left, right] = [regions[first - 1], regions[first]] as [MathRegion, MathRegion];
     const areCounts = /^\s+[a-z]{3,20}(?:\s[a-z]+)?(?:,|,?\s(?:and|or))\s+$/i.test(gap) && [left, right].every(({ content }) => /^\s*\d+\s*$/.test(content));
     if (!areCounts && !/^[\s,;]*(?:and|or|,|;)[\s,;]*$/i.test(gap)) break;
-    if (/\bor\b/i.test(gap)) join = " \\text{ or } ";
+    gaps.push(gap);
     first--;
   }
   const start = (regions[first] as MathRegion).start;
@@ -156,15 +169,15 @@ function inFormulas(
     const reason = denial(before + sentence.slice(0, start), rest + after, first === count);
     if (reason) return { found: false, reason };
   }
-  const content = regions
+  const connected = regions
     .slice(first, count + 1)
     .map((region) =>
       region.content
         .replace(/^\s*\\[[(]|\\[\])]\s*$/g, "")
         .trim()
         .replace(/(?<!\\)[.,;]$/, ""),
-    )
-    .join(join);
+    );
+  const content = connected.join(connective(gaps, connected));
   const unit = /^\s*(%|percent|[a-z]+(?:\s?(?:\/|per)\s?[a-z]+)?(?:\s?\^\s?\d)?)(?=[\s.,;!]*$)/i.exec(rest)?.[1];
   return {
     found: true,
@@ -189,11 +202,17 @@ function inWords(written: string, before: string, after: string, isReference: bo
     const reason = isReference ? undefined : denial(`${before} ${start}`, end + after, true);
     return reason === undefined ? undefined : { found: false, reason };
   };
-  if (/^\(?[A-J][.):]\s+\S.{0,200}$/.test(bare) && before === "")
+  if ((before === "" ? /^\(?[A-J][.):]\s+\S.{0,200}$/ : /^(?:\([A-J]\)|[A-J]\))\s+\S.{0,200}$/).test(bare))
     return { found: true, answer: bare, isMath: false, source: "text" };
   if (!isReference && bare.endsWith("?")) return { found: false, reason: "the answer is asked, not given" };
-  const reply = /\d|\\/.test(bare) ? undefined : /^(?:yes|no)\b(?=\s*[,.;:!–—-])/i.exec(bare)?.[0];
+  const reply = /\d|\\/.test(bare.replace(/\s(?:since|because|as)\b.*$/is, "")) ? undefined : /^(?:yes|no)\b(?=\s*[,.;:!–—-])/i.exec(bare)?.[0];
   if (reply) return { found: true, answer: reply, isMath: false, source: "text" };
+  const neither = stripped.includes("neither") ? NEITHER.exec(stripped)?.[1] : undefined;
+  if (neither !== undefined) return { found: true, answer: neither, isMath: false, source: "text" };
+  const choice = isReference ? null : CHOSEN.exec(stripped);
+  if (choice) return check(skipped + stripped.slice(0, choice.index), "") ?? { found: true, answer: choice[1] as string, isMath: false, source: "text" };
+  const values = labelledValues(stripped);
+  if (values !== undefined) return check(skipped, "") ?? { found: true, answer: values, isMath: true, source: "text" };
   if ((MONTH.test(stripped) || CLOCK.test(stripped)) && stripped.length < 40)
     return { found: true, answer: stripped, isMath: false, source: "text" };
   const [, label = "", labelled] = LABELLED.exec(stripped.slice(0, 400)) ?? [];
@@ -205,7 +224,8 @@ function inWords(written: string, before: string, after: string, isReference: bo
     return check(skipped, explanation) ?? { found: true, answer: explained, isMath: false, source: "text" };
   if (stripped.length < 2000 && isValue(stripped))
     return check(skipped, "") ?? { found: true, answer: stripped, isMath: false, source: "text" };
-  const clause = stripped.includes("\\") ? stripped : mainClause(stripped);
+  const statement = isListing ? label : stripped;
+  const clause = statement.includes("\\") ? statement : mainClause(statement);
   const number = clause.includes("\\") ? undefined : numberIn(clause);
   const tail = LAST_IS.exec(clause.slice(-600));
   if (tail && !clause.includes("\\")) {
@@ -244,7 +264,7 @@ function inWords(written: string, before: string, after: string, isReference: bo
     check(skipped, "") ??
     (/^[\s.]*$/.test(stripped) || stripped.length > LONGEST_WORDS
       ? undefined
-      : { found: true, answer: stripped, isMath: false, source: "text" })
+      : { found: true, answer: clause, isMath: false, source: "text" })
   );
 }
 

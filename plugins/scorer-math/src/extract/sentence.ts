@@ -56,10 +56,27 @@ export function isRemark(sentence: string): boolean {
 }
 
 const SUBORDINATE =
-  /,?\s+(?:since|because|as (?:required|desired|claimed|expected|wanted|needed|we|shown)|(?:after|before|when|while|by|from|without|on|not|including|excluding) \w+ing|where|given|provided|using|whereas|instead of|rather than|compared (?:to|with)|after (?:the (?:first|last) )?\d+ (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)|if)\b.*$/is;
+  /,?\s+(?:since|because|as (?:required|desired|claimed|expected|wanted|needed|we|shown)|(?:after|before|when|while|by|from|without|on|not|including|excluding) \w+ing|where|given|provided|using|whereas|instead of|rather than|compared (?:to|with)|after (?:the (?:first|last) )?\d+ (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)|if|when)\b.*$/is;
 
-/** The clause before what explains it: `Lisa has 13 apples left` of `Lisa has 13 apples left after giving 5 away`. */
-export function mainClause(sentence: string): string {
+/** A reason before the main clause: `Because the discriminant is -7, there is no real root`. */
+const REASON =
+  /^\s*(?:so,?\s+|and\s+|but\s+)?(?:since|because|as|given that|if|when|while|although)\b[^.;]*?,\s+(?=(?:so|then|thus|hence|we|there|the|it|this|that|he|she|they|only|no|exactly)\b)/i;
+
+/** What follows from the rest: `..., so she is now 53`. */
+const CONSEQUENCE = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|which (?:gives|means|makes|leaves|is|equals)|giving|leaving|making|i\.e\.)\s+/gi;
+
+/** The sentence from its last consequence with a number on. */
+function consequence(sentence: string): string {
+  const lastDigit = sentence.search(/\d(?=\D*$)/);
+  let from = 0;
+  CONSEQUENCE.lastIndex = 0;
+  for (let match = CONSEQUENCE.exec(sentence); match; match = CONSEQUENCE.exec(sentence)) if (CONSEQUENCE.lastIndex <= lastDigit) from = CONSEQUENCE.lastIndex;
+  return sentence.slice(from);
+}
+
+/** The clause without what explains it: `Lisa has 13 apples left` of `Lisa has 13 apples left after giving 5 away`. */
+export function mainClause(written: string): string {
+  const sentence = consequence(written.slice(0, LONGEST_SCAN).replace(REASON, "")) + written.slice(LONGEST_SCAN);
   const match = SUBORDINATE.exec(sentence.slice(0, LONGEST_SCAN));
   const clause = match ? sentence.slice(0, match.index) : sentence;
   return match && /\d/.test(clause) && /[a-z]{2}/i.test(clause) ? clause : sentence;

@@ -184,7 +184,7 @@ function inequality(
   return solve(normal[0], normal[1], names[0] as string, c.work);
 }
 
-/** Commas between conditions mean "and", unless nothing satisfies them all; between sets and numbers "or". */
+/** Commas between conditions mean "and", unless nothing satisfies them all ("and" itself always does); between sets and numbers "or". */
 function list(c: Compiler, node: ListNode): Region | undefined {
   if (node.items.length > MOST_CONDITIONS) return undefined;
   const [first, ...others] = node.items;
@@ -203,5 +203,5 @@ function list(c: Compiler, node: ListNode): Region | undefined {
     item.kind === "relation" && item.operators.some((operator) => operator !== "=" && operator !== "~");
   if (node.join === "or" || !node.items.every(isCondition)) return union(parts);
   const both = intersection(parts);
-  return both && isEmpty(both, c.isSame) ? union(parts) : both;
+  return node.join === "comma" && both && isEmpty(both, c.isSame) ? union(parts) : both;
 }

@@ -95,7 +95,7 @@ const PLAIN: readonly (readonly [names: string, entry: UnitEntry])[] = [
   ["celsius °C degC", entry({ celsius: 1 }, "1")],
   ["fahrenheit °F degF", entry({ fahrenheit: 1 }, "1")],
   ["dollar dollars USD CAD AUD $", entry({ dollar: 1 }, "1")],
-  ["cent cents ¢", entry({ dollar: 1 }, "0.01")],
+  ["cent cents ct cts ¢", entry({ dollar: 1 }, "0.01")],
   ["euro euros Euro Euros EUR €", entry({ euro: 1 }, "1")],
   ["£ GBP", entry({ sterling: 1 }, "1")],
   ["pence", entry({ sterling: 1 }, "0.01")],
