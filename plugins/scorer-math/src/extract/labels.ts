@@ -8,11 +8,12 @@ const NO_LABEL =
 /** `2 apples`. */
 const COUNT = /^(\d+) ([a-z]{3,}(?:\s[a-z]{3,})?)$/i;
 const FULL: Readonly<Record<string, string>> = { max: "maximum", min: "minimum" };
+const FORMULA = /[\^_+*]|\\(?!(?:text|mathrm|textrm|mbox)(?![a-z])|[%$])/;
 const LONGEST = 200;
 
 /** The values as equations with their words as names, in LaTeX; undefined for any other text. */
 export function labelledValues(written: string): string | undefined {
-  if (written.length > LONGEST || !/,|;|\band\b/.test(written) || !/[a-z]{3}/i.test(written) || !/\d\D+\d/.test(written)) return undefined;
+  if (written.length > LONGEST || !/[,;]|and/.test(written) || FORMULA.test(written) || !/[a-z]{3}/i.test(written)) return undefined;
   // `$2$ apples`, `2 \text{ apples and } 3`
   const text = written.replace(/(?<!\\)\$(\d+)\$/g, "$1").replace(/\\(?:text|mathrm|textrm|mbox)\s*\{([^{}]*)\}/g, " $1 ").replace(/\s+/g, " ").trim();
   if (!/^[a-z\d]/i.test(text)) return undefined;

@@ -51,7 +51,7 @@ function stated(text: string, numbers: readonly NumberInText[]): NumberInText {
   let highest = -1;
   for (let i = numbers.length - 1; i >= 0 && highest < STATED; i--) {
     const number = numbers[i] as NumberInText;
-    const role = roleOf(text.slice(Math.max(0, number.index - LONGEST_BEFORE), number.index), number.text);
+    const role = roleOf(text.slice(Math.max(0, number.index - LONGEST_BEFORE), number.index), number.text, text.slice(number.index + number.text.length, number.index + number.text.length + 30));
     if (role > highest) [best, highest] = [number, role];
   }
   return best as NumberInText;
@@ -77,7 +77,7 @@ export function unitAt(text: string, at: number): string | undefined {
 }
 
 const COUNTING =
-  /(?:^|[,;]|\b(?:so|thus|hence|therefore|that|exactly|precisely|only|just|total of|(?:there|that) (?:are|is|remain|exist)|are|is|has|have|had|needs?|takes?|gets?|equals|leaves|gives|of)\b)\s*(?=[a-z])/gi;
+  /(?:[,;]|\b(?:so|thus|hence|therefore|that|exactly|precisely|only|just|total of|(?:there|that) (?:are|is|remain|exist)|are|is|has|have|had|needs?|takes?|gets?|equals|leaves|gives|of)\b|^)\s*(?=[a-z])/gi;
 
 /** The number that a clause without digits counts in words: `there are exactly seven such integers`. */
 export function countInWords(clause: string): NumberInText | undefined {

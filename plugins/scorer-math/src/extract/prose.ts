@@ -123,7 +123,7 @@ const NUMBER_ALONE = /^\s*-?\\?\$?\d[\d.,]*(?:\\%|\\text\{[^{}]*\}|[\s^{}]|\\cir
 /** The last formula that is not there to explain the one before it: `$x = 20$ (since $x > 0$)`, `$12$ ways to arrange $4$ books`. */
 function beforeExplanations(sentence: string, regions: readonly MathRegion[]): MathRegion {
   let at = regions.length - 1;
-  const role = ({ start, content }: MathRegion): number => roleOf(sentence.slice(Math.max(0, start - LONGEST_BEFORE), start).replace(/\$/g, ""), content);
+  const role = ({ start, end, content }: MathRegion): number => roleOf(sentence.slice(Math.max(0, start - LONGEST_BEFORE), start).replace(/\$/g, ""), content, sentence.slice(end, end + 30));
   while (at > 0 && [at, at - 1].every((i) => NUMBER_ALONE.test((regions[i] as MathRegion).content)) && role(regions[at] as MathRegion) < role(regions[at - 1] as MathRegion)) at--;
   while (at > 0 && EXPLAINS.test(sentence.slice(regions[at - 1]?.end, regions[at]?.start))) at--;
   return regions[at] as MathRegion;

@@ -37,8 +37,8 @@ const RANGE = /\b(?:from\s+\S{1,12}\s+to|between\s+\S{1,12}\s+and)\s+$/i;
 /** `3 hours to travel 180 km`: the number belongs to what takes the first. */
 const PURPOSE = /\d[^.;:=]{0,40}\s(?:(?<!\b(?:has|have|had|needs?|able|going|wants?|equal)\s)to|zum|zur|pour|para)\s+(?!(?:be|get|give|yield|make|obtain|equal|become)\b)[a-zà-ÿ]{2,}\s[^,;:=]{0,40}$/i;
 
-/** The role of the number behind `before`, which is written as `text`. */
-export function roleOf(before: string, text: string): Role {
+/** The role of the number behind `before`, which is written as `text` and followed by `after`. */
+export function roleOf(before: string, text: string, after: string): Role {
   const near = before.slice(-40);
   if (COUNTED_OFF.test(near) || WHOLE_BEFORE.test(near)) return LABEL;
   if (PURPOSE.test(before.slice(-120))) return DESCRIBES;
@@ -48,7 +48,7 @@ export function roleOf(before: string, text: string): Role {
   if (RANGE.test(near)) return DESCRIBES;
   const isPrice = /[$€£¥₹]|\b(?:dollars?|cents?|euros?|pounds?)\b/.test(text);
   if (FOR.test(near)) return isPrice ? STATED : DESCRIBES;
-  if (WITHIN.test(near)) return isDecimal(text) && !isDecimal(before) ? STATED : LASTS;
+  if (WITHIN.test(near)) return /^\s+(?:[a-z]+\s)?ways\b/.test(after) || (isDecimal(text) && !isDecimal(before)) ? STATED : LASTS;
   if (/^\s*(?:so|thus|hence|therefore)?,?\s*an?\s+$/i.test(before)) return DESCRIBES;
   if (PREPOSITION.test(near)) return /\d:\d\d/.test(text) ? STATED : DESCRIBES;
   return STATED;

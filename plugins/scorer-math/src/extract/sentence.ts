@@ -62,8 +62,12 @@ const SUBORDINATE =
 const REASON =
   /^\s*(?:so,?\s+|and\s+|but\s+)?(?:since|because|as|given that|if|when|while|although)\b[^.;]*?,\s+(?=(?:so|then|thus|hence|we|there|the|it|this|that|he|she|they|only|no|exactly)\b)/i;
 
+/** What only adds to the statement: `, 15 more than Noah`, `, saving him 12 dollars`, `, 4 and 9,`. */
+const ADDITION =
+  /,\s+(?:(?:which|that) (?:is|are|was|were) (?:twice|half|double|three times|\d[\d.]* (?:more|less|fewer|times))\b|\d[\d.]* (?:more|less|fewer|times)\b|(?:saving|costing|earning|losing|using|including|counting|beating|exceeding)\b).*$|,\s+\d+(?:,\s\d+)*,?\s+and\s+\d+,(?=\s[a-z])/is;
+
 /** What follows from the rest: `..., so she is now 53`. */
-const CONSEQUENCE = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|which (?:gives|means|makes|leaves|is|equals)|giving|leaving|making|i\.e\.)\s+/gi;
+const CONSEQUENCE = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|which (?:gives|means|makes|leaves|equals|is(?= [$€£]?\d))|giving|leaving|making|i\.e\.)\s+/gi;
 
 /** The sentence from its last consequence with a number on. */
 function consequence(sentence: string): string {
@@ -74,9 +78,14 @@ function consequence(sentence: string): string {
   return sentence.slice(from);
 }
 
+/** An addition to a clause without a number of its own stays. */
+function ifOnlyNumber(addition: string, at: number, sentence: string): string {
+  return /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b/i.test(sentence.slice(0, at)) ? "" : addition;
+}
+
 /** The clause without what explains it: `Lisa has 13 apples left` of `Lisa has 13 apples left after giving 5 away`. */
 export function mainClause(written: string): string {
-  const sentence = consequence(written.slice(0, LONGEST_SCAN).replace(REASON, "")) + written.slice(LONGEST_SCAN);
+  const sentence = consequence(written.slice(0, LONGEST_SCAN).replace(REASON, "").replace(ADDITION, ifOnlyNumber)) + written.slice(LONGEST_SCAN);
   const match = SUBORDINATE.exec(sentence.slice(0, LONGEST_SCAN));
   const clause = match ? sentence.slice(0, match.index) : sentence;
   return match && /\d/.test(clause) && /[a-z]{2}/i.test(clause) ? clause : sentence;
