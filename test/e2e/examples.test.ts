@@ -24,6 +24,7 @@ describeWithEngine("the examples train by their own YAML, at tiny size (skipped 
     ["math/ppo.yaml", ["sft", "sft", "ppo", "ppo"]],
     ["preferences/preferences.yaml", ["dpo", "dpo"]],
     ["world-model/world-model.yaml", ["sft", "sft"]],
+    ["custom-algorithm/best-of-n.yaml", ["sft", "sft", "best-of-n", "best-of-n"]],
     ["several-environments/mixed.yaml", ["sft", "sft", "grpo", "grpo"]],
   ])("%s", async (path, stages) => {
     const { config } = loadConfig(join(ROOT, "examples", path));

@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { run } from "./support/mrlm.ts";
+import { sharedEngine } from "./support/shared-engine.ts";
 import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
-const dryRun = (config: object) => run(["train", "--config", writeConfig(directory, config), "--output", join(directory, "runs"), "--dry-run"]);
+const engine = sharedEngine();
+const dryRun = (config: object) => run(["train", "--config", writeConfig(directory, { ...config, engine: engine() }), "--output", join(directory, "runs"), "--dry-run"]);
 
 /** Qwen2.5 of 72 billion parameters: 1.1 TiB of weights, gradients and moments. */
 const HUGE = {
