@@ -12,6 +12,7 @@ import { barChart } from "../src/console/bar-chart.ts";
 import { decimal, duration, percent } from "../src/console/numbers.ts";
 import { progressBar } from "../src/console/progress-bar.ts";
 import { reportError } from "../src/console/report-error.ts";
+import { episodeText } from "../src/console/episode-text.ts";
 import { RunLog, withLog } from "../src/console/run-log.ts";
 import { printSummary, type RunReport } from "../src/console/run-summary.ts";
 import { shownPath } from "../src/console/shown-path.ts";
@@ -149,6 +150,12 @@ describe("a run", () => {
     });
     expect(barChart([1, 1], 60, String).split("\n")).toHaveLength(5);
     expect(barChart(Array.from({ length: 1000 }, (_, i) => i), 60, String).split("\n").every((line) => line.length <= 60 + 8)).toBe(true);
+  });
+
+  test("U4: an answer of special tokens alone is distinguished from an empty one", () => {
+    const row = { id: "0", environment: "math@1", task: "eval/3", seed: 1, group: "0", member: 0, agent: "agent", renderer: "", segments: [], components: {}, terminated: true, truncated: false, reward: 0 };
+    const shown = (end: number): string => episodeText({ row: { ...row, messages: [{ role: "assistant", content: "" }], turns: [{ segment: 0, start: 4, end, stop_reason: "length", reward: 0 }] } });
+    expect([shown(5), shown(20)]).toEqual([expect.stringContaining("assistant  (no text)\n"), expect.stringContaining("assistant  (no text: 16 tokens, all of them special)\n")]);
   });
 
   test("U16: time shares add up to 100, with the rest of the iterations as a row", () => {

@@ -1,5 +1,5 @@
 import type { BeforeAndAfter } from "@mrlm/runtime";
-import { messageText, rewardText } from "./episode-text.ts";
+import { messageText, noText, rewardText } from "./episode-text.ts";
 import { glyph } from "./unicode.ts";
 
 type Row = BeforeAndAfter["before"];
@@ -17,7 +17,7 @@ export function beforeAfterText({ environment, task, before, after }: BeforeAndA
 function answer({ messages, turns, error }: Row): string {
   const last = messages.findLast(({ role }) => role === "assistant");
   if (last === undefined) return error ? `failed with ${error.code}: ${error.message}` : "(no answer)";
-  const text = messageText(last) || "(no text)";
+  const text = messageText(last) || noText(turns.at(-1));
   return turns.length > 1 ? `(last of ${turns.length} turns) ${text}` : text;
 }
 

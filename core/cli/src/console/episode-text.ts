@@ -34,6 +34,12 @@ export function messageText({ content, reasoning_content, tool_calls }: Message)
   return [...(reasoning_content ? [`[thinking] ${reasoning_content}`] : []), ...(content ? [content] : []), ...calls].join("\n");
 }
 
+/** Shown for a message without text. Special tokens have none: an answer of several, such as markers of roles, is not a silent one. */
+export function noText(turn?: Row["turns"][number]): string {
+  const tokens = turn === undefined ? 0 : turn.end - turn.start;
+  return tokens > 1 ? `(no text: ${tokens} tokens, all of them special)` : "(no text)";
+}
+
 const LIMITS: Readonly<Record<string, string>> = { turns: "the limit of turns", tokens: "the context", environment: "the environment" };
 
 function conversation({ messages, turns }: Row): string[] {
@@ -42,8 +48,8 @@ function conversation({ messages, turns }: Row): string[] {
   const answers = messages.filter(({ role }) => role === "assistant").length;
   let answer = 0;
   return messages.flatMap((message, i) => {
-    const [first = "", ...rest] = (messageText(message) || "(no text)").split("\n");
     const turn = message.role === "assistant" && answers === turns.length ? turns[answer++] : undefined;
+    const [first = "", ...rest] = (messageText(message) || noText(turn)).split("\n");
     const notes = turn === undefined ? [] : [...(turn.stop_reason === "length" ? ["cut by max_tokens"] : []), ...(turns.length > 1 && turn.reward !== null ? [`reward ${short(turn.reward)}`] : [])];
     const text = [`  ${(labels[i] as string).padEnd(width)}  ${first}`, ...rest.map((line) => `  ${" ".repeat(width)}  ${line}`)];
     return notes.length === 0 ? text : [...text, `  ${" ".repeat(width)}  [${notes.join(", ")}]`];
