@@ -57,6 +57,25 @@ describe("what runs", () => {
     expect(await sandbox.run({ code, limits: { wallMs: 1500 } })).toMatchObject({ verdict: "timeout", stdout: "5000\n" });
   });
 
+  test("N7: listeners of standard input and of lines: once, removed, readable, before the end", async () => {
+    const printed = async (code: string, stdin = "2\na\nb\n"): Promise<string> => (await sandbox.run({ code, stdin })).stdout;
+    const lines = 'const rl = require("node:readline").createInterface({ input: process.stdin });';
+    expect(await printed(`${lines} rl.once("line", (n) => { console.log("n", n); rl.on("line", (l) => console.log("l", l)); }); rl.on("close", () => console.log("end"));`)).toBe("n 2\nl a\nl b\nend\n");
+    expect(await printed(`${lines} const first = (n) => { console.log("n", n); rl.off("line", first).on("line", (l) => console.log("l", l)); }; rl.on("line", first);`)).toBe("n 2\nl a\nl b\n");
+    expect(await printed('let s = ""; process.stdin.on("readable", () => { let part; while ((part = process.stdin.read()) !== null) s += part; }); process.stdin.once("end", () => console.log(s.length));')).toBe("6\n");
+    expect(await printed('const never = () => console.log("never"); process.stdin.on("data", never).removeListener("data", never).on("data", (s) => console.log(s.length));')).toBe("6\n");
+  });
+
+  test("N7: what programs use of util, os and timers", async () => {
+    const code = [
+      'const { inspect, promisify } = require("util"); const deep = { a: { b: { c: { d: 1 } } } };',
+      "console.log(inspect(deep, { depth: null, compact: 9 })); console.dir(deep, { depth: 0 });",
+      'console.log(new (class { [inspect.custom]() { return "own"; } })(), ["a", "b"].join(require("os").EOL));',
+      'promisify(setTimeout)(1, "late").then(console.log).then(() => require("timers/promises").setTimeout(1, "later")).then(console.log);',
+    ];
+    expect((await sandbox.run({ code: code.join("\n") })).stdout).toBe("{ a: { b: { c: { d: 1 } } } }\n{ a: [Object] }\nown a\nb\nlate\nlater\n");
+  });
+
   test("lines of standard input", async () => {
     const code = "const rl = require('readline').createInterface({ input: process.stdin }); let sum = 0; rl.on('line', (l) => { sum += Number(l); }); rl.on('close', () => console.log(sum));";
     expect((await sandbox.run({ code, stdin: "1\n2\n3\n" })).stdout).toBe("6\n");

@@ -82,6 +82,13 @@ describe("N7: values keep what they have", () => {
     ]);
   });
 
+  test("name and number of parameters of a function", async () => {
+    await pass("const curry = (g) => { const more = (...a) => (a.length >= g.length ? g(...a) : (...b) => more(...a, ...b)); return more; }; const add = () => function plus(a, b) {}; const odd = () => class { static name = {}; static length = 5n; };", [
+      "assert.equal(curry((a, b, c) => a + b + c)(1)(2)(3), 6);",
+      "assert.equal(add().name, 'plus'); assert.equal(add().length, 2); assert.equal(typeof odd(), 'function');",
+    ]);
+  });
+
   test("cycles, holes, null prototypes, matches, boxes, buffers, iterators", async () => {
     await pass("const f = (x) => x(); const cycle = () => { const a = { list: [] }; a.list.push(a); return a; }; const match = (s) => s.match(/(?<first>.)b/); const groups = (l) => Object.groupBy(l, (x) => (x % 2 ? 'odd' : 'even')); const holes = () => [, 1]; const lazy = () => [1, 2, 3].values().map((x) => x * 2); async function* stream() { yield 1; yield 2; } function* two() { const x = yield 1; yield x; } const box = () => new String('x'); const bytes = () => new Uint8Array([1]).buffer;", [
       "const a = cycle(); assert.strictEqual(a.list[0], a);",

@@ -86,7 +86,7 @@ const INSPECTOR = `(() => {
   const module = { exports: {} };
   (function (module, exports, globalThis) {${readFileSync(createRequire(import.meta.url).resolve("node-inspect-extracted"), "utf8")}\n})(module, module.exports, { __proto__: globalThis, Atomics: {} });
   const { inspect, format } = module.exports;
-  return { inspect: (value) => inspect(value), format };
+  return { inspect: (...args) => inspect(...args), format };
 })`;
 
 function snapshot(code: string, calls: string): Snapshot {

@@ -21,7 +21,7 @@ export function installConsole({ format, inspect }: Inspector, write: (stream: "
     info: out,
     debug: out,
     table: out,
-    dir: (value: unknown) => out(inspect(value)),
+    dir: (value: unknown, options?: object) => out(options === undefined ? inspect(value) : inspect(value, { customInspect: false, ...options })),
     error: err,
     warn: err,
     trace: (...values: unknown[]) => err("Trace:", ...values),

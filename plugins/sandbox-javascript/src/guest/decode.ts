@@ -14,7 +14,7 @@ export interface Decoded {
 export type Decode = (message: unknown, handles: Handles | undefined, objects: object[]) => Decoded;
 
 export function makeDecoder(): Decode {
-  type Tagged = { readonly $?: unknown; readonly k?: unknown; readonly v?: unknown; readonly n?: unknown; readonly o?: unknown; readonly h?: unknown; readonly i?: unknown };
+  type Tagged = { readonly $?: unknown; readonly k?: unknown; readonly v?: unknown; readonly n?: unknown; readonly l?: unknown; readonly o?: unknown; readonly h?: unknown; readonly i?: unknown };
   interface Scope {
     readonly handles: Handles | undefined;
     readonly objects: readonly object[];
@@ -59,7 +59,7 @@ export function makeDecoder(): Decode {
   /** A part of a container: a primitive, or an object with a tag. */
   function valueOf(tree: unknown, scope: Scope): unknown {
     if (typeof tree !== "object" || tree === null) return tree;
-    const { $: tag, v: content } = tree as Tagged;
+    const { $: tag, v: content, n: name, l: length } = tree as Tagged;
     if (typeof tag === "number") return isInteger(tag) && tag >= 0 && tag < scope.objects.length ? scope.objects[tag] : malformed();
     switch (tag) {
       case "u":
@@ -68,7 +68,7 @@ export function makeDecoder(): Decode {
       case "b":
         return numberOf(tree);
       case "f":
-        return scope.handles?.functionAt(text(content));
+        return scope.handles?.functionAt(text(content), name, length);
       case "p":
         return scope.handles?.promiseAt(text(content));
       case "i":

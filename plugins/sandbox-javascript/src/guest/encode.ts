@@ -3,7 +3,8 @@
 /** Functions, promises and iterators do not leave their isolate. The other side has a handle: the letter of the owner and a number, `s12`. */
 export interface Handles {
   handleOf(value: object): string;
-  functionAt(handle: string): unknown;
+  /** `name` and `length` are those of the function; the other side says them. */
+  functionAt(handle: string, name: unknown, length: unknown): unknown;
   promiseAt(handle: string): unknown;
   iteratorAt(handle: string, isAsync: boolean): unknown;
 }
@@ -73,13 +74,18 @@ export function makeEncoder(): Encode {
         return { $: "b", v: toText(value) };
       case "function":
         if (scope.handles === undefined) throw new TypeErrorClass("a function is not plain data");
-        return { $: "f", v: scope.handles.handleOf(value) };
+        return functionTree(value, scope.handles);
       case "symbol":
         throw new TypeErrorClass("a symbol is not plain data");
       default:
     }
     if (value === null) return null;
     return objectTree(value as object, scope);
+  }
+
+  function functionTree(value: object, handles: Handles): unknown {
+    const { name, length } = value as { readonly name: unknown; readonly length: unknown };
+    return { $: "f", v: handles.handleOf(value), n: typeof name === "string" ? name : "", l: typeof length === "number" ? length : 0 };
   }
 
   function objectTree(value: object, scope: Scope): unknown {

@@ -3,7 +3,8 @@
 /** Text as `console` and a prompt show values. */
 export interface Inspector {
   format(...values: unknown[]): string;
-  inspect(value: unknown): string;
+  /** `options` as those of Node's `util.inspect`. */
+  inspect(value: unknown, ...options: unknown[]): string;
 }
 
 /** Shows values as Node does. Its own way to do so takes a millisecond or two to make: `make` is called for the first value that needs it. */
@@ -44,7 +45,7 @@ export function makeInspector(make: () => Inspector): Inspector {
   }
 
   return {
-    inspect: (value) => plain(value) ?? (typeof value === "string" && isShortAndPlain(value) ? `'${value}'` : inspector().inspect(value)),
+    inspect: (value, ...options) => options.length > 0 ? inspector().inspect(value, ...options) : plain(value) ?? (typeof value === "string" && isShortAndPlain(value) ? `'${value}'` : inspector().inspect(value)),
     format(...values) {
       const [first] = values;
       if (values.length > 1 && typeof first === "string" && apply(includes, first, ["%"])) return inspector().format(...values);

@@ -81,7 +81,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
       known: text,
       handles: {
         handleOf: (value) => known.get(value) ?? handOver(value, call),
-        functionAt: (handle) => other(handle, () => proxy(handle)),
+        functionAt: (handle, name, length) => other(handle, () => shaped(proxy(handle), name, length)),
         iteratorAt: (handle, isAsync) => other(handle, () => iterate(handle, isAsync)),
         promiseAt: (handle) => other(handle, () => new PromiseClass((resolve, reject) => pending.set(handle, { call, resolve, reject }))),
       },
@@ -141,6 +141,13 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     for (const method of ["next", "return", "throw"]) define(method, (...args: unknown[]) => call(method, ...args));
     if (isAsync) define(asyncIterator, () => self);
     return self;
+  }
+
+  /** The same name and number of parameters as the function there: what curries, for one, counts them. */
+  function shaped(made: (...args: unknown[]) => unknown, name: unknown, length: unknown): object {
+    if (typeof name === "string") defineProperty(made, "name", { value: name, configurable: true });
+    if (typeof length === "number") defineProperty(made, "length", { value: length, configurable: true });
+    return made;
   }
 
   function proxy(target: string): (...args: unknown[]) => unknown {

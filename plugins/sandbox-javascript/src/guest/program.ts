@@ -69,37 +69,29 @@ export function installProgram(
     return text;
   }
 
-  /** An emitter of what was known from the beginning: whoever listens hears it soon. */
-  function emitter(): { on(name: string, listener: Listener): unknown; emit(name: string, ...args: unknown[]): boolean } & Record<string, unknown> {
-    const listeners = new Map<string, Listener[]>();
-    const self = {
-      on(name: string, listener: Listener) {
-        listeners.set(name, [...(listeners.get(name) ?? []), listener]);
-        return self;
-      },
-      once: (name: string, listener: Listener) => self.on(name, listener),
-      addListener: (name: string, listener: Listener) => self.on(name, listener),
-      emit(name: string, ...args: unknown[]) {
-        for (const listener of listeners.get(name) ?? []) listener(...args);
-        return listeners.has(name);
-      },
-      removeAllListeners() {
-        listeners.clear();
-        return self;
-      },
-    };
+  interface Emitter {
+    on(name: string, listener: Listener): unknown;
+    emit(name: string, ...args: unknown[]): boolean;
+    listenerCount(name: string): number;
+  }
+
+  /** An emitter of what was known from the beginning; `listened` is called with the name of each event that gets a listener. */
+  function emitter(listened?: (name: unknown) => void): Emitter {
+    const self = new (events() as new () => Emitter)();
+    if (listened !== undefined) self.on("newListener", listened);
     return self;
   }
 
   function makeStdin(): unknown {
-    const stdin = emitter();
-    const { on } = stdin;
     let isFlowing = false;
+    const stdin = emitter((name) => void (name === "data" || name === "readable" || name === "end" ? flow() : undefined));
     const flow = (): unknown => {
       if (!isFlowing) {
         isFlowing = true;
         soon(() => {
-          const text = takeStdin();
+          if (unread !== "") stdin.emit("readable");
+          stdin.emit("readable"); // That it has ended.
+          const text = stdin.listenerCount("data") > 0 ? takeStdin() : "";
           if (text !== "") stdin.emit("data", text);
           stdin.emit("end");
           stdin.emit("close");
@@ -114,14 +106,6 @@ export function installProgram(
       resume: flow,
       pause: () => stdin,
       read: () => takeStdin() || null,
-      on(name: string, listener: Listener) {
-        if (name === "readable") {
-          soon(() => (listener(), listener(), stdin.emit("end")));
-          return stdin;
-        }
-        on(name, listener);
-        return name === "data" || name === "end" ? flow() : stdin;
-      },
       async *[Symbol.asyncIterator]() {
         const text = takeStdin();
         if (text !== "") yield text;
@@ -136,8 +120,7 @@ export function installProgram(
   }
 
   function createInterface(): unknown {
-    const reader = emitter();
-    const { on } = reader;
+    const reader = emitter((name) => void (name === "line" ? soon(pump) : undefined)) as Emitter & { close(): void };
     const waiting: ((line: string) => void)[] = [];
     let rest: string[] | undefined;
     let isClosed = false;
@@ -145,17 +128,13 @@ export function installProgram(
       rest ??= lines();
       const heard = waiting.shift();
       if (isClosed) return;
-      if (rest.length === 0) return (reader["close"] as () => void)();
+      if (rest.length === 0) return reader.close();
       const line = rest.shift() as string;
       if (heard === undefined) reader.emit("line", line);
       else heard(line);
       if (heard === undefined || waiting.length > 0) soon(pump);
     };
     return Object.assign(reader, {
-      on(name: string, listener: Listener) {
-        if (name === "line") soon(pump);
-        return on(name, listener);
-      },
       question(prompt: string, options: unknown, callback: unknown = options) {
         host.write("stdout", String(prompt));
         if (typeof callback !== "function") return new Promise((resolve) => (waiting.push(resolve), soon(pump)));
@@ -245,11 +224,12 @@ export function installProgram(
   });
   function makeUtil(): object {
     const is = (constructor: unknown) => (value: unknown) => value instanceof (constructor as new () => unknown);
+    const inspect = (value: unknown, ...options: unknown[]): string => inspector.inspect(value, ...options);
     return {
-      inspect: inspector.inspect,
+      inspect: Object.assign(inspect, { custom: Symbol.for("nodejs.util.inspect.custom") }),
       format: inspector.format,
       isDeepStrictEqual: (left: unknown, right: unknown) => deepEqual(left, right, "strict"),
-      promisify: (run: Listener) =>
+      promisify: (run: Listener) => run === global["setTimeout"] ? sleep :
         function (this: unknown, ...args: unknown[]) {
           return new Promise((resolve, reject) => Reflect.apply(run, this, [...args, (error: unknown, value: unknown) => (error ? reject(error) : resolve(value))]));
         },
@@ -261,6 +241,8 @@ export function installProgram(
     };
   }
 
+  const sleep = (ms?: number, value?: unknown): Promise<unknown> => new Promise((resolve) => (global["setTimeout"] as Listener)(resolve, ms, value));
+  const events = once(makeEvents);
   const performance = once(() => ({ now: () => Date.now() - started, timeOrigin: started }));
   const assert = once(() => makeAssert(inspector, deepEqual) as { readonly strict: unknown });
   const readline = once(() => ({ createInterface, promises: { createInterface } }));
@@ -273,10 +255,12 @@ export function installProgram(
     readline,
     "readline/promises": () => readline().promises,
     util: once(makeUtil),
-    events: once(makeEvents),
+    events,
+    os: once(() => ({ EOL: "\n", platform: () => "linux" })),
     url: once(() => ({ URL: global["URL"], URLSearchParams: global["URLSearchParams"] })),
     perf_hooks: once(() => ({ performance: performance() })),
     timers: once(() => ({ setTimeout: global["setTimeout"], setInterval: global["setInterval"], setImmediate: soon, clearTimeout: global["clearTimeout"] })),
+    "timers/promises": once(() => ({ setTimeout: sleep, setImmediate: (value?: unknown) => new Promise((resolve) => soon(() => resolve(value))) })),
   };
 
   function builtin(name: string): object | undefined {
