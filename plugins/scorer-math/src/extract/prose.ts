@@ -226,6 +226,7 @@ function inWords(written: string, before: string, after: string, isReference: bo
     return check(skipped, "") ?? { found: true, answer: stripped, isMath: false, source: "text" };
   const statement = isListing ? label : stripped;
   const clause = statement.includes("\\") ? statement : mainClause(statement);
+  const around = stripped.startsWith(clause) ? stripped : clause;
   const number = clause.includes("\\") ? undefined : numberIn(clause);
   const tail = LAST_IS.exec(clause.slice(-600));
   if (tail && !clause.includes("\\")) {
@@ -253,7 +254,7 @@ function inWords(written: string, before: string, after: string, isReference: bo
   }
   if (number)
     return (
-      check(stripped.slice(0, number.index), stripped.slice(number.index + number.text.length)) ?? {
+      check(around.slice(0, number.index), around.slice(number.index + number.text.length)) ?? {
         found: true,
         answer: number.text.trim(),
         isMath: false,

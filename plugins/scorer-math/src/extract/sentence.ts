@@ -88,5 +88,6 @@ export function mainClause(written: string): string {
   const sentence = consequence(written.slice(0, LONGEST_SCAN).replace(REASON, "").replace(ADDITION, ifOnlyNumber)) + written.slice(LONGEST_SCAN);
   const match = SUBORDINATE.exec(sentence.slice(0, LONGEST_SCAN));
   const clause = match ? sentence.slice(0, match.index) : sentence;
-  return match && /\d/.test(clause) && /[a-z]{2}/i.test(clause) ? clause : sentence;
+  // `by doing 25 / 5 = 5 hours of work` gives the result itself.
+  return match && !/^,?\s+(?:by|when|while|after)\b.*=\s*\$?\d/is.test(match[0]) && /\d/.test(clause) && /[a-z]{2}/i.test(clause) ? clause : sentence;
 }
