@@ -46,9 +46,9 @@ def serve(settings: EngineSettings, place: Place, ready_line: TextIO) -> int:
     import transformers
 
     from mrlm_engine.device import choose_device
-    from mrlm_engine.distributed.peers import find_peers
     from mrlm_engine.distributed.process_group import join_process_group, leave_process_group
     from mrlm_engine.lifetime import end_of_life
+    from mrlm_engine.service.find_rank_samplers import find_peers
     from mrlm_engine.service.run import follow_leader, serve_clients
     from mrlm_engine.service.state import EngineState
 

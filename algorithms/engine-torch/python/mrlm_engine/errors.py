@@ -6,10 +6,6 @@ from typing import Any
 
 import grpc
 
-from mrlm_engine.gen.mrlm.common.v1 import error_pb2
-
-ERROR_METADATA_KEY = "mrlm-error-bin"
-
 _INVALID = grpc.StatusCode.INVALID_ARGUMENT
 _PRECONDITION = grpc.StatusCode.FAILED_PRECONDITION
 
@@ -59,16 +55,6 @@ class EngineError(Exception):
     def on_rank(self, rank: int) -> EngineError:
         """The same error, with the rank that it is of."""
         return _restore(self.code, f"Rank {rank}: {self.message}", self.hint, self.retryable, self.retry_delay_ms)
-
-    def detail(self) -> bytes:
-        """The serialised ErrorDetail for the trailing metadata."""
-        return error_pb2.ErrorDetail(
-            code=self.code,
-            message=self.message,
-            hint=self.hint,
-            retryable=self.retryable,
-            retry_delay_ms=self.retry_delay_ms,
-        ).SerializeToString()
 
 
 def _restore(code: str, message: str, hint: str, retryable: bool, retry_delay_ms: int) -> EngineError:

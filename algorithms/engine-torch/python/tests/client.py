@@ -11,10 +11,10 @@ import grpc
 import numpy as np
 from numpy.typing import NDArray
 
-from mrlm_engine.errors import ERROR_METADATA_KEY
 from mrlm_engine.gen.mrlm.common.v1 import error_pb2
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2_grpc
+from mrlm_engine.service.codec.errors import ERROR_METADATA_KEY
 
 Array = NDArray[np.float32]
 Outputs = dict[str, Array]

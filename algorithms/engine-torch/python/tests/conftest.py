@@ -13,10 +13,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import pytest
 import torch
 from running import RunningEngine
-from tiny import QWEN2, create_request
+from tiny import QWEN2, create_model, create_request
 
 from mrlm_engine.device import choose_device
-from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 
 

@@ -13,11 +13,11 @@ from client import Array, EngineCallError, Outputs, group
 from rounding import tolerance
 from running import RunningEngine
 from safetensors.torch import load_file, save_file
-from tiny import GPT2, LLAMA, QWEN2, create_request
+from tiny import GPT2, LLAMA, QWEN2, create_model, create_request
 from transformers import AutoModelForCausalLM
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.lora import ADAPTER, adapter_layers, delta_weight
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.weights import inference_weights

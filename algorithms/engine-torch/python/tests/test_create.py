@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import torch
-from tiny import GPT2, QWEN2, create_request
+from tiny import GPT2, QWEN2, create_model, create_request
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.memory.shape import model_shape
-from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.info import model_info
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.weights import inference_weights

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mrlm_engine.errors import ERROR_STATUS, EngineError
 from mrlm_engine.gen.mrlm.common.v1 import error_pb2
+from mrlm_engine.service.codec.errors import error_detail
 
 CATALOGUE = Path(__file__).resolve().parents[4] / "core/spec/src/errors/codes.ts"
 # Raised before a client of ours would ever get so far.
@@ -20,6 +21,6 @@ def test_every_code_is_in_the_catalogue() -> None:
 
 def test_detail_carries_everything() -> None:
     error = EngineError("OUT_OF_MEMORY", "What happened.", "What to do.", retryable=True, retry_delay_ms=7)
-    detail = error_pb2.ErrorDetail.FromString(error.detail())
+    detail = error_pb2.ErrorDetail.FromString(error_detail(error))
     assert (detail.code, detail.message, detail.hint) == ("OUT_OF_MEMORY", "What happened.", "What to do.")
     assert (detail.retryable, detail.retry_delay_ms) == (True, 7)

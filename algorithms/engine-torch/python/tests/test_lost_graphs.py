@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 from autograd import accumulated
-from client import Array, Outputs, decode, group
+from client import group
 from running import RunningEngine
 
+from mrlm_engine.batching.unit import Floats, UnitGradients
 from mrlm_engine.distributed.ranks import SoleRank
 from mrlm_engine.errors import EngineError
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.outputs.selection import Selection, UnitOutputs
 from mrlm_engine.service.receive import decode_units
 from mrlm_engine.training.learner import Learner
-from mrlm_engine.training.passes import Pass
+from mrlm_engine.training.passes import ClientGradients, Event, GraphLost, MicroBatchOutputs, Pass
 from mrlm_engine.training.reader import StreamEnded
 from mrlm_engine.training.run_pass import GraphLimits, PassRunner
 
@@ -25,8 +25,10 @@ UNITS = [group([3, 4, 5 + i], [[6 + i, 7, 8], [8, 9, 10 + i], [11 + i]]) for i i
 SELECTION = Selection(logprob=True, entropy=False, value=False, final_value=False)
 
 
-def loss(_: int, outputs: Outputs) -> dict[str, Array]:
-    return {"logprob": -np.exp(0.5 * outputs["logprob"])}
+def loss(outputs: UnitOutputs) -> Floats:
+    assert outputs.logprob is not None
+    gradient: Floats = -np.exp(0.5 * outputs.logprob)
+    return gradient
 
 
 class Client:
@@ -36,32 +38,28 @@ class Client:
         self._random = random.Random(seed)
         self._losses = losses
         self._ordered = ordered
-        self._open: dict[int, pb.ForwardBackwardRequest] = {}
+        self._open: dict[int, list[ClientGradients]] = {}
         # Answers that were on their way when the graph was dropped: they come before or after its outputs come again.
         self.lost: list[int] = []
 
-    def see(self, event: pb.ForwardBackwardResponse) -> None:
-        if event.HasField("graph_lost"):
-            self.lost.append(event.graph_lost.micro_batch)
+    def see(self, event: Event) -> None:
+        if isinstance(event, GraphLost):
+            self.lost.append(event.number)
             if self._random.random() < 0.5:
-                self._open.pop(event.graph_lost.micro_batch)
+                self._open.pop(event.number)
             return
-        message = event.micro_batch
-        gradients = [
-            pb.UnitGradients(logprob=loss(i, decode(unit))["logprob"].tobytes())
-            for i, unit in zip(message.unit_indices, message.units, strict=True)
-        ]
-        answer = pb.MicroBatchGradients(micro_batch=message.micro_batch, units=gradients)
-        self._open[message.micro_batch] = pb.ForwardBackwardRequest(gradients=[answer])
+        assert isinstance(event, MicroBatchOutputs)
+        gradients = [UnitGradients(logprob=loss(unit)) for unit in event.units]
+        self._open[event.number] = [ClientGradients(event.number, lambda units: gradients)]
 
-    def next(self, timeout: float | None = None) -> pb.ForwardBackwardRequest | None:
+    def next(self, timeout: float | None = None) -> list[ClientGradients] | None:
         if not self._open or (self._losses and self._random.random() < 0.5):
             self._losses -= 1
             return None
         number = min(self._open) if self._ordered else self._random.choice(sorted(self._open))
         return self._open.pop(number)
 
-    def waiting(self) -> pb.ForwardBackwardRequest | None:
+    def waiting(self) -> list[ClientGradients] | None:
         return None if self._ordered or not self._open or self._random.random() < 0.6 else self.next()
 
 
@@ -118,7 +116,7 @@ def test_m12_the_order_of_these_sums_shows_in_their_bits(engine: RunningEngine, 
 
 def test_a_stream_that_ends_early_is_the_client_s_fault(engine: RunningEngine, learner: Learner) -> None:
     class Gone(Client):
-        def waiting(self) -> pb.ForwardBackwardRequest | None:
+        def waiting(self) -> list[ClientGradients] | None:
             raise StreamEnded
 
     with pytest.raises(EngineError) as caught:

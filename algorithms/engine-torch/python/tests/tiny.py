@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mrlm_engine import models
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.models.placement import Placement
+from mrlm_engine.service.codec.models import model_request
 
 QWEN2: dict[str, Any] = {
     "model_type": "qwen2",
@@ -42,3 +46,8 @@ def create_request(model_id: str, config_json: str, **fields: Any) -> pb.CreateM
     seed = fields.pop("seed", 0)
     source = pb.RandomSource(config_json=config_json, seed=seed)
     return pb.CreateModelRequest(model_id=model_id, random=source, **fields)
+
+
+def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, placement: Placement) -> HeldModel:
+    """The model of a CreateModel call."""
+    return models.create_model(model_request(request), registry, placement)

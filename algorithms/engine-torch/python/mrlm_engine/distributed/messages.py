@@ -7,14 +7,9 @@ sign their messages with a key that only they have, and read none without a vali
 from __future__ import annotations
 
 import hmac
-import io
 import os
 import pickle
 from typing import Any
-
-from google.protobuf.message import Message
-
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 
 # Hexadecimal key of the ranks of one machine, from the launcher. Only the same user can read a process's environment.
 KEY = "MRLM_RANKS_KEY"
@@ -25,21 +20,9 @@ class ForgedMessage(Exception):  # noqa: N818 - a fact about the message
     """A message does not carry the signature of a rank of this engine."""
 
 
-class _Pickler(pickle.Pickler):
-    """Classes of generated messages name a module that cannot be imported, so they travel in their own form."""
-
-    def reducer_override(self, value: Any) -> Any:
-        """How a message of engine.proto is made again."""
-        if isinstance(value, Message):
-            return _message, (type(value).__name__, value.SerializeToString())
-        return NotImplemented
-
-
 def encode(message: object) -> bytes:
-    """Any object: functions by name, messages of engine.proto, arrays, dataclasses."""
-    file = io.BytesIO()
-    _Pickler(file, protocol=pickle.HIGHEST_PROTOCOL).dump(message)
-    data = file.getvalue()
+    """Any object: functions by name, arrays, dataclasses."""
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     return _signature(data) + data
 
 
@@ -55,8 +38,3 @@ def decode(data: bytes | memoryview) -> Any:
 def _signature(data: bytes | memoryview) -> bytes:
     key = os.environ.get(KEY)
     return b"" if key is None else hmac.digest(bytes.fromhex(key), data, _DIGEST)
-
-
-def _message(name: str, data: bytes) -> Message:
-    found: Message = getattr(pb, name).FromString(data)
-    return found

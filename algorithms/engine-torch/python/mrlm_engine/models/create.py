@@ -12,7 +12,6 @@ from safetensors.torch import load_file
 from mrlm_engine.device import choose_dtype
 from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.errors import EngineError
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.attention import settle_attention
 from mrlm_engine.models.from_config import random_module
 from mrlm_engine.models.from_directory import check_directory, load_module
@@ -22,42 +21,45 @@ from mrlm_engine.models.lora_settings import lora_settings
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.rebuild import empty_module, named_tensors
 from mrlm_engine.models.registry import ModelRegistry
+from mrlm_engine.models.request import AdapterOff, CopyOf, FromDirectory, FromRandom, ModelRequest, Role
 from mrlm_engine.models.tokenizer_files import check_tokenizer_files, read_tokenizer_files
 from mrlm_engine.models.value_head import ValueHead
 
 VALUE_HEAD_FILE = "value_head.safetensors"
 
 
-def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, placement: Placement) -> HeldModel:
+def create_model(request: ModelRequest, registry: ModelRegistry, placement: Placement) -> HeldModel:
     """Makes the model and adds it to `registry`. Everything is checked before anything is made."""
     registry.check_new(request.model_id)
-    source = request.WhichOneof("source")
+    source = request.source
     if source is None:
         raise EngineError(
             "MESSAGE_INVALID",
             f"CreateModel for '{request.model_id}' names no source.",
             "Set one of: directory, random, copy_of, adapter_off.",
         )
-    if source == "adapter_off":
-        held = _adapter_off(request, registry)
-    elif source == "copy_of":
-        held = _copy(request, registry.get(request.copy_of))
+    if isinstance(source, AdapterOff):
+        held = _adapter_off(request, registry.get(source.model_id))
+    elif isinstance(source, CopyOf):
+        held = _copy(request, registry.get(source.model_id))
     else:
         held = _from_weights(request, source, choose_dtype(request.dtype, placement.device), placement)
     registry.add(held)
     return held
 
 
-def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtype, placement: Placement) -> HeldModel:
+def _from_weights(
+    request: ModelRequest, source: FromDirectory | FromRandom, dtype: torch.dtype, placement: Placement
+) -> HeldModel:
     device = placement.build_device
     lora, saved = lora_settings(request)
-    if source == "directory":
-        path = check_directory(request.directory)
+    if isinstance(source, FromDirectory):
+        path = check_directory(source.path)
         module = load_module(path, dtype)
         tokenizer_files = read_tokenizer_files(path)
     else:
-        tokenizer_files = check_tokenizer_files(dict(request.random.tokenizer_files))
-        module = random_module(request.random.config_json, request.random.seed, dtype)
+        tokenizer_files = check_tokenizer_files(dict(source.tokenizer_files))
+        module = random_module(source.config_json, source.seed, dtype)
     if saved is not None:
         saved.check_fits(module)
     if lora is not None:
@@ -79,11 +81,11 @@ def _from_weights(request: pb.CreateModelRequest, source: str, dtype: torch.dtyp
         lora=lora,
         mesh=placement.mesh,
     )
-    if request.value_head or request.role in (pb.ROLE_CRITIC, pb.ROLE_REWARD):
+    if request.value_head or request.role in (Role.CRITIC, Role.REWARD):
         held.value_head = ValueHead(int(module.config.hidden_size), device)
         held.value_head.requires_grad_(request.trainable)
-        if source == "directory":
-            _load_value_head(held, request.directory)
+        if isinstance(source, FromDirectory):
+            _load_value_head(held, source.path)
     return held
 
 
@@ -97,9 +99,9 @@ def prepare_module(module: Any, device: torch.device, *, trainable: bool, has_ad
     return module
 
 
-def _copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
+def _copy(request: ModelRequest, original: HeldModel) -> HeldModel:
     """Another model's present weights; a trainable copy learns what the original learns: all, or its adapter."""
-    if request.HasField("lora"):
+    if request.lora is not None:
         raise EngineError(
             "OPTIONS_INVALID",
             f"'{request.model_id}' is a copy of '{original.model_id}' and was asked for with an adapter of its own.",
@@ -126,7 +128,7 @@ def _copy(request: pb.CreateModelRequest, original: HeldModel) -> HeldModel:
     if request.trainable:
         for name, parameter in module.named_parameters():
             parameter.requires_grad_(original.lora is None or is_factor(name))
-        if value_head is None and (request.value_head or request.role == pb.ROLE_CRITIC):
+        if value_head is None and (request.value_head or request.role == Role.CRITIC):
             value_head = ValueHead(int(module.config.hidden_size), module.device)
     if value_head is not None:
         value_head.requires_grad_(request.trainable)
@@ -163,8 +165,7 @@ def _copy_of_module(original: HeldModel) -> Any:
     return module
 
 
-def _adapter_off(request: pb.CreateModelRequest, registry: ModelRegistry) -> HeldModel:
-    base = registry.get(request.adapter_off)
+def _adapter_off(request: ModelRequest, base: HeldModel) -> HeldModel:
     if base.lora is None:
         raise EngineError(
             "LORA_UNAVAILABLE",

@@ -1,18 +1,39 @@
-"""What a client is told about a model."""
+"""The description of a model for clients."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mrlm_engine.device import dtype_name
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.held import HeldModel
 
 
-def model_info(held: HeldModel) -> pb.ModelInfo:
-    """The wire description of a model; tied weights are counted once."""
+@dataclass(frozen=True)
+class ModelInfo:
+    """Sizes, settings and counters; the fields are those of engine.proto's ModelInfo."""
+
+    model_id: str
+    role: int
+    architecture: str
+    parameters: int
+    trainable_parameters: int
+    vocab_size: int
+    max_positions: int
+    eos_token_ids: list[int]
+    pad_token_id: int
+    dtype: str
+    step: int
+    version: int
+    has_value_head: bool
+    config_json: str
+
+
+def model_info(held: HeldModel) -> ModelInfo:
+    """Describes a model; tied weights are counted once."""
     sizes = [(parameter.numel(), parameter.requires_grad) for _, parameter in held.named_parameters()]
-    return pb.ModelInfo(
+    return ModelInfo(
         model_id=held.model_id,
-        role=pb.Role.Name(held.role),
+        role=held.role,
         architecture=held.config.model_type,
         parameters=sum(n for n, _ in sizes),
         trainable_parameters=sum(n for n, grad in sizes if grad and held.trainable),

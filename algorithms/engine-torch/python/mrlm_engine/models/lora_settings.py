@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from mrlm_engine.errors import EngineError
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.models.request import LoraRequest, ModelRequest
 from mrlm_engine.models.saved_adapter import SavedAdapter, read_adapter
 
 
-def lora_settings(request: pb.CreateModelRequest) -> tuple[dict[str, Any] | None, SavedAdapter | None]:
+def lora_settings(request: ModelRequest) -> tuple[dict[str, Any] | None, SavedAdapter | None]:
     """Settings for `inject_adapter`, and the adapter to continue from; None where there is none."""
-    if not request.HasField("lora"):
-        return None, None
     lora = request.lora
+    if lora is None:
+        return None, None
     if lora.dropout != 0.0:
         raise EngineError(
             "OPTIONS_INVALID",
@@ -37,7 +37,7 @@ def lora_settings(request: pb.CreateModelRequest) -> tuple[dict[str, Any] | None
     return settings, None
 
 
-def _of_saved(lora: pb.Lora, saved: SavedAdapter) -> dict[str, Any]:
+def _of_saved(lora: LoraRequest, saved: SavedAdapter) -> dict[str, Any]:
     """The saved adapter's settings; those that the request names too must be equal."""
     layers = sorted(saved.factors)
     faults = [

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import torch
 
+from mrlm_engine.batching.unit import Floats
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -31,6 +33,17 @@ class OutputTensors:
     entropy: torch.Tensor | None
     value: torch.Tensor | None
     final_value: torch.Tensor | None
+
+
+@dataclass(frozen=True)
+class UnitOutputs:
+    """Outputs of one unit on the host, float32: logprob, entropy and value [outputs], final_value [sequences]; None for
+    what was not asked for, or not computed."""
+
+    logprob: Floats | None = None
+    entropy: Floats | None = None
+    value: Floats | None = None
+    final_value: Floats | None = None
 
 
 @dataclass(frozen=True)

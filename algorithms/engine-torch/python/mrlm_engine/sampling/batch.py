@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.sampling.decoder import Decoder, PromptGroup
 from mrlm_engine.sampling.draw_plan import DrawPlan
 from mrlm_engine.sampling.row_moves import RowMoves
 from mrlm_engine.sampling.row_table import RowTable
-from mrlm_engine.sampling.sequence import SampledSequence
+from mrlm_engine.sampling.sequence import SampledSequence, StopReason
 from mrlm_engine.sampling.uniform_block import UniformBlock
 from mrlm_engine.transfer import HostCopy, packed, unpacked
 
@@ -28,7 +27,7 @@ class Ended(NamedTuple):
     """A sequence that has left the batch, and why; `error` is (code, message)."""
 
     sequence: SampledSequence
-    reason: pb.StopReason
+    reason: StopReason
     error: tuple[str, str] = ("", "")
 
 
@@ -91,9 +90,9 @@ class Batch:
             self._decoder.scrub(np.flatnonzero(bad))
             self._rows.drop_last(bad)
         return [
-            Ended(sequence, pb.STOP_REASON_ERROR, NOT_FINITE)
+            Ended(sequence, StopReason.ERROR, NOT_FINITE)
             if bad[row]
-            else Ended(sequence, pb.STOP_REASON_STOP if stopped[row] else pb.STOP_REASON_LENGTH)
+            else Ended(sequence, StopReason.STOP if stopped[row] else StopReason.LENGTH)
             for row, sequence in self.remove(leaving, version)
         ]
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.sampling.row_moves import RowMoves
-from mrlm_engine.sampling.sequence import SampledSequence
+from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens
 
 _TOKEN_BLOCK = 64
 
@@ -79,14 +78,15 @@ class RowTable:
         stopped = (last[:, None] == self._stops).any(1) & ~bad
         return bad, stopped, (self.counts >= self._limits) & ~stopped & ~bad
 
-    def streamed(self) -> Iterator[tuple[SampledSequence, pb.SampleTokens]]:
+    def streamed(self) -> Iterator[tuple[SampledSequence, SampledTokens]]:
         """After `append`: the last token of each row whose client wants tokens as they come."""
         for row in np.flatnonzero(self._streams):
             sequence, column = self.sequences[row], self.new[row] - 1
-            token, logprob = self._tokens[row, column], self._logprobs[row, column]
-            if np.isfinite(logprob):
-                message = pb.SampleTokens(id=sequence.id, token_ids=token.tobytes(), logprobs=logprob.tobytes())
-                yield sequence, message
+            if np.isfinite(self._logprobs[row, column]):
+                last = slice(column, column + 1)
+                # Copies: a later step writes into the buffers.
+                tokens, logprobs = self._tokens[row, last].copy(), self._logprobs[row, last].copy()
+                yield sequence, SampledTokens(sequence.id, tokens, logprobs)
 
     def drop_last(self, rows: npt.NDArray[np.bool_]) -> None:
         """Takes back the last token of `rows`, bool [rows]."""

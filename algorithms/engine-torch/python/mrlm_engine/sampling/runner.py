@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.sampling.batch import Batch
 from mrlm_engine.sampling.decoder import Decoder
-from mrlm_engine.sampling.sequence import SampledSequence
+from mrlm_engine.sampling.sequence import SampledSequence, StopReason
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Runner:
         if sequence in self._batch.sequences:
             self._batch.flush(sequence, version)
         sequence.cancelled = True
-        sequence.deliver(sequence.finish(pb.STOP_REASON_CANCELLED))
+        sequence.deliver(sequence.finish(StopReason.CANCELLED))
         if leave or all(s.cancelled for s in self._order):
             self._drop([s for s in self._order if s.cancelled], version)
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from mrlm_engine.errors import EngineError
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models import HeldModel
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder
 from mrlm_engine.sampling.limits import limits_beside
-from mrlm_engine.sampling.remote import Peer, RemoteTaker
 from mrlm_engine.sampling.runner import Runner, RunnerLimits
 from mrlm_engine.sampling.split import SplitTaker
-from mrlm_engine.sampling.stream import SampleStream, SequenceTaker
+from mrlm_engine.sampling.taker import SequenceTaker
 from mrlm_engine.sampling.worker import Worker
 
 
@@ -33,30 +30,45 @@ class PublishResult:
 
 
 class Sampler:
-    """Streams of sequences in, tokens and finishes out (engine.proto's Sample), for one model.
+    """Sequences in, tokens and finishes out, for one model.
 
-    The weights are a copy that changes only with `publish`. In deterministic mode a wave (what a stream added before a
-    barrier) runs by itself, so equal submissions give equal bits; otherwise sequences of all streams share one batch,
+    The weights are a copy that changes only with `publish`. In deterministic mode a wave (what is submitted
+    together) runs by itself, so equal submissions give equal bits; otherwise all sequences share one batch,
     which they join and leave at any step.
     """
 
     def __init__(
-        self, held: HeldModel, deterministic: bool, limits: RunnerLimits | None = None, peers: Sequence[Peer] = ()
+        self,
+        held: HeldModel,
+        deterministic: bool,
+        limits: RunnerLimits | None = None,
+        others: Sequence[SequenceTaker] = (),
     ) -> None:
         """Copies the present weights. Memory of running sequences stays within `limits`.
 
-        Sequences are divided between this sampler and those of `peers`, which have the same weights.
+        Sequences are divided between this sampler and the `others`, which have the same weights; they are closed with
+        this one.
         """
         self._held = held
-        self._deterministic = deterministic
+        self.deterministic = deterministic
         with held.lock:
             self._decoder = choose_decoder(held, inference_weights(held))
         runner = Runner(self._decoder, held.device, held.max_positions, limits or limits_beside(held))
         self._worker = Worker(runner, waves=deterministic, version=held.version)
-        self._remote = [RemoteTaker(peer, held.model_id) for peer in peers]
-        self._taker: SequenceTaker = self._worker
-        if self._remote:
-            self._taker = SplitTaker([self._worker, *self._remote], waves=deterministic)
+        # Where sequences are submitted.
+        self.taker: SequenceTaker = self._worker
+        if others:
+            self.taker = SplitTaker([self._worker, *others], waves=deterministic)
+
+    @property
+    def vocab(self) -> int:
+        """Token ids are below this."""
+        return self._decoder.vocab
+
+    @property
+    def max_positions(self) -> int:
+        """Longest sequence in tokens; 0 where there is no limit."""
+        return self._held.max_positions
 
     def publish(self) -> PublishResult:
         """Takes over the trainer's weights under the next version.
@@ -82,20 +94,6 @@ class Sampler:
             self._worker.version = held.version
         return PublishResult(held.version, found, time.perf_counter() - started)
 
-    def handle(self, requests: Iterable[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
-        """Serves one Sample call. `context` is gRPC's; when its client goes, everything of the call is freed."""
-        stream = SampleStream(
-            self._taker,
-            vocab=self._decoder.vocab,
-            max_positions=self._held.max_positions,
-            waves=self._deterministic,
-        )
-        if not context.add_callback(stream.abandon):
-            return
-        yield from stream.run(requests)
-
     def close(self) -> None:
         """Ends sampling; sequences that have not ended are answered as cancelled."""
-        for remote in self._remote:
-            remote.close()
-        self._worker.close()
+        self.taker.close()

@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+
+class StopReason(enum.IntEnum):
+    """Why a sequence has ended, numbered as in engine.proto."""
+
+    STOP = 1
+    LENGTH = 2
+    CANCELLED = 3
+    ERROR = 4
+
+
+@dataclass(frozen=True)
+class SampledTokens:
+    """A piece of a sequence: tokens [n] and their log-probabilities [n]."""
+
+    id: int
+    tokens: npt.NDArray[np.int32]
+    logprobs: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class SampleFinish:
+    """The end of a sequence, with all of its tokens [n] and log-probabilities [n]."""
+
+    id: int
+    reason: StopReason
+    tokens: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    logprobs: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    # Whether tokens were drawn from a part of the vocabulary.
+    truncated_support: bool = False
+    # Runs of (weight version, tokens sampled with it).
+    versions: list[tuple[int, int]] = field(default_factory=list)
+    # (code, message); empty without an error.
+    error: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -41,7 +74,7 @@ class SampledSequence:
     settings: SamplingSettings
     key: int
     # Called by the sampler's thread with each piece of the result; the last one is a SampleFinish.
-    deliver: Callable[[pb.SampleTokens | pb.SampleFinish], None]
+    deliver: Callable[[SampledTokens | SampleFinish], None]
     stream_tokens: bool = False
     # Answered already because it was cancelled; what is still computed of it reaches nobody.
     cancelled: bool = False
@@ -67,15 +100,14 @@ class SampledSequence:
         else:
             self.versions.append((version, len(tokens)))
 
-    def finish(self, reason: pb.StopReason, error: tuple[str, str] = ("", "")) -> pb.SampleFinish:
+    def finish(self, reason: StopReason, error: tuple[str, str] = ("", "")) -> SampleFinish:
         """The answer for a sequence that has ended; `error` is (code, message)."""
-        return pb.SampleFinish(
-            id=self.id,
-            reason=reason,
-            token_ids=self.tokens.astype("<i4").tobytes(),
-            logprobs=self.logprobs.astype("<f4").tobytes(),
+        return SampleFinish(
+            self.id,
+            reason,
+            self.tokens,
+            self.logprobs,
             truncated_support=self.settings.truncates and len(self.tokens) > 0,
-            versions=[pb.VersionRun(version=version, count=count) for version, count in self.versions],
-            error_code=error[0],
-            error_message=error[1],
+            versions=list(self.versions),
+            error=error,
         )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.sampling.sequence import SampledSequence
-from mrlm_engine.sampling.stream import SequenceTaker
+from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens, SampleFinish
+from mrlm_engine.sampling.taker import SequenceTaker
 
 
 def split_wave(wave: Sequence[SampledSequence], loads: Sequence[int]) -> list[list[SampledSequence]]:
@@ -68,12 +67,17 @@ class SplitTaker:
             if mine:
                 taker.cancel(mine)
 
+    def close(self) -> None:
+        """Ends sampling on every rank, the other ranks first."""
+        for taker in reversed(self._takers):
+            taker.close()
+
     def _watch(self, sequence: SampledSequence) -> None:
         """Forgets a sequence when it is answered."""
         deliver = sequence.deliver
 
-        def delivered(result: pb.SampleTokens | pb.SampleFinish) -> None:
-            if isinstance(result, pb.SampleFinish):
+        def delivered(result: SampledTokens | SampleFinish) -> None:
+            if isinstance(result, SampleFinish):
                 with self._lock:
                     rank = self._rank_of.pop(sequence, None)
                     if rank is not None:

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 import torch
 
 from mrlm_engine.compute_clock import COMPUTE_CLOCK
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.memory.exhausted import first_line, is_out_of_memory
 from mrlm_engine.sampling.runner import Runner
-from mrlm_engine.sampling.sequence import SampledSequence
+from mrlm_engine.sampling.sequence import SampledSequence, StopReason
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +74,7 @@ class Worker:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join()
-        self._fail([*self._runner.abort(), *(s for wave in self._arrived for s in wave)], pb.STOP_REASON_CANCELLED)
+        self._fail([*self._runner.abort(), *(s for wave in self._arrived for s in wave)], StopReason.CANCELLED)
 
     def _run(self) -> None:
         while self._wait_for_work():
@@ -88,7 +87,7 @@ class Worker:
                             break
                 except Exception as error:
                     _log.exception("sampling failed")
-                    self._fail(self._runner.abort(), pb.STOP_REASON_ERROR, error)
+                    self._fail(self._runner.abort(), StopReason.ERROR, error)
 
     def _wait_for_work(self) -> bool:
         with self._changed:
@@ -114,7 +113,7 @@ class Worker:
                 self._runner.cancel(sequence, self.version, leave=not self._waves)
         return self._runner.busy
 
-    def _fail(self, sequences: list[SampledSequence], reason: pb.StopReason, error: Exception | None = None) -> None:
+    def _fail(self, sequences: list[SampledSequence], reason: StopReason, error: Exception | None = None) -> None:
         for sequence in sequences:
             sequence.deliver(sequence.finish(reason, ("", "") if error is None else _describe(error)))
 

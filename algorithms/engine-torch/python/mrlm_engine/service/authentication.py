@@ -8,7 +8,8 @@ from typing import Any
 
 import grpc
 
-from mrlm_engine.errors import ERROR_METADATA_KEY, EngineError
+from mrlm_engine.errors import EngineError
+from mrlm_engine.service.codec.errors import ERROR_METADATA_KEY, error_detail
 
 
 class TokenInterceptor(grpc.ServerInterceptor):
@@ -28,5 +29,5 @@ class TokenInterceptor(grpc.ServerInterceptor):
 
 def _refuse(request: Any, context: Any) -> None:
     error = EngineError("UNAUTHENTICATED", "The call carries no valid token.", "Send `authorization: Bearer TOKEN`.")
-    context.set_trailing_metadata(((ERROR_METADATA_KEY, error.detail()),))
+    context.set_trailing_metadata(((ERROR_METADATA_KEY, error_detail(error)),))
     context.abort(error.status, error.message)

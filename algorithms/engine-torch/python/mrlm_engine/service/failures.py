@@ -9,8 +9,9 @@ from typing import Any, NoReturn, TypeVar
 
 import grpc
 
-from mrlm_engine.errors import ERROR_METADATA_KEY, EngineError
+from mrlm_engine.errors import EngineError
 from mrlm_engine.memory.exhausted import HINT, first_line, is_out_of_memory, out_of_memory
+from mrlm_engine.service.codec.errors import ERROR_METADATA_KEY, error_detail
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -30,7 +31,7 @@ def abort(context: Any, cause: BaseException) -> NoReturn:
             f"The engine failed: {type(cause).__name__}: {first_line(cause)}.",
             "The engine's log holds the stack.",
         )
-    context.set_trailing_metadata(((ERROR_METADATA_KEY, error.detail()),))
+    context.set_trailing_metadata(((ERROR_METADATA_KEY, error_detail(error)),))
     context.abort(error.status, error.message)
     raise AssertionError("context.abort raises")
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.outputs.selection import Selection, UnitOutputs
+from mrlm_engine.service.codec.outputs import outputs_message
 from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training import rank_work
@@ -35,9 +36,9 @@ def forward(state: EngineState, requests: Iterator[pb.ForwardRequest]) -> Iterat
 
 def evaluate(
     state: EngineState, learner: Learner, units: list[TokenUnit], selection: Selection
-) -> list[pb.UnitOutputs]:
+) -> list[UnitOutputs]:
     """Outputs of `units`, in order. Where memory runs out, all of them under a smaller budget."""
-    outputs: dict[int, pb.UnitOutputs] = {}
+    outputs: dict[int, UnitOutputs] = {}
     model_id = learner.held.model_id
     todo = deque(learner.plan(units, selection.final_value, state.ranks.size))
     while todo:
@@ -58,11 +59,13 @@ def evaluate(
     return [outputs[i] for i in range(len(units))]
 
 
-def respond(outputs: list[pb.UnitOutputs]) -> Iterator[pb.ForwardResponse]:
+def respond(outputs: list[UnitOutputs]) -> Iterator[pb.ForwardResponse]:
     """Responses of bounded size, units in order."""
+    messages: list[pb.UnitOutputs] = []
     start = size = 0
     for i, unit in enumerate(outputs):
-        size += unit.ByteSize()
+        messages.append(outputs_message(unit))
+        size += messages[-1].ByteSize()
         if size >= RESPONSE_BYTES or i == len(outputs) - 1:
-            yield pb.ForwardResponse(first_unit=start, units=outputs[start : i + 1])
-            start, size = i + 1, 0
+            yield pb.ForwardResponse(first_unit=start, units=messages)
+            messages, start, size = [], i + 1, 0

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.service.calls import CallSlot
+from mrlm_engine.service.codec.outputs import event_message, gradients_of
 from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training import rank_work
@@ -55,9 +56,10 @@ def _attempt(
         slot.progress = work
     work.running = True
     try:
-        yield from PassRunner(learner, state.ranks, work, StreamReader(requests), state.limits).run()
+        answers = StreamReader(gradients_of(requests, learner.held))
+        yield from map(event_message, PassRunner(learner, state.ranks, work, answers, state.limits).run())
         state.passes.commit(model_id)
-        slot.answer = work.answer()
+        slot.answer = [event_message(event) for event in work.answer()]
     finally:
         work.running = False
         if slot.answer is None:

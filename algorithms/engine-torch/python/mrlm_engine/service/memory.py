@@ -20,8 +20,10 @@ from mrlm_engine.models.from_directory import check_directory
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.models.lora import is_factor
 from mrlm_engine.models.lora_settings import lora_settings
+from mrlm_engine.models.request import AdapterOff, CopyOf, FromDirectory, FromRandom, ModelRequest
 from mrlm_engine.models.unusable import unusable_configuration
 from mrlm_engine.sampling.limits import sampler_limits
+from mrlm_engine.service.codec.models import model_request
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training.learner import MAX_WAITING, default_tokens
 
@@ -35,7 +37,7 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
         raise EngineError("MESSAGE_INVALID", "EstimateMemory names no model.", "Send what CreateModel would be sent.")
     plans: dict[str, ModelPlan] = {}
     for model in request.models:
-        plans[model.model_id] = plan_model(state, model, plans)
+        plans[model.model_id] = plan_model(state, model_request(model), plans)
     models = list(plans.values())
     positions = min((plan.shape.positions for plan in models if plan.shape.positions), default=0)
     sequence = min(n for n in (request.sequence_tokens or positions or UNLIMITED_TOKENS, positions) if n)
@@ -78,17 +80,16 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
     )
 
 
-def plan_model(state: EngineState, request: pb.CreateModelRequest, planned: dict[str, ModelPlan]) -> ModelPlan:
+def plan_model(state: EngineState, request: ModelRequest, planned: dict[str, ModelPlan]) -> ModelPlan:
     """What CreateModel would make of `request`, without making it."""
-    source = request.WhichOneof("source")
-    if source in ("copy_of", "adapter_off"):
-        name = request.copy_of or request.adapter_off
-        original = planned.get(name) or plan_of_held(state.registry.get(name))
+    source = request.source
+    if isinstance(source, (CopyOf, AdapterOff)):
+        original = planned.get(source.model_id) or plan_of_held(state.registry.get(source.model_id))
         return _copy(original, request)
-    if source == "directory":
-        config = parse_config((check_directory(request.directory) / "config.json").read_text("utf-8"))
-    elif source == "random":
-        config = parse_random_config(request.random.config_json)
+    if isinstance(source, FromDirectory):
+        config = parse_config((check_directory(source.path) / "config.json").read_text("utf-8"))
+    elif isinstance(source, FromRandom):
+        config = parse_random_config(source.config_json)
     else:
         raise EngineError("MESSAGE_INVALID", f"'{request.model_id}' names no source.", "Set `directory` or `random`.")
     dtype = choose_dtype(request.dtype, state.device.device)
@@ -109,7 +110,7 @@ def plan_of_held(held: HeldModel) -> ModelPlan:
     )
 
 
-def _plan(state: EngineState, request: pb.CreateModelRequest, module: Any, dtype: torch.dtype) -> ModelPlan:
+def _plan(state: EngineState, request: ModelRequest, module: Any, dtype: torch.dtype) -> ModelPlan:
     shape = model_shape(module)
     lora, saved = lora_settings(request)
     if saved is not None:
@@ -130,7 +131,7 @@ def _plan(state: EngineState, request: pb.CreateModelRequest, module: Any, dtype
     )
 
 
-def _copy(original: ModelPlan, request: pb.CreateModelRequest) -> ModelPlan:
+def _copy(original: ModelPlan, request: ModelRequest) -> ModelPlan:
     return ModelPlan(
         id=request.model_id,
         shape=original.shape,
@@ -138,7 +139,7 @@ def _copy(original: ModelPlan, request: pb.CreateModelRequest) -> ModelPlan:
         trainable_parameters=original.trainable_parameters if request.trainable else 0,
         adapter_parameters=original.adapter_parameters,
         adapter_inputs=original.adapter_inputs,
-        shares_weights=request.WhichOneof("source") == "adapter_off",
+        shares_weights=isinstance(request.source, AdapterOff),
         is_dense=original.is_dense,
         gradient_checkpointing=request.gradient_checkpointing or original.gradient_checkpointing,
         float32_head=request.float32_head or original.float32_head,

@@ -13,6 +13,7 @@ from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.info import model_info
 from mrlm_engine.service import rank_models
+from mrlm_engine.service.codec.models import model_info_message, model_request
 from mrlm_engine.service.state import EngineState
 
 
@@ -29,7 +30,7 @@ def describe(state: EngineState) -> pb.DescribeResponse:
         transformers_version=transformers.__version__,
         python_version=platform.python_version(),
         deterministic=state.device.deterministic,
-        models=[model_info(held) for held in state.registry.all()],
+        models=[model_info_message(model_info(held)) for held in state.registry.all()],
         instance_id=state.instance_id,
         memory_allocated_bytes=torch.cuda.memory_allocated(device) if cuda else 0,
         memory_peak_bytes=torch.cuda.max_memory_allocated(device) if cuda else 0,
@@ -43,13 +44,16 @@ def describe(state: EngineState) -> pb.DescribeResponse:
 def create(state: EngineState, request: pb.CreateModelRequest) -> pb.CreateModelResponse:
     """Makes a model on every rank."""
     state.registry.check_new(request.model_id)
+    wanted = model_request(request)
     try:
-        info = state.ranks.everywhere(rank_models.create, request)[0]
+        info = state.ranks.everywhere(rank_models.create, wanted)[0]
     except EngineError:
         # A rank that could make it holds it.
         state.ranks.everywhere(rank_models.discard, request.model_id)
         raise
-    return pb.CreateModelResponse(model=info, tokenizer_files=state.registry.get(request.model_id).tokenizer_files)
+    return pb.CreateModelResponse(
+        model=model_info_message(info), tokenizer_files=state.registry.get(request.model_id).tokenizer_files
+    )
 
 
 def release(state: EngineState, request: pb.ReleaseModelRequest) -> pb.ReleaseModelResponse:

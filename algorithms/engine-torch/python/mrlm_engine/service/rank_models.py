@@ -9,15 +9,15 @@ from mrlm_engine.checkpoint.export import export_model
 from mrlm_engine.checkpoint.load import load_checkpoint
 from mrlm_engine.checkpoint.save import save_checkpoint
 from mrlm_engine.compute_clock import COMPUTE_CLOCK
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models import create_model
-from mrlm_engine.models.info import model_info
+from mrlm_engine.models.info import ModelInfo, model_info
+from mrlm_engine.models.request import ModelRequest
 from mrlm_engine.models.unusable import unusable_configuration
 from mrlm_engine.sampling import PublishResult
 from mrlm_engine.service.state import EngineState
 
 
-def create(state: EngineState, request: pb.CreateModelRequest) -> pb.ModelInfo:
+def create(state: EngineState, request: ModelRequest) -> ModelInfo:
     """Makes a model, and proves that its outputs can be computed before saying so."""
     with unusable_configuration(request):
         held = create_model(request, state.registry, state.placement)
@@ -51,7 +51,7 @@ def save(state: EngineState, directory: Path, model_ids: list[str], last_call: i
     return save_checkpoint(directory, [state.learner(model_id) for model_id in model_ids], last_call)
 
 
-def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[list[pb.ModelInfo], int]:
+def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[list[ModelInfo], int]:
     """Restores a checkpoint, with `changes` to what each model was saved with; its models and its last call."""
     checkpoint = load_checkpoint(directory, state.placement, changes)
     state.replace([model.held for model in checkpoint.models])

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import TypeVar
 
-from mrlm_engine.batching.decode import decode_unit
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.held import HeldModel
 from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.service.codec.units import decode_unit
 
 Message = TypeVar("Message", pb.ForwardRequest, pb.ForwardBackwardRequest)
 

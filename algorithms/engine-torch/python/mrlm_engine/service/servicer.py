@@ -14,6 +14,7 @@ from mrlm_engine.service.forward import forward
 from mrlm_engine.service.forward_backward import forward_backward
 from mrlm_engine.service.memory import estimate_memory
 from mrlm_engine.service.receive import require_open
+from mrlm_engine.service.sample import sample
 from mrlm_engine.service.state import EngineState
 
 Request = TypeVar("Request")
@@ -48,7 +49,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         require_open(first)
         assert first is not None
         sampler = self._state.sampler(first.open.model_id)
-        yield from sampler.handle(itertools.chain([first], requests), context)
+        yield from sample(sampler, itertools.chain([first], requests), context)
 
     @streaming
     def Forward(self, requests: Iterator[pb.ForwardRequest], context: Any) -> Iterator[pb.ForwardResponse]:

@@ -16,8 +16,8 @@ from mrlm_engine.lanes import Lanes
 from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.sampling import PublishResult, Sampler
-from mrlm_engine.sampling.remote import Peer
 from mrlm_engine.service.calls import CallLog
+from mrlm_engine.service.rank_samplers import Peer, RankSampler
 from mrlm_engine.settings import EngineSettings
 from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.open_passes import OpenPasses
@@ -68,7 +68,8 @@ class EngineState:
             sampler = self._samplers.get(model_id)
             if sampler is None:
                 with held.lock:
-                    sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic, peers=self.peers)
+                    others = [RankSampler(peer, model_id) for peer in self.peers]
+                    sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic, others=others)
             return sampler
 
     def publish(self, model_id: str) -> PublishResult:

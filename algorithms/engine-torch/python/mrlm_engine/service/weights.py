@@ -10,6 +10,7 @@ from pathlib import Path
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.service import rank_models
+from mrlm_engine.service.codec.models import model_info_message
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training import rank_work
 from mrlm_engine.training.optimizer import AdamWParameters
@@ -86,7 +87,7 @@ def load(state: EngineState, request: pb.LoadRequest) -> pb.LoadResponse:
     for info in infos:
         state.passes.forget(info.model_id)
     state.calls.restart(last_call)
-    return pb.LoadResponse(models=infos, last_call=last_call)
+    return pb.LoadResponse(models=[model_info_message(info) for info in infos], last_call=last_call)
 
 
 def export(state: EngineState, request: pb.ExportRequest) -> pb.ExportResponse:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import UnitGradients
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.outputs.selection import Selection, UnitOutputs
 from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.micro_batch import MicroBatch
 
@@ -35,7 +34,7 @@ class LanedMicroBatch:
         """Bytes kept for the backward pass."""
         return sum(part.graph_bytes for part in self._parts)
 
-    def outputs(self) -> list[pb.UnitOutputs]:
+    def outputs(self) -> list[UnitOutputs]:
         """The selected outputs, unit by unit."""
         found = self._lanes.run([part.outputs for part in self._parts])
         place = {

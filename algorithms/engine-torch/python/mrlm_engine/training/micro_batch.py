@@ -8,9 +8,8 @@ import numpy as np
 import torch
 
 from mrlm_engine.batching.unit import Floats, TokenSequence, TokenUnit, UnitGradients
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.outputs.head_run import HeadRun
-from mrlm_engine.outputs.selection import GradientTensors, OutputTensors, Selection
+from mrlm_engine.outputs.selection import GradientTensors, OutputTensors, Selection, UnitOutputs
 from mrlm_engine.training.learner import Learner
 from mrlm_engine.trunk.trunk import TrunkRun
 
@@ -42,11 +41,11 @@ class MicroBatch:
         """Tokens that the model read."""
         return 0 if self._run is None or self._is_dummy else self._run.computed_tokens
 
-    def outputs(self) -> list[pb.UnitOutputs]:
+    def outputs(self) -> list[UnitOutputs]:
         """The selected outputs, unit by unit."""
         if self._head is None or self._is_dummy:
-            return [pb.UnitOutputs() for _ in self._units]
-        return encode_outputs(self._head.outputs(self._keep), self._units)
+            return [UnitOutputs() for _ in self._units]
+        return divide_outputs(self._head.outputs(self._keep), self._units)
 
     @property
     def graph_bytes(self) -> int:
@@ -88,21 +87,21 @@ class MicroBatch:
         return torch.from_numpy(joined).to(self._learner.held.device)
 
 
-def encode_outputs(outputs: OutputTensors, units: Sequence[TokenUnit]) -> list[pb.UnitOutputs]:
-    """Outputs of a micro-batch as the wire's units."""
+def divide_outputs(outputs: OutputTensors, units: Sequence[TokenUnit]) -> list[UnitOutputs]:
+    """Outputs of a micro-batch, unit by unit."""
     arrays = {
-        name: tensor.float().cpu().numpy().astype("<f4", copy=False)
+        name: tensor.float().cpu().numpy()
         for name, tensor in vars(outputs).items()
         if tensor is not None
     }
-    encoded = []
+    divided = []
     position = sequence = 0
     for unit in units:
         end, last = position + unit.outputs, sequence + len(unit.sequences)
         parts = {
-            name: (array[sequence:last] if name == "final_value" else array[position:end]).tobytes()
+            name: array[sequence:last] if name == "final_value" else array[position:end]
             for name, array in arrays.items()
         }
-        encoded.append(pb.UnitOutputs(**parts))
+        divided.append(UnitOutputs(**parts))
         position, sequence = end, last
-    return encoded
+    return divided

@@ -2,12 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mrlm_engine.batching.plan import Share
-from mrlm_engine.batching.unit import TokenUnit
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.batching.unit import TokenUnit, UnitGradients
+from mrlm_engine.outputs.selection import Selection, UnitOutputs
+
+
+@dataclass(frozen=True)
+class MicroBatchOutputs:
+    """Outputs of one micro-batch. The client answers with their gradients, unless they are `applied` already."""
+
+    number: int
+    unit_indices: list[int]
+    units: list[UnitOutputs]
+    applied: bool
+
+
+@dataclass(frozen=True)
+class GraphLost:
+    """A graph was dropped; the outputs of its micro-batch come again."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class PassDone:
+    """The end of a pass; the fields are those of engine.proto's ForwardBackwardDone."""
+
+    micro_batches: int
+    tokens: int
+    computed_tokens: int
+    forward_seconds: float
+    backward_seconds: float
+    memory_retries: int
+    micro_batch_tokens: int
+
+
+Event = MicroBatchOutputs | GraphLost | PassDone
+
+
+@dataclass(frozen=True)
+class ClientGradients:
+    """The client's answer to one micro-batch.
+
+    `decode` checks it against the units of the micro-batch and returns the gradients of each unit, in the same order;
+    it raises GRADIENT_SHAPE where they do not fit.
+    """
+
+    number: int
+    decode: Callable[[list[TokenUnit]], list[UnitGradients]]
 
 
 @dataclass
@@ -24,7 +70,7 @@ class Pass:
     # Token budget that they were made under.
     budget: int
     # Outputs of the micro-batches whose gradients have been accumulated, by number.
-    applied: dict[int, list[pb.UnitOutputs]] = field(default_factory=dict)
+    applied: dict[int, list[UnitOutputs]] = field(default_factory=dict)
     # Whether a handler works on it now.
     running: bool = False
     # Set when another call took the place of this interrupted one: a retry starts from the beginning.
@@ -49,32 +95,22 @@ class Pass:
         """The units of a micro-batch in the order in which the client is told of them."""
         return [unit for share in self.micro_batches[number] for unit in share]
 
-    def outputs_message(self, number: int, outputs: list[pb.UnitOutputs], applied: bool) -> pb.ForwardBackwardResponse:
+    def outputs_event(self, number: int, outputs: list[UnitOutputs], applied: bool) -> MicroBatchOutputs:
         """The outputs of one micro-batch for the client."""
-        return pb.ForwardBackwardResponse(
-            micro_batch=pb.MicroBatchOutputs(
-                micro_batch=number,
-                unit_indices=[unit.index for unit in self.units(number)],
-                units=outputs,
-                applied=applied,
-            )
-        )
+        return MicroBatchOutputs(number, [unit.index for unit in self.units(number)], outputs, applied)
 
-    def answer(self) -> list[pb.ForwardBackwardResponse]:
-        """What a repetition of the complete call is told, `done` last. It holds no units."""
+    def answer(self) -> list[Event]:
+        """The events that answer a repetition of the complete call, PassDone last. They hold no units."""
         numbers = list(self.micro_batches) if self.return_outputs or not self.linear else []
-        return [*(self.outputs_message(n, self.applied[n], applied=True) for n in numbers), self.done_message()]
+        return [*(self.outputs_event(n, self.applied[n], applied=True) for n in numbers), self._done()]
 
-    def done_message(self) -> pb.ForwardBackwardResponse:
-        """The last message."""
-        return pb.ForwardBackwardResponse(
-            done=pb.ForwardBackwardDone(
-                micro_batches=len(self.micro_batches),
-                tokens=sum(unit.tokens for number in self.micro_batches for unit in self.units(number)),
-                computed_tokens=self.computed_tokens,
-                forward_seconds=self.forward_seconds,
-                backward_seconds=self.backward_seconds,
-                memory_retries=self.memory_retries,
-                micro_batch_tokens=self.budget,
-            )
+    def _done(self) -> PassDone:
+        return PassDone(
+            micro_batches=len(self.micro_batches),
+            tokens=sum(unit.tokens for number in self.micro_batches for unit in self.units(number)),
+            computed_tokens=self.computed_tokens,
+            forward_seconds=self.forward_seconds,
+            backward_seconds=self.backward_seconds,
+            memory_retries=self.memory_retries,
+            micro_batch_tokens=self.budget,
         )

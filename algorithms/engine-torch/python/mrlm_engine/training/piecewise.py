@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mrlm_engine.batching.pieces import split_gradients
 from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import UnitGradients
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.outputs.selection import Selection, UnitOutputs
 from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.micro_batch import MicroBatch
 
@@ -29,7 +30,7 @@ class PiecewiseMicroBatch:
         # Of both passes.
         self.computed_tokens = 0
 
-    def outputs(self) -> list[pb.UnitOutputs]:
+    def outputs(self) -> list[UnitOutputs]:
         """The selected outputs, unit by unit."""
         found = []
         for piece in self._pieces:
@@ -44,11 +45,12 @@ class PiecewiseMicroBatch:
             MicroBatch(self._learner, piece, self._selection, keep_graph=True).backward(part, normalizer)
 
 
-def join_outputs(pieces: Sequence[list[pb.UnitOutputs]]) -> list[pb.UnitOutputs]:
+def join_outputs(pieces: Sequence[list[UnitOutputs]]) -> list[UnitOutputs]:
     """Outputs of a share's units from those of its pieces: several pieces are of one unit."""
     found = [piece for piece in pieces if piece]
     if len(found) < 2:
         return found[0] if found else []
     units = [unit for piece in found for unit in piece]
     names = ("logprob", "entropy", "value", "final_value")
-    return [pb.UnitOutputs(**{name: b"".join(getattr(unit, name) for unit in units) for name in names})]
+    joined = {name: [part for unit in units if (part := getattr(unit, name)) is not None] for name in names}
+    return [UnitOutputs(**{name: np.concatenate(parts) for name, parts in joined.items() if parts})]

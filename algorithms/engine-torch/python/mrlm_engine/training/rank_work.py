@@ -11,9 +11,8 @@ from typing import Protocol
 from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.compute_clock import COMPUTE_CLOCK
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.memory.exhausted import memory_checked
-from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.outputs.selection import Selection, UnitOutputs
 from mrlm_engine.training.laned import LanedMicroBatch
 from mrlm_engine.training.learner import Learner, StepResult
 from mrlm_engine.training.optimizer import AdamWParameters
@@ -31,7 +30,7 @@ class Learners(Protocol):
 class Computed:
     """One rank's share of a micro-batch: outputs of its units where they were asked for, and what they cost."""
 
-    outputs: list[pb.UnitOutputs] = field(default_factory=list)
+    outputs: list[UnitOutputs] = field(default_factory=list)
     computed_tokens: int = 0
     # Bytes kept for the backward pass.
     graph_bytes: int = 0
@@ -44,7 +43,7 @@ class Computed:
 
 
 @memory_checked
-def forward(state: Learners, model_id: str, share: Share, selection: Selection, passes: int) -> list[pb.UnitOutputs]:
+def forward(state: Learners, model_id: str, share: Share, selection: Selection, passes: int) -> list[UnitOutputs]:
     """Outputs of a share, without a graph."""
     learner = state.learner(model_id)
     with learner.held.lock, COMPUTE_CLOCK.running():
@@ -132,7 +131,7 @@ def forward_backward(
 ) -> Computed:
     """Forward and backward of a share whose gradients travel with its units."""
     learner = state.learner(model_id)
-    outputs: list[list[pb.UnitOutputs]] = []
+    outputs: list[list[UnitOutputs]] = []
     tokens, forward_seconds, backward_seconds = 0, 0.0, 0.0
     with learner.held.lock, COMPUTE_CLOCK.running():
         for piece in _pieces(learner, share, selection, passes):

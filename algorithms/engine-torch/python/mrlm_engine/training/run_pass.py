@@ -14,15 +14,14 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mrlm_engine.batching.decode import decode_floats
-from mrlm_engine.batching.unit import TokenUnit, UnitGradients
+from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.distributed.ranks import Ranks
 from mrlm_engine.errors import EngineError
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.held import HeldModel
+from mrlm_engine.outputs.selection import UnitOutputs
 from mrlm_engine.training import rank_work
 from mrlm_engine.training.learner import Learner
-from mrlm_engine.training.passes import Pass
+from mrlm_engine.training.passes import ClientGradients, Event, GraphLost, MicroBatchOutputs, Pass
 from mrlm_engine.training.reader import StreamEnded, StreamReader
 from mrlm_engine.training.smaller import smaller_budget
 
@@ -40,7 +39,7 @@ class GraphLimits:
 
 @dataclass
 class _Waiting:
-    outputs: list[pb.UnitOutputs]
+    outputs: list[UnitOutputs]
     # Of the rank that keeps most.
     graph_bytes: int
     deadline: float
@@ -54,7 +53,7 @@ class PassRunner:
         learner: Learner,
         ranks: Ranks,
         work: Pass,
-        requests: StreamReader[pb.ForwardBackwardRequest],
+        requests: StreamReader[list[ClientGradients]],
         limits: GraphLimits,
     ) -> None:
         self._learner = learner
@@ -73,12 +72,12 @@ class PassRunner:
         # The micro-batch that is computed now.
         self._current = -1
 
-    def run(self) -> Iterator[pb.ForwardBackwardResponse]:
+    def run(self) -> Iterator[Event]:
         """Events for the client up to the last micro-batch."""
         work = self._pass
         for number in sorted(work.applied):
             if not work.linear or work.return_outputs:
-                yield work.outputs_message(number, work.applied[number], applied=True)
+                yield work.outputs_event(number, work.applied[number], applied=True)
         while True:
             try:
                 yield from self._run_linear() if work.linear else self._run_with_client()
@@ -108,7 +107,7 @@ class PassRunner:
         shares, final_value = self._pass.micro_batches[number], self._pass.selection.final_value
         return max(len(self._learner.pieces(share, final_value)) for share in shares)
 
-    def _run_linear(self) -> Iterator[pb.ForwardBackwardResponse]:
+    def _run_linear(self) -> Iterator[Event]:
         work = self._pass
         while self._todo:
             number = self._todo.popleft()
@@ -118,9 +117,9 @@ class PassRunner:
             self._count(computed)
             work.applied[number] = [unit for rank in computed for unit in rank.outputs]
             if work.return_outputs:
-                yield work.outputs_message(number, work.applied[number], applied=True)
+                yield work.outputs_event(number, work.applied[number], applied=True)
 
-    def _run_with_client(self) -> Iterator[pb.ForwardBackwardResponse]:
+    def _run_with_client(self) -> Iterator[Event]:
         while self._todo or self._waiting:
             message = self._next_message(wait=False) if self._waiting else None
             if message is None and self._has_room():
@@ -131,7 +130,7 @@ class PassRunner:
             if message is None:
                 yield self._lose(min(self._unanswered(), key=lambda number: self._waiting[number].deadline))
                 continue
-            for gradients in message.gradients:
+            for gradients in message:
                 self._receive(gradients)
 
     def _has_room(self) -> bool:
@@ -144,7 +143,7 @@ class PassRunner:
         # The next graph is taken to be about as large as those that wait.
         return not used or (len(used) < self._learner.max_waiting and sum(used) + max(used) <= self._limits.total_bytes)
 
-    def _launch(self, number: int) -> Iterator[pb.ForwardBackwardResponse]:
+    def _launch(self, number: int) -> Iterator[MicroBatchOutputs]:
         work = self._pass
         rest = (work.selection, self._passes(number))
         arguments = [(self._held.model_id, number, share, *rest) for share in work.micro_batches[number]]
@@ -156,9 +155,9 @@ class PassRunner:
         if number in self._received:
             self._apply_received()
         else:
-            yield work.outputs_message(number, outputs, applied=False)
+            yield work.outputs_event(number, outputs, applied=False)
 
-    def _next_message(self, *, wait: bool) -> pb.ForwardBackwardRequest | None:
+    def _next_message(self, *, wait: bool) -> list[ClientGradients] | None:
         """The client's next message; None if none has come, or with `wait` until the first lease ends."""
         try:
             if not wait:
@@ -172,7 +171,7 @@ class PassRunner:
                 "Answer every micro-batch that is not `applied`, then wait for `done`.",
             ) from None
 
-    def _lose(self, number: int) -> pb.ForwardBackwardResponse:
+    def _lose(self, number: int) -> GraphLost:
         del self._waiting[number]
         self._ranks.everywhere(rank_work.drop, self._held.model_id, number)
         self._lost.add(number)
@@ -186,10 +185,10 @@ class PassRunner:
                 retryable=True,
             )
         self._todo = deque(sorted([*self._todo, number]))
-        return pb.ForwardBackwardResponse(graph_lost=pb.GraphLost(micro_batch=number, reason=reason))
+        return GraphLost(number, reason)
 
-    def _receive(self, message: pb.MicroBatchGradients) -> None:
-        number = message.micro_batch
+    def _receive(self, message: ClientGradients) -> None:
+        number = message.number
         self._losses = 0
         if number < self._pass.first_number:
             # It comes again as part of a smaller one.
@@ -201,7 +200,7 @@ class PassRunner:
             return
         if number in self._received:
             raise _unexpected(number)
-        self._received[number] = decode_gradients(message, self._pass.units(number), self._held)
+        self._received[number] = message.decode(self._pass.units(number))
         self._apply_received()
 
     def _unanswered(self) -> list[int]:
@@ -216,7 +215,7 @@ class PassRunner:
                 return
             self._backward(number, self._waiting.pop(number).outputs, self._received.pop(number))
 
-    def _backward(self, number: int, outputs: list[pb.UnitOutputs], gradients: list[UnitGradients]) -> None:
+    def _backward(self, number: int, outputs: list[UnitOutputs], gradients: list[UnitGradients]) -> None:
         work, self._current = self._pass, number
         arguments, start = [], 0
         for share in work.micro_batches[number]:
@@ -240,26 +239,6 @@ def _unexpected(number: int) -> EngineError:
         f"Gradients came for micro-batch {number}, which awaits none.",
         "Answer each micro-batch once, under the number that its outputs had.",
     )
-
-
-def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], held: HeldModel) -> list[UnitGradients]:
-    """The client's gradients of one micro-batch, checked against its units."""
-    if len(message.units) != len(units):
-        raise EngineError(
-            "GRADIENT_SHAPE",
-            f"Micro-batch {message.micro_batch} has {len(units)} units; gradients came for {len(message.units)}.",
-            "Send one entry for each unit, in the order of `unit_indices`.",
-        )
-    decoded = []
-    for unit, wire in zip(units, message.units, strict=True):
-        parts = {
-            name: decode_floats(getattr(wire, name), unit.outputs, f"The gradient of {name} of unit {unit.index}")
-            for name in ("logprob", "entropy", "value")
-        }
-        if parts["value"] is not None:
-            require_value_head(held)
-        decoded.append(UnitGradients(**parts))
-    return decoded
 
 
 def require_value_head(held: HeldModel) -> None:

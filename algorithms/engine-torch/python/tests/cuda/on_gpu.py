@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tiny import create_request
+from tiny import create_model, create_request
 
 from mrlm_engine.device import choose_device
-from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 
 # `MRLM_CUDA_TESTS=cpu` runs these tests on a CPU, to try the tests themselves.

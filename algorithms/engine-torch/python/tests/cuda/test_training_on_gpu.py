@@ -14,7 +14,7 @@ import torch.distributed
 from client import group
 from on_gpu import device_or_skip, make_on
 from sampling.architectures import BY_MODULE, FUSED
-from tiny import create_request
+from tiny import create_model, create_request
 from torch.distributed.device_mesh import init_device_mesh
 
 from mrlm_engine.batching.unit import UnitGradients
@@ -22,7 +22,7 @@ from mrlm_engine.checkpoint.load import load_checkpoint
 from mrlm_engine.checkpoint.save import save_checkpoint
 from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import ModelRegistry, create_model
+from mrlm_engine.models import ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.outputs.selection import Selection
 from mrlm_engine.service.receive import decode_units

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.distributed.messages import KEY, ForgedMessage, decode, encode
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 
 
 class Attack:
@@ -27,7 +28,10 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_signed_message_is_read() -> None:
-    assert decode(encode({"unit": pb.Unit(), "rank": 1})) == {"unit": pb.Unit(), "rank": 1}
+    sequence = TokenSequence(np.array([3, 4], np.int32), np.array([1]))
+    found = decode(encode({"unit": TokenUnit(7, (sequence,)), "rank": 1}))
+    assert (found["unit"].index, found["rank"]) == (7, 1)
+    np.testing.assert_array_equal(found["unit"].sequences[0].tokens, sequence.tokens)
 
 
 def test_s1_a_forged_message_is_refused_before_it_is_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

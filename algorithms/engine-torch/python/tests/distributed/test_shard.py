@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
-from tiny import LLAMA, create_request
+from tiny import LLAMA, create_model, create_request
 from torch._C._distributed_c10d import HashStore
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.distributed.shard import decoder_layers, shard_model
-from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.trunk.transformers_trunk import TransformersTrunk
 

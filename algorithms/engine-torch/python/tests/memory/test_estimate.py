@@ -21,6 +21,7 @@ from mrlm_engine.memory.plan import Line, ModelPlan, Setting
 from mrlm_engine.memory.shape import ModelShape, adapter_parameters, empty_model, model_shape
 from mrlm_engine.models.from_config import parse_config
 from mrlm_engine.service import models
+from mrlm_engine.service.codec.models import model_request
 from mrlm_engine.service.forward_backward import forward_backward
 from mrlm_engine.service.memory import plan_model
 from mrlm_engine.service.state import EngineState
@@ -162,7 +163,7 @@ def measure(config: dict[str, Any], fields: dict[str, Any]) -> tuple[int, list[L
     state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 2))
     create = create_request("policy", json.dumps(config), micro_batch_tokens=tokens, **fields)
     # Gradients that are known beforehand: one graph at a time.
-    lines = estimate([plan_model(state, create, {})], Setting("cpu", length, waiting_graphs=1), tokens)
+    lines = estimate([plan_model(state, model_request(create), {})], Setting("cpu", length, waiting_graphs=1), tokens)
     opening = pb.ForwardBackwardOpen(model_id="policy", outputs=pb.OutputSelection(logprob=True), normalizer=1.0)
     opening.loss = pb.LOSS_KIND_LINEAR
     with Account() as account:

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import torch
-from tiny import GPT2, LLAMA, QWEN2, create_request
+from tiny import GPT2, LLAMA, QWEN2, create_model, create_request
 
-from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.models import HeldModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 
 QWEN3: dict[str, Any] = {**QWEN2, "model_type": "qwen3", "head_dim": 16}

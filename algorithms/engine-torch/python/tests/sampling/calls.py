@@ -13,6 +13,7 @@ import torch
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models import HeldModel
 from mrlm_engine.sampling import Sampler
+from mrlm_engine.service.sample import sample as sample_call
 
 
 class FakeContext:
@@ -44,7 +45,7 @@ def wave(adds: Iterable[pb.SampleAdd], **fields: Any) -> pb.SampleRequest:
 
 def sample(sampler: Sampler, requests: Iterable[pb.SampleRequest]) -> dict[int, pb.SampleFinish]:
     """The finishes of one call by id."""
-    responses = sampler.handle(iter(requests), FakeContext())
+    responses = sample_call(sampler, iter(requests), FakeContext())
     return {finish.id: finish for response in responses for finish in response.finish}
 
 
@@ -102,7 +103,7 @@ class LiveCall:
 
     def _run(self, sampler: Sampler) -> None:
         try:
-            for response in sampler.handle(iter(self._requests.get, None), self.context):
+            for response in sample_call(sampler, iter(self._requests.get, None), self.context):
                 for piece in response.tokens:
                     self._results.put(piece)
                 for finish in response.finish:

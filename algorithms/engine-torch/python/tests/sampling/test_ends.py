@@ -13,7 +13,9 @@ import torch
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models import HeldModel
-from mrlm_engine.sampling import Sampler, respond
+from mrlm_engine.sampling import Sampler
+from mrlm_engine.service import sample_results
+from mrlm_engine.service.sample import sample as sample_call
 from sampling.architectures import FUSED, disturb, make
 from sampling.calls import FakeContext, LiveCall, add, full_forward, logprobs, sample, sample_wave, tokens, wave
 
@@ -149,7 +151,7 @@ def test_everything_of_a_client_that_goes_is_freed(held: HeldModel, deterministi
 
 def test_a_finished_call_leaves_no_memory_of_its_own(held: HeldModel) -> None:
     sampler, context = Sampler(held, True), FakeContext()
-    responses = list(sampler.handle(iter([wave([add(1, [5])])]), context))
+    responses = list(sample_call(sampler, iter([wave([add(1, [5])])]), context))
     assert responses
     stream = weakref.ref(context.callbacks.pop().__self__)  # type: ignore[attr-defined]
     del context
@@ -203,10 +205,10 @@ def test_streamed_tokens_are_those_of_the_finish(held: HeldModel) -> None:
 def test_many_finishes_share_a_message_and_no_message_is_large(
     held: HeldModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert respond.FULL <= 1 << 20
-    monkeypatch.setattr(respond, "FULL", 1000)
+    assert sample_results.FULL <= 1 << 20
+    monkeypatch.setattr(sample_results, "FULL", 1000)
     adds = [add(i, [5], max_tokens=10, min_tokens=10) for i in range(100)]
-    responses = list(Sampler(held, True).handle(iter([wave(adds)]), FakeContext()))
+    responses = list(sample_call(Sampler(held, True), iter([wave(adds)]), FakeContext()))
     assert sum(len(response.finish) for response in responses) == 100
     assert len(responses) < 50
     assert all(response.ByteSize() < 1200 for response in responses)

@@ -12,9 +12,9 @@ from test_numerics import PROMPTS, sample
 from tiny import QWEN2, create_request
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.sampling.remote import Peer
-from mrlm_engine.sampling.sequence import SampledSequence, SamplingSettings
+from mrlm_engine.sampling.sequence import SampledSequence, SampleFinish, SamplingSettings, StopReason
 from mrlm_engine.sampling.split import SplitTaker, split_wave
+from mrlm_engine.service.rank_samplers import Peer
 
 
 def sequence(number: int, prompt: list[int], max_tokens: int = 8) -> SampledSequence:
@@ -43,6 +43,9 @@ def test_loads_follow_what_runs() -> None:
         def submit(self, wave: list[SampledSequence]) -> None:
             self.taken += wave
 
+        def close(self) -> None:
+            pass
+
         def cancel(self, sequences: Iterable[SampledSequence]) -> None:
             self.cancelled += [s.id for s in sequences]
 
@@ -55,7 +58,7 @@ def test_loads_follow_what_runs() -> None:
     assert [[s.id for s in taker.taken] for taker in takers] == [[1], [2, 3]]
     split.cancel([first, second])
     assert [taker.cancelled for taker in takers] == [[1], [2]]
-    first.deliver(pb.SampleFinish(id=1))
+    first.deliver(SampleFinish(1, StopReason.STOP))
     split.cancel([first])
     split.submit([sequence(4, [6], 5)])
     assert [[s.id for s in taker.taken] for taker in takers] == [[1, 4], [2, 3]]

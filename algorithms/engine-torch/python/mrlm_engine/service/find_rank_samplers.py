@@ -1,4 +1,4 @@
-"""Makes the samplers of all ranks known to rank 0."""
+"""The exchange of addresses and of a token that makes the samplers of all ranks known to rank 0."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import grpc
 
 from mrlm_engine.distributed.process_group import Channel
 from mrlm_engine.machines.address import own_address
-from mrlm_engine.sampling.remote import Peer
+from mrlm_engine.service.rank_samplers import Peer
 from mrlm_engine.service.server import start_server
 
 
 def find_peers(channel: Channel, size: int) -> list[Peer]:
-    """On rank 0: gives every other rank a token that only ranks know, and hears where it listens."""
+    """On rank 0: sends every other rank a token that only ranks know, and receives its address."""
     token = secrets.token_hex(16)
     for rank in range(1, size):
         channel.send(token, rank)

@@ -1,4 +1,4 @@
-"""Turns an engine.proto SampleAdd into a sequence, or says why it cannot be one."""
+"""Prompts and settings of sequences to be sampled, checked; and a sequence as a request to another rank."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.sampling.sequence import SamplingSettings
+from mrlm_engine.sampling.sequence import SampledSequence, SamplingSettings
 
 
 def parse_prompt(prompt: bytes, vocab: int, max_positions: int) -> npt.NDArray[np.int64]:
@@ -53,6 +53,21 @@ def parse_settings(params: pb.SamplingParams, vocab: int) -> SamplingSettings:
         min_tokens=params.min_tokens,
         stop_token_ids=stops,
     )
+
+
+def add_message(sequence: SampledSequence, number: int) -> pb.SampleAdd:
+    """The request for `sequence` under the id `number`."""
+    settings = sequence.settings
+    params = pb.SamplingParams(
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        top_k=settings.top_k,
+        max_tokens=settings.max_tokens,
+        min_tokens=settings.min_tokens,
+        stop_token_ids=settings.stop_token_ids,
+    )
+    prompt = sequence.prompt.astype("<i4").tobytes()
+    return pb.SampleAdd(id=number, prompt=prompt, params=params, key=sequence.key)
 
 
 def _check_tokens(tokens: npt.NDArray[np.int64], vocab: int, what: str) -> None:

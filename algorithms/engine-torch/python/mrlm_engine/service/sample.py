@@ -1,28 +1,30 @@
-"""One Sample call: what its client has asked for and what it has been told."""
+"""Sample: the sequences that a client asked for, and their results as they come."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Any
 
 import grpc
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.sampling.request import parse_prompt, parse_settings
-from mrlm_engine.sampling.respond import ResultQueue
-from mrlm_engine.sampling.sequence import SampledSequence
+from mrlm_engine.sampling import Sampler
+from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens, SampleFinish, StopReason
+from mrlm_engine.sampling.taker import SequenceTaker
+from mrlm_engine.service.codec.sampling_request import parse_prompt, parse_settings
+from mrlm_engine.service.sample_results import ResultQueue
 
 
-class SequenceTaker(Protocol):
-    """Where a stream sends its sequences."""
-
-    def submit(self, wave: list[SampledSequence]) -> None:
-        """Starts sequences that belong together."""
-
-    def cancel(self, sequences: Iterable[SampledSequence]) -> None:
-        """Stops sequences that were submitted."""
+def sample(sampler: Sampler, requests: Iterable[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
+    """Handles one call. `context` is gRPC's; when its client goes, everything of the call is freed."""
+    stream = SampleStream(
+        sampler.taker, vocab=sampler.vocab, max_positions=sampler.max_positions, waves=sampler.deterministic
+    )
+    if not context.add_callback(stream.abandon):
+        return
+    yield from stream.run(requests)
 
 
 class SampleStream:
@@ -109,12 +111,7 @@ class SampleStream:
             settings = parse_settings(add.params, self._vocab)
         except EngineError as error:
             self._results.put(
-                pb.SampleFinish(
-                    id=add.id,
-                    reason=pb.STOP_REASON_ERROR,
-                    error_code=error.code,
-                    error_message=f"{error.message} {error.hint}",
-                )
+                SampleFinish(add.id, StopReason.ERROR, error=(error.code, f"{error.message} {error.hint}"))
             )
             return
         sequence = SampledSequence(add.id, prompt, settings, add.key, self._deliver, self._stream_tokens)
@@ -127,7 +124,7 @@ class SampleStream:
             live = [self._live[i] for i in ids if i in self._live]
             unstarted = [s for s in live if self._held.pop(s.id, None)]
         for sequence in unstarted:
-            self._deliver(sequence.finish(pb.STOP_REASON_CANCELLED))
+            self._deliver(sequence.finish(StopReason.CANCELLED))
         self._taker.cancel([s for s in live if s not in unstarted])
 
     def _start(self) -> None:
@@ -138,12 +135,12 @@ class SampleStream:
             if wave and not self._abandoned:
                 self._taker.submit(wave)
 
-    def _deliver(self, result: pb.SampleTokens | pb.SampleFinish) -> None:
+    def _deliver(self, result: SampledTokens | SampleFinish) -> None:
         with self._lock:
             if result.id not in self._live:
                 return
             self._results.put(result)
-            if isinstance(result, pb.SampleFinish):
+            if isinstance(result, SampleFinish):
                 del self._live[result.id]
                 if self._all_read and not self._live:
                     self._results.end()

@@ -6,11 +6,13 @@ import queue
 from collections.abc import Iterator
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.sampling.sequence import SampledTokens, SampleFinish
+from mrlm_engine.service.codec.sampling_results import finish_message, tokens_message
 
 # Bytes after which a message is sent; receivers commonly take 4 MiB at most.
 FULL = 1 << 19
 
-Result = pb.SampleTokens | pb.SampleFinish
+Result = SampledTokens | SampleFinish
 
 
 class ResultQueue:
@@ -33,11 +35,11 @@ class ResultQueue:
             response, size = pb.SampleResponse(), 0
             item = self._queue.get()
             while item is not None and not isinstance(item, BaseException):
-                if isinstance(item, pb.SampleFinish):
-                    response.finish.append(item)
+                if isinstance(item, SampleFinish):
+                    response.finish.append(finish_message(item))
                 else:
-                    response.tokens.append(item)
-                size += len(item.token_ids) + len(item.logprobs) + 64
+                    response.tokens.append(tokens_message(item))
+                size += item.tokens.nbytes + item.logprobs.nbytes + 64
                 if size >= FULL or self._queue.empty():
                     break
                 item = self._queue.get()

@@ -1,4 +1,4 @@
-"""The sampler of another rank, over the same protocol that clients speak."""
+"""The samplers of other ranks, over the same protocol that clients speak."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import logging
 import queue
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import grpc
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2_grpc
-from mrlm_engine.sampling.sequence import SampledSequence
+from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens, SampleFinish
+from mrlm_engine.service.codec.sampling_request import add_message
+from mrlm_engine.service.codec.sampling_results import parse_finish, parse_tokens
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +29,7 @@ class Peer:
     token: str
 
 
-class RemoteTaker:
+class RankSampler:
     """One Sample call for each way of answering (token by token or at the end), open as long as the sampler."""
 
     def __init__(self, peer: Peer, model_id: str) -> None:
@@ -83,7 +85,7 @@ class _Call:
             for sequence in wave:
                 number = next(self._ids)
                 self._live[number] = sequence
-                adds.append(_add(sequence, number))
+                adds.append(add_message(sequence, number))
             self._requests.put(pb.SampleRequest(add=adds, barrier=True))
 
     def cancel(self, sequence: SampledSequence) -> None:
@@ -100,32 +102,17 @@ class _Call:
         try:
             for response in responses:
                 for piece in response.tokens:
-                    self._deliver(piece)
+                    self._deliver(parse_tokens(piece))
                 for finish in response.finish:
-                    self._deliver(finish)
+                    self._deliver(parse_finish(finish))
         except grpc.RpcError as cause:
             if not self._closed:
                 # The rank is gone, and with it the engine: the launcher ends the others.
                 log.error("the sampler of another rank is gone: %s", cause)
 
-    def _deliver(self, result: pb.SampleTokens | pb.SampleFinish) -> None:
+    def _deliver(self, result: SampledTokens | SampleFinish) -> None:
         with self._lock:
-            ended = isinstance(result, pb.SampleFinish)
+            ended = isinstance(result, SampleFinish)
             sequence = self._live.pop(result.id, None) if ended else self._live.get(result.id)
         if sequence is not None:
-            result.id = sequence.id
-            sequence.deliver(result)
-
-
-def _add(sequence: SampledSequence, number: int) -> pb.SampleAdd:
-    settings = sequence.settings
-    params = pb.SamplingParams(
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        top_k=settings.top_k,
-        max_tokens=settings.max_tokens,
-        min_tokens=settings.min_tokens,
-        stop_token_ids=settings.stop_token_ids,
-    )
-    prompt = sequence.prompt.astype("<i4").tobytes()
-    return pb.SampleAdd(id=number, prompt=prompt, params=params, key=sequence.key)
+            sequence.deliver(replace(result, id=sequence.id))
