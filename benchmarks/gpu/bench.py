@@ -34,17 +34,17 @@ import transformers
 
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit, UnitGradients
 from mrlm_engine.device import choose_device, dtype_name
-from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel, ModelRegistry, create_model
+from mrlm_engine.logprobs.selection import Selection
+from mrlm_engine.models import LoadedModel, ModelRegistry, create_model
 from mrlm_engine.models.placement import Placement
+from mrlm_engine.models.request import FromRandom, ModelRequest, Role
 from mrlm_engine.models.weights import inference_weights
-from mrlm_engine.outputs.selection import Selection
 from mrlm_engine.sampling.choose_decoder import choose_decoder
-from mrlm_engine.sampling.runner import Runner, RunnerLimits
-from mrlm_engine.sampling.sequence import SampledSequence, SamplingSettings
+from mrlm_engine.sampling.scheduler import Scheduler, SchedulerLimits
+from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens, SampleFinish, SamplingSettings
 from mrlm_engine.training.laned import LanedMicroBatch
-from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.optimizer import AdamWParameters
+from mrlm_engine.training.trainable_model import TrainableModel
 
 # Sizes of Qwen2.5-0.5B, and of a model that a CPU computes in seconds.
 LARGE: dict[str, Any] = {
@@ -83,24 +83,24 @@ class Work:
         generator = np.random.default_rng(0)
         self.prompts = generator.integers(2, config["vocab_size"], (self.rows, self.prompt))
         self.texts = generator.integers(2, config["vocab_size"], (self.units, self.prompt + self.new))
-        self.learner = Learner(self.held)
+        self.learner = TrainableModel(self.held)
         self.adamw = torch.optim.AdamW(self.bare.parameters(), lr=1e-5, foreach=True)
 
-    def _model(self, config: dict[str, Any]) -> HeldModel:
-        source = pb.RandomSource(config_json=json.dumps(config), seed=0)
-        request = pb.CreateModelRequest(model_id="policy", role=pb.ROLE_POLICY, trainable=True, random=source)
+    def _model(self, config: dict[str, Any]) -> LoadedModel:
+        source = FromRandom(json.dumps(config), seed=0)
+        request = ModelRequest("policy", source, Role.POLICY, trainable=True)
         return create_model(request, ModelRegistry(), Placement(self.device))
 
     @torch.inference_mode()
     def sample(self) -> int:
         """Tokens that the engine's sampler draws."""
-        limits = RunnerLimits(rows=self.rows, state_bytes=1 << 40)
+        limits = SchedulerLimits(rows=self.rows, state_bytes=1 << 40)
         decoder = choose_decoder(self.held, inference_weights(self.held))
-        runner = Runner(decoder, self.device, self.held.max_positions, limits)
+        runner = Scheduler(decoder, self.device, self.held.max_positions, limits)
         done: list[int] = []
 
-        def deliver(result: pb.SampleTokens | pb.SampleFinish) -> None:
-            done.append(len(result.token_ids) // 4)
+        def deliver(result: SampledTokens | SampleFinish) -> None:
+            done.append(len(result.tokens))
 
         settings = SamplingSettings(max_tokens=self.new)
         runner.submit(SampledSequence(i, row, settings, i, deliver) for i, row in enumerate(self.prompts))

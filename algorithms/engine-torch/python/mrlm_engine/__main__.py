@@ -11,7 +11,7 @@ import sys
 from typing import TextIO
 
 from mrlm_engine.cli import parse_arguments
-from mrlm_engine.distributed.place import Place, place_of_process, take_own_gpu
+from mrlm_engine.launcher.rank_environment import RankEnvironment, place_of_process, take_own_gpu
 from mrlm_engine.lifetime import die_with_parent
 from mrlm_engine.process import prepare_process
 from mrlm_engine.settings import EngineSettings
@@ -40,14 +40,14 @@ def main() -> int:
         return 1
 
 
-def serve(settings: EngineSettings, place: Place, ready_line: TextIO) -> int:
+def serve(settings: EngineSettings, place: RankEnvironment, ready_line: TextIO) -> int:
     """Sets torch up, joins the other ranks where there are any, and does what this rank is for."""
     import torch
     import transformers
 
     from mrlm_engine.device import choose_device
-    from mrlm_engine.distributed.process_group import join_process_group, leave_process_group
     from mrlm_engine.lifetime import end_of_life
+    from mrlm_engine.ranks.group import join_process_group, leave_process_group
     from mrlm_engine.service.find_rank_samplers import find_peers
     from mrlm_engine.service.run import follow_leader, serve_clients
     from mrlm_engine.service.state import EngineState
@@ -68,7 +68,7 @@ def serve(settings: EngineSettings, place: Place, ready_line: TextIO) -> int:
         leave_process_group()
 
 
-def start_logging(place: Place) -> None:
+def start_logging(place: RankEnvironment) -> None:
     """To standard error; the ranks of an engine share it."""
     rank = f"rank {place.rank} " if place.size > 1 else ""
     line = f"%(asctime)s {rank}%(levelname)s %(name)s: %(message)s"

@@ -17,7 +17,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 class DeviceSettings:
     """The device in use, whether equal submissions give equal bits, and the threads that compute.
 
-    `threads` of torch's intra-op pool in each of `lanes` (mrlm_engine/lanes.py).
+    `threads` of torch's intra-op pool in each of `lanes` (mrlm_engine/training/lanes.py).
     """
 
     device: torch.device

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel
+from mrlm_engine.models import LoadedModel
 
 TorchOutputs = dict[str, torch.Tensor]
 
 
-def reference_outputs(held: HeldModel, unit: pb.Unit, temperature: float = 1.0) -> TorchOutputs:
+def reference_outputs(held: LoadedModel, unit: pb.Unit, temperature: float = 1.0) -> TorchOutputs:
     """Outputs of a unit's masked positions with their graph, from full logits."""
     parts: dict[str, list[torch.Tensor]] = {"logprob": [], "entropy": [], "value": [], "final_value": []}
     for wire in unit.sequences:
@@ -31,7 +31,7 @@ def reference_outputs(held: HeldModel, unit: pb.Unit, temperature: float = 1.0) 
 
 
 def reference_gradients(
-    held: HeldModel,
+    held: LoadedModel,
     units: Sequence[pb.Unit],
     loss: Callable[[int, TorchOutputs], torch.Tensor],
     temperature: float = 1.0,
@@ -44,10 +44,10 @@ def reference_gradients(
 
 
 def accumulated(engine_learner: object) -> dict[str, torch.Tensor]:
-    """Copies of what a Learner has accumulated, by parameter."""
-    from mrlm_engine.training.learner import Learner
+    """Copies of what a TrainableModel has accumulated, by parameter."""
+    from mrlm_engine.training.trainable_model import TrainableModel
 
-    assert isinstance(engine_learner, Learner)
+    assert isinstance(engine_learner, TrainableModel)
     return {name: gradient.clone() for name, _, gradient in engine_learner.gradients.tensors()}
 
 

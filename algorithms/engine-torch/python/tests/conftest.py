@@ -16,7 +16,7 @@ from running import RunningEngine
 from tiny import QWEN2, create_model, create_request
 
 from mrlm_engine.device import choose_device
-from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 
 
@@ -31,7 +31,7 @@ def registry() -> ModelRegistry:
 
 
 @pytest.fixture
-def policy(registry: ModelRegistry) -> HeldModel:
+def policy(registry: ModelRegistry) -> LoadedModel:
     """A trainable tiny Qwen2 on CPU in float32."""
     return create_model(create_request("policy", json.dumps(QWEN2)), registry, Placement(torch.device("cpu")))
 

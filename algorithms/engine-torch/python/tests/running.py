@@ -11,7 +11,7 @@ from tiny import QWEN2, create_request
 
 from mrlm_engine.device import choose_device
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel
+from mrlm_engine.models import LoadedModel
 from mrlm_engine.service.server import start_server
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.settings import EngineSettings
@@ -27,7 +27,7 @@ class RunningEngine:
         self.address = f"127.0.0.1:{port}"
         self.client = Client(self.address)
 
-    def create(self, model_id: str = "policy", config: dict[str, Any] = QWEN2, **fields: Any) -> HeldModel:
+    def create(self, model_id: str = "policy", config: dict[str, Any] = QWEN2, **fields: Any) -> LoadedModel:
         """Creates a model through the wire; what the engine holds then."""
         request: pb.CreateModelRequest = create_request(model_id, json.dumps(config), **fields)
         self.client.call += 1

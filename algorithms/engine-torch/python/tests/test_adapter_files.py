@@ -17,11 +17,11 @@ from tiny import GPT2, LLAMA, QWEN2, create_model, create_request
 from transformers import AutoModelForCausalLM
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.llama.decoder_adapter import allocate_adapters
+from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.lora import ADAPTER, adapter_layers, delta_weight
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.weights import inference_weights
-from mrlm_engine.sampling.adapter_weights import allocate_adapters
 
 peft = pytest.importorskip("peft", reason="peft is not installed (mrlm engine setup --extra lora)")
 
@@ -34,7 +34,7 @@ def loss(_: int, outputs: Outputs) -> dict[str, Array]:
     return {"logprob": -np.exp(0.5 * outputs["logprob"])}
 
 
-def trained(engine: RunningEngine, config: dict[str, Any], dtype: str, lora: pb.Lora = LORA) -> HeldModel:
+def trained(engine: RunningEngine, config: dict[str, Any], dtype: str, lora: pb.Lora = LORA) -> LoadedModel:
     held = engine.create(config=config, dtype=dtype, lora=lora)
     for _ in range(3):
         engine.client.forward_backward(UNITS, loss)

@@ -13,7 +13,7 @@ from tiny import GPT2, QWEN2, create_model, create_request
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.memory.shape import model_shape
-from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.info import model_info
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.weights import inference_weights
@@ -45,7 +45,7 @@ def test_creating_a_model_leaves_the_global_random_state_alone(registry: ModelRe
     assert torch.equal(before, torch.random.get_rng_state())
 
 
-def test_directory_source_is_what_was_saved(policy: HeldModel, registry: ModelRegistry, tmp_path: Path) -> None:
+def test_directory_source_is_what_was_saved(policy: LoadedModel, registry: ModelRegistry, tmp_path: Path) -> None:
     policy.module.save_pretrained(tmp_path)
     (tmp_path / "tokenizer.json").write_bytes(b"{}")
     request = pb.CreateModelRequest(model_id="again", role=pb.ROLE_REFERENCE, directory=str(tmp_path))
@@ -56,14 +56,14 @@ def test_directory_source_is_what_was_saved(policy: HeldModel, registry: ModelRe
         assert torch.equal(weight, inference_weights(again)[name])
 
 
-def test_info_counts_tied_weights_once(policy: HeldModel) -> None:
+def test_info_counts_tied_weights_once(policy: LoadedModel) -> None:
     info = model_info(policy)
     assert info.parameters == info.trainable_parameters == sum(p.numel() for p in policy.module.parameters())
     assert (info.vocab_size, info.max_positions, list(info.eos_token_ids), info.pad_token_id) == (41, 128, [1], 0)
     assert json.loads(info.config_json)["model_type"] == "qwen2"
 
 
-def test_frozen_copy_keeps_its_weights_when_the_original_changes(policy: HeldModel, registry: ModelRegistry) -> None:
+def test_frozen_copy_keeps_its_weights_when_the_original_changes(policy: LoadedModel, registry: ModelRegistry) -> None:
     request = pb.CreateModelRequest(model_id="reference", role=pb.ROLE_REFERENCE, copy_of="policy")
     reference = create_model(request, registry, CPU)
     before = reference.head_weight.clone()
@@ -74,7 +74,7 @@ def test_frozen_copy_keeps_its_weights_when_the_original_changes(policy: HeldMod
 
 
 def test_numerics_44_45_a_trainable_copy_begins_as_its_original_and_goes_its_own_way(
-    policy: HeldModel, registry: ModelRegistry
+    policy: LoadedModel, registry: ModelRegistry
 ) -> None:
     policy.step, policy.micro_batch_tokens = 7, 99
     request = pb.CreateModelRequest(model_id="critic", role=pb.ROLE_CRITIC, copy_of="policy", trainable=True)
@@ -96,7 +96,7 @@ def test_critic_has_a_zero_value_head(registry: ModelRegistry) -> None:
     assert torch.equal(critic.value_head(torch.randn(5, 32)), torch.zeros(5))
 
 
-def test_errors_name_their_cause(policy: HeldModel, registry: ModelRegistry, tmp_path: Path) -> None:
+def test_errors_name_their_cause(policy: LoadedModel, registry: ModelRegistry, tmp_path: Path) -> None:
     def directory(path: Path) -> pb.CreateModelRequest:
         return pb.CreateModelRequest(model_id="m", directory=str(path))
 
@@ -125,7 +125,7 @@ def test_errors_name_their_cause(policy: HeldModel, registry: ModelRegistry, tmp
     assert [held.model_id for held in registry.all()] == ["policy"]
 
 
-def test_weights_that_are_pickles_are_not_read(policy: HeldModel, registry: ModelRegistry, tmp_path: Path) -> None:
+def test_weights_that_are_pickles_are_not_read(policy: LoadedModel, registry: ModelRegistry, tmp_path: Path) -> None:
     policy.module.save_pretrained(tmp_path)
     (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
     torch.save(policy.module.state_dict(), tmp_path / "pytorch_model.bin")
@@ -139,12 +139,12 @@ def test_an_unknown_model_type_is_answered_with_the_nearest_and_not_with_all(reg
     assert len(str(caught.value)) < 400
 
 
-def test_an_unknown_model_is_answered_with_the_nearest(policy: HeldModel, registry: ModelRegistry) -> None:
+def test_an_unknown_model_is_answered_with_the_nearest(policy: LoadedModel, registry: ModelRegistry) -> None:
     with pytest.raises(EngineError, match="Did you mean 'policy'"):
         registry.get("polcy")
 
 
-def test_weights_of_another_shape_are_refused(policy: HeldModel, registry: ModelRegistry, tmp_path: Path) -> None:
+def test_weights_of_another_shape_are_refused(policy: LoadedModel, registry: ModelRegistry, tmp_path: Path) -> None:
     policy.module.save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "intermediate_size": 40}))

@@ -15,9 +15,9 @@ from running import RunningEngine
 from sampling.architectures import MIXTURE
 from tiny import GPT2, LLAMA, QWEN2
 
-from mrlm_engine import products
+from mrlm_engine.compute import matmul as products
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel
+from mrlm_engine.models import LoadedModel
 
 MISTRAL: dict[str, Any] = {**LLAMA, "model_type": "mistral", "sliding_window": None, "head_dim": 12}
 SLIDING: dict[str, Any] = {**MISTRAL, "sliding_window": 4, "attn_implementation": "eager"}
@@ -72,7 +72,7 @@ def torch_loss(index: int, outputs: TorchOutputs) -> torch.Tensor:
     return total
 
 
-def move_value_head(held: HeldModel) -> None:
+def move_value_head(held: LoadedModel) -> None:
     if held.value_head is not None:
         with torch.no_grad():
             held.value_head.weight.copy_(torch.linspace(-1, 1, len(held.value_head.weight)))
@@ -176,7 +176,7 @@ def test_long_sequences_take_the_fused_attention_and_agree(
 ) -> None:
     engine.create()
     short = gradients_of(engine, units_of())
-    monkeypatch.setattr("mrlm_engine.trunk.dense.attention.MAX_KEPT_KEYS", 0)
+    monkeypatch.setattr("mrlm_engine.llama.attention.MAX_KEPT_KEYS", 0)
     assert largest_difference(gradients_of(engine, units_of()), short) < 1e-5
 
 

@@ -15,10 +15,10 @@ from running import RunningEngine
 from test_gradients import client_loss, gradients_of, move_value_head, torch_loss, units_of
 from tiny import GPT2
 
-from mrlm_engine import lanes as lanes_module
-from mrlm_engine.compute_clock import ComputeClock
+from mrlm_engine.compute.clock import ComputeClock
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.lanes import Lanes
+from mrlm_engine.training import lanes as lanes_module
+from mrlm_engine.training.lanes import Lanes
 
 
 @pytest.fixture

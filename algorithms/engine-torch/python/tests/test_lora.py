@@ -16,7 +16,7 @@ from test_numerics import PROMPTS, recomputed, sample
 from tiny import GPT2, LLAMA, QWEN2
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.trunk.dense.trunk import DenseTrunk
+from mrlm_engine.llama.backbone import DenseTrunk
 
 pytest.importorskip("peft", reason="peft is not installed (mrlm engine setup --extra lora)")
 

@@ -12,14 +12,14 @@ from client import group
 from running import RunningEngine
 
 from mrlm_engine.batching.unit import Floats, UnitGradients
-from mrlm_engine.distributed.ranks import SoleRank
 from mrlm_engine.errors import EngineError
-from mrlm_engine.outputs.selection import Selection, UnitOutputs
+from mrlm_engine.logprobs.selection import Selection, UnitOutputs
+from mrlm_engine.ranks.protocol import SoleRank
 from mrlm_engine.service.receive import decode_units
-from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.passes import ClientGradients, Event, GraphLost, MicroBatchOutputs, Pass
 from mrlm_engine.training.reader import StreamEnded
 from mrlm_engine.training.run_pass import GraphLimits, PassRunner
+from mrlm_engine.training.trainable_model import TrainableModel
 
 UNITS = [group([3, 4, 5 + i], [[6 + i, 7, 8], [8, 9, 10 + i], [11 + i]]) for i in range(8)]
 SELECTION = Selection(logprob=True, entropy=False, value=False, final_value=False)
@@ -63,7 +63,7 @@ class Client:
         return None if self._ordered or not self._open or self._random.random() < 0.6 else self.next()
 
 
-def run(learner: Learner, state: object, client: Client) -> dict[str, torch.Tensor]:
+def run(learner: TrainableModel, state: object, client: Client) -> dict[str, torch.Tensor]:
     """Accumulated gradients of a pass with `client`."""
     learner.clear()
     units = decode_units(UNITS, learner.held, linear=False)
@@ -86,13 +86,13 @@ def run(learner: Learner, state: object, client: Client) -> dict[str, torch.Tens
 
 
 @pytest.fixture(name="learner")
-def _learner(engine: RunningEngine) -> Learner:
+def _learner(engine: RunningEngine) -> TrainableModel:
     held = engine.create()
     held.micro_batch_tokens = 1
     return engine.state.learner("policy")
 
 
-def test_m12_a_lost_graph_takes_its_place_in_the_order_of_sums(engine: RunningEngine, learner: Learner) -> None:
+def test_m12_a_lost_graph_takes_its_place_in_the_order_of_sums(engine: RunningEngine, learner: TrainableModel) -> None:
     expected = run(learner, engine.state, Client(0, losses=0, ordered=True))
     lost = 0
     for seed in range(12):
@@ -104,7 +104,7 @@ def test_m12_a_lost_graph_takes_its_place_in_the_order_of_sums(engine: RunningEn
     assert lost > 20
 
 
-def test_m12_the_order_of_these_sums_shows_in_their_bits(engine: RunningEngine, learner: Learner) -> None:
+def test_m12_the_order_of_these_sums_shows_in_their_bits(engine: RunningEngine, learner: TrainableModel) -> None:
     expected = run(learner, engine.state, Client(0, losses=0, ordered=True))
     UNITS.reverse()
     try:
@@ -114,7 +114,7 @@ def test_m12_the_order_of_these_sums_shows_in_their_bits(engine: RunningEngine, 
     assert any(not torch.equal(reversed_sums[name], gradient) for name, gradient in expected.items())
 
 
-def test_a_stream_that_ends_early_is_the_client_s_fault(engine: RunningEngine, learner: Learner) -> None:
+def test_a_stream_that_ends_early_is_the_client_s_fault(engine: RunningEngine, learner: TrainableModel) -> None:
     class Gone(Client):
         def waiting(self) -> list[ClientGradients] | None:
             raise StreamEnded

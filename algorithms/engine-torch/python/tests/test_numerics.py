@@ -18,7 +18,7 @@ from tiny import GPT2, LLAMA, QWEN2
 
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.outputs.head_run import CHUNK_NUMBERS
+from mrlm_engine.logprobs.logprobs import CHUNK_NUMBERS
 
 FORMATS = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 BOTH = pytest.mark.parametrize("config", [QWEN2, GPT2], ids=["dense", "transformers"])
@@ -120,10 +120,10 @@ def test_numerics_21_39_chunked_log_probabilities_equal_full_ones(
         return {"logprob": np.sin(outputs["logprob"]), "entropy": np.cos(outputs["entropy"])}
 
     results = []
-    monkeypatch.setattr("mrlm_engine.outputs.head_run.CHUNK_ROWS", 1)
+    monkeypatch.setattr("mrlm_engine.logprobs.logprobs.CHUNK_ROWS", 1)
     for chunk, kept in ((1 << 22, 1 << 24), (1 << 22, 0), (3 * 41, 1 << 24), (41, 0)):
         monkeypatch.setitem(CHUNK_NUMBERS, "cpu", chunk)
-        monkeypatch.setattr("mrlm_engine.outputs.head_run.KEPT_NUMBERS", kept)
+        monkeypatch.setattr("mrlm_engine.logprobs.logprobs.KEPT_NUMBERS", kept)
         engine.state.learner("policy").clear()
         outputs = engine.client.forward_backward(units, loss, logprob=True, entropy=True).outputs
         results.append((outputs, accumulated(engine.state.learner("policy"))))

@@ -13,7 +13,7 @@ from running import RunningEngine
 from tiny import QWEN2
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.training.loss_scale import GROWTH_STEPS, INITIAL, LossScale
+from mrlm_engine.gradients.loss_scale import GROWTH_STEPS, INITIAL, LossScale
 
 UNITS = [group([3, 4, 5], [[6, 7], [8, 9, 10]]), group([11, 12], [[13, 14, 15]])]
 # Each gradient is below the smallest float16 by itself.

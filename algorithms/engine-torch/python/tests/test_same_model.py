@@ -18,13 +18,13 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.logprobs.selection import Selection
+from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
-from mrlm_engine.outputs.selection import Selection
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.service.receive import decode_units
-from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.micro_batch import MicroBatch
+from mrlm_engine.training.trainable_model import TrainableModel
 
 CPU = Placement(torch.device("cpu"))
 SMALL = {key: QWEN2[key] for key in ("vocab_size", "hidden_size", "intermediate_size", "initializer_range")}
@@ -96,21 +96,21 @@ RANDOM = {
 SELECTION = Selection(logprob=True, entropy=False, value=False, final_value=False)
 
 
-def make(config: dict[str, Any], **fields: Any) -> HeldModel:
+def make(config: dict[str, Any], **fields: Any) -> LoadedModel:
     return create_model(create_request("policy", json.dumps(config), **fields), ModelRegistry(), CPU)
 
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_m9_a_model_with_dropout_and_jitter_trains_without(name: str) -> None:
     held = make(RANDOM[name], gradient_checkpointing=True)
-    learner = Learner(held)
+    learner = TrainableModel(held)
     (unit,) = decode_units([group([3, 4, 5], [[6, 7, 8, 9], [10, 11, 12, 13]])], held, linear=False)
     micro_batch = MicroBatch(learner, [unit], SELECTION, keep_graph=True)
     found = micro_batch.outputs()[0]
     again = MicroBatch(learner, [unit], SELECTION, keep_graph=True).outputs()[0]
     # The policy of the sampler: the same module in evaluation mode.
     held.module.eval()
-    expected = MicroBatch(Learner(held), [unit], SELECTION, keep_graph=False).outputs()[0]
+    expected = MicroBatch(TrainableModel(held), [unit], SELECTION, keep_graph=False).outputs()[0]
     assert found.logprob is not None
     assert again.logprob is not None
     assert expected.logprob is not None
@@ -120,7 +120,7 @@ def test_m9_a_model_with_dropout_and_jitter_trains_without(name: str) -> None:
 
 def test_m9_layers_are_recomputed_and_what_is_inside_them_draws_nothing() -> None:
     held = make(PHIMOE, gradient_checkpointing=True)
-    Learner(held)
+    TrainableModel(held)
     layers = held.module.model.layers
     assert all(layer.gradient_checkpointing and layer.training for layer in layers)
     assert not any(part.training for layer in layers for part in layer.children())
@@ -139,7 +139,7 @@ def test_m9_a_model_that_still_draws_random_numbers_is_refused() -> None:
 
     held.module.transformer.h[0].mlp.forward = noisy
     with pytest.raises(EngineError, match=r"draws random|differ"):
-        Learner(held)
+        TrainableModel(held)
 
 
 GEMMA2 = {

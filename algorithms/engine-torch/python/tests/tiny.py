@@ -6,7 +6,7 @@ from typing import Any
 
 from mrlm_engine import models
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.service.codec.models import model_request
 
@@ -48,6 +48,6 @@ def create_request(model_id: str, config_json: str, **fields: Any) -> pb.CreateM
     return pb.CreateModelRequest(model_id=model_id, random=source, **fields)
 
 
-def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, placement: Placement) -> HeldModel:
+def create_model(request: pb.CreateModelRequest, registry: ModelRegistry, placement: Placement) -> LoadedModel:
     """The model of a CreateModel call."""
     return models.create_model(model_request(request), registry, placement)

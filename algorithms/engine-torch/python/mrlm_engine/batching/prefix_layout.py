@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mrlm_engine.batching.layout import OutputRows, output_rows
 from mrlm_engine.batching.unit import Tokens, TokenUnit
-from mrlm_engine.products import missing_rows
+from mrlm_engine.compute.matmul import missing_rows
 
 # Sharing a prefix splits attention into two groups: it must save at least this many tokens to pay.
 MIN_SAVED_TOKENS = 8

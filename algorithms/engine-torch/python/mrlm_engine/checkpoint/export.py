@@ -9,9 +9,9 @@ import torch
 from safetensors.torch import save_file
 
 from mrlm_engine.checkpoint.directory import EXPORT_LIST, atomic_directory
-from mrlm_engine.distributed.collectives import is_leader
+from mrlm_engine.compute.collectives import is_leader
 from mrlm_engine.models.create import VALUE_HEAD_FILE
-from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import is_factor
 from mrlm_engine.models.saved_adapter import write_adapter
 from mrlm_engine.models.tokenizer_files import write_tokenizer_files
@@ -21,7 +21,7 @@ from mrlm_engine.models.weights import LORA_SCALE, inference_weights, merged_wei
 ADAPTER_DIRECTORY = "adapter"
 
 
-def export_model(held: HeldModel, target: Path, *, merge_adapter: bool) -> list[str]:
+def export_model(held: LoadedModel, target: Path, *, merge_adapter: bool) -> list[str]:
     """Writes config, safetensors and tokenizer files, and a value head in a file of its own.
 
     A model with an adapter is written with W + s B A in float32 if `merge_adapter`, else with W alone. Either way the
@@ -35,13 +35,13 @@ def export_model(held: HeldModel, target: Path, *, merge_adapter: bool) -> list[
         return _write(held, target, weights, is_float32=merges) if is_leader() else []
 
 
-def _base_weights(held: HeldModel) -> dict[str, torch.Tensor]:
+def _base_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
     return {
         name: tensor for name, tensor in inference_weights(held).items() if name != LORA_SCALE and not is_factor(name)
     }
 
 
-def _write(held: HeldModel, target: Path, weights: dict[str, torch.Tensor], *, is_float32: bool) -> list[str]:
+def _write(held: LoadedModel, target: Path, weights: dict[str, torch.Tensor], *, is_float32: bool) -> list[str]:
     with atomic_directory(target) as directory:
         held.module.save_pretrained(directory, state_dict=weights, is_main_process=True)
         if is_float32:

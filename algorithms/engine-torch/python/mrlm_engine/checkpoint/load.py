@@ -12,30 +12,30 @@ from safetensors.torch import load_file
 
 from mrlm_engine.checkpoint.manifest import read_manifest
 from mrlm_engine.checkpoint.save import CONFIG, GRADIENTS, OPTIMIZER, RANDOM, TOKENIZER, WEIGHTS, model_tensors
+from mrlm_engine.compute.out_of_memory import first_line, is_out_of_memory
 from mrlm_engine.device import DTYPES
 from mrlm_engine.errors import EngineError
-from mrlm_engine.memory.exhausted import first_line, is_out_of_memory
+from mrlm_engine.gradients.loss_scale import LossScale
 from mrlm_engine.models.create import prepare_module
 from mrlm_engine.models.from_config import parse_config
-from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.models.rebuild import empty_module
 from mrlm_engine.models.value_head import ValueHead
-from mrlm_engine.training.learner import Learner
-from mrlm_engine.training.loss_scale import LossScale
+from mrlm_engine.training.trainable_model import TrainableModel
 
 
 @dataclass(frozen=True)
-class LoadedModel:
+class RestoredModel:
     """A model, and what its learner had: optimiser state and accumulated gradients by name."""
 
-    held: HeldModel
+    held: LoadedModel
     optimizer: dict[str, torch.Tensor]
     gradients: dict[str, torch.Tensor]
     accumulated_calls: int
     loss_scale: LossScale | None = None
 
-    def restore(self, learner: Learner) -> None:
+    def restore(self, learner: TrainableModel) -> None:
         """Gives a new learner of the model its past."""
         if not self.held.trainable:
             return
@@ -50,7 +50,7 @@ class LoadedModel:
 class Checkpoint:
     """Everything a checkpoint held. Nothing of the engine has been changed yet."""
 
-    models: list[LoadedModel]
+    models: list[RestoredModel]
     last_call: int
     random: dict[str, torch.Tensor]
 
@@ -64,7 +64,7 @@ class Checkpoint:
 def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, Any]) -> Checkpoint:
     """Reads a checkpoint after checking that it is complete; `changes` count before a model's entry in its manifest."""
     manifest = read_manifest(directory)
-    models: list[LoadedModel] = []
+    models: list[RestoredModel] = []
     try:
         for saved in manifest["models"]:
             entry = {**saved, **changes}
@@ -82,7 +82,7 @@ def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, An
         ) from cause
 
 
-def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], placement: Placement) -> LoadedModel:
+def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], placement: Placement) -> RestoredModel:
     device = placement.build_device
     tokenizer = folder / TOKENIZER
     files = {path.name: path.read_bytes() for path in sorted(tokenizer.iterdir())} if tokenizer.is_dir() else {}
@@ -96,7 +96,7 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], pl
                 "Save both models together.",
             )
     module = base.module if base is not None else _module(folder, entry, device)
-    held = HeldModel(
+    held = LoadedModel(
         model_id=entry["model_id"],
         role=entry["role"],
         module=module,
@@ -116,7 +116,7 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], pl
     )
     if base is not None:
         held.lock = base.lock
-        return LoadedModel(held, {}, {}, 0)
+        return RestoredModel(held, {}, {}, 0)
     if entry["value_head"]:
         held.value_head = ValueHead(int(module.config.hidden_size), device)
         held.value_head.requires_grad_(held.trainable)
@@ -126,7 +126,7 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[HeldModel], pl
     # Absent from checkpoints that were written before there was one.
     scale = entry.get("loss_scale")
     loss_scale = None if scale is None else LossScale(**scale)
-    return LoadedModel(held, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale)
+    return RestoredModel(held, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale)
 
 
 def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
@@ -138,7 +138,7 @@ def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
 
 
 @torch.no_grad()
-def _load_weights(held: HeldModel, tensors: dict[str, torch.Tensor]) -> None:
+def _load_weights(held: LoadedModel, tensors: dict[str, torch.Tensor]) -> None:
     """Fills parameters and buffers; every saved tensor must have its place and every place its tensor."""
     places = model_tensors(held)
     if places.keys() != tensors.keys():

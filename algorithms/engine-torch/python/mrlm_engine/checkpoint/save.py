@@ -12,13 +12,13 @@ from safetensors.torch import save_file
 
 from mrlm_engine.checkpoint.directory import atomic_directory
 from mrlm_engine.checkpoint.manifest import write_manifest
+from mrlm_engine.compute.collectives import is_leader
+from mrlm_engine.compute.tensors import is_sharded, whole
 from mrlm_engine.device import dtype_name
-from mrlm_engine.distributed.collectives import is_leader
-from mrlm_engine.distributed.tensors import is_sharded, whole
-from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.rebuild import named_tensors
 from mrlm_engine.models.tokenizer_files import write_tokenizer_files
-from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.trainable_model import TrainableModel
 
 WEIGHTS = "weights.safetensors"
 OPTIMIZER = "optimizer.safetensors"
@@ -30,7 +30,7 @@ TOKENIZER = "tokenizer"
 Tensors: TypeAlias = dict[str, torch.Tensor]
 
 
-def save_checkpoint(target: Path, learners: list[Learner], last_call: int) -> tuple[int, str]:
+def save_checkpoint(target: Path, learners: list[TrainableModel], last_call: int) -> tuple[int, str]:
     """Writes `target`; bytes written and the manifest's checksum. Models are written in the order of `learners`.
 
     Rank 0 writes; the others take part in gathering what is divided among them.
@@ -45,7 +45,7 @@ def save_checkpoint(target: Path, learners: list[Learner], last_call: int) -> tu
 
 
 def _write(
-    target: Path, learners: list[Learner], files: Iterator[tuple[Learner, str, Tensors]], last_call: int
+    target: Path, learners: list[TrainableModel], files: Iterator[tuple[TrainableModel, str, Tensors]], last_call: int
 ) -> tuple[int, str]:
     with atomic_directory(target) as directory:
         save_file(random_state(), directory / RANDOM)
@@ -68,7 +68,7 @@ def random_state() -> dict[str, torch.Tensor]:
     return state
 
 
-def model_tensors(held: HeldModel) -> dict[str, torch.Tensor]:
+def model_tensors(held: LoadedModel) -> dict[str, torch.Tensor]:
     """Parameters and persistent buffers by name, tied ones once."""
     tensors = named_tensors(held.module, "module.")
     if held.value_head is not None:
@@ -76,7 +76,7 @@ def model_tensors(held: HeldModel) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def _describe(learner: Learner, folder: Path) -> dict[str, Any]:
+def _describe(learner: TrainableModel, folder: Path) -> dict[str, Any]:
     """Writes what a model has beside tensors; its entry in the manifest."""
     held = learner.held
     (folder / CONFIG).write_text(held.config.to_json_string(use_diff=False), "utf-8")
@@ -102,7 +102,7 @@ def _describe(learner: Learner, folder: Path) -> dict[str, Any]:
     }
 
 
-def _tensor_files(learner: Learner) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
+def _tensor_files(learner: TrainableModel) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
     """What each file holds, in an order that is the same on every rank."""
     held = learner.held
     with held.lock:
@@ -113,7 +113,7 @@ def _tensor_files(learner: Learner) -> Iterator[tuple[str, Iterable[tuple[str, t
             yield GRADIENTS, ((name, gradient) for name, _, gradient in learner.gradients.tensors())
 
 
-def _stored_weights(held: HeldModel) -> Iterator[tuple[str, torch.Tensor]]:
+def _stored_weights(held: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
     """Weights in the model's own format: the float32 of divided ones is with the optimiser."""
     for name, tensor in model_tensors(held).items():
         yield name, tensor.to(held.dtype) if is_sharded(tensor) and tensor.is_floating_point() else tensor

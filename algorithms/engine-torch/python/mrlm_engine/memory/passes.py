@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mrlm_engine.llama.attention import MAX_KEPT_KEYS
+from mrlm_engine.logprobs.logprobs import KEPT_NUMBERS, chunk_rows
 from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
-from mrlm_engine.outputs.head_run import KEPT_NUMBERS, chunk_rows
-from mrlm_engine.trunk.dense.attention import MAX_KEPT_KEYS
 
 
 def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:

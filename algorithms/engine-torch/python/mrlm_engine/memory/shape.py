@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
+from mrlm_engine.llama.shape import dense_shape
 from mrlm_engine.models.from_config import module_from
 from mrlm_engine.models.lora_layers import layer_size, target_layers
 from mrlm_engine.models.max_positions import max_positions
-from mrlm_engine.trunk.dense.shape import dense_shape
 
 
 @dataclass(frozen=True)

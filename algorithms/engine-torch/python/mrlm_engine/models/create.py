@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
+from mrlm_engine.compute.tensors import whole
 from mrlm_engine.device import choose_dtype
-from mrlm_engine.distributed.tensors import whole
 from mrlm_engine.errors import EngineError
 from mrlm_engine.models.attention import settle_attention
 from mrlm_engine.models.from_config import random_module
 from mrlm_engine.models.from_directory import check_directory, load_module
-from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import inject_adapter, is_factor
 from mrlm_engine.models.lora_settings import lora_settings
 from mrlm_engine.models.placement import Placement
@@ -28,7 +28,7 @@ from mrlm_engine.models.value_head import ValueHead
 VALUE_HEAD_FILE = "value_head.safetensors"
 
 
-def create_model(request: ModelRequest, registry: ModelRegistry, placement: Placement) -> HeldModel:
+def create_model(request: ModelRequest, registry: ModelRegistry, placement: Placement) -> LoadedModel:
     """Makes the model and adds it to `registry`. Everything is checked before anything is made."""
     registry.check_new(request.model_id)
     source = request.source
@@ -50,7 +50,7 @@ def create_model(request: ModelRequest, registry: ModelRegistry, placement: Plac
 
 def _from_weights(
     request: ModelRequest, source: FromDirectory | FromRandom, dtype: torch.dtype, placement: Placement
-) -> HeldModel:
+) -> LoadedModel:
     device = placement.build_device
     lora, saved = lora_settings(request)
     if isinstance(source, FromDirectory):
@@ -66,7 +66,7 @@ def _from_weights(
         inject_adapter(module, lora)
     if saved is not None:
         saved.fill(module)
-    held = HeldModel(
+    held = LoadedModel(
         model_id=request.model_id,
         role=request.role,
         module=prepare_module(module, device, trainable=request.trainable, has_adapter=lora is not None),
@@ -99,7 +99,7 @@ def prepare_module(module: Any, device: torch.device, *, trainable: bool, has_ad
     return module
 
 
-def _copy(request: ModelRequest, original: HeldModel) -> HeldModel:
+def _copy(request: ModelRequest, original: LoadedModel) -> LoadedModel:
     """Another model's present weights; a trainable copy learns what the original learns: all, or its adapter."""
     if request.lora is not None:
         raise EngineError(
@@ -133,7 +133,7 @@ def _copy(request: ModelRequest, original: HeldModel) -> HeldModel:
     if value_head is not None:
         value_head.requires_grad_(request.trainable)
         value_head.zero_grad(set_to_none=True)
-    return HeldModel(
+    return LoadedModel(
         model_id=request.model_id,
         role=request.role,
         module=module.eval(),
@@ -155,7 +155,7 @@ def _copy(request: ModelRequest, original: HeldModel) -> HeldModel:
 
 
 @torch.no_grad()
-def _copy_of_module(original: HeldModel) -> Any:
+def _copy_of_module(original: LoadedModel) -> Any:
     if original.mesh is None:
         return copy.deepcopy(original.module)
     module = empty_module(original.config, original.dtype, original.lora)
@@ -165,14 +165,14 @@ def _copy_of_module(original: HeldModel) -> Any:
     return module
 
 
-def _adapter_off(request: ModelRequest, base: HeldModel) -> HeldModel:
+def _adapter_off(request: ModelRequest, base: LoadedModel) -> LoadedModel:
     if base.lora is None:
         raise EngineError(
             "LORA_UNAVAILABLE",
             f"Model '{base.model_id}' has no adapter that could be switched off.",
             "Create it with `lora`, or use copy_of for a frozen copy.",
         )
-    return HeldModel(
+    return LoadedModel(
         model_id=request.model_id,
         role=request.role,
         module=base.module,
@@ -189,7 +189,7 @@ def _adapter_off(request: ModelRequest, base: HeldModel) -> HeldModel:
     )
 
 
-def _load_value_head(held: HeldModel, directory: str) -> None:
+def _load_value_head(held: LoadedModel, directory: str) -> None:
     file = Path(directory) / VALUE_HEAD_FILE
     if held.value_head is not None and file.is_file():
         held.value_head.load_state_dict(load_file(str(file)))

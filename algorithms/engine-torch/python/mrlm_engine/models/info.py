@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mrlm_engine.device import dtype_name
-from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.loaded_model import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ModelInfo:
     config_json: str
 
 
-def model_info(held: HeldModel) -> ModelInfo:
+def model_info(held: LoadedModel) -> ModelInfo:
     """Describes a model; tied weights are counted once."""
     sizes = [(parameter.numel(), parameter.requires_grad) for _, parameter in held.named_parameters()]
     return ModelInfo(

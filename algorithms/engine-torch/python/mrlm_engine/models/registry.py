@@ -6,17 +6,17 @@ import difflib
 import threading
 
 from mrlm_engine.errors import EngineError
-from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.loaded_model import LoadedModel
 
 
 class ModelRegistry:
     """Thread-safe map from model id to model, in order of creation."""
 
     def __init__(self) -> None:
-        self._models: dict[str, HeldModel] = {}
+        self._models: dict[str, LoadedModel] = {}
         self._lock = threading.Lock()
 
-    def get(self, model_id: str) -> HeldModel:
+    def get(self, model_id: str) -> LoadedModel:
         """The model of this id; MODEL_NOT_FOUND names the nearest one."""
         with self._lock:
             held = self._models.get(model_id)
@@ -40,18 +40,18 @@ class ModelRegistry:
                     "Release it first, or choose another id.",
                 )
 
-    def add(self, held: HeldModel) -> None:
+    def add(self, held: LoadedModel) -> None:
         """Adds a model under its id, which must be new."""
         self.check_new(held.model_id)
         with self._lock:
             self._models[held.model_id] = held
 
-    def replace(self, held: HeldModel) -> None:
+    def replace(self, held: LoadedModel) -> None:
         """Puts a model in the place of the one with its id, or adds it."""
         with self._lock:
             self._models[held.model_id] = held
 
-    def remove(self, model_id: str) -> HeldModel:
+    def remove(self, model_id: str) -> LoadedModel:
         """Takes a model out; one that another model computes with stays (MODEL_IN_USE)."""
         held = self.get(model_id)
         users = [m.model_id for m in self.all() if m.adapter_off is held]
@@ -65,7 +65,7 @@ class ModelRegistry:
             del self._models[model_id]
         return held
 
-    def all(self) -> list[HeldModel]:
+    def all(self) -> list[LoadedModel]:
         """All models, oldest first."""
         with self._lock:
             return list(self._models.values())

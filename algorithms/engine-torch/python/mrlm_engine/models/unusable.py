@@ -6,8 +6,8 @@ import contextlib
 import logging
 from collections.abc import Iterator
 
+from mrlm_engine.compute.out_of_memory import first_line, is_out_of_memory
 from mrlm_engine.errors import EngineError
-from mrlm_engine.memory.exhausted import first_line, is_out_of_memory
 from mrlm_engine.models.request import FromDirectory, FromRandom, ModelRequest
 
 log = logging.getLogger(__name__)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import torch
 
-from mrlm_engine.distributed.collectives import is_leader
-from mrlm_engine.distributed.tensors import is_sharded, whole
-from mrlm_engine.models.held import HeldModel
+from mrlm_engine.compute.collectives import is_leader
+from mrlm_engine.compute.tensors import is_sharded, whole
+from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import adapter_layers, adapter_scale, delta_weight, is_factor, plain_name
 
 # Name of s = alpha / rank among the weights of a model with an adapter.
@@ -16,7 +16,7 @@ LORA_SCALE = "lora_scale"
 
 
 @torch.no_grad()
-def inference_weights(held: HeldModel) -> dict[str, torch.Tensor]:
+def inference_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
     """Everything that the model computes with, detached, by state-dict name.
 
     An adapter's factors, float32, are beside the weights: `<layer>.lora_A.weight` [rank, inputs],
@@ -37,7 +37,7 @@ def inference_weights(held: HeldModel) -> dict[str, torch.Tensor]:
 
 
 @torch.no_grad()
-def merged_weights(held: HeldModel) -> dict[str, torch.Tensor]:
+def merged_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
     """The weights W + s B A of a model with an adapter, in float32 on CPU, by state-dict name.
 
     On ranks other than 0 the tensors are empty.
@@ -62,13 +62,13 @@ def merged_weights(held: HeldModel) -> dict[str, torch.Tensor]:
     return weights
 
 
-def _tensors(held: HeldModel) -> Iterator[tuple[str, torch.Tensor]]:
+def _tensors(held: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
     for name, tensor in held.module.state_dict(keep_vars=True).items():
         if held.has_adapter or not is_factor(name):
             yield name, tensor
 
 
-def _whole(held: HeldModel, tensor: torch.Tensor) -> torch.Tensor:
+def _whole(held: LoadedModel, tensor: torch.Tensor) -> torch.Tensor:
     weight = whole(tensor.detach())
     # Divided weights that learn are in float32.
     return weight.to(held.dtype) if is_sharded(tensor) and weight.is_floating_point() else weight

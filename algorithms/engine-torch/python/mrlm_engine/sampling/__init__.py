@@ -1,4 +1,8 @@
-"""Sampling: a decoder with its own copy of the weights, continuous batching, keyed randomness."""
+"""Sampling: continuous batching, scheduling, and tokens drawn with keyed randomness.
+
+Its decoder has a copy of the weights of its own, which changes only when weights are published.
+It must not know protobuf, training or gradients.
+"""
 
 from mrlm_engine.sampling.sampler import PublishResult, Sampler
 

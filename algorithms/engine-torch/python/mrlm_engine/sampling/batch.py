@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from mrlm_engine.sampling.decoder import Decoder, PromptGroup
-from mrlm_engine.sampling.draw_plan import DrawPlan
-from mrlm_engine.sampling.row_moves import RowMoves
+from mrlm_engine.compute.transfer import HostCopy, packed, unpacked
+from mrlm_engine.decoding.protocol import Decoder, PromptGroup
+from mrlm_engine.decoding.row_moves import RowMoves
 from mrlm_engine.sampling.row_table import RowTable
+from mrlm_engine.sampling.sampling_plan import SamplingPlan
 from mrlm_engine.sampling.sequence import SampledSequence, StopReason
 from mrlm_engine.sampling.uniform_block import UniformBlock
-from mrlm_engine.transfer import HostCopy, packed, unpacked
 
 NOT_FINITE = (
     "ENGINE_FAILED",
@@ -44,7 +44,7 @@ class Batch:
         self._max_positions = max_positions
         self._rows = RowTable()
         self._uniform = UniformBlock(self._rows, device)
-        self._plan: DrawPlan | None = None
+        self._plan: SamplingPlan | None = None
         # Tokens drawn last, which the decoder has not seen yet, [rows]; None when `_features` is up to date.
         self._next: torch.Tensor | None = None
         # Features of every row's next token, [rows, width].
@@ -121,7 +121,7 @@ class Batch:
         """Tokens int64 [rows] and log-probabilities float32 [rows] from the features, some rows' logits at a time."""
         assert self._features is not None
         if self._plan is None:
-            self._plan = DrawPlan([s.settings for s in self.sequences], self._device)
+            self._plan = SamplingPlan([s.settings for s in self.sequences], self._device)
         uniform, counts = self._uniform.next(), self._rows.counts
         size = self._plan.rows_per_piece(self._decoder.vocab)
         pieces = []

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 import torch
 
-from mrlm_engine.models import HeldModel
+from mrlm_engine.decoding.protocol import Decoder
+from mrlm_engine.decoding.transformers_decoder import ModuleDecoder
+from mrlm_engine.llama.decoder import LlamaDecoder
+from mrlm_engine.llama.decoder_shape import llama_shape
+from mrlm_engine.models import LoadedModel
 from mrlm_engine.models.rebuild import empty_module
-from mrlm_engine.sampling.decoder import Decoder
-from mrlm_engine.sampling.llama_decoder import LlamaDecoder
-from mrlm_engine.sampling.llama_shape import llama_shape
-from mrlm_engine.sampling.module_decoder import ModuleDecoder
 
 
-def choose_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> Decoder:
+def choose_decoder(held: LoadedModel, weights: Mapping[str, torch.Tensor]) -> Decoder:
     """The fused decoder where the architecture is known to it, the transformers module itself elsewhere.
 
     Both hold `weights` (those of `inference_weights`) as tensors of their own, an adapter's factors beside its layers.
@@ -27,7 +27,7 @@ def choose_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> Deco
     return module_decoder(held, weights)
 
 
-def module_decoder(held: HeldModel, weights: Mapping[str, torch.Tensor]) -> ModuleDecoder:
+def module_decoder(held: LoadedModel, weights: Mapping[str, torch.Tensor]) -> ModuleDecoder:
     """The decoder that works for every architecture."""
     module = empty_module(held.config, held.dtype, held.lora if held.has_adapter else None).to(held.device)
     decoder = ModuleDecoder(module, float32_head=held.float32_head)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from mrlm_engine.models import HeldModel
-from mrlm_engine.sampling.runner import RunnerLimits
+from mrlm_engine.models import LoadedModel
+from mrlm_engine.sampling.scheduler import SchedulerLimits
 
-_CPU_LIMITS = RunnerLimits(rows=256, state_bytes=2 << 30)
+_CPU_LIMITS = SchedulerLimits(rows=256, state_bytes=2 << 30)
 _GPU_ROWS = 1024
 # Part of a GPU's free memory that running sequences may take; the passes of training need the rest.
 _GPU_STATE = 0.4
@@ -16,14 +16,14 @@ _TRAINING_BYTES = 12
 _MASTER_BYTES = 4
 
 
-def sampler_limits(device_type: str, free: int) -> RunnerLimits:
+def sampler_limits(device_type: str, free: int) -> SchedulerLimits:
     """The limits where `free` bytes are left for sequences and passes."""
     if device_type != "cuda":
         return _CPU_LIMITS
-    return RunnerLimits(rows=_GPU_ROWS, state_bytes=int(max(0, free) * _GPU_STATE))
+    return SchedulerLimits(rows=_GPU_ROWS, state_bytes=int(max(0, free) * _GPU_STATE))
 
 
-def limits_beside(held: HeldModel) -> RunnerLimits:
+def limits_beside(held: LoadedModel) -> SchedulerLimits:
     """The limits of a model's sampler beside what the model still needs to learn, which is made with its first step."""
     if held.device.type != "cuda":
         return _CPU_LIMITS

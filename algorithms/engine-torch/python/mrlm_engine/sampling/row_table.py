@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mrlm_engine.sampling.row_moves import RowMoves
+from mrlm_engine.decoding.row_moves import RowMoves
 from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens
 
 _TOKEN_BLOCK = 64

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import torch
 
 from mrlm_engine.errors import EngineError
-from mrlm_engine.models import HeldModel
+from mrlm_engine.models import LoadedModel
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder
 from mrlm_engine.sampling.limits import limits_beside
-from mrlm_engine.sampling.runner import Runner, RunnerLimits
+from mrlm_engine.sampling.scheduler import Scheduler, SchedulerLimits
 from mrlm_engine.sampling.split import SplitTaker
 from mrlm_engine.sampling.taker import SequenceTaker
 from mrlm_engine.sampling.worker import Worker
@@ -39,9 +39,9 @@ class Sampler:
 
     def __init__(
         self,
-        held: HeldModel,
+        held: LoadedModel,
         deterministic: bool,
-        limits: RunnerLimits | None = None,
+        limits: SchedulerLimits | None = None,
         others: Sequence[SequenceTaker] = (),
     ) -> None:
         """Copies the present weights. Memory of running sequences stays within `limits`.
@@ -53,7 +53,7 @@ class Sampler:
         self.deterministic = deterministic
         with held.lock:
             self._decoder = choose_decoder(held, inference_weights(held))
-        runner = Runner(self._decoder, held.device, held.max_positions, limits or limits_beside(held))
+        runner = Scheduler(self._decoder, held.device, held.max_positions, limits or limits_beside(held))
         self._worker = Worker(runner, waves=deterministic, version=held.version)
         # Where sequences are submitted.
         self.taker: SequenceTaker = self._worker

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from mrlm_engine.sampling.keyed_uniform import keyed_uniform
-from mrlm_engine.sampling.row_moves import RowMoves
+from mrlm_engine.compute.transfer import to_device
+from mrlm_engine.decoding.row_moves import RowMoves
+from mrlm_engine.sampling.counter_rng import keyed_uniform
 from mrlm_engine.sampling.row_table import RowTable
-from mrlm_engine.transfer import to_device
 
 # Positions ahead: one copy to the device for so many tokens of each row.
 POSITIONS = 16

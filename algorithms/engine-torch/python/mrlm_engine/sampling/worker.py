@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
-from mrlm_engine.compute_clock import COMPUTE_CLOCK
-from mrlm_engine.memory.exhausted import first_line, is_out_of_memory
-from mrlm_engine.sampling.runner import Runner
+from mrlm_engine.compute.clock import COMPUTE_CLOCK
+from mrlm_engine.compute.out_of_memory import first_line, is_out_of_memory
+from mrlm_engine.sampling.scheduler import Scheduler
 from mrlm_engine.sampling.sequence import SampledSequence, StopReason
 
 _log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ class Worker:
     The weights change between two waves, or between two steps; whoever wants to change them goes first.
     """
 
-    def __init__(self, runner: Runner, *, waves: bool, version: int) -> None:
+    def __init__(self, runner: Scheduler, *, waves: bool, version: int) -> None:
         self._runner = runner
         self._waves = waves
         self.version = version

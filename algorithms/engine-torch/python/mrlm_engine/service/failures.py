@@ -9,8 +9,8 @@ from typing import Any, NoReturn, TypeVar
 
 import grpc
 
+from mrlm_engine.compute.out_of_memory import HINT, first_line, is_out_of_memory, out_of_memory
 from mrlm_engine.errors import EngineError
-from mrlm_engine.memory.exhausted import HINT, first_line, is_out_of_memory, out_of_memory
 from mrlm_engine.service.codec.errors import ERROR_METADATA_KEY, error_detail
 
 log = logging.getLogger(__name__)

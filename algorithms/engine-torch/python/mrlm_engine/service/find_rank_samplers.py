@@ -8,8 +8,8 @@ from typing import Any
 
 import grpc
 
-from mrlm_engine.distributed.process_group import Channel
-from mrlm_engine.machines.address import own_address
+from mrlm_engine.launcher.address import own_address
+from mrlm_engine.ranks.group import Channel
 from mrlm_engine.service.rank_samplers import Peer
 from mrlm_engine.service.server import start_server
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.outputs.selection import Selection, UnitOutputs
+from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 from mrlm_engine.service.codec.outputs import outputs_message
 from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training import rank_work
-from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.run_pass import require_value_head
 from mrlm_engine.training.smaller import smaller_budget
+from mrlm_engine.training.trainable_model import TrainableModel
 
 # Outputs of one response: gRPC clients receive 4 MiB by default, and smaller frames keep other streams going.
 RESPONSE_BYTES = 512 << 10
@@ -35,7 +35,7 @@ def forward(state: EngineState, requests: Iterator[pb.ForwardRequest]) -> Iterat
 
 
 def evaluate(
-    state: EngineState, learner: Learner, units: list[TokenUnit], selection: Selection
+    state: EngineState, learner: TrainableModel, units: list[TokenUnit], selection: Selection
 ) -> list[UnitOutputs]:
     """Outputs of `units`, in order. Where memory runs out, all of them under a smaller budget."""
     outputs: dict[int, UnitOutputs] = {}

@@ -12,10 +12,10 @@ from mrlm_engine.service.codec.outputs import event_message, gradients_of
 from mrlm_engine.service.receive import collect_units, decode_units, require_open, selection_of
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training import rank_work
-from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.passes import Pass
 from mrlm_engine.training.reader import StreamReader
 from mrlm_engine.training.run_pass import PassRunner, require_value_head
+from mrlm_engine.training.trainable_model import TrainableModel
 
 
 def forward_backward(
@@ -69,7 +69,7 @@ def _attempt(
                 state.passes.give_up(model_id, "its end")
 
 
-def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: Learner, ranks: int) -> Pass:
+def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: TrainableModel, ranks: int) -> Pass:
     """Checks everything, then plans the micro-batches."""
     learner.require_trainable()
     if not math.isfinite(opening.normalizer) or opening.normalizer <= 0:

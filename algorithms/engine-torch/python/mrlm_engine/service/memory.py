@@ -17,7 +17,7 @@ from mrlm_engine.memory.plan import ModelPlan, Setting
 from mrlm_engine.memory.shape import adapter_inputs, adapter_parameters, empty_model, model_shape
 from mrlm_engine.models.from_config import parse_config, parse_random_config
 from mrlm_engine.models.from_directory import check_directory
-from mrlm_engine.models.held import HeldModel
+from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import is_factor
 from mrlm_engine.models.lora_settings import lora_settings
 from mrlm_engine.models.request import AdapterOff, CopyOf, FromDirectory, FromRandom, ModelRequest
@@ -25,7 +25,7 @@ from mrlm_engine.models.unusable import unusable_configuration
 from mrlm_engine.sampling.limits import sampler_limits
 from mrlm_engine.service.codec.models import model_request
 from mrlm_engine.service.state import EngineState
-from mrlm_engine.training.learner import MAX_WAITING, default_tokens
+from mrlm_engine.training.trainable_model import MAX_WAITING, default_tokens
 
 # Where neither the call nor the configuration limits sequences.
 UNLIMITED_TOKENS = 4096
@@ -97,7 +97,7 @@ def plan_model(state: EngineState, request: ModelRequest, planned: dict[str, Mod
         return _plan(state, request, empty_model(config, dtype), dtype)
 
 
-def plan_of_held(held: HeldModel) -> ModelPlan:
+def plan_of_held(held: LoadedModel) -> ModelPlan:
     """A model that is there already: a copy of it would be made."""
     return ModelPlan(
         id=held.model_id,

@@ -8,7 +8,7 @@ import torch
 import transformers
 
 from mrlm_engine import PROTOCOL_MAJOR, PROTOCOL_MINOR
-from mrlm_engine.compute_clock import COMPUTE_CLOCK
+from mrlm_engine.compute.clock import COMPUTE_CLOCK
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.info import model_info

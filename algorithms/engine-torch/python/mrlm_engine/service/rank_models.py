@@ -8,7 +8,7 @@ from typing import Any
 from mrlm_engine.checkpoint.export import export_model
 from mrlm_engine.checkpoint.load import load_checkpoint
 from mrlm_engine.checkpoint.save import save_checkpoint
-from mrlm_engine.compute_clock import COMPUTE_CLOCK
+from mrlm_engine.compute.clock import COMPUTE_CLOCK
 from mrlm_engine.models import create_model
 from mrlm_engine.models.info import ModelInfo, model_info
 from mrlm_engine.models.request import ModelRequest

@@ -9,8 +9,8 @@ from typing import TypeVar
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models.held import HeldModel
-from mrlm_engine.outputs.selection import Selection
+from mrlm_engine.logprobs.selection import Selection
+from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.service.codec.units import decode_unit
 
 Message = TypeVar("Message", pb.ForwardRequest, pb.ForwardBackwardRequest)
@@ -33,7 +33,7 @@ def collect_units(first: Message, following: Iterator[Message]) -> list[pb.Unit]
     return units
 
 
-def decode_units(units: list[pb.Unit], held: HeldModel, linear: bool) -> list[TokenUnit]:
+def decode_units(units: list[pb.Unit], held: LoadedModel, linear: bool) -> list[TokenUnit]:
     """The units of a call, numbered from 0."""
     return [decode_unit(unit, i, held.vocab_size, held.max_positions, linear) for i, unit in enumerate(units)]
 

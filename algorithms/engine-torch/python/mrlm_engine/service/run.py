@@ -10,8 +10,8 @@ from typing import TextIO
 
 from mrlm_engine import PROTOCOL_MAJOR, PROTOCOL_MINOR
 from mrlm_engine.cli import read_token
-from mrlm_engine.distributed.follower import start_following
-from mrlm_engine.distributed.process_group import Channel
+from mrlm_engine.ranks.group import Channel
+from mrlm_engine.ranks.worker import start_following
 from mrlm_engine.service.find_rank_samplers import listen_to_leader
 from mrlm_engine.service.server import start_server
 from mrlm_engine.service.state import EngineState

@@ -7,21 +7,21 @@ import uuid
 
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
+from mrlm_engine.compute.collectives import world_size
 from mrlm_engine.device import DeviceSettings
-from mrlm_engine.distributed.collectives import world_size
-from mrlm_engine.distributed.leader import LeadingRank
-from mrlm_engine.distributed.process_group import Channel
-from mrlm_engine.distributed.ranks import Ranks, SoleRank
-from mrlm_engine.lanes import Lanes
-from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
+from mrlm_engine.ranks.group import Channel
+from mrlm_engine.ranks.leader import LeadingRank
+from mrlm_engine.ranks.protocol import Ranks, SoleRank
 from mrlm_engine.sampling import PublishResult, Sampler
 from mrlm_engine.service.calls import CallLog
 from mrlm_engine.service.rank_samplers import Peer, RankSampler
 from mrlm_engine.settings import EngineSettings
-from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.lanes import Lanes
 from mrlm_engine.training.open_passes import OpenPasses
 from mrlm_engine.training.run_pass import GraphLimits
+from mrlm_engine.training.trainable_model import TrainableModel
 
 
 class EngineState:
@@ -42,16 +42,16 @@ class EngineState:
         self.peers: list[Peer] = []
         self.limits = GraphLimits(settings.graph_lease_seconds, settings.graph_bytes)
         self._lock = threading.RLock()
-        self._learners: dict[str, Learner] = {}
+        self._learners: dict[str, TrainableModel] = {}
         self._samplers: dict[str, Sampler] = {}
 
-    def learner(self, model_id: str) -> Learner:
+    def learner(self, model_id: str) -> TrainableModel:
         """A model's learner, made when first needed."""
         held = self.registry.get(model_id)
         with self._lock:
             learner = self._learners.get(model_id)
             if learner is None or learner.held is not held:
-                learner = self._learners[model_id] = Learner(held, self.lanes)
+                learner = self._learners[model_id] = TrainableModel(held, self.lanes)
             return learner
 
     def sampler(self, model_id: str) -> Sampler:
@@ -81,7 +81,7 @@ class EngineState:
         self.registry.remove(model_id)
         self._forget(model_id)
 
-    def replace(self, models: list[HeldModel]) -> None:
+    def replace(self, models: list[LoadedModel]) -> None:
         """Puts models in the place of those with their ids."""
         for held in models:
             self._forget(held.model_id)

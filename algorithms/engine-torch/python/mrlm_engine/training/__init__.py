@@ -1,1 +1,5 @@
-"""Learning: gradients that accumulate, the calls that make them, and the optimiser."""
+"""Outputs and gradients of units: passes, micro-batches (in lanes and pieces), and the optimiser step.
+
+`TrainableModel` joins a loaded model with its backbone, accumulated gradients and optimiser.
+It must not know protobuf, samplers or files, nor how a backbone computes.
+"""

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import UnitGradients
-from mrlm_engine.outputs.selection import Selection, UnitOutputs
-from mrlm_engine.training.learner import Learner
+from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 from mrlm_engine.training.micro_batch import MicroBatch
+from mrlm_engine.training.trainable_model import TrainableModel
 
 
 class LanedMicroBatch:
     """What MicroBatch is; the caller holds the model's lock, and lanes compute side by side."""
 
-    def __init__(self, learner: Learner, units: Share, selection: Selection, keep_graph: bool) -> None:
+    def __init__(self, learner: TrainableModel, units: Share, selection: Selection, keep_graph: bool) -> None:
         self._lanes = learner.lanes
         self._units = units
         self._shares = learner.lane_shares(units, selection.final_value)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from mrlm_engine.backbone.protocol import TrunkRun
 from mrlm_engine.batching.unit import Floats, TokenSequence, TokenUnit, UnitGradients
-from mrlm_engine.outputs.head_run import HeadRun
-from mrlm_engine.outputs.selection import GradientTensors, OutputTensors, Selection, UnitOutputs
-from mrlm_engine.training.learner import Learner
-from mrlm_engine.trunk.trunk import TrunkRun
+from mrlm_engine.logprobs.logprobs import HeadRun
+from mrlm_engine.logprobs.selection import GradientTensors, OutputTensors, Selection, UnitOutputs
+from mrlm_engine.training.trainable_model import TrainableModel
 
 # What a rank without data computes where weights are divided among the ranks; its loss is zero.
 DUMMY = TokenUnit(-1, (TokenSequence(np.zeros(2, np.int32), np.ones(1, np.int64)),))
@@ -21,7 +21,7 @@ class MicroBatch:
     """The graph of one micro-batch. The caller holds the model's lock while it computes."""
 
     def __init__(
-        self, learner: Learner, units: Sequence[TokenUnit], selection: Selection, keep_graph: bool, lane: int = 0
+        self, learner: TrainableModel, units: Sequence[TokenUnit], selection: Selection, keep_graph: bool, lane: int = 0
     ) -> None:
         self._learner = learner
         self._gradients = learner.sinks[lane]

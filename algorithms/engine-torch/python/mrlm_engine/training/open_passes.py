@@ -6,8 +6,8 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from mrlm_engine.distributed.ranks import Ranks
 from mrlm_engine.errors import EngineError
+from mrlm_engine.ranks.protocol import Ranks
 from mrlm_engine.training import rank_work
 from mrlm_engine.training.passes import Pass
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import torch
 
-from mrlm_engine.distributed.collectives import sum_over_ranks
-from mrlm_engine.distributed.tensors import is_sharded, part, part_of, whole_like
-from mrlm_engine.models.held import HeldModel
-from mrlm_engine.training.gradients import GradientStore
+from mrlm_engine.compute.collectives import sum_over_ranks
+from mrlm_engine.compute.tensors import is_sharded, part, part_of, whole_like
+from mrlm_engine.gradients.store import GradientStore
+from mrlm_engine.models.loaded_model import LoadedModel
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Optimizer:
     those divided among the ranks are in float32 themselves.
     """
 
-    def __init__(self, held: HeldModel, gradients: GradientStore) -> None:
+    def __init__(self, held: LoadedModel, gradients: GradientStore) -> None:
         self._gradients = gradients
         embeddings = {id(held.module.get_input_embeddings().weight)}
         self.masters: dict[str, torch.Tensor] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import TokenUnit, UnitGradients
-from mrlm_engine.outputs.selection import Selection, UnitOutputs
+from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import numpy as np
 from mrlm_engine.batching.pieces import split_gradients
 from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import UnitGradients
-from mrlm_engine.outputs.selection import Selection, UnitOutputs
-from mrlm_engine.training.learner import Learner
+from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 from mrlm_engine.training.micro_batch import MicroBatch
+from mrlm_engine.training.trainable_model import TrainableModel
 
 
 class PiecewiseMicroBatch:
@@ -23,7 +23,7 @@ class PiecewiseMicroBatch:
 
     graph_bytes = 0
 
-    def __init__(self, learner: Learner, pieces: Sequence[Share], selection: Selection) -> None:
+    def __init__(self, learner: TrainableModel, pieces: Sequence[Share], selection: Selection) -> None:
         self._learner = learner
         self._pieces = pieces
         self._selection = selection

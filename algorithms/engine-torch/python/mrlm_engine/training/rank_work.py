@@ -10,19 +10,19 @@ from typing import Protocol
 
 from mrlm_engine.batching.plan import Share
 from mrlm_engine.batching.unit import UnitGradients
-from mrlm_engine.compute_clock import COMPUTE_CLOCK
-from mrlm_engine.memory.exhausted import memory_checked
-from mrlm_engine.outputs.selection import Selection, UnitOutputs
+from mrlm_engine.compute.clock import COMPUTE_CLOCK
+from mrlm_engine.compute.out_of_memory import memory_checked
+from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 from mrlm_engine.training.laned import LanedMicroBatch
-from mrlm_engine.training.learner import Learner, StepResult
 from mrlm_engine.training.optimizer import AdamWParameters
 from mrlm_engine.training.piecewise import PiecewiseMicroBatch, join_outputs
+from mrlm_engine.training.trainable_model import StepResult, TrainableModel
 
 
 class Learners(Protocol):
     """Where a rank finds its part of a model (EngineState)."""
 
-    def learner(self, model_id: str) -> Learner:
+    def learner(self, model_id: str) -> TrainableModel:
         """A model's learner."""
 
 
@@ -153,7 +153,7 @@ def optim_step(state: Learners, model_id: str, parameters: AdamWParameters, max_
         return state.learner(model_id).step(parameters, max_grad_norm)
 
 
-def _pieces(learner: Learner, share: Share, selection: Selection, passes: int) -> list[Share]:
+def _pieces(learner: TrainableModel, share: Share, selection: Selection, passes: int) -> list[Share]:
     """What is computed at a time."""
     pieces = learner.pieces(share, selection.final_value)
     return pieces + [[] for _ in range(passes - len(pieces))] if learner.held.mesh is not None else pieces

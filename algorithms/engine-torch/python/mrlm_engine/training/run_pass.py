@@ -15,15 +15,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mrlm_engine.batching.unit import UnitGradients
-from mrlm_engine.distributed.ranks import Ranks
 from mrlm_engine.errors import EngineError
-from mrlm_engine.models.held import HeldModel
-from mrlm_engine.outputs.selection import UnitOutputs
+from mrlm_engine.logprobs.selection import UnitOutputs
+from mrlm_engine.models.loaded_model import LoadedModel
+from mrlm_engine.ranks.protocol import Ranks
 from mrlm_engine.training import rank_work
-from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.passes import ClientGradients, Event, GraphLost, MicroBatchOutputs, Pass
 from mrlm_engine.training.reader import StreamEnded, StreamReader
 from mrlm_engine.training.smaller import smaller_budget
+from mrlm_engine.training.trainable_model import TrainableModel
 
 # Leases that may run out with no sign of the client before the call fails.
 MAX_LOST = 8
@@ -50,7 +50,7 @@ class PassRunner:
 
     def __init__(
         self,
-        learner: Learner,
+        learner: TrainableModel,
         ranks: Ranks,
         work: Pass,
         requests: StreamReader[list[ClientGradients]],
@@ -241,7 +241,7 @@ def _unexpected(number: int) -> EngineError:
     )
 
 
-def require_value_head(held: HeldModel) -> None:
+def require_value_head(held: LoadedModel) -> None:
     """Refuses values of a model that has none."""
     if held.value_head is None:
         raise EngineError(

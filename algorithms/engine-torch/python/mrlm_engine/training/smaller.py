@@ -6,15 +6,15 @@ import logging
 from collections.abc import Sequence
 
 from mrlm_engine.batching.plan import Share
+from mrlm_engine.compute.out_of_memory import HINT, out_of_memory
 from mrlm_engine.errors import EngineError
-from mrlm_engine.memory.exhausted import HINT, out_of_memory
-from mrlm_engine.training.learner import Learner
+from mrlm_engine.training.trainable_model import TrainableModel
 
 log = logging.getLogger(__name__)
 
 
 def smaller_budget(
-    learner: Learner, shares: Sequence[Share], final_value: bool, waiting: int, cause: EngineError
+    learner: TrainableModel, shares: Sequence[Share], final_value: bool, waiting: int, cause: EngineError
 ) -> tuple[int, int]:
     """A token budget and a number of waiting graphs that take less memory than `shares` and the graphs beside them.
 

@@ -12,7 +12,7 @@ import torch
 from tiny import create_model, create_request
 
 from mrlm_engine.device import choose_device
-from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 
 # `MRLM_CUDA_TESTS=cpu` runs these tests on a CPU, to try the tests themselves.
@@ -30,14 +30,14 @@ def device_or_skip() -> torch.device:
     return choose_device("cuda", "deterministic").device
 
 
-def make_on(device: torch.device, config: dict[str, Any], dtype: str = "bfloat16", **fields: Any) -> HeldModel:
+def make_on(device: torch.device, config: dict[str, Any], dtype: str = "bfloat16", **fields: Any) -> LoadedModel:
     """A trainable policy on `device`."""
     request = create_request("policy", json.dumps(config), dtype=dtype, **fields)
     return create_model(request, ModelRegistry(), Placement(device))
 
 
 @torch.no_grad()
-def logprobs_of(held: HeldModel, prompt: list[int], completion: list[int]) -> np.ndarray[Any, Any]:
+def logprobs_of(held: LoadedModel, prompt: list[int], completion: list[int]) -> np.ndarray[Any, Any]:
     """Log-probabilities of `completion` by one pass of the trainer's module, float32."""
     ids = torch.tensor([prompt + completion], device=held.device)
     logits = held.module(ids).logits[0, len(prompt) - 1 : -1].float()

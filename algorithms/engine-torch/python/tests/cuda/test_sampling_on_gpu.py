@@ -9,12 +9,12 @@ from on_gpu import CLOSE, device_or_skip, logprobs_of, make_on
 from sampling.architectures import BY_MODULE, FUSED, disturb
 from sampling.calls import add, prompts, sample_wave, tokens
 
+from mrlm_engine.decoding.protocol import PromptGroup
+from mrlm_engine.decoding.row_moves import RowMoves
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.sampling.choose_decoder import choose_decoder
-from mrlm_engine.sampling.decoder import PromptGroup
-from mrlm_engine.sampling.row_moves import RowMoves
 
 DEVICE = device_or_skip()
 CASES = {**FUSED, **BY_MODULE}

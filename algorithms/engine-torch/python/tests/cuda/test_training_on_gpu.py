@@ -20,15 +20,15 @@ from torch.distributed.device_mesh import init_device_mesh
 from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.checkpoint.load import load_checkpoint
 from mrlm_engine.checkpoint.save import save_checkpoint
-from mrlm_engine.distributed.tensors import whole
+from mrlm_engine.compute.tensors import whole
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.logprobs.selection import Selection
 from mrlm_engine.models import ModelRegistry
 from mrlm_engine.models.placement import Placement
-from mrlm_engine.outputs.selection import Selection
 from mrlm_engine.service.receive import decode_units
 from mrlm_engine.training.laned import LanedMicroBatch
-from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.optimizer import AdamWParameters
+from mrlm_engine.training.trainable_model import TrainableModel
 
 DEVICE = device_or_skip()
 CASES = {"qwen2": FUSED["qwen2"], "gpt2": BY_MODULE["gpt2"], "mixture": BY_MODULE["mixture"]}
@@ -37,7 +37,7 @@ SELECTION = Selection(logprob=True, entropy=True, value=False, final_value=False
 ADAMW = AdamWParameters(1e-3, 0.9, 0.999, 1e-8, 0.01)
 
 
-def accumulate(learner: Learner) -> dict[str, torch.Tensor]:
+def accumulate(learner: TrainableModel) -> dict[str, torch.Tensor]:
     """Gradients of the sum of the log-probabilities and entropies of UNITS, float32 on the CPU."""
     units = decode_units(UNITS, learner.held, linear=False)
     learner.begin_pass()
@@ -50,15 +50,15 @@ def accumulate(learner: Learner) -> dict[str, torch.Tensor]:
     return {name: whole(gradient).float().cpu().clone() for name, _, gradient in learner.gradients.tensors()}
 
 
-def weights(learner: Learner) -> dict[str, torch.Tensor]:
+def weights(learner: TrainableModel) -> dict[str, torch.Tensor]:
     return {name: whole(p.detach()).cpu().clone() for name, p in learner.held.named_parameters()}
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("checkpointing", [False, True])
 def test_cuda_gradients_are_those_of_a_cpu_in_float32(name: str, checkpointing: bool) -> None:
-    found = accumulate(Learner(make_on(DEVICE, CASES[name], gradient_checkpointing=checkpointing)))
-    expected = accumulate(Learner(make_on(torch.device("cpu"), CASES[name], "float32")))
+    found = accumulate(TrainableModel(make_on(DEVICE, CASES[name], gradient_checkpointing=checkpointing)))
+    expected = accumulate(TrainableModel(make_on(torch.device("cpu"), CASES[name], "float32")))
     assert found.keys() == expected.keys()
     for key, gradient in expected.items():
         if name != "mixture" and gradient.norm() > 1e-3:
@@ -69,7 +69,7 @@ def test_cuda_gradients_are_those_of_a_cpu_in_float32(name: str, checkpointing: 
 def test_cuda_training_repeats_its_bits() -> None:
     runs = []
     for _ in range(2):
-        learner = Learner(make_on(DEVICE, CASES["qwen2"]))
+        learner = TrainableModel(make_on(DEVICE, CASES["qwen2"]))
         for _ in range(3):
             accumulate(learner)
             assert learner.step(ADAMW, 1.0).applied
@@ -81,13 +81,13 @@ def test_cuda_training_repeats_its_bits() -> None:
 def test_cuda_a_checkpoint_goes_on_bit_by_bit(fields: dict[str, Any], tmp_path: Path) -> None:
     if fields:
         pytest.importorskip("peft")
-    learner = Learner(make_on(DEVICE, CASES["qwen2"], **fields))
+    learner = TrainableModel(make_on(DEVICE, CASES["qwen2"], **fields))
     accumulate(learner)
     learner.step(ADAMW, 1.0)
     accumulate(learner)
     save_checkpoint(tmp_path / "c", [learner], 7)
     loaded = load_checkpoint(tmp_path / "c", Placement(DEVICE), {})
-    again = Learner(loaded.models[0].held)
+    again = TrainableModel(loaded.models[0].held)
     loaded.models[0].restore(again)
     for one in (learner, again):
         one.step(ADAMW, 1.0)
@@ -110,8 +110,8 @@ def _mesh(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_cuda_divided_weights_learn_what_whole_ones_learn(mesh: Any) -> None:
     request = create_request("policy", json.dumps(CASES["qwen2"]), dtype="bfloat16")
-    divided = Learner(create_model(request, ModelRegistry(), Placement(DEVICE, mesh)))
-    alone = Learner(make_on(DEVICE, CASES["qwen2"]))
+    divided = TrainableModel(create_model(request, ModelRegistry(), Placement(DEVICE, mesh)))
+    alone = TrainableModel(make_on(DEVICE, CASES["qwen2"]))
     found, expected = accumulate(divided), accumulate(alone)
     for name, gradient in expected.items():
         if gradient.norm() > 1e-3:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from tiny import GPT2, LLAMA, QWEN2, create_model, create_request
 
-from mrlm_engine.models import HeldModel, ModelRegistry
+from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 
 QWEN3: dict[str, Any] = {**QWEN2, "model_type": "qwen3", "head_dim": 16}
@@ -42,7 +42,7 @@ FUSED = {"qwen2": QWEN2, "llama": LLAMA, "qwen3": QWEN3, "llama-scaled": SCALED}
 BY_MODULE = {"gpt2": GPT2, "mistral-sliding": MISTRAL, "mixture": MIXTURE, "qwen2-module": QWEN2}
 
 
-def make(config: dict[str, Any], seed: int = 0, **fields: Any) -> HeldModel:
+def make(config: dict[str, Any], seed: int = 0, **fields: Any) -> LoadedModel:
     """A held model whose norms and biases are random too, so that a wrong one shows."""
     held = create_model(
         create_request("policy", json.dumps(config), seed=seed, **fields),
@@ -57,7 +57,7 @@ def make(config: dict[str, Any], seed: int = 0, **fields: Any) -> HeldModel:
     return held
 
 
-def disturb(held: HeldModel, size: float = 0.05) -> None:
+def disturb(held: LoadedModel, size: float = 0.05) -> None:
     """Changes every weight, as an optimiser step would."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel
+from mrlm_engine.models import LoadedModel
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.service.sample import sample as sample_call
 
@@ -63,7 +63,7 @@ def logprobs(finish: pb.SampleFinish | pb.SampleTokens) -> torch.Tensor:
 
 
 def full_forward(
-    held: HeldModel, request: pb.SampleAdd, completion: list[int], temperature: float = 1.0
+    held: LoadedModel, request: pb.SampleAdd, completion: list[int], temperature: float = 1.0
 ) -> torch.Tensor:
     """Log-probability of each token of `completion` by one forward pass of the trainer's module, without a cache."""
     prompt = [int(token) for token in np.frombuffer(request.prompt, "<i4")]

@@ -10,7 +10,7 @@ import torch
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.sampling import Sampler
-from mrlm_engine.sampling.runner import RunnerLimits
+from mrlm_engine.sampling.scheduler import SchedulerLimits
 from sampling.architectures import BY_MODULE, FUSED, make
 from sampling.calls import LiveCall, add, full_forward, logprobs, prompts, sample, sample_wave, tokens, wave
 
@@ -30,12 +30,12 @@ def bits(found: dict[int, pb.SampleFinish]) -> dict[int, tuple[bytes, bytes]]:
 def test_numerics_56_equal_submissions_give_equal_bits(config: dict[str, Any]) -> None:
     held = make(config)
     adds = group_adds(held.vocab_size)
-    sampler = Sampler(held, True, RunnerLimits(rows=7, state_bytes=1 << 30))
+    sampler = Sampler(held, True, SchedulerLimits(rows=7, state_bytes=1 << 30))
     first = bits(sample_wave(sampler, adds))
     assert len({len(ids) for ids, _ in first.values()}) > 5
     # Again in the same sampler, whose memory is used by now; in another; and arriving in another order, in pieces.
     assert bits(sample_wave(sampler, adds)) == first
-    other = Sampler(held, True, RunnerLimits(rows=7, state_bytes=1 << 30))
+    other = Sampler(held, True, SchedulerLimits(rows=7, state_bytes=1 << 30))
     shuffled = random.Random(0).sample(adds, len(adds))
     opened = pb.SampleRequest(open=pb.SampleOpen(), add=shuffled[:3])
     pieces = [opened, *(pb.SampleRequest(add=[one]) for one in shuffled[3:]), pb.SampleRequest(barrier=True)]
@@ -47,7 +47,7 @@ def test_numerics_36_batch_neighbours_and_padding_do_not_show(deterministic: boo
     held = make(FUSED["qwen2"])
     adds = group_adds(held.vocab_size)
     together = sample_wave(Sampler(held, deterministic), adds)
-    for limits in (RunnerLimits(rows=1, state_bytes=1 << 30), RunnerLimits(rows=6, state_bytes=1 << 30)):
+    for limits in (SchedulerLimits(rows=1, state_bytes=1 << 30), SchedulerLimits(rows=6, state_bytes=1 << 30)):
         found = sample_wave(Sampler(held, deterministic, limits), adds)
         for request in adds:
             assert tokens(found[request.id]) == tokens(together[request.id])
@@ -59,7 +59,7 @@ def test_rows_that_outgrow_the_memory_wait_and_go_on_where_they_were() -> None:
     adds = [add(i, p, max_tokens=60) for i, p in enumerate(prompts(8, held.vocab_size))]
     roomy = sample_wave(Sampler(held, True), adds)
     # Room for about 100 tokens of state: eight sequences of 60 tokens do not fit at once.
-    tight = Sampler(held, True, RunnerLimits(rows=8, state_bytes=100 * 2 * 2 * 2 * 8 * 4))
+    tight = Sampler(held, True, SchedulerLimits(rows=8, state_bytes=100 * 2 * 2 * 2 * 8 * 4))
     found = sample_wave(tight, adds)
     for request in adds:
         assert tokens(found[request.id]) == tokens(roomy[request.id])

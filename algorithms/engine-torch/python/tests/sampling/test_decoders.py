@@ -8,19 +8,19 @@ import pytest
 import torch
 from rounding import tolerance
 
+from mrlm_engine.decoding.protocol import Decoder, PromptGroup
+from mrlm_engine.decoding.row_moves import RowMoves
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel
+from mrlm_engine.llama import decoder as llama_decoder
+from mrlm_engine.llama.decoder import LlamaDecoder
+from mrlm_engine.models import LoadedModel
 from mrlm_engine.models.weights import inference_weights
-from mrlm_engine.sampling import llama_decoder
 from mrlm_engine.sampling.checksum import weights_checksum
 from mrlm_engine.sampling.choose_decoder import choose_decoder, module_decoder
-from mrlm_engine.sampling.decoder import Decoder, PromptGroup
-from mrlm_engine.sampling.llama_decoder import LlamaDecoder
-from mrlm_engine.sampling.row_moves import RowMoves
 from sampling.architectures import BY_MODULE, FUSED, disturb, make
 
 
-def decoder_of(name: str, held: HeldModel) -> Decoder:
+def decoder_of(name: str, held: LoadedModel) -> Decoder:
     weights = inference_weights(held)
     return choose_decoder(held, weights) if name in FUSED else module_decoder(held, weights)
 
@@ -28,7 +28,7 @@ def decoder_of(name: str, held: HeldModel) -> Decoder:
 class Driver:
     """A decoder, and the tokens that each of its rows has been given."""
 
-    def __init__(self, held: HeldModel, decoder: Decoder) -> None:
+    def __init__(self, held: LoadedModel, decoder: Decoder) -> None:
         self.held = held
         self.decoder = decoder
         self.rows: list[list[int]] = []

@@ -14,25 +14,25 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from mrlm_engine.backbone.transformers_backbone import TransformersTrunk
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit, UnitGradients
+from mrlm_engine.compute.transfer import to_device
+from mrlm_engine.decoding.protocol import Decoder
+from mrlm_engine.decoding.transformers_decoder import ModuleDecoder
+from mrlm_engine.llama.decoder import LlamaDecoder
+from mrlm_engine.llama.decoder_shape import llama_shape
+from mrlm_engine.logprobs.selection import Selection
 from mrlm_engine.models.weights import inference_weights
-from mrlm_engine.outputs.selection import Selection
 from mrlm_engine.sampling import batch as batch_module
 from mrlm_engine.sampling import inverse_cdf as inverse_cdf_module
 from mrlm_engine.sampling import uniform_block
 from mrlm_engine.sampling.batch import Batch
 from mrlm_engine.sampling.cumulative import cumulative_sums, integer_sums
-from mrlm_engine.sampling.decoder import Decoder
-from mrlm_engine.sampling.draw_plan import DrawPlan
 from mrlm_engine.sampling.inverse_cdf import BLOCK, inverse_cdf
-from mrlm_engine.sampling.llama_decoder import LlamaDecoder
-from mrlm_engine.sampling.llama_shape import llama_shape
-from mrlm_engine.sampling.module_decoder import ModuleDecoder
+from mrlm_engine.sampling.sampling_plan import SamplingPlan
 from mrlm_engine.sampling.sequence import SampledSequence, SamplingSettings
-from mrlm_engine.training.learner import Learner
 from mrlm_engine.training.micro_batch import MicroBatch
-from mrlm_engine.transfer import to_device
-from mrlm_engine.trunk.transformers_trunk import TransformersTrunk
+from mrlm_engine.training.trainable_model import TrainableModel
 from sampling.architectures import BY_MODULE, FUSED, MIXTURE, make
 from sampling.calls import prompts
 
@@ -161,7 +161,7 @@ def test_cuda_a_step_of_a_batch_copies_once_to_the_host(monkeypatch: pytest.Monk
 @torch.inference_mode()
 def test_cuda_deterministic_mode_can_draw(size: int) -> None:
     settings = [*SETTINGS] * 4
-    plan = DrawPlan(settings, META)
+    plan = SamplingPlan(settings, META)
     logits = torch.empty(len(settings), size, device=META)
     uniform = torch.empty(len(settings), dtype=torch.float64, device=META)
     with Recorder() as recorder:
@@ -217,7 +217,7 @@ def test_cuda_draws_by_integers_are_the_draws_by_numbers(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("name", ["qwen2", "gpt2"])
 def test_cuda_deterministic_mode_can_learn(name: str) -> None:
     held = make({**FUSED, **BY_MODULE}[name])
-    learner = Learner(held)
+    learner = TrainableModel(held)
     # As on a GPU, where the module itself computes.
     learner.trunk = TransformersTrunk(held)
     rows = [TokenSequence(np.arange(3, 12, dtype=np.int32), np.arange(4, 9)) for _ in range(3)]

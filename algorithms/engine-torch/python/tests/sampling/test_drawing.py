@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from mrlm_engine.sampling.draw_plan import DrawPlan
 from mrlm_engine.sampling.inverse_cdf import BLOCK, inverse_cdf
+from mrlm_engine.sampling.sampling_plan import SamplingPlan
 from mrlm_engine.sampling.sequence import SamplingSettings
 from mrlm_engine.sampling.support import truncated_support
 
@@ -59,7 +59,7 @@ def test_rows_of_one_batch_draw_by_their_own_settings() -> None:
     ]
     uniform = torch.tensor([0.9, 0.3, 0.999, 0.5], dtype=torch.float64)
     counts = np.array([0, 0, 0, 3])
-    tokens, logprobs = DrawPlan(settings, torch.device("cpu")).draw(logits.clone(), 0, uniform, counts)
+    tokens, logprobs = SamplingPlan(settings, torch.device("cpu")).draw(logits.clone(), 0, uniform, counts)
     assert tokens[0] == logits[0].argmax()
     assert tokens[2] in logits[2].topk(3).indices
     assert tokens[3] != logits[3].argmax()
@@ -71,7 +71,7 @@ def test_rows_of_one_batch_draw_by_their_own_settings() -> None:
     ]
     assert torch.allclose(logprobs, torch.stack(expected), atol=1e-5)
     for row, alone in enumerate(settings):
-        plan = DrawPlan([alone], torch.device("cpu"))
+        plan = SamplingPlan([alone], torch.device("cpu"))
         token, logprob = plan.draw(logits[row : row + 1].clone(), 0, uniform[row : row + 1], counts[row : row + 1])
         assert token[0] == tokens[row]
         assert torch.allclose(logprob[0], logprobs[row], atol=1e-6)

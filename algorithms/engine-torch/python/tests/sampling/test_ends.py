@@ -12,7 +12,7 @@ import torch
 
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel
+from mrlm_engine.models import LoadedModel
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.service import sample_results
 from mrlm_engine.service.sample import sample as sample_call
@@ -23,11 +23,11 @@ ENDLESS: dict[str, Any] = {"max_tokens": 100_000}
 
 
 @pytest.fixture(name="held")
-def _held() -> HeldModel:
+def _held() -> LoadedModel:
     return make({**FUSED["qwen2"], "max_position_embeddings": 2048})
 
 
-def test_a_stop_token_is_the_last_token(held: HeldModel) -> None:
+def test_a_stop_token_is_the_last_token(held: LoadedModel) -> None:
     found = sample_wave(Sampler(held, True), [add(i, [5], max_tokens=40, stop_token_ids=[9, 11]) for i in range(20)])
     stopped = [f for f in found.values() if f.reason == pb.STOP_REASON_STOP]
     assert stopped
@@ -39,7 +39,7 @@ def test_a_stop_token_is_the_last_token(held: HeldModel) -> None:
         assert len(finish.logprobs) == len(finish.token_ids)
 
 
-def test_min_tokens_forbids_stop_tokens_until_then(held: HeldModel) -> None:
+def test_min_tokens_forbids_stop_tokens_until_then(held: LoadedModel) -> None:
     adds = [add(i, [5], max_tokens=9, min_tokens=5, stop_token_ids=list(range(30))) for i in range(20)]
     lengths = {len(tokens(finish)) for finish in sample_wave(Sampler(held, True), adds).values()}
     assert min(lengths) == 6
@@ -69,7 +69,7 @@ MORE_BAD = [
 
 @pytest.mark.parametrize(("code", "bad"), BAD)
 def test_a_sequence_that_cannot_be_sampled_is_answered_and_the_others_go_on(
-    held: HeldModel, code: str, bad: pb.SampleAdd
+    held: LoadedModel, code: str, bad: pb.SampleAdd
 ) -> None:
     found = sample_wave(Sampler(held, True), [bad, add(2, [5])])
     assert (found[1].reason, found[1].error_code) == (pb.STOP_REASON_ERROR, code)
@@ -79,15 +79,15 @@ def test_a_sequence_that_cannot_be_sampled_is_answered_and_the_others_go_on(
 
 
 @pytest.mark.parametrize("bad", MORE_BAD)
-def test_settings_without_a_meaning_are_refused(held: HeldModel, bad: pb.SampleAdd) -> None:
+def test_settings_without_a_meaning_are_refused(held: LoadedModel, bad: pb.SampleAdd) -> None:
     assert sample_wave(Sampler(held, True), [bad])[1].error_code == "OPTIONS_INVALID"
 
 
-def test_a_stop_token_outside_the_vocabulary_is_refused(held: HeldModel) -> None:
+def test_a_stop_token_outside_the_vocabulary_is_refused(held: LoadedModel) -> None:
     assert sample_wave(Sampler(held, True), [add(1, [5], stop_token_ids=[41])])[1].error_code == "SEQUENCE_INVALID"
 
 
-def test_a_call_that_breaks_the_protocol_ends_with_an_error(held: HeldModel) -> None:
+def test_a_call_that_breaks_the_protocol_ends_with_an_error(held: LoadedModel) -> None:
     sampler = Sampler(held, True)
     for requests, code in (
         ([pb.SampleRequest(add=[add(1, [5])])], "MESSAGE_INVALID"),
@@ -100,14 +100,14 @@ def test_a_call_that_breaks_the_protocol_ends_with_an_error(held: HeldModel) -> 
     assert sample_wave(sampler, [add(1, [5])])[1].reason == pb.STOP_REASON_LENGTH
 
 
-def test_the_end_of_the_requests_starts_what_no_barrier_started(held: HeldModel) -> None:
+def test_the_end_of_the_requests_starts_what_no_barrier_started(held: LoadedModel) -> None:
     held_back = pb.SampleRequest(open=pb.SampleOpen(), add=[add(1, [5])])
     assert sample(Sampler(held, True), [held_back]).keys() == {1}
     assert sample(Sampler(held, True), [pb.SampleRequest(open=pb.SampleOpen())]) == {}
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_cancel_answers_with_what_was_sampled(held: HeldModel, deterministic: bool) -> None:
+def test_cancel_answers_with_what_was_sampled(held: LoadedModel, deterministic: bool) -> None:
     request = add(1, [5, 6], **ENDLESS)
     call = LiveCall(Sampler(held, deterministic))
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[request], barrier=True))
@@ -120,7 +120,7 @@ def test_cancel_answers_with_what_was_sampled(held: HeldModel, deterministic: bo
     assert (logprobs(finish) - full_forward(held, request, tokens(finish))).abs().max() < 1e-4
 
 
-def test_numerics_56_a_cancelled_sequence_changes_no_bit_of_its_neighbours(held: HeldModel) -> None:
+def test_numerics_56_a_cancelled_sequence_changes_no_bit_of_its_neighbours(held: LoadedModel) -> None:
     adds = [add(i, [5, 6 + i], max_tokens=300) for i in range(6)]
     expected = sample_wave(Sampler(held, True), adds)
     call = LiveCall(Sampler(held, True))
@@ -137,7 +137,7 @@ def test_numerics_56_a_cancelled_sequence_changes_no_bit_of_its_neighbours(held:
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_everything_of_a_client_that_goes_is_freed(held: HeldModel, deterministic: bool) -> None:
+def test_everything_of_a_client_that_goes_is_freed(held: LoadedModel, deterministic: bool) -> None:
     sampler = Sampler(held, deterministic)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], **ENDLESS)], barrier=True))
@@ -149,7 +149,7 @@ def test_everything_of_a_client_that_goes_is_freed(held: HeldModel, deterministi
     assert not any(isinstance(result, pb.SampleFinish) for result in call.rest())
 
 
-def test_a_finished_call_leaves_no_memory_of_its_own(held: HeldModel) -> None:
+def test_a_finished_call_leaves_no_memory_of_its_own(held: LoadedModel) -> None:
     sampler, context = Sampler(held, True), FakeContext()
     responses = list(sample_call(sampler, iter([wave([add(1, [5])])]), context))
     assert responses
@@ -159,7 +159,7 @@ def test_a_finished_call_leaves_no_memory_of_its_own(held: HeldModel) -> None:
     assert stream() is None
 
 
-def test_numerics_22_51_tokens_carry_the_version_of_the_weights_they_were_drawn_with(held: HeldModel) -> None:
+def test_numerics_22_51_tokens_carry_the_version_of_the_weights_they_were_drawn_with(held: LoadedModel) -> None:
     sampler, request = Sampler(held, False), add(1, [5, 6], max_tokens=800)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[request]))
@@ -179,7 +179,7 @@ def test_numerics_22_51_tokens_carry_the_version_of_the_weights_they_were_drawn_
     assert (parts[0][before:] - parts[1][before:]).abs().max() > 1e-2
 
 
-def test_in_deterministic_mode_an_update_waits_for_the_wave(held: HeldModel) -> None:
+def test_in_deterministic_mode_an_update_waits_for_the_wave(held: LoadedModel) -> None:
     sampler = Sampler(held, True)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], max_tokens=200)], barrier=True))
@@ -191,7 +191,7 @@ def test_in_deterministic_mode_an_update_waits_for_the_wave(held: HeldModel) -> 
     assert [(run.version, run.count) for run in finish.versions] == [(0, 200)]
 
 
-def test_streamed_tokens_are_those_of_the_finish(held: HeldModel) -> None:
+def test_streamed_tokens_are_those_of_the_finish(held: LoadedModel) -> None:
     call = LiveCall(Sampler(held, True))
     adds = [add(i, [5, 6], max_tokens=10 + i) for i in range(4)]
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=adds, barrier=True))
@@ -203,7 +203,7 @@ def test_streamed_tokens_are_those_of_the_finish(held: HeldModel) -> None:
 
 
 def test_many_finishes_share_a_message_and_no_message_is_large(
-    held: HeldModel, monkeypatch: pytest.MonkeyPatch
+    held: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sample_results.FULL <= 1 << 20
     monkeypatch.setattr(sample_results, "FULL", 1000)
@@ -214,7 +214,7 @@ def test_many_finishes_share_a_message_and_no_message_is_large(
     assert all(response.ByteSize() < 1200 for response in responses)
 
 
-def test_closing_answers_what_runs(held: HeldModel) -> None:
+def test_closing_answers_what_runs(held: LoadedModel) -> None:
     sampler = Sampler(held, False)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], **ENDLESS)]))
@@ -225,7 +225,7 @@ def test_closing_answers_what_runs(held: HeldModel) -> None:
     assert finish.reason == pb.STOP_REASON_CANCELLED
 
 
-def test_a_failure_of_the_model_ends_what_runs_with_an_error(held: HeldModel) -> None:
+def test_a_failure_of_the_model_ends_what_runs_with_an_error(held: LoadedModel) -> None:
     sampler = Sampler(held, False)
 
     def broken(*_: object) -> None:
@@ -239,7 +239,7 @@ def test_a_failure_of_the_model_ends_what_runs_with_an_error(held: HeldModel) ->
     assert sample_wave(sampler, [add(1, [5])])[1].reason == pb.STOP_REASON_LENGTH
 
 
-def test_a_sampler_that_does_not_run_publishes_at_once(held: HeldModel) -> None:
+def test_a_sampler_that_does_not_run_publishes_at_once(held: LoadedModel) -> None:
     sampler = Sampler(held, True)
     first, second = sampler.publish(), sampler.publish()
     assert (first.version, second.version) == (1, 2)

@@ -11,7 +11,7 @@ from client import group
 from running import RunningEngine
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models import HeldModel
+from mrlm_engine.models import LoadedModel
 from sampling.architectures import MIXTURE
 from sampling.calls import add, prompts, tokens
 from sampling.test_wire import OPEN, sample
@@ -22,7 +22,7 @@ Routes = dict[tuple[int, ...], tuple[tuple[int, ...], ...]]
 class RouterLog:
     """The experts that a module's routers choose, by the tokens up to the one that is sent to them."""
 
-    def __init__(self, held: HeldModel, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, held: LoadedModel, patch: pytest.MonkeyPatch) -> None:
         self.chosen: list[torch.Tensor] = []
         router = type(held.module.model.layers[0].mlp.gate)
         original = router.forward

@@ -14,8 +14,8 @@ from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.sampling.checksum import weights_checksum
-from mrlm_engine.sampling.keyed_uniform import keyed_uniform
-from mrlm_engine.sampling.runner import RunnerLimits
+from mrlm_engine.sampling.counter_rng import keyed_uniform
+from mrlm_engine.sampling.scheduler import SchedulerLimits
 from sampling.architectures import BY_MODULE, FUSED, disturb, make
 from sampling.calls import add, full_forward, logprobs, prompts, sample_wave, tokens
 
@@ -28,7 +28,7 @@ ARCHITECTURES = {name: config for name, config in {**FUSED, **BY_MODULE}.items()
 def test_numerics_15_logprobs_at_temperature_0_7_are_those_of_the_trainer(name: str, deterministic: bool) -> None:
     held = make(ARCHITECTURES[name])
     adds = [add(i, p, temperature=0.7, max_tokens=20) for i, p in enumerate(prompts(6, held.vocab_size))]
-    sampler = Sampler(held, deterministic, RunnerLimits(rows=4, state_bytes=1 << 30))
+    sampler = Sampler(held, deterministic, SchedulerLimits(rows=4, state_bytes=1 << 30))
     found = sample_wave(sampler, adds)
     for request in adds:
         completion = tokens(found[request.id])

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import torch
 
+from mrlm_engine.decoding.protocol import PromptGroup
+from mrlm_engine.decoding.row_moves import RowMoves
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
+from mrlm_engine.llama.decoder import LlamaDecoder
+from mrlm_engine.llama.prefix_cache import PrefixCache
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import Sampler
 from mrlm_engine.sampling.choose_decoder import choose_decoder
-from mrlm_engine.sampling.decoder import PromptGroup
-from mrlm_engine.sampling.llama_decoder import LlamaDecoder
-from mrlm_engine.sampling.prompt_store import PromptStore
-from mrlm_engine.sampling.row_moves import RowMoves
-from mrlm_engine.sampling.runner import RunnerLimits
+from mrlm_engine.sampling.scheduler import SchedulerLimits
 from sampling.architectures import FUSED, make
 from sampling.calls import add, full_forward, logprobs, sample_wave, tokens
 
@@ -26,7 +26,7 @@ def groups(rows: int, **params: Any) -> list[pb.SampleAdd]:
     return [add(10 * i + j, prompt, **params) for i, prompt in enumerate(PROMPTS) for j in range(rows)]
 
 
-def in_order(store: PromptStore) -> bool:
+def in_order(store: PrefixCache) -> bool:
     """Whether the rows are the grid of prompts and places, so that nothing is copied between the two."""
     return store.slots is None
 
@@ -35,7 +35,7 @@ def in_order(store: PromptStore) -> bool:
 @pytest.mark.parametrize("limit", [256, 9])
 def test_groups_of_equal_and_of_shrinking_size_match_a_full_forward_pass(rows: int, limit: int) -> None:
     held = make(FUSED["qwen2"])
-    sampler = Sampler(held, True, RunnerLimits(rows=limit, state_bytes=1 << 30))
+    sampler = Sampler(held, True, SchedulerLimits(rows=limit, state_bytes=1 << 30))
     cases: list[dict[str, Any]] = [{"max_tokens": 20}, {"max_tokens": 40, "stop_token_ids": list(range(2, 8))}]
     for params in cases:
         adds = groups(rows, **params)

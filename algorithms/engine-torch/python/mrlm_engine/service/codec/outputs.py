@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from mrlm_engine.batching.unit import Floats, TokenUnit, UnitGradients
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.models.held import HeldModel
-from mrlm_engine.outputs.selection import UnitOutputs
+from mrlm_engine.logprobs.selection import UnitOutputs
+from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.service.codec.units import decode_floats
 from mrlm_engine.training.passes import ClientGradients, Event, GraphLost, MicroBatchOutputs
 from mrlm_engine.training.run_pass import require_value_head
@@ -41,18 +41,18 @@ def event_message(event: Event) -> pb.ForwardBackwardResponse:
 
 
 def gradients_of(
-    requests: Iterable[pb.ForwardBackwardRequest], held: HeldModel
+    requests: Iterable[pb.ForwardBackwardRequest], held: LoadedModel
 ) -> Iterator[list[ClientGradients]]:
     """The client's answers, as many at a time as came in one message."""
     for request in requests:
         yield [_client_gradients(message, held) for message in request.gradients]
 
 
-def _client_gradients(message: pb.MicroBatchGradients, held: HeldModel) -> ClientGradients:
+def _client_gradients(message: pb.MicroBatchGradients, held: LoadedModel) -> ClientGradients:
     return ClientGradients(message.micro_batch, lambda units: decode_gradients(message, units, held))
 
 
-def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], held: HeldModel) -> list[UnitGradients]:
+def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], held: LoadedModel) -> list[UnitGradients]:
     """The client's gradients of one micro-batch, checked against its units."""
     if len(message.units) != len(units):
         raise EngineError(

@@ -1,0 +1,155 @@
+"""Gradients that accumulate between optimiser steps, in float32 whatever the model's number format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import torch
+
+from mrlm_engine.compute.collectives import any_rank, sum_over_ranks, world_size
+from mrlm_engine.compute.matmul import add_weight_gradient_
+from mrlm_engine.compute.tensors import is_sharded, part, part_of, summed_part
+
+
+def accumulator(parameter: torch.nn.Parameter) -> torch.Tensor:
+    """The `.grad` of a float32 parameter, zeros to begin with."""
+    if parameter.grad is None:
+        parameter.grad = torch.zeros_like(parameter)
+    return parameter.grad
+
+
+def add_gradient(parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
+    """Adds to a float32 parameter's `.grad`."""
+    accumulator(parameter).add_(gradient)
+
+
+class GradientStore:
+    """Accumulated gradients of a model's trainable parameters.
+
+    A float32 parameter accumulates in its own `.grad`. One of a lower format accumulates in a float32 tensor beside it,
+    since sums of many micro-batches would be rounded away. Of a parameter that is divided among the ranks, `.grad` is
+    this rank's part; gradients that are computed for all of it wait beside it until they are summed and divided.
+    """
+
+    # As a GradientSink.
+    lane = 0
+
+    def __init__(self, parameters: Iterable[tuple[str, torch.nn.Parameter]]) -> None:
+        self.parameters = [(name, parameter) for name, parameter in parameters if parameter.requires_grad]
+        self._wide: dict[int, torch.Tensor] = {}
+        self._undivided: dict[int, torch.Tensor] = {}
+        self._aside: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
+
+    def set_aside(self) -> None:
+        """Puts what has accumulated aside, so that what comes now can still be given up by itself."""
+        self._aside = [(parameter, gradient) for _, parameter, gradient in self.tensors()]
+        self._drop()
+
+    @torch.no_grad()
+    def sum_over_ranks(self) -> None:
+        """Sums what has come since the last `set_aside` over the ranks, each of which has had its share of the units.
+
+        A parameter that only some ranks have a gradient of counts as zero on the others.
+        """
+        # One rank has nothing to sum, but what is computed for all of a divided parameter must reach its part.
+        if not self.parameters or (world_size() == 1 and not self._undivided):
+            return
+        found = {id(parameter) for _, parameter, _ in self.tensors() if not is_sharded(parameter)}
+        found |= self._undivided.keys()
+        flags = [id(parameter) in found for _, parameter in self.parameters]
+        device = part(self.parameters[0][1]).device
+        present = [
+            parameter for (_, parameter), has in zip(self.parameters, any_rank(flags, device), strict=True) if has
+        ]
+        sum_over_ranks([self.accumulator(parameter) for parameter in present if not is_sharded(parameter)])
+        for parameter in present:
+            if is_sharded(parameter):
+                mine = summed_part(self.accumulator(parameter), parameter)
+                del self._undivided[id(parameter)]
+                part(accumulator(parameter)).add_(mine)
+
+    @torch.no_grad()
+    def multiply(self, factor: float) -> None:
+        """Multiplies what has come since the last `set_aside`."""
+        gradients = [part(gradient) for _, _, gradient in self.tensors()]
+        if gradients:
+            torch._foreach_mul_(gradients, factor)
+
+    @torch.no_grad()
+    def merge(self) -> None:
+        """Adds what was put aside to what has come since."""
+        for parameter, gradient in self._aside:
+            part(self._own(parameter)).add_(part(gradient))
+        self._aside = []
+
+    def give_up(self) -> None:
+        """Forgets what has come since, and puts back what was set aside."""
+        self._drop()
+        self.merge()
+
+    @torch.no_grad()
+    def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Takes over whole gradients by name."""
+        for name, parameter in self.parameters:
+            if name in tensors:
+                part(self._own(parameter)).copy_(part_of(tensors[name], parameter))
+
+    @torch.no_grad()
+    def add(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
+        """Adds a whole `gradient`; nothing for a parameter that is frozen."""
+        if parameter.requires_grad:
+            self.accumulator(parameter).add_(gradient)
+
+    @torch.no_grad()
+    def add_product(self, parameter: torch.nn.Parameter, grad: torch.Tensor, inputs: torch.Tensor) -> None:
+        """Adds grad' inputs, the gradient of a linear layer's weight, for grad [n, outputs] and inputs [n, columns]."""
+        accumulator = self.accumulator(parameter)
+        if accumulator.dtype == grad.dtype:
+            add_weight_gradient_(accumulator, grad, inputs)
+        else:
+            accumulator.add_(torch.mm(grad.t(), inputs))
+
+    @torch.no_grad()
+    def absorb(self) -> None:
+        """Moves what autograd left in lower formats to the float32 accumulators."""
+        for _, parameter in self.parameters:
+            if parameter.dtype != torch.float32 and parameter.grad is not None:
+                self.accumulator(parameter).add_(parameter.grad)
+                parameter.grad = None
+
+    def tensors(self) -> list[tuple[str, torch.nn.Parameter, torch.Tensor]]:
+        """(name, parameter, accumulated float32 gradient) of every parameter that has one."""
+        found = []
+        for name, parameter in self.parameters:
+            gradient = parameter.grad if parameter.dtype == torch.float32 else self._wide.get(id(parameter))
+            if gradient is not None:
+                found.append((name, parameter, gradient))
+        return found
+
+    def clear(self) -> None:
+        """Forgets everything accumulated."""
+        self._aside = []
+        self._drop()
+
+    def _drop(self) -> None:
+        self._wide.clear()
+        self._undivided.clear()
+        for _, parameter in self.parameters:
+            parameter.grad = None
+
+    def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
+        """Where whole gradients are added to."""
+        if not is_sharded(parameter):
+            return self._own(parameter)
+        if id(parameter) not in self._undivided:
+            zeros = torch.zeros(parameter.shape, dtype=torch.float32, device=part(parameter).device)
+            self._undivided[id(parameter)] = zeros
+        return self._undivided[id(parameter)]
+
+    def _own(self, parameter: torch.nn.Parameter) -> torch.Tensor:
+        """What this rank accumulates: all of the gradient, or its part."""
+        if parameter.dtype == torch.float32:
+            return accumulator(parameter)
+        if id(parameter) not in self._wide:
+            self._wide[id(parameter)] = torch.zeros_like(parameter, dtype=torch.float32)
+        return self._wide[id(parameter)]

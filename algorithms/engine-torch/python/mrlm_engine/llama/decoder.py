@@ -1,0 +1,233 @@
+"""Decoding for the Llama family: fused weights, slots of keys and values, shared prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+
+from mrlm_engine.compute.matmul import add_linear_, linear
+from mrlm_engine.compute.transfer import to_device
+from mrlm_engine.decoding.protocol import PromptGroup
+from mrlm_engine.decoding.row_moves import RowMoves
+from mrlm_engine.llama.decoder_adapter import AdapterWeights
+from mrlm_engine.llama.decoder_attention import fused_attention, product_attention
+from mrlm_engine.llama.decoder_rotary import RotaryTable
+from mrlm_engine.llama.decoder_shape import LlamaShape
+from mrlm_engine.llama.decoder_weights import LayerWeights, LlamaWeights
+from mrlm_engine.llama.kv_cache import KVCache
+from mrlm_engine.llama.prefix_cache import PrefixCache
+
+# Tokens, padding included, that one pass over prompts takes at most.
+PREFILL_TOKENS = 8192
+
+
+class LlamaDecoder:
+    """A Decoder for models of the Llama family. Features are the last hidden states after the final norm."""
+
+    def __init__(
+        self, shape: LlamaShape, weights: Mapping[str, torch.Tensor], rotary: Any, *, float32_head: bool = False
+    ) -> None:
+        """`rotary` is the model's rotary module; it must not be shared with a module that moves to another device."""
+        self.shape = shape
+        self.rows = 0
+        self.vocab = shape.vocab
+        self._weights = LlamaWeights(shape, weights)
+        self._dtype = self._weights.embedding.dtype
+        self._device = self._weights.embedding.device
+        self._float32_head = float32_head and self._dtype != torch.float32
+        self._head = self._head_weight()
+        self._rotary = RotaryTable(rotary, self._device)
+        self._cache = KVCache(shape.layers, shape.kv_heads, shape.head_dim, self._dtype, self._device)
+        # Tokens of each row, and how many of them are in its own slot (the rest is a prompt that rows share), int64
+        # [2, rows]: on the host, so that sizes are known without waiting, and on the device, where they are indices.
+        self._sizes: npt.NDArray[np.int64] = np.empty((2, 0), np.int64)
+        self._sizes_there = to_device(self._sizes.copy(), self._device)
+        # Their maxima, and whether all rows have the same number in their slots.
+        self._longest = self._columns = 0
+        self._even = True
+        self._prompts: PrefixCache | None = None
+        # Small matrices by batched products are several times faster than the fused kernel on CPU; elsewhere, and in
+        # 16 bits, the fused kernel keeps the sums in float32.
+        self._by_products = self._dtype == torch.float32 and self._device.type == "cpu"
+        self._epsilon = torch.tensor(shape.epsilon, device=self._device)
+
+    def load(self, weights: Mapping[str, torch.Tensor]) -> None:
+        self._weights.copy_from(weights)
+        self._head = self._head_weight()
+
+    def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        return self._weights.items()
+
+    def bytes_for(self, rows: int, length: int) -> int:
+        return rows * length * self._cache.bytes_per_column()
+
+    def clear(self) -> None:
+        self.keep(RowMoves.closing(np.ones(self.rows, np.bool_), self._device))
+
+    def scrub(self, rows: npt.NDArray[np.int64]) -> None:
+        self._cache.clear(to_device(rows, self._device))
+        if self._prompts is not None:
+            self._prompts.scrub(rows.tolist())
+
+    def keep(self, moves: RowMoves) -> None:
+        if len(moves.target):
+            self._cache.move(*moves.on_device, self._columns)
+        if self._prompts is not None:
+            self._prompts.keep(moves.target.tolist(), moves.source.tolist(), moves.rows)
+        self._resize(moves.apply_array(self._sizes.T).T.copy(), moves.apply(self._sizes_there.t()).t().contiguous())
+
+    def logits(self, features: torch.Tensor) -> torch.Tensor:
+        return linear(features.to(self._head.dtype), self._head)
+
+    def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
+        lengths = np.repeat([g.tokens.numel() for g in groups], [g.rows for g in groups])
+        if not self.rows:
+            # Sharing costs two small products a layer, so it wants two rows for each prompt.
+            shares = self._by_products and len(lengths) >= 2 * len(groups)
+            self._prompts = PrefixCache() if shares else None
+        own = lengths if self._prompts is None else np.zeros_like(lengths)
+        sizes = np.stack((lengths, own))
+        there = to_device(sizes.copy(), self._device)
+        self._cache.reserve(self.rows + len(own), max(self._columns, int(own.max())) + 1, used=self.rows)
+        self._cache.open_rows(self.rows, there[1])
+        features = [self._prefill(part, self.rows + before) for before, part in _parts(groups)]
+        self._resize(np.concatenate((self._sizes, sizes), 1), torch.cat((self._sizes_there, there), 1))
+        return torch.cat(features)
+
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        columns = self._columns + 1
+        self._cache.reserve(self._cache.slots, columns, used=self.rows)
+        lengths, own = self._sizes_there.unbind(0)
+        rotary = self._rotary.upto(self._longest + 1)[lengths][:, None]
+        place = self._cache.locate(own)
+        hidden = F.embedding(tokens, self._weights.embedding)
+        for number, layer in enumerate(self._weights.layers):
+            queries, keys_values = self._project(layer, hidden, rotary)
+            self._cache.write(number, self._columns if self._even else place, keys_values)
+            self._finish_block(layer, hidden, self._attend(number, queries, columns))
+        self._sizes += 1
+        self._sizes_there += 1
+        self._longest += 1
+        self._columns += 1
+        return self._norm(hidden, self._weights.final_norm)
+
+    def _prefill(self, groups: Sequence[PromptGroup], first: int) -> torch.Tensor:
+        """Computes the distinct prompts once; features of the rows of `groups`, the first of which is row `first`."""
+        shape, device = self.shape, self._device
+        lengths = [group.tokens.numel() for group in groups]
+        width = max(lengths)
+        # Padding is on the right, where causal attention cannot see it.
+        padded = np.zeros((len(groups), width), np.int64)
+        for row, group in enumerate(groups):
+            padded[row, : lengths[row]] = group.tokens.numpy()
+        copies = np.repeat(np.arange(len(groups)), [group.rows for group in groups])
+        ends = np.arange(len(groups)) * width + np.array(lengths) - 1
+        indices = to_device(np.concatenate((padded.reshape(-1), copies, ends)), device)
+        tokens, group_of_row, last = torch.split(indices, [padded.size, len(copies), len(ends)])
+        rows = slice(first, first + len(copies))
+        hidden = F.embedding(tokens, self._weights.embedding)
+        rotary = self._rotary.upto(width)[:width].repeat(len(groups), 1)[:, None]
+        shared = []
+        for number, layer in enumerate(self._weights.layers):
+            queries, keys_values = self._project(layer, hidden, rotary)
+            by_head = keys_values.view(len(groups), width, 2, shape.kv_heads, shape.head_dim).permute(2, 3, 0, 1, 4)
+            if self._prompts is None:
+                self._cache.data[number][:, :, rows, :width] = by_head[:, :, group_of_row]
+            else:
+                shared.append(by_head.contiguous())
+            queries = queries.view(len(groups), width, shape.heads, shape.head_dim).transpose(1, 2)
+            keys, values = by_head.transpose(1, 2)
+            attended = F.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
+            self._finish_block(layer, hidden, attended.transpose(1, 2).reshape(-1, shape.query_width))
+        if self._prompts is not None:
+            self._prompts.add(shared, lengths, [group.rows for group in groups])
+        return self._norm(hidden[last], self._weights.final_norm)[group_of_row]
+
+    def _project(
+        self, layer: LayerWeights, hidden: torch.Tensor, rotary: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rotated queries [n, query_width], and [n, 2 * kv_heads, head_dim] of rotated keys, then values."""
+        shape = self.shape
+        n, rotated = hidden.shape[0], shape.heads + shape.kv_heads
+        normed = self._norm(hidden, layer.input_norm)
+        qkv = linear(normed, layer.qkv.t(), layer.qkv_bias)
+        if layer.qkv_adapter is not None:
+            qkv = layer.qkv_adapter.added_to(qkv, normed)
+        by_head = qkv.view(n, rotated + shape.kv_heads, shape.head_dim)
+        if layer.query_norm is not None and layer.key_norm is not None:
+            by_head[:, : shape.heads] = self._norm(by_head[:, : shape.heads], layer.query_norm)
+            by_head[:, shape.heads : rotated] = self._norm(by_head[:, shape.heads : rotated], layer.key_norm)
+        pairs = by_head[:, :rotated].view(n, rotated, -1, 2)
+        if qkv.dtype == torch.float32:
+            torch.view_as_complex(pairs).mul_(rotary)
+        else:
+            pairs.copy_(torch.view_as_real(torch.view_as_complex(pairs.float()) * rotary))
+        return qkv[:, : shape.query_width], by_head[:, shape.heads :]
+
+    def _attend(self, layer: int, queries: torch.Tensor, columns: int) -> torch.Tensor:
+        """Attention of one new token of each row: queries [rows, query_width] to [rows, query_width]."""
+        keys, values = self._cache.data[layer][:, :, : self.rows, :columns]
+        mask = None if self._even else self._cache.mask[: self.rows, :, :columns]
+        if self._by_products:
+            return product_attention(queries, keys, values, mask, self._prompts, layer)
+        return fused_attention(queries, keys, values, mask)
+
+    def _finish_block(self, layer: LayerWeights, hidden: torch.Tensor, attended: torch.Tensor) -> None:
+        """Adds the attention's output and the MLP to `hidden` [n, hidden] in place."""
+        if layer.output_bias is not None:
+            hidden += layer.output_bias
+        _add_projection(hidden, attended, layer.output, layer.output_adapter)
+        normed = self._norm(hidden, layer.mlp_norm)
+        gate_up = linear(normed, layer.gate_up.t())
+        if layer.gate_up_adapter is not None:
+            gate_up = layer.gate_up_adapter.added_to(gate_up, normed)
+        gate, up = gate_up.chunk(2, -1)
+        _add_projection(hidden, F.silu(gate).mul_(up), layer.down, layer.down_adapter)
+
+    def _norm(self, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        """Root-mean-square norm (Zhang & Sennrich, arXiv 1910.07467) over the last dimension."""
+        if not self._by_products:
+            return F.rms_norm(hidden, (hidden.shape[-1],), weight, self.shape.epsilon)
+        # On CPU F.rms_norm is a chain of full-width operations; this is one reduction and two products.
+        squares = torch.linalg.vecdot(hidden, hidden)
+        factor = torch.add(self._epsilon, squares, alpha=1 / hidden.shape[-1]).rsqrt_()
+        return (hidden * factor.unsqueeze(-1)).mul_(weight)
+
+    def _head_weight(self) -> torch.Tensor:
+        return self._weights.head.float() if self._float32_head else self._weights.head
+
+    def _resize(self, sizes: npt.NDArray[np.int64], there: torch.Tensor) -> None:
+        self._sizes, self._sizes_there = sizes, there
+        self.rows = sizes.shape[1]
+        self._longest, self._columns = (int(most) for most in sizes.max(1, initial=0))
+        self._even = not self.rows or int(sizes[1].min()) == self._columns
+
+
+def _add_projection(
+    hidden: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, adapter: AdapterWeights | None
+) -> None:
+    """Adds x weight [n, hidden] and the adapter's part to `hidden` in place."""
+    if adapter is not None and hidden.dtype != torch.float32:
+        # The sum is rounded before it joins `hidden`, whose larger numbers would round more of it away.
+        hidden += adapter.added_to(linear(x, weight.t()), x)
+        return
+    add_linear_(hidden, x, weight.t())
+    if adapter is not None:
+        adapter.added_to(hidden, x)
+
+
+def _parts(groups: Sequence[PromptGroup]) -> Iterator[tuple[int, Sequence[PromptGroup]]]:
+    """Cuts `groups` into runs of at most PREFILL_TOKENS padded tokens; each with its number of rows before it."""
+    start = offset = rows = longest = 0
+    for index, group in enumerate(groups):
+        longest = max(longest, group.tokens.numel())
+        if index > start and (index - start + 1) * longest > PREFILL_TOKENS:
+            yield offset, groups[start:index]
+            start, longest, offset = index, group.tokens.numel(), rows
+        rows += group.rows
+    yield offset, groups[start:]

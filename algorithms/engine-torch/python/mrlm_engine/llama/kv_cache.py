@@ -1,0 +1,101 @@
+"""Keys and values of running sequences: one slot for each sequence, columns in order of position."""
+
+from __future__ import annotations
+
+import torch
+
+# Columns are added in blocks of this size, so that growing by a token does not move the cache each time.
+COLUMN_BLOCK = 32
+
+
+class KVCache:
+    """Keys and values of `layers` layers, each [2, kv_heads, slots, columns, head_dim] (0: keys, 1: values).
+
+    The slot of a sequence is the row it has in the running batch. Heads come before slots, so that for each head the
+    rows which share a prompt are neighbours.
+    """
+
+    def __init__(self, layers: int, kv_heads: int, head_dim: int, dtype: torch.dtype, device: torch.device) -> None:
+        self.layers = layers
+        self.kv_heads = kv_heads
+        self.head_dim = head_dim
+        self.dtype = dtype
+        self.device = device
+        self.slots = 0
+        self.columns = 0
+        self.data: list[torch.Tensor] = []
+        # Additive attention mask, [slots, 1, columns]: 0 where a row has a token, -inf elsewhere.
+        self.mask = torch.empty(0, 1, 0, dtype=dtype, device=device)
+        # Flat index of column 0 of each slot, [2 * kv_heads, slots]: keys of each head, then values.
+        self._base = torch.empty(0, dtype=torch.long, device=device)
+
+    def bytes_per_column(self) -> int:
+        """Bytes that one column of one slot takes over all layers."""
+        return 2 * self.layers * self.kv_heads * self.head_dim * self.dtype.itemsize
+
+    def reserve(self, slots: int, columns: int, used: int) -> None:
+        """Grows to at least `slots` x `columns`; what the first `used` slots hold is kept."""
+        if slots <= self.slots and columns <= self.columns:
+            return
+        # By half at least, so that sequences which come one by one do not move the cache each time.
+        slots = max(slots, self.slots + self.slots // 2) if slots > self.slots else self.slots
+        columns = max(-(-columns // COLUMN_BLOCK) * COLUMN_BLOCK, self.columns)
+        try:
+            self._grow(slots, columns, used)
+        except BaseException:
+            # Memory ran out between two layers: what is there is not of one size any more.
+            self.data.clear()
+            self.slots = self.columns = 0
+            self.mask = self.mask.new_empty(0, 1, 0)
+            raise
+
+    def _grow(self, slots: int, columns: int, used: int) -> None:
+        for index in range(self.layers):
+            # Zeroed because a masked column still takes part with weight 0, and 0 * NaN is NaN.
+            shape = (2, self.kv_heads, slots, columns, self.head_dim)
+            grown = torch.zeros(shape, dtype=self.dtype, device=self.device)
+            if used:
+                grown[:, :, :used, : self.columns] = self.data[index][:, :, :used]
+            if index < len(self.data):
+                self.data[index] = grown
+            else:
+                self.data.append(grown)
+        mask = torch.full((slots, 1, columns), -torch.inf, dtype=self.dtype, device=self.device)
+        mask[:used, :, : self.columns] = self.mask[:used]
+        self.mask = mask
+        self._base = (torch.arange(2 * self.kv_heads * slots, device=self.device) * columns).view(-1, slots)
+        self.slots, self.columns = slots, columns
+
+    def write(self, layer: int, column: int | torch.Tensor, keys_values: torch.Tensor) -> None:
+        """Writes [rows, 2 * kv_heads, head_dim] (keys, then values) to one column, or where `locate` says."""
+        data, by_head = self.data[layer], keys_values.transpose(0, 1)
+        if isinstance(column, int):
+            data.view(-1, *data.shape[2:])[:, : by_head.shape[1], column].copy_(by_head)
+        else:
+            data.view(-1, self.head_dim).index_copy_(0, column, by_head.reshape(-1, self.head_dim))
+
+    def locate(self, positions: torch.Tensor) -> torch.Tensor:
+        """Where `write` puts the token at `positions[row]` of each row, [2 * kv_heads * rows].
+
+        The column becomes visible in the mask.
+        """
+        rows = positions.shape[0]
+        self.mask.view(-1).index_fill_(0, torch.arange(rows, device=self.device) * self.columns + positions, 0.0)
+        return (self._base[:, :rows] + positions).view(-1)
+
+    def open_rows(self, first: int, lengths: torch.Tensor) -> None:
+        """Sets the mask of slots `first`, `first` + 1, ... to their `lengths`, [rows]."""
+        hidden = torch.arange(self.columns, device=self.device) >= lengths[:, None]
+        block = torch.zeros_like(hidden, dtype=self.dtype).masked_fill_(hidden, -torch.inf)
+        self.mask[first : first + lengths.shape[0], 0] = block
+
+    def move(self, target: torch.Tensor, source: torch.Tensor, columns: int) -> None:
+        """Copies the first `columns` columns of slots `source` over slots `target`, both [n] and disjoint."""
+        for data in self.data:
+            data[:, :, target, :columns] = data[:, :, source, :columns]
+        self.mask[target] = self.mask[source]
+
+    def clear(self, slots: torch.Tensor) -> None:
+        """Zeroes what slots [n] hold (after a sequence whose numbers were not finite)."""
+        for data in self.data:
+            data[:, :, slots] = 0.0

@@ -1,0 +1,60 @@
+"""The language-model head as a function with a gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from mrlm_engine.compute.matmul import linear
+from mrlm_engine.compute.tensors import whole
+from mrlm_engine.models.loaded_model import LoadedModel
+
+
+@dataclass(frozen=True)
+class LogitsHead:
+    """logits = cap * tanh(scale * (hidden W' + b) / cap), without the cap where there is none.
+
+    `weight` [V, h] and `bias` [V] are in the format that the product is computed in: float32 if the model or its
+    `float32_head` says so, else the model's.
+    """
+
+    weight: torch.Tensor
+    bias: torch.Tensor | None
+    scale: float
+    cap: float
+
+    def __call__(self, hidden: torch.Tensor) -> torch.Tensor:
+        """float32 logits [R, V] of `hidden` [R, h]."""
+        hidden = hidden.to(self.weight.dtype)
+        logits = linear(hidden, self.weight, self.bias).float()
+        if self.scale != 1.0:
+            logits = logits.mul_(self.scale)
+        if self.cap:
+            logits = logits.div_(self.cap).tanh_().mul_(self.cap)
+        return logits
+
+    def product_gradient(self, grad: torch.Tensor, logits: torch.Tensor | None) -> torch.Tensor:
+        """d loss / d product from d loss / d logits (overwritten), in the product's format; the cap reads `logits`."""
+        if self.cap and logits is not None:
+            # d tanh = 1 - tanh^2, and logits / cap is the tanh.
+            grad = grad.mul_(1.0 - (logits / self.cap).square_())
+        if self.scale != 1.0:
+            grad = grad.mul_(self.scale)
+        return grad.to(self.weight.dtype)
+
+
+def logits_head(held: LoadedModel) -> LogitsHead:
+    """The head of a model with what its configuration does to logits (Gemma's cap, Cohere's and Granite's scale).
+
+    A collective where the weights are divided among the ranks.
+    """
+    layer = held.module.get_output_embeddings()
+    bias = getattr(layer, "bias", None)
+    weight = whole(layer.weight.detach().to(held.dtype))
+    if held.float32_head:
+        weight = weight.float()
+    config = held.config
+    scale = float(getattr(config, "logit_scale", None) or 1.0) / float(getattr(config, "logits_scaling", None) or 1.0)
+    cap = float(getattr(config, "final_logit_softcapping", None) or 0.0)
+    return LogitsHead(weight, None if bias is None else whole(bias.detach()).to(weight.dtype), scale, cap)

@@ -1,0 +1,68 @@
+"""Divides a model's weights among the ranks (FSDP2, torch's fully_shard; ZeRO stage 3, arXiv 1910.02054)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+
+from mrlm_engine.models.loaded_model import LoadedModel
+from mrlm_engine.models.lora import is_factor
+
+
+def is_divided(held: LoadedModel) -> bool:
+    """Whether this was done."""
+    return isinstance(held.module.base_model, FSDPModule)
+
+
+def shard_model(held: LoadedModel, mesh: DeviceMesh) -> None:
+    """Leaves each rank its part of the weights, on the mesh's device; a layer is whole only while it computes.
+
+    Weights that learn are kept in float32 and cast for each use, so they are their own master copies. Inputs are not
+    cast: rotary angles stay in float32 (NUMERICS 19). The value head and the factors of an adapter are small and stay
+    whole; a cast would round the factors. The trunk is one FSDP tree, so it must be called as a whole; the head's
+    weight is gathered by whoever multiplies by it.
+    """
+    module, trunk = held.module, held.module.base_model
+    device = torch.device(mesh.device_type)
+    low = held.dtype != torch.float32
+    factors = {parameter for name, parameter in module.named_parameters() if is_factor(name)}
+    for parameter in factors:
+        parameter.data = parameter.data.to(device)
+    if low:
+        for parameter in module.parameters():
+            if parameter.requires_grad and parameter not in factors:
+                parameter.data = parameter.data.float()
+    policy = MixedPrecisionPolicy(
+        param_dtype=held.dtype if low else None, reduce_dtype=torch.float32, cast_forward_inputs=False
+    )
+    head = module.get_output_embeddings()
+    is_tied = head.weight is module.get_input_embeddings().weight
+    groups = [*decoder_layers(trunk), trunk, *([] if is_tied else [head])]
+    for group in groups:
+        sharded: Any = fully_shard(
+            group, mesh=mesh, mp_policy=policy, reshard_after_forward=True, ignored_params=factors
+        )
+        assert isinstance(sharded, FSDPModule)
+        # Gradients carry the call's normalizer already: ranks add, and nothing is averaged.
+        sharded.set_force_sum_reduction_for_comms(True)
+        sharded.set_gradient_divide_factor(1.0)
+    if is_tied:
+        head.weight = module.get_input_embeddings().weight
+    for buffer_owner in module.modules():
+        for name, buffer in buffer_owner.named_buffers(recurse=False):
+            buffer_owner._buffers[name] = buffer.to(device)
+    if held.value_head is not None:
+        held.value_head.to(device)
+    held.device = device
+
+
+def decoder_layers(trunk: Any) -> list[torch.nn.Module]:
+    """The layers of a transformers trunk: its longest list of modules of one class."""
+    lists = [part for part in trunk.modules() if isinstance(part, torch.nn.ModuleList) and len(part) > 0]
+    if not lists:
+        return []
+    longest = max(lists, key=len)
+    return [layer for layer in longest if type(layer) is type(longest[0])]

@@ -1,0 +1,50 @@
+"""Rank 0: says what is done, does its own share, and hears what became of the others'."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from mrlm_engine.ranks.failure import end_process, wait_for_the_end
+from mrlm_engine.ranks.group import Channel, RankLost
+from mrlm_engine.ranks.outcome import attempt, values
+
+
+class LeadingRank:
+    """`Ranks` over a process group. Calls of several clients' threads are done one after the other."""
+
+    def __init__(self, state: Any, channel: Channel, size: int) -> None:
+        self.size = size
+        self._state = state
+        self._channel = channel
+        self._lock = threading.Lock()
+
+    def everywhere(self, work: Any, *arguments: Any) -> list[Any]:
+        """The same work on every rank."""
+        return self.scatter(work, [arguments] * self.size)
+
+    def scatter(self, work: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Work with arguments of its own on every rank."""
+        others = range(1, self.size)
+        with self._lock:
+            try:
+                for rank in others:
+                    self._channel.send((work, arguments[rank]), rank)
+                outcomes = [attempt(work, self._state, arguments[0])]
+                outcomes += [self._channel.receive(rank) for rank in others]
+            except RankLost as lost:
+                wait_for_the_end(lost)
+            except BaseException as cause:
+                # The others may wait for this rank in a collective.
+                end_process(cause)
+        return values(outcomes)
+
+    def close(self) -> None:
+        """Lets the other ranks end."""
+        with self._lock:
+            for rank in range(1, self.size):
+                try:
+                    self._channel.send(None, rank)
+                except RankLost:
+                    continue

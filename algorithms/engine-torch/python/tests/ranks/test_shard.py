@@ -1,0 +1,83 @@
+"""What FSDP's mixed precision casts and what it leaves alone, in one process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.distributed as dist
+from tiny import LLAMA, create_model, create_request
+from torch._C._distributed_c10d import HashStore
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+
+from mrlm_engine.backbone.transformers_backbone import TransformersTrunk
+from mrlm_engine.batching.unit import TokenSequence, TokenUnit
+from mrlm_engine.models import LoadedModel, ModelRegistry
+from mrlm_engine.models.placement import Placement
+from mrlm_engine.models.shard import decoder_layers, shard_model
+
+
+@pytest.fixture
+def mesh() -> Iterator[DeviceMesh]:
+    dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
+    yield init_device_mesh("cpu", (1,))
+    dist.destroy_process_group()
+
+
+def bfloat16_model() -> LoadedModel:
+    request = create_request("policy", json.dumps(LLAMA), dtype="bfloat16", value_head=True)
+    return create_model(request, ModelRegistry(), Placement(torch.device("cpu")))
+
+
+def sequence(prompt: int, length: int) -> TokenSequence:
+    """Tokens of which those after the prompt are asked for."""
+    return TokenSequence(np.arange(3, 3 + length, dtype=np.int32), np.arange(prompt, length))
+
+
+UNITS = [TokenUnit(0, (sequence(3, 6),)), TokenUnit(1, (sequence(9, 11),))]
+
+
+class Seen(Exception):  # noqa: N818 - ends a forward pass
+    """What a layer was called with."""
+
+
+def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMesh) -> None:
+    held = bfloat16_model()
+    before = TransformersTrunk(held).forward(UNITS, True, False).hidden
+    shard_model(held, mesh)
+    after = TransformersTrunk(held).forward(UNITS, True, False).hidden
+    assert before.dtype == after.dtype == torch.bfloat16
+    assert torch.equal(before, after)
+
+    # An architecture that hands its angles on in float32 is computed with them in float32.
+    trunk = held.module.base_model
+    rotary = trunk.rotary_emb.forward
+
+    def exact(hidden: torch.Tensor, *arguments: Any, **named: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        cos, sin = rotary(hidden.float(), *arguments, **named)
+        return cos, sin
+
+    def look(_: torch.nn.Module, __: Any, named: dict[str, Any]) -> None:
+        raise Seen([angle.dtype for angle in named["position_embeddings"]])
+
+    trunk.rotary_emb.forward = exact
+    attention: Any = decoder_layers(trunk)[0].self_attn
+    attention.register_forward_pre_hook(look, with_kwargs=True)
+    with pytest.raises(Seen) as seen:
+        TransformersTrunk(held).forward(UNITS, True, False)
+    assert seen.value.args[0] == [torch.float32, torch.float32]
+    trunk.rotary_emb.forward = rotary
+
+
+def test_numerics_47_the_value_head_is_whole_in_float32_and_zero(mesh: DeviceMesh) -> None:
+    held = bfloat16_model()
+    shard_model(held, mesh)
+    assert held.value_head is not None
+    for parameter in held.value_head.parameters():
+        assert type(parameter.data) is torch.Tensor
+        assert parameter.dtype == torch.float32
+        assert not parameter.any()
