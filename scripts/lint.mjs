@@ -1,4 +1,5 @@
 // npm run lint: every static check of both languages. All of them run, so that one round shows everything.
+import { dirname, join } from "node:path";
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { ensureEngine, pythonFolder } from "./lib/engine.mjs";
 import { attempt, projectNode } from "./lib/run.mjs";
@@ -23,6 +24,7 @@ const checks = [
 const pythonChecks = (python) => [
   { name: "Python style", command: python, args: ["-m", "ruff", "check", "."], cwd: pythonFolder },
   { name: "generated Python code", command: python, args: ["scripts/generate.py", "--check"], cwd: pythonFolder },
+  { name: "Python imports", command: join(dirname(python), "lint-imports"), args: ["--no-cache"], cwd: pythonFolder },
   { name: "Python types", command: python, args: ["-m", "mypy"], cwd: pythonFolder },
 ];
 
