@@ -1,6 +1,6 @@
 """Run in a process of its own: passes under a limit of the address space, so that allocations really fail.
 
-Prints what became of each as a line of JSON. Argument: megabytes that the process may grow by.
+Prints what became of each as a line of JSON. Arguments: megabytes that the process may grow by, the most first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ CONFIG: dict[str, Any] = {**QWEN2, "hidden_size": 64, "intermediate_size": 2048,
 CASES = [
     ("bfloat16", "group", True),
     ("float32", "units", True),
-    ("float32", "group", False),
     ("float32", "lone", False),
 ]
 
@@ -111,7 +110,7 @@ def limited_memory(room: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def compare(dtype: str, kind: str, with_client: bool, room: int) -> dict[str, Any]:
+def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[str, Any]:
     """A pass in which memory runs out, and one under the budget that it ended with."""
     state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 1))
     models.create(state, create_request("policy", json.dumps(CONFIG), dtype=dtype, micro_batch_tokens=1600))
@@ -126,15 +125,22 @@ def compare(dtype: str, kind: str, with_client: bool, room: int) -> dict[str, An
         learner.clear()
     learner.lower_budget(1600, learner.max_waiting)
     random_state = torch.get_rng_state()
-    with limited_memory(room):
-        try:
-            done = run_pass(state, 5, units, with_client)
-        except EngineError as error:
-            return {"code": error.code, "message": error.message}
-        evaluated = outputs_of(state, units)
+    # Space that the allocator kept from earlier passes may hold a whole pass: then with less room.
+    for call, room in enumerate(rooms, 5):
+        with limited_memory(room):
+            try:
+                done = run_pass(state, call, units, with_client)
+            except EngineError as error:
+                return {"code": error.code, "message": error.message}
+            if done.memory_retries > 0:
+                evaluated = outputs_of(state, units)
+                break
+        learner.clear()
+    else:
+        raise AssertionError("Memory never ran out.")
     found = gradients_of(state)
     learner.clear()
-    run_pass(state, 6, units, with_client)
+    run_pass(state, 5 + len(rooms), units, with_client)
     return {
         "retries": done.memory_retries,
         "budget": done.micro_batch_tokens,
@@ -150,5 +156,5 @@ if __name__ == "__main__":
     # M_MMAP_THRESHOLD: tensors get mappings of their own, and leave no holes that later ones would find room in.
     ctypes.CDLL(None).mallopt(-3, 128 << 10)
     for dtype, kind, with_client in CASES:
-        result = compare(dtype, kind, with_client, int(sys.argv[1]) * MIB)
+        result = compare(dtype, kind, with_client, [int(room) * MIB for room in sys.argv[1:]])
         print(json.dumps({"dtype": dtype, "kind": kind, "client": with_client, **result}), flush=True)
