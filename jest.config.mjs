@@ -21,6 +21,6 @@ export default {
       { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "es6" }, sourceMaps: "inline" },
     ],
   },
-  maxWorkers: 2,
+  maxWorkers: 3,
   testTimeout: 120_000,
 };
