@@ -18,6 +18,18 @@ describe("answers of Python", () => {
     ["a body whose first line opens a block and lost its indentation", "for i in range(b):\n        a += 1\n    return a", `${whole}    for i in range(b):\n        a += 1\n    return a\n`, 5],
   ])("%s", (_name, said, code, offset) => expect(solutionCode(said, python)).toEqual({ code, offset }));
 
+  test.each([
+    ["of two spaces", "  c = a\n  return c + b", "  "],
+    ["of a tab, behind a comment", "    # Adds.\n\tc = a\n\treturn c + b", "\t"],
+  ])("N6: a docstring is brought to the level of a body %s", (_name, said, level) => {
+    expect(solutionCode(said, python)).toEqual({ code: `import math\n\n\ndef add(a, b):\n${level}"""Add."""\n${said}\n`, offset: 5 });
+  });
+
+  test("N6: a byte order mark before an answer is no part of it", () => {
+    expect(solutionCode("\ufeffdef add(a, b): pass", python).code).toBe("import math\n\n\ndef add(a, b): pass");
+    expect(solutionCode("\ufefffrom __future__ import annotations\ndef add(a, b): pass", python).code).toMatch(/^from __future__ import annotations\nimport math\n\n\npass +\ndef add/);
+  });
+
   const behind = (rest: string): string => `import math\n\n\n${rest}\n\ndef add(a, b):\n    return a + b`;
   test.each([
     ["one", "from __future__ import annotations", "annotations", `pass${" ".repeat(30)}`],

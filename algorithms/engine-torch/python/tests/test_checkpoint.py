@@ -125,6 +125,15 @@ def test_numerics_53_what_a_killed_engine_has_left_goes_with_the_next_save(
     assert [p.name for p in tmp_path.iterdir()] == ["c"]
 
 
+def test_s1_directories_of_others_with_names_like_leftovers_stay(engine: RunningEngine, tmp_path: Path) -> None:
+    engine.create()
+    kept = {".c.old-backup", ".c.partial-", ".c.old-2024-notes"}
+    for name in kept:
+        (tmp_path / name).mkdir()
+    engine.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"))
+    assert {p.name for p in tmp_path.iterdir()} == {"c", *kept}
+
+
 @pytest.mark.parametrize("call", ["Save", "Export"])
 def test_a_full_disk_is_said_and_costs_neither_the_engine_nor_what_was_written_before(
     engine: RunningEngine, tmp_path: Path, call: str

@@ -15,12 +15,13 @@ export function definesFunction(code: string, { language, entryPoint }: Pick<Fun
 }
 
 /** The whole program of an answer: a whole function behind the problem's imports and helpers, or a body behind the function's head. */
-export function solutionCode(said: string, problem: FunctionProblem): SolutionCode {
+export function solutionCode(answered: string, problem: FunctionProblem): SolutionCode {
+  const said = answered.replace(/^\ufeff/, "");
   const { preamble, head, tail } = problem.stub;
   const { line, before, answer } = problem.language === "python" ? futureFirst(preamble, said) : { line: "", before: preamble, answer: said };
   if (definesFunction(said, problem)) return { code: line + before + answer, offset: lineBreaks(line + before) };
   const body = problem.language === "python" ? indented(answer) : unclosed(answer);
-  const start = line + before + (head.endsWith("\n") ? head : `${head}\n`);
+  const start = line + before + (problem.language === "python" ? aligned(head, body) : head) + (head.endsWith("\n") ? "" : "\n");
   return { code: `${start}${body}\n${tail}`, offset: lineBreaks(start) };
 }
 
@@ -40,6 +41,12 @@ function indented(body: string): string {
   const isTrimmedBlock = first.trimEnd().endsWith(":") && rest.every((line) => line.trim() === "" || /^(?: {4}|\t)/.test(line)) && /^ {8}|^\t\t/.test(rest.find((line) => line.trim() !== "") ?? "");
   if (isTrimmed || isTrimmedBlock) return `    ${body}`;
   return body.split("\n").map((line) => (line.trim() === "" ? line : `    ${line}`)).join("\n");
+}
+
+/** A head whose docstring stands at the level of the body: of a function both have one level, and a body may have two spaces or a tab. */
+function aligned(head: string, body: string): string {
+  const [, level] = /^([ \t]+)[^\s#]/m.exec(body) ?? [];
+  return level === undefined ? head : head.replace(/^[ \t]+(?=[rRuU]?["'])/m, level);
 }
 
 /** A body in braces without the brace that closes the function, which is ours to write. */

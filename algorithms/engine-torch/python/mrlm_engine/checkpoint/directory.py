@@ -101,7 +101,9 @@ def _remove_leftovers(target: Path) -> None:
     """What engines that were killed while they wrote `target` have left beside it."""
     for name in ("partial", "old"):
         for path in target.parent.glob(f".{glob.escape(target.name)}.{name}-*"):
-            shutil.rmtree(path, ignore_errors=True)
+            # Of a process of ours: another directory may only begin with such a name.
+            if path.name.rpartition("-")[2].isdecimal():
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _replace(partial: Path, target: Path) -> None:
