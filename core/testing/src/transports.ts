@@ -18,7 +18,11 @@ export const inProcess: Transport = async (host) => ({
 export function overGrpc(options: { readonly transport?: "stream" | "unary" } = {}): Transport {
   return async (host) => {
     const server = await serveEnvironments({ host, address: "127.0.0.1:0", demonstrations: true });
-    const remote = await connectEnvironments(`127.0.0.1:${server.port}`, options);
+    const remote = await connectEnvironments(`127.0.0.1:${server.port}`, options).catch(async (error: unknown) => {
+      // A server that nobody closes would keep a failed test's process from ending.
+      await server.close();
+      throw error;
+    });
     return {
       list: () => remote.list(),
       describe: (environment) => remote.describe(environment),

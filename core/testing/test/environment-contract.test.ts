@@ -1,22 +1,23 @@
 import { describe, expect, test } from "@jest/globals";
 import type { EnvironmentDefinition, Message, Plugin, SimulatedEnvironment } from "@mrlm/spec";
 import { definePlugin } from "@mrlm/kit";
+import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { fixtureChecks } from "../src/contract/fixture-checks.ts";
 import type { Subject } from "../src/contract/subject.ts";
-import { environmentContract, inProcess } from "../src/index.ts";
+import { environmentContract, inProcess, overGrpc, type Transport } from "../src/index.ts";
 import { guessing } from "./support/guessing-environment.ts";
 
 const pluginOf = (definition: EnvironmentDefinition): Plugin => definePlugin({ name: "test", environments: [definition] });
 
 environmentContract({ plugins: [pluginOf(guessing)], environment: "guessing" });
 
-/** The names of the tests that an environment fails, in process. */
-async function failuresOf(definition: EnvironmentDefinition): Promise<string[]> {
+/** The names of the tests that an environment fails. */
+async function failuresOf(definition: EnvironmentDefinition, transports: Readonly<Record<string, Transport>> = { "in process": inProcess }): Promise<string[]> {
   const tests: [string, () => Promise<void>][] = [];
   environmentContract({
     plugins: [pluginOf(definition)],
     environment: definition.id,
-    transports: { "in process": inProcess },
+    transports,
     registry: { describe: (_name, body) => body(), test: (name, body) => tests.push([name, body]) },
   });
   const failed: string[] = [];
@@ -34,6 +35,20 @@ function withReset(change: (original: SimulatedEnvironment["reset"], context: Pa
     },
   };
 }
+
+test("U8: nothing is left open where an environment cannot make its tasks", async () => {
+  const broken = (): never => {
+    throw new Error("no such file");
+  };
+  const open = (): string[] => process.getActiveResourcesInfo().filter((kind) => /^(TCP|Pipe)|Worker|ServerWrap/.test(kind)).sort();
+  const before = open();
+  const local = new LocalHost({ source: await PluginHost.of([pluginOf({ ...guessing, tasks: broken })]) });
+  await expect(overGrpc()(local)).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED" });
+  await local.close();
+  const failed = await failuresOf({ ...guessing, tasks: broken }, { "over gRPC": overGrpc(), "over gRPC, unary": overGrpc({ transport: "unary" }) });
+  expect(failed.length).toBeGreaterThan(30);
+  expect(open()).toEqual(before);
+});
 
 test("U17: lists missing fixtures, and how to add each", async () => {
   const fixtures = (guessing.fixtures ?? []).filter(({ kind }) => kind !== "cheat" && kind !== "nop");

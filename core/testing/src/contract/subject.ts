@@ -33,8 +33,14 @@ export async function makeSubject(plugins: readonly AnyPlugin[], id: string, tra
     ...(plugin.environments && { environments: plugin.environments.map((other) => (other === original ? watched.definition : other)) }),
   }));
   const local = new LocalHost({ source: await PluginHost.of(replaced) });
-  await local.describe({ id: original.id, ...(defaults && { options: defaults }) }).catch(hintAtMissingPlugin);
-  const host = await transport(local);
+  const opening = async (): Promise<EnvironmentHost> => {
+    await local.describe({ id: original.id, ...(defaults && { options: defaults }) }).catch(hintAtMissingPlugin);
+    return transport(local);
+  };
+  const host = await opening().catch(async (error: unknown) => {
+    await local.close();
+    throw error;
+  });
   const sources = new Map<string, TaskSource | undefined>();
   const ref = (options?: JsonObject): EnvironmentRef => {
     const merged = { ...defaults, ...options };
