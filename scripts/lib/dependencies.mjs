@@ -9,7 +9,7 @@ import { ScriptError } from "./script.mjs";
 export async function ensureDependencies() {
   if (isInstalled()) return;
   await progress("installing Node packages (npm ci, about a minute)", () =>
-    run("npm", ["ci", "--loglevel=error", "--no-audit", "--no-fund", "--include=dev"], {
+    run("npm", ["ci", "--loglevel=error", "--no-progress", "--no-audit", "--no-fund", "--include=dev"], {
       isInstalling: true,
     }),
   );
