@@ -65,7 +65,7 @@ test("a file, a run or a command that is not there: exit code 2, and with --json
   }
   const misspelt = await run(["train", "--json", "--confg", "x"]);
   expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringMatching(/^error USAGE: Unknown option '--confg'\. Did you mean --config\?\n/)]);
-  expect(misspelt.events).toEqual([{ event: "error", code: "USAGE", message: expect.stringContaining("--confg"), hint: expect.stringContaining("mrlm --help") }]);
+  expect(misspelt.events).toEqual([{ event: "error", code: "USAGE", message: expect.stringContaining("--confg"), hint: "See `npx mrlm train --help`." }]);
   expect((await run(["train", "run.yaml"])).stderr).toContain("Did you mean --config run.yaml?");
   const { events } = await run(["train", "--config", "nowhere.yaml", "--json"]);
   expect(events).toEqual([{ event: "error", code: "CONFIG_NOT_FOUND", message: expect.stringContaining("nowhere.yaml"), hint: expect.any(String) }]);

@@ -88,6 +88,9 @@ describe("progress", () => {
     bar.clear();
     const [, drawn, cleared] = err().split("\r\u001b[2K");
     expect([drawn, cleared]).toEqual(["sft  ████░░░░ 3/6  loss 1.000", ""]);
+    const narrow = kept({ columns: 28 });
+    progressBar(narrow.console, "sft ").update(3, 6, "loss 1.000  entropy 0.5");
+    expect(narrow.err()).toMatch(/ 3\/6$/);
     const wide = kept({ columns: 120 });
     progressBar(wide.console, "sft ").update(3, 6, "loss");
     expect(wide.err()).toContain(`sft  ${"█".repeat(12)}${"░".repeat(12)} 3/6`);

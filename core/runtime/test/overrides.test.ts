@@ -2,6 +2,8 @@ import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { parse } from "yaml";
 import { parseConfig } from "@mrlm/runtime";
+import { withOverrides } from "../src/config/overrides.ts";
+import { readYaml } from "../src/config/source-text.ts";
 
 const TEXT = `name: base
 model: { random: { config: { model_type: qwen2 } } }
@@ -37,6 +39,11 @@ test("what is wrong with one is said of its flag, with the nearest key", () => {
   ];
   for (const [override, message] of cases) refused([override], "CONFIG_INVALID", message);
   refused(["seed=1", "sampling.temperature=hot"], "CONFIG_INVALID", /^--set sampling.temperature:/);
+});
+
+test("U9: a fault of an entry that a flag changes names the place in the file and the flag", () => {
+  const source = withOverrides(readYaml(TEXT, "run.yaml"), ["stages.1.group_size=1", "seed=3"]);
+  expect([source.locate(["stages", 1]), source.locate(["stages", 0]), source.locate([])]).toEqual(["run.yaml:5:5, with --set stages.1.group_size", "run.yaml:4:5", "run.yaml:1:1"]);
 });
 
 test("what is no assignment, or leads nowhere, is USAGE with what there is", () => {

@@ -25,7 +25,7 @@ export function progressBar(console: Console, label: string, { isBrief = false }
         const width = columns < NARROW ? BAR_WIDTH / 3 : BAR_WIDTH;
         const filled = total === 0 ? 0 : Math.round((width * done) / total);
         const line = `${label} ${glyph("█", "#").repeat(filled)}${glyph("░", "-").repeat(width - filled)} ${done}/${total}  ${text}`;
-        console.stderr.write(`\r\u001b[2K${line.slice(0, columns)}`);
+        console.stderr.write(`\r\u001b[2K${fitted(line, columns)}`);
         shown = true;
       } else if (!console.json && (performance.now() - lastPlain > PLAIN_INTERVAL || (done === total && !isBrief))) {
         lastPlain = performance.now();
@@ -37,4 +37,11 @@ export function progressBar(console: Console, label: string, { isBrief = false }
       shown = false;
     },
   };
+}
+
+/** A line that fits: without those of its parts, two spaces apart, that would be cut. */
+function fitted(line: string, columns: number): string {
+  if (line.length <= columns) return line;
+  const end = line.lastIndexOf("  ", columns);
+  return line.slice(0, end > 0 ? end : columns);
 }

@@ -28,7 +28,9 @@ export function withOverrides(source: SourceText, assignments: readonly string[]
   // A value that the text lacks is reported at the flag that set the nearest object around it.
   const madeBy = (path: ConfigPath): Override | undefined =>
     path.length === 0 || isThere(source.value, path) ? undefined : (overrides.findLast((override) => isWithin(path, override.path)) ?? madeBy(path.slice(0, -1)));
-  return { name: source.name, value, locate: (path, what) => setBy(path)?.flag ?? source.locate(path, what) };
+  // What is said of a whole entry may come from a key of it that is set.
+  const inside = (path: ConfigPath): string => (path.length === 0 ? [] : overrides.filter((override) => isWithin(path, override.path))).map(({ flag }) => `, with ${flag}`).join("");
+  return { name: source.name, value, locate: (path, what) => setBy(path)?.flag ?? `${source.locate(path, what)}${inside(path)}` };
 }
 
 /** The assignments as comments below the text that they were made over, for the record. */
