@@ -1,12 +1,14 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { toCollectedRows } from "@mrlm/kit/learning";
 import { BigramEngine } from "@mrlm/testing";
+import { readRun } from "../src/diagnosis/run-record.ts";
 import { beforeAndAfter } from "../src/episodes/before-and-after.ts";
 import { keptEpisodes } from "../src/episodes/kept-episodes.ts";
 import { RunDirectory } from "../src/run/run-directory.ts";
-import type { EpisodeQuery } from "../src/run/trajectory-store.ts";
+import { type EpisodeQuery, TrajectoryStore } from "../src/run/trajectory-store.ts";
 import { trainRun } from "../src/train/train-run.ts";
 import { CONFIG, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
@@ -70,7 +72,7 @@ describe("U4: episodes of a run", () => {
 
   test("what is not there is said with the nearest name", async () => {
     const refused = (path: string, changes: Partial<EpisodeQuery> = {}) => keptEpisodes(path, query(changes)).catch((error: unknown) => error);
-    expect(await refused(directory, { task: "evl/1" })).toMatchObject({ code: "TASK_NOT_FOUND", message: expect.stringMatching(/4 of eval.* Did you mean "eval\/1"\?$/) });
+    expect(await refused(directory, { task: "evl/1" })).toMatchObject({ code: "TASK_NOT_FOUND", message: expect.stringMatching(/it has .*4 tasks of eval.* Did you mean "eval\/1"\?$/) });
     const parent = join(directory, "..");
     expect(await refused(`${directory}x`)).toMatchObject({ code: "RUN_NOT_FOUND", message: expect.stringContaining(`Did you mean "${directory.split("/").at(-1)}"?`) });
     expect(await refused(parent)).toMatchObject({ code: "RUN_NOT_FOUND", hint: expect.stringContaining(directory) });
@@ -83,3 +85,66 @@ describe("U4: episodes of a run", () => {
     expect(beforeAndAfter(RunDirectory.open(bare.directory))).toEqual([]);
   });
 });
+
+describe("U5: a run directory that cannot be written", () => {
+  test("episodes and the record of a run are read without a change of the directory", async () => {
+    const copy = temporaryDirectory();
+    cpSync(directory, copy, { recursive: true });
+    const before = filesOf(copy);
+    for (const path of [...before, "."]) chmodSync(join(copy, path), statSync(join(copy, path)).mode & ~0o222);
+    expect(await keptEpisodes(copy, query({ order: "best" }))).toHaveLength(3);
+    expect(readRun(copy)).toMatchObject({ status: "finished" });
+    expect(filesOf(copy)).toEqual(before);
+    chmodSync(copy, 0o755);
+  });
+
+  // The owner of a test may be one whom no permission stops, so that it is the length of the name that keeps SQLite from making files beside it.
+  test("a store is read where SQLite can make no file beside it, unless that would miss what is in its log", () => {
+    const folder = temporaryDirectory();
+    const [store, path] = [join(directory, "trajectories.sqlite"), join(folder, "s".repeat(253))];
+    copyFileSync(store, path);
+    expect(() => new DatabaseSync(path).prepare("SELECT * FROM trajectories").get()).toThrow("unable to open");
+    const kept = new TrajectoryStore(path, { readOnly: true });
+    expect(kept.steps()).toEqual({ first: 1, last: 12 });
+    kept.close();
+    writeFileSync(path, "no database, however long the text of the file may be");
+    expect(() => new TrajectoryStore(path, { readOnly: true })).toThrow(expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("cannot be read: file is not a database") }));
+  });
+
+  test("a store without tables has no episodes", () => {
+    const path = join(temporaryDirectory(), "trajectories.sqlite");
+    writeFileSync(path, "");
+    const kept = new TrajectoryStore(path, { readOnly: true });
+    expect([kept.tasks(), kept.failures()]).toEqual([[], []]);
+    kept.close();
+  });
+});
+
+test("U6: among episodes of the same reward, the best and the worst are of different tasks", async () => {
+  const tasks = async (path: string, order: EpisodeQuery["order"], task: string) => (await keptEpisodes(path, query({ order, task, limit: 4 }))).map(({ row }) => row);
+  const [run, rows] = [await tasks(directory, "worst", "train"), (await keptEpisodes(directory, query({ task: "train", limit: 10_000 }))).map(({ row }) => row)];
+  const lowest = rows.filter(({ reward }) => reward === Math.min(...rows.map((row) => row.reward as number)));
+  const distinct = Math.min(4, new Set(lowest.map(({ task }) => task)).size);
+  expect(distinct).toBeGreaterThan(1);
+  expect(new Set(run.map(({ task }) => task)).size).toBe(distinct);
+  const file = join(temporaryDirectory(), "episodes.jsonl");
+  writeFileSync(file, lowest.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  expect(new Set((await tasks(file, "worst", "train")).map(({ task }) => task)).size).toBe(distinct);
+});
+
+test("U7: a path that does not exist is no run directory without a file", () => {
+  const opened = (path: string): unknown => {
+    try {
+      return RunDirectory.open(path);
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(opened(`${directory}x`)).toMatchObject({ code: "RUN_NOT_FOUND", message: expect.stringMatching(/does not exist\. Did you mean/) });
+  expect(opened(join(directory, ".."))).toMatchObject({ code: "RUN_NOT_FOUND", hint: expect.stringContaining(directory) });
+  expect(opened(join(directory, "tokenizer"))).toMatchObject({ code: "RUN_NOT_FOUND", message: expect.stringContaining("it has no config.yaml") });
+});
+
+function filesOf(path: string): string[] {
+  return readdirSync(path, { recursive: true }).map(String).sort();
+}

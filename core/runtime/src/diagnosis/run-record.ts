@@ -60,22 +60,13 @@ export function readRun(path: string): RunRecord {
   const rows = run.metrics.rows();
   const file = join(run.path, "run.json");
   const record = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { readonly status?: string; readonly error?: RunError | string }) : {};
-  const store = existsSync(join(run.path, "trajectories.sqlite")) ? run.openTrajectories() : undefined;
+  const store = run.keptTrajectories();
   const [failures, unscored] = [store?.failures() ?? [], store?.unscored() ?? []];
   store?.close();
-  const status = record.status === "running" && !isBeingTrained(run) ? "interrupted" : (record.status ?? "unknown");
+  // A process that was killed could not record it, but holds the run's lock no more.
+  const status = record.status === "running" && !run.isLocked ? "interrupted" : (record.status ?? "unknown");
   const error = typeof record.error === "string" ? { message: record.error } : record.error;
   return { directory: run.path, status, error, stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures, unscored };
-}
-
-/** Its process could not say that it was killed, but holds the run's lock no more. */
-function isBeingTrained(run: RunDirectory): boolean {
-  try {
-    run.lock().release();
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 /** A stage may share its name with another: a row whose iteration does not go on from the last one begins the next. */

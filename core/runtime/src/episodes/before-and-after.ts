@@ -16,8 +16,8 @@ export interface BeforeAndAfter {
  * a task, another one. Empty where the evaluations were not kept, or there was one alone.
  */
 export function beforeAndAfter(run: RunDirectory): BeforeAndAfter[] {
-  if (!run.hasEvaluations) return [];
-  const store = run.openEvaluations();
+  const store = run.keptEvaluations();
+  if (store === undefined) return [];
   try {
     const { first, last } = store.steps();
     if (first === undefined || last === undefined || first === last) return [];

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { extname, join, resolve } from "node:path";
 import { type CollectedRow, isCollectedRow, parseCollectedRow, toCollectedRows } from "@mrlm/kit/learning";
 import { MrlmError } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import { didYouMean } from "../names/nearest.ts";
 import { RunDirectory } from "../run/run-directory.ts";
+import { runNotFound } from "../run/run-not-found.ts";
 import type { EpisodeQuery, StoredTrajectory } from "../run/trajectory-store.ts";
 
 /** One agent's part of an episode that a run or a collection has kept. */
@@ -39,7 +40,7 @@ const COLLECTED = [".jsonl", ".parquet"];
 
 function ofRun(path: string, query: EpisodeQuery): KeptEpisode[] {
   const run = openKept(path);
-  const stores = run.keptEpisodes();
+  const stores = [run.keptTrajectories(), run.keptEvaluations()].filter((store) => store !== undefined);
   try {
     const isPlayedOrder = query.order === "newest" || query.order === "failed";
     const found = stores.flatMap((store) => (isPlayedOrder ? store.find(query).toReversed() : store.find(query)));
@@ -56,24 +57,9 @@ function openKept(path: string): RunDirectory {
     run = RunDirectory.open(path);
   } catch (error) {
     if (!MrlmError.hasCode(error, "RUN_NOT_FOUND")) throw error;
-    throw runNotFound(path);
+    throw runNotFound(path, "is neither a run's directory nor a collected file (.jsonl, .parquet)", "Name a run's directory, as `mrlm train` prints it, or a file that `mrlm collect` has written.");
   }
   return run;
-}
-
-function runNotFound(path: string): MrlmError {
-  const runs = runsIn(path);
-  if (runs.length > 0) return new MrlmError("RUN_NOT_FOUND", `${path} is a directory of ${runs.length} runs: name one of them.`, { hint: `The newest is ${join(path, runs.at(-1) as string)}.` });
-  const what = existsSync(path) ? "is neither a run's directory nor a collected file (.jsonl, .parquet)." : `does not exist.${didYouMean(basename(path), runsIn(dirname(path)))}`;
-  return new MrlmError("RUN_NOT_FOUND", `${path} ${what}`, { hint: "Name a run's directory, as `mrlm train` prints it, or a file that `mrlm collect` has written." });
-}
-
-/** Names of the runs in a directory, the newest last. */
-function runsIn(directory: string): string[] {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-  const names = readdirSync(directory).filter((name) => existsSync(join(directory, name, "run.json")));
-  const time = new Map(names.map((name) => [name, statSync(join(directory, name, "config.yaml"), { throwIfNoEntry: false })?.birthtimeMs ?? 0]));
-  return names.toSorted((one, other) => (time.get(one) as number) - (time.get(other) as number) || (one < other ? -1 : 1));
 }
 
 function toKept({ step, stage, trajectory }: StoredTrajectory): KeptEpisode[] {
@@ -99,9 +85,20 @@ async function ofFiles(files: readonly string[], query: EpisodeQuery): Promise<K
 /** The first ones in the order of the query; the newest last, as they were played. */
 function firstOf(episodes: readonly KeptEpisode[], { order, limit }: EpisodeQuery): KeptEpisode[] {
   const reward = ({ row }: KeptEpisode): number => row.reward ?? Number.NaN;
-  if (order === "best") return episodes.toSorted((one, other) => reward(other) - reward(one)).slice(0, limit);
-  if (order === "worst") return episodes.toSorted((one, other) => reward(one) - reward(other)).slice(0, limit);
+  if (order === "best") return tasksFirst(episodes).toSorted((one, other) => reward(other) - reward(one)).slice(0, limit);
+  if (order === "worst") return tasksFirst(episodes).toSorted((one, other) => reward(one) - reward(other)).slice(0, limit);
   return episodes.toSorted((one, other) => (one.step ?? 0) - (other.step ?? 0)).slice(-limit);
+}
+
+/** The first episode of each task and reward, then the second of each, ...: a sort by reward keeps this order where rewards are the same. */
+function tasksFirst(episodes: readonly KeptEpisode[]): KeptEpisode[] {
+  const seen = new Map<string, number>();
+  const nth = episodes.map((episode) => {
+    const key = JSON.stringify([episode.row.task, episode.row.agent, episode.row.reward]);
+    seen.set(key, (seen.get(key) ?? 0) + 1);
+    return { episode, n: seen.get(key) as number };
+  });
+  return nth.toSorted((one, other) => one.n - other.n).map(({ episode }) => episode);
 }
 
 /** Throws where nothing is kept at all, or nothing of the task. */
@@ -110,6 +107,6 @@ function assertTask({ task }: EpisodeQuery, tasks: readonly string[], where: str
     throw new MrlmError("EPISODE_NOT_FOUND", `${where} has kept no episodes.`, { hint: "A run keeps its episodes from the first evaluation or iteration on, unless `output.trajectories` is false; a stage without environments (sft and dpo with `data`) plays none." });
   }
   if (task === undefined || tasks.some((name) => name === task || name.startsWith(`${task}/`))) return;
-  const splits = [...Map.groupBy(tasks, (name) => name.split("/")[0] as string)].map(([split, of]) => `${of.length} of ${split}`);
-  throw new MrlmError("TASK_NOT_FOUND", `No episode of task "${task}" is kept in ${where}; there are tasks ${splits.join(", ")}.${didYouMean(task, tasks)}`, { hint: "Leave --task out to see which tasks there are, or name a split (--task eval)." });
+  const splits = [...Map.groupBy(tasks, (name) => name.split("/")[0] as string)].map(([split, of]) => `${of.length} tasks of ${split}`);
+  throw new MrlmError("TASK_NOT_FOUND", `No episode of task "${task}" is kept in ${where}; it has ${splits.join(", ")}.${didYouMean(task, tasks)}`, { hint: "Leave --task out to see which tasks there are, or name a split (--task eval)." });
 }

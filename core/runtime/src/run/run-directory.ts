@@ -1,12 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type JsonObject, MrlmError } from "@mrlm/spec";
+import { fileFault, type JsonObject, MrlmError } from "@mrlm/spec";
 import { stringify } from "yaml";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { makeDirectory, writeDurably } from "./durable.ts";
 import { MetricsFile } from "./metrics-file.ts";
-import { lockRun, type RunLock } from "./run-lock.ts";
+import { isLocked, lockRun, type RunLock } from "./run-lock.ts";
+import { runNotFound } from "./run-not-found.ts";
 import { TrajectoryStore } from "./trajectory-store.ts";
 import { asWriteFailure } from "./write-failure.ts";
 
@@ -60,7 +61,7 @@ export class RunDirectory {
     const given = resolve(path);
     const candidates = [given, dirname(dirname(given))];
     const found = candidates.find((candidate) => existsSync(join(candidate, CONFIG)));
-    if (found === undefined) throw new MrlmError("RUN_NOT_FOUND", `${given} is neither a run directory nor a checkpoint of one: there is no ${CONFIG}.`);
+    if (found === undefined) throw runNotFound(given);
     return new RunDirectory(found);
   }
 
@@ -96,6 +97,20 @@ export class RunDirectory {
     return lockRun(this.path);
   }
 
+  /** Whether a process trains it. Nothing is written. */
+  get isLocked(): boolean {
+    return isLocked(this.path);
+  }
+
+  /** Throws WRITE_FAILED where no file can be made in it. */
+  assertWritable(): void {
+    try {
+      accessSync(this.path, constants.W_OK);
+    } catch (error) {
+      throw new MrlmError("WRITE_FAILED", `Nothing can be written in the run directory ${this.path}: ${fileFault(error)}.`, { hint: "Copy it to a place in which you may write, and continue the copy.", cause: error });
+    }
+  }
+
   /** The store of the training's episodes; close it. */
   openTrajectories(): TrajectoryStore {
     return new TrajectoryStore(join(this.path, TRAJECTORIES));
@@ -106,14 +121,14 @@ export class RunDirectory {
     return new TrajectoryStore(join(this.path, EVALUATIONS));
   }
 
-  /** Whether episodes of evaluations are kept. */
-  get hasEvaluations(): boolean {
-    return existsSync(join(this.path, EVALUATIONS));
+  /** The training's episodes, to read; `undefined` where they were not kept. Close it. */
+  keptTrajectories(): TrajectoryStore | undefined {
+    return kept(join(this.path, TRAJECTORIES));
   }
 
-  /** The stores that there are, to read; close them. */
-  keptEpisodes(): TrajectoryStore[] {
-    return [TRAJECTORIES, EVALUATIONS].map((name) => join(this.path, name)).filter((path) => existsSync(path)).map((path) => new TrajectoryStore(path));
+  /** The evaluations' episodes, to read; `undefined` where they were not kept. Close it. */
+  keptEvaluations(): TrajectoryStore | undefined {
+    return kept(join(this.path, EVALUATIONS));
   }
 
   /** Keeps the tokenizer's files: a continuation needs them, and engines do not send them again. */
@@ -127,6 +142,10 @@ export class RunDirectory {
     const directory = join(this.path, "tokenizer");
     return Object.fromEntries(readdirSync(directory).map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]));
   }
+}
+
+function kept(path: string): TrajectoryStore | undefined {
+  return existsSync(path) ? new TrajectoryStore(path, { readOnly: true }) : undefined;
 }
 
 function unusedName(wanted: string): string {

@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import type { AgentTrajectory, JsonObject, Segment, Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import { decodeBytes, encodeBytes } from "./message-json.ts";
+import { openToRead } from "./open-to-read.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS trajectories (
@@ -19,11 +20,14 @@ const SCHEMA = `
 const REWARD = "(SELECT AVG(part.value ->> '$.total.value') FROM json_each(trajectories.agents) AS part WHERE part.value ->> '$.total.scored')";
 const UNSCORED = "EXISTS (SELECT 1 FROM json_each(trajectories.agents) AS part WHERE NOT part.value ->> '$.total.scored')";
 
+/** Among episodes of the same reward: those of different tasks first. */
+const NTH_OF_TASK = `ROW_NUMBER() OVER (PARTITION BY task, ${REWARD} ORDER BY rowid DESC)`;
+
 /** Conditions and leading columns of each order of a query. */
 const ORDERS = {
   newest: { where: "1", by: "" },
-  best: { where: `error_code IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} DESC,` },
-  worst: { where: `error_code IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} ASC,` },
+  best: { where: `error_code IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} DESC, ${NTH_OF_TASK},` },
+  worst: { where: `error_code IS NULL AND ${REWARD} IS NOT NULL`, by: `${REWARD} ASC, ${NTH_OF_TASK},` },
   failed: { where: `(error_code IS NOT NULL OR ${UNSCORED})`, by: "" },
 } as const;
 
@@ -38,7 +42,7 @@ export interface StoredTrajectory {
 export interface EpisodeQuery {
   /** A task's id (`eval/3`), or a split (`eval`); all of them without one. */
   readonly task?: string | undefined;
-  /** `best` and `worst`: by mean reward of the agents; `failed`: failed or without a score, the newest ones. */
+  /** `best` and `worst`: by mean reward of the agents, different tasks first where it is the same; `failed`: failed or without a score, the newest ones. */
   readonly order: "newest" | "best" | "worst" | "failed";
   readonly limit: number;
 }
@@ -60,11 +64,8 @@ export class TrajectoryStore {
   readonly #insertTrajectory: StatementSync;
   readonly #insertSegment: StatementSync;
 
-  constructor(path: string) {
-    this.#database = new DatabaseSync(path);
-    // Commits are on the disk from the next `flush` on, which comes before each checkpoint.
-    this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-    this.#database.exec(SCHEMA);
+  constructor(path: string, options: { readonly readOnly?: boolean } = {}) {
+    this.#database = options.readOnly === true ? openToRead(path, SCHEMA) : openToWrite(path);
     this.#insertTrajectory = this.#database.prepare("INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#insertSegment = this.#database.prepare("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   }
@@ -173,6 +174,14 @@ export class TrajectoryStore {
       );
     }
   }
+}
+
+function openToWrite(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  // Commits are on the disk from the next `flush` on, which comes before each checkpoint.
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  database.exec(SCHEMA);
+  return database;
 }
 
 type Row = Record<string, SQLOutputValue>;

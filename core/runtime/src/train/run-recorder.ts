@@ -47,17 +47,21 @@ export class RunRecorder {
   }
 
   failed(error: unknown): void {
-    try {
-      this.#run.writeRecord({ ...this.#record, status: "failed", ended: new Date().toISOString(), error: describeError(error) });
-    } catch {
-      // The disk may be full, which is what the error says.
-    }
+    writeFailure(this.#run, this.#record, error);
   }
 }
 
 /** Records the error that ended a run before its training began. */
 export function recordFailure(run: RunDirectory, error: unknown): void {
-  run.writeRecord({ ...run.readRecord(), status: "failed", ended: new Date().toISOString(), error: describeError(error) });
+  writeFailure(run, run.readRecord(), error);
+}
+
+function writeFailure(run: RunDirectory, record: JsonObject, error: unknown): void {
+  try {
+    run.writeRecord({ ...record, status: "failed", ended: new Date().toISOString(), error: describeError(error) });
+  } catch {
+    // The disk may be full, which is what the error says.
+  }
 }
 
 function describeError(error: unknown): JsonObject {

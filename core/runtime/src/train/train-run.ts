@@ -4,6 +4,7 @@ import { type LoadedConfig, loadConfig } from "../config/load-config.ts";
 import { isFaultOfModel } from "../evaluation/failure-advice.ts";
 import { type Checkpoint, openCheckpoint } from "../run/checkpoints.ts";
 import { RunDirectory } from "../run/run-directory.ts";
+import { assertFree } from "../run/run-lock.ts";
 import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
 import { releaseModels } from "./policy-setup.ts";
@@ -122,12 +123,13 @@ export interface OpenedRun {
 export async function openRun(path: string, onNotice: (text: string) => void, steps?: number): Promise<OpenedRun> {
   const run = RunDirectory.open(path);
   // Said before anything is started; the run is locked for good when it begins.
-  run.lock().release();
+  assertFree(run.path);
   const loaded = withSteps(loadConfig(run.configPath), steps);
   const isRun = run.names(path);
   const checkpoint = isRun ? await run.checkpoints.newest(onNotice) : await openCheckpoint(path);
   if (checkpoint !== undefined) loadState(checkpoint.path, checkpoint.state, loaded.config);
   const finished = isRun && checkpoint !== undefined ? finishedSummary(run, checkpoint, loaded.config) : undefined;
+  if (finished === undefined) run.assertWritable();
   if (checkpoint === undefined) onNotice(`${run.path} has no checkpoint yet: the run starts at its beginning.`);
   return { run, loaded, checkpoint, finished };
 }
