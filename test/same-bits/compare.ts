@@ -11,7 +11,7 @@ export type Difference =
 
 export interface CompareOptions {
   readonly renames?: Renames;
-  /** Relative bound for losses and gradient norms, in place of equal bits; nothing else is compared then. */
+  /** Relative bound for losses, twenty times it for gradient norms, in place of equal bits; nothing else is compared then. */
   readonly tolerance?: number | undefined;
 }
 
@@ -53,10 +53,12 @@ function compareTensors(base: Fingerprint, head: Fingerprint, renames: Renames):
 function isSame(name: string, a: Value | undefined, b: Value | undefined, tolerance: number | undefined): boolean {
   if (tolerance === undefined || typeof a !== "number" || typeof b !== "number") return a === b;
   // A loss is a sum of terms of about 1 that may cancel: near zero only its absolute error means something.
-  const scale = Math.max(Math.abs(a), Math.abs(b), isLoss(name) ? 1 : 0);
+  const scale = isLoss(name) ? Math.max(Math.abs(a), Math.abs(b), 1) : GRADIENT_NORM_FACTOR * Math.max(Math.abs(a), Math.abs(b));
   return Math.abs(a - b) <= tolerance * scale;
 }
 
+/** Gradient norms amplify differences: learning rates larger by 1e-8 change no loss of the cases by 1e-5 and some gradient norms by up to 1.3e-4. */
+const GRADIENT_NORM_FACTOR = 20;
 const isLoss = (name: string): boolean => name.startsWith("metrics/loss/");
 const isGradientNorm = (name: string): boolean => /^metrics\/.*grad_norm/.test(name);
 

@@ -1,6 +1,6 @@
 // npm run test:same-bits -- BASE [--only NAME] [--tolerance 1e-5]: trains small jobs by the commit BASE and by this working tree, in real processes, and
 // compares the metrics (except seconds) and the SHA-256 of every weight and optimizer tensor of every checkpoint. The runs of BASE are cached.
-// --only takes the cases whose names contain it. --tolerance compares losses and gradient norms alone, within a relative bound.
+// --only takes the cases whose names contain it. --tolerance compares losses and gradient norms alone, within this relative bound and twenty times it.
 // The last line is `same-bits: N cases, N differ`; the exit code is 1 where a case differs.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
