@@ -197,3 +197,27 @@ def test_robustness_a_checkpoint_whose_files_do_not_fit_is_refused(engine: Runni
         (tmp_path / "c/manifest.json").write_text(json.dumps(manifest))
         code = refusal(engine, "Load", pb.LoadRequest, directory=str(tmp_path / "c"))
         assert code in ("CHECKPOINT_MISMATCH", "OPTIONS_INVALID")
+
+
+def test_robustness_files_that_never_end_and_texts_nested_deeply_are_refused(
+    engine: RunningEngine, tmp_path: Path
+) -> None:
+    held = engine.create()
+    deep = "[" * 200_000
+    for name in ("pipe", "config", "weights"):
+        (tmp_path / name).mkdir()
+    os.mkfifo(tmp_path / "pipe" / "manifest.json")
+    (tmp_path / "config" / "config.json").write_text(deep)
+    (tmp_path / "config" / "model.safetensors").write_bytes(b"")
+    held.module.config.save_pretrained(tmp_path / "weights")
+    os.mkfifo(tmp_path / "weights" / "model.safetensors")
+    assert refusal(engine, "Load", pb.LoadRequest, directory=str(tmp_path / "pipe")) == "CHECKPOINT_INCOMPLETE"
+    for call, (request, fields) in WRITES.items():
+        code = refusal(engine, call, request, directory=str(tmp_path / "pipe"), **fields)
+        assert code == "DIRECTORY_OCCUPIED"
+    for name in ("config", "weights"):
+        fields = {"model_id": "other", "role": pb.ROLE_POLICY, "dtype": "float32", "directory": str(tmp_path / name)}
+        code = refusal(engine, "CreateModel", pb.CreateModelRequest, **fields)
+        assert code == "MODEL_DIRECTORY_INVALID"
+    fields = {"role": pb.ROLE_POLICY, "dtype": "float32", "random": pb.RandomSource(config_json=deep, seed=0)}
+    assert refusal(engine, "CreateModel", pb.CreateModelRequest, model_id="other", **fields) == "OPTIONS_INVALID"

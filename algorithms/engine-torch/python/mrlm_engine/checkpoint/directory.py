@@ -88,6 +88,8 @@ def _foreign(target: Path) -> str | None:
 def _listed(directory: Path) -> set[str] | None:
     """Names of the files that a directory of ours lists, its list included; None for any other directory."""
     for name in (MANIFEST, EXPORT_LIST):
+        if not (directory / name).is_file():
+            continue
         try:
             content = json.loads((directory / name).read_text("utf-8"))
         except (OSError, ValueError, RecursionError):

@@ -85,7 +85,8 @@ def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, An
 def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], placement: Placement) -> RestoredModel:
     device = placement.build_device
     tokenizer = folder / TOKENIZER
-    files = {path.name: path.read_bytes() for path in sorted(tokenizer.iterdir())} if tokenizer.is_dir() else {}
+    paths = sorted(tokenizer.iterdir()) if tokenizer.is_dir() else []
+    files = {path.name: path.read_bytes() for path in paths if path.is_file()}
     base = None
     if entry["adapter_off"] is not None:
         base = next((held for held in before if held.model_id == entry["adapter_off"]), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -51,6 +52,9 @@ def write_manifest(directory: Path, content: dict[str, Any]) -> tuple[int, str]:
 def read_manifest(directory: Path) -> dict[str, Any]:
     """The manifest, after checking that every file it lists is there, whole and unchanged."""
     try:
+        # To open a named pipe waits for somebody who writes into it.
+        if not (directory / MANIFEST).is_file():
+            raise FileNotFoundError(errno.ENOENT, "there is no such file")
         content = json.loads((directory / MANIFEST).read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as cause:
         raise EngineError(

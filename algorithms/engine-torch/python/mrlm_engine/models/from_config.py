@@ -54,7 +54,7 @@ def parse_config(config_json: str) -> Any:
     """The transformers configuration that `config_json` describes."""
     try:
         fields = json.loads(config_json)
-    except ValueError as cause:
+    except (ValueError, RecursionError) as cause:
         raise EngineError("OPTIONS_INVALID", f"The configuration is not JSON: {cause}.", _HINT) from cause
     if not isinstance(fields, dict) or not isinstance(fields.get("model_type"), str):
         raise EngineError("OPTIONS_INVALID", "The configuration names no model_type.", _HINT)

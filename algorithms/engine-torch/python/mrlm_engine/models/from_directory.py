@@ -37,7 +37,7 @@ def check_directory(directory: str) -> Path:
         raise EngineError("MODEL_DIRECTORY_INVALID", f"'{directory}' holds no config.json.", _HINT)
     try:
         config = json.loads(config_file.read_text("utf-8"))
-    except (OSError, ValueError) as cause:
+    except (OSError, ValueError, RecursionError) as cause:
         raise EngineError(
             "MODEL_DIRECTORY_INVALID", f"'{config_file}' is not readable JSON: {cause}.", _HINT
         ) from cause
@@ -50,6 +50,9 @@ def check_directory(directory: str) -> Path:
             f"'{config_file}' asks for {foreign}, which is not part of torch or transformers and would be downloaded.",
             f"Take it out of config.json, or name one of: {', '.join(LOCAL)}.",
         )
+    # To open a named pipe waits for somebody who writes into it.
+    if any(not file.is_file() for file in path.glob("*.safetensors")):
+        raise EngineError("MODEL_DIRECTORY_INVALID", f"A *.safetensors of '{directory}' is no file.", _HINT)
     if not any(path.glob("*.safetensors")):
         raise EngineError("MODEL_DIRECTORY_INVALID", f"'{directory}' holds no *.safetensors file.", _HINT)
     return path
