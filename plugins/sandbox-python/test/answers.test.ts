@@ -14,6 +14,16 @@ describeKinds("what tests get from a submission in Python", (sandbox) => {
     expect(await verdicts(code, ["Down", "f", "g"], tests)).toEqual(tests.map(() => "passed"));
   });
 
+  test("N4: asynchronous generators, their end and their errors", async () => {
+    const code = "import asyncio\nasync def f(n):\n    for i in range(n):\n        await asyncio.sleep(0.001)\n        yield [i]\nasync def bad():\n    yield 1\n    raise KeyError('k')";
+    const tests = [
+      "import asyncio\nasync def main(): return [x async for x in f(3)]\nassert asyncio.run(main()) == [[0], [1], [2]]",
+      "import asyncio\nasync def main():\n    a, b = f(2), f(2)\n    return [await anext(a), await anext(b), await anext(a), await anext(a, 'end')]\nassert asyncio.run(main()) == [[0], [0], [1], 'end']",
+      "import asyncio\nasync def main(): return [x async for x in bad()]\ntry: asyncio.run(main())\nexcept KeyError as e: assert e.args == ('k',)\nelse: assert False",
+    ];
+    expect(await verdicts(code, ["f", "bad"], tests)).toEqual(tests.map(() => "passed"));
+  });
+
   test("N5: objects have the special methods that their class has, and no others", async () => {
     const code = "class Box:\n    def __init__(self, *items): self.items = items\n    def __iter__(self): return iter(self.items)\nclass Flag(Box):\n    def __bool__(self): return False\n    def __repr__(self): return 'Flag!'\n    def __lt__(self, other): return len(self.items) < len(other.items)\n    def __enter__(self): return 5\n    def __exit__(self, *_): return None";
     const tests = ["assert list(Box(1, 2)) == [1, 2] and Box()", "assert not Flag(1)", "assert repr(Flag()) == 'Flag!'", "assert [list(x) for x in sorted([Flag(1, 2), Flag(3)])] == [[3], [1, 2]]", "with Flag() as x: assert x == 5"];

@@ -12,7 +12,8 @@ and prints as those types do, whoever wrote the text.
     {"k": [...]} dict keys      {"v": [...]} dict values             {"x": [name, arguments]} a type of the standard library
     {"e": name} Ellipsis, NotImplemented, or a built-in type         {"n": [name, fields, items]} named tuple
     {"a": n} the argument number n of the call that this is the result of
-    {"o": [id, class, special methods]} an object that stays where it is, by its number; {"g": [id, class]} a generator, {"w": [id, class]} a coroutine
+    {"o": [id, class, special methods]} an object that stays where it is, by its number; {"g": [id, class]} a generator, {"w": [id, class]} a coroutine,
+        {"y": [id, class]} an asynchronous generator
     {"p": name} an entry point of the submission
 """
 
@@ -312,7 +313,7 @@ def _read_fraction(numerator, denominator):
     return fractions.Fraction(numerator, denominator)
 
 
-_REFERENCES = frozenset("aogwp")
+_REFERENCES = frozenset("aogwyp")
 _FACTORIES = {kind.__name__: kind for kind in (int, float, str, list, dict, set, tuple, bool)}
 _LIBRARY = {
     "defaultdict": _read_defaultdict,

@@ -63,6 +63,22 @@ class RemoteGenerator:
         return f"<generator object {self.__name__} of the submission>"
 
 
+class RemoteAsyncGenerator:
+    """An asynchronous generator of the submission: each item is waited for there."""
+
+    __slots__ = ("__number", "__remote")
+
+    def __init__(self, remote, number):
+        self.__remote = remote
+        self.__number = number
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        return self.__remote.next_async(self.__number)
+
+
 def tag(value):
     """The tag of a generator as an argument."""
     return {"o": [value._RemoteGenerator__number, value.__name__]}

@@ -6,7 +6,7 @@ from . import codec, faults, specials
 
 _MOST = 100_000
 _MUTABLE = (list, dict, set, bytearray)
-_TAGS = {types.GeneratorType: "g", types.CoroutineType: "w"}
+_TAGS = {types.GeneratorType: "g", types.CoroutineType: "w", types.AsyncGeneratorType: "y"}
 
 
 class Objects:

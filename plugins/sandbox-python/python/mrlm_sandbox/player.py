@@ -28,6 +28,7 @@ class Player:
         self._script = Script()
         self._objects = Objects(lambda: self._script.globals)
         self._last = None
+        self._loop = None
 
     def handle(self, message):
         """The answer to a message."""
@@ -109,6 +110,25 @@ class Player:
             return await self._find(target)
 
         return self._guarded(lambda: asyncio.run(run()))
+
+    def _anext(self, target):
+        """The next item of an asynchronous generator. It lives in one event loop from its first item to its last: the end of a loop closes it."""
+        import asyncio
+
+        self._loop = self._loop or asyncio.new_event_loop()
+
+        async def step():
+            try:
+                return "value\n" + codec.encode(await self._find(target).__anext__(), self._objects.refer)
+            except StopAsyncIteration:
+                return "stop\nnull"
+
+        try:
+            return self._loop.run_until_complete(step())
+        except codec.NotPlain as error:
+            return "unplain\n" + _dumps(str(error))
+        except BaseException as error:  # noqa: BLE001
+            return self._raised(error)
 
     def _pull(self, target, count):
         """The next items of an iterator. Those that are read ahead are no more than take a few milliseconds, and fit into an answer."""
@@ -199,6 +219,7 @@ _ANSWERS = {
     "set": Player._set,
     "instance": Player._instance,
     "wait": Player._wait,
+    "anext": Player._anext,
     "pull": Player._pull,
     "throw": Player._throw,
     "leave": Player._leave,

@@ -82,6 +82,13 @@ class Remote:
         """The result of a coroutine."""
         return self._result(self._answer(f"wait\n@{number}"))
 
+    def next_async(self, number):
+        """The next item of an asynchronous generator. Raises StopAsyncIteration behind the last one."""
+        answer = self._answer(f"anext\n@{number}")
+        if answer[0] == "stop":
+            raise StopAsyncIteration
+        return self._result(answer)
+
     def pull(self, number, count):
         """Up to `count` items of an iterator, and the exception that ends it or None."""
         answer = self._answer(f"pull\n@{number}\n{count}")
@@ -141,10 +148,12 @@ class Remote:
 
     def _object(self, kind, number, name, names=()):
         """The proxy of an object: the same one for the same number."""
-        if type(number) is not int or type(name) is not str or kind not in "ogw":
+        if type(number) is not int or type(name) is not str or kind not in "ogwy":
             raise codec.NotPlain("not the text of a value: an object")
         if kind == "w":
             return iterators.coroutine(self, number)
+        if kind == "y":
+            return iterators.RemoteAsyncGenerator(self, number)
         if number not in self._objects:
             self._objects[number] = iterators.RemoteGenerator(self, number, name) if kind == "g" else self._class(name, names)(self, number)
         return self._objects[number]
