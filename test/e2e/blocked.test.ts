@@ -8,18 +8,20 @@ import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
 
-/** Never yields while it makes its tasks, so that no engine is needed to find it. Without its option it has none. */
-const ENTRY = (deadlineMs: number): string => `
+const ENDLESS = 'process.stderr.write("in the loop\\n"); for (;;);';
+
+/** Runs a statement when it makes its tasks, so that no engine is needed to find it. Without its option it has none. */
+const ENTRY = (deadlineMs: number, body: string): string => `
 const schema = { "~standard": { version: 1, vendor: "test", validate: (value) => (value.loop ? { value } : { issues: [{ message: "set loop" }] }) } };
-const endless = () => { process.stderr.write("in the loop\\n"); for (;;); };
+const endless = () => { ${body} };
 export default { apiVersion: 1, name: "endless", environments: [{ id: "endless@1", description: "", determinism: "full", options: schema, deadlines: { setupMs: ${deadlineMs} }, tasks: endless, create: endless }] };
 `;
 
-function train(deadlineMs: number): Mrlm {
+function train(deadlineMs: number, body = ENDLESS): Mrlm {
   const folder = join(directory, `plugin-${deadlineMs}`);
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "endless", version: "1.0.0", type: "module", mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:endless@1"] } }));
-  writeFileSync(join(folder, "index.js"), ENTRY(deadlineMs));
+  writeFileSync(join(folder, "index.js"), ENTRY(deadlineMs, body));
   const config = { ...TINY, plugins: { [folder]: true }, environments: [{ id: "endless", options: { loop: true } }], server: { spawn: true } };
   return new Mrlm(["train", "--json", "--config", writeConfig(directory, config, `${deadlineMs}.yaml`), "--output", directory], { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
 }
@@ -43,4 +45,10 @@ test("a second Ctrl-C ends a server that hears nothing", async () => {
   const pids = mrlm.pids("server");
   expect(pids).toHaveLength(1);
   while (pids.some(isAlive)) await sleep(50);
+}, 300_000);
+
+test("U10: an environment that ends its server again and again ends the run after the last restart, without the wait for a lost server", async () => {
+  const { code, stderr } = await train(5000, "process.exit(3);").finished;
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^error SERVER_UNAVAILABLE: The environment server ended with code 3, after 5 restarts; it is not started again\.\n {2}.*process\.exit/m)]);
+  expect(stderr).not.toContain("could not be reached");
 }, 300_000);

@@ -8,7 +8,7 @@ export interface EnvironmentServer {
   readonly address: string;
   /** Secret of this server, which its calls must carry; the same after a restart. */
   readonly token: string;
-  /** Aborted, with the reason, when an environment has blocked it: it would block the next one too. */
+  /** Aborted, with the reason, when it is not started again: it ended too often, did not come up, or an environment has blocked it and would block the next one too. */
   readonly lost: AbortSignal;
   stop(): Promise<void>;
 }
@@ -56,7 +56,10 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
     child.once("exit", (code, signal) => {
       if (stopping || lost.signal.aborted) return;
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
-      if (restarts++ >= MAX_RESTARTS) return options.notice(`The environment server ended again (${how}), after ${MAX_RESTARTS} restarts; it is not started once more.`);
+      if (restarts++ >= MAX_RESTARTS) {
+        const hint = "An environment that calls process.exit, or takes more memory than there is, ends its server. What it wrote before is in the lines above.";
+        return lost.abort(new MrlmError("SERVER_UNAVAILABLE", `The environment server ended ${how}, after ${MAX_RESTARTS} restarts; it is not started again.`, { isRetryable: false, hint }));
+      }
       options.notice(`The environment server ended ${how}; starting it again on ${address}.`);
       launch({ ...options, onBlocked, token }, Number(address.split(":").at(-1))).then(
         (started) => {
@@ -65,7 +68,7 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
           watch();
           options.notice(`The environment server is up again on ${address}.`);
         },
-        (error: Error) => options.notice(`The environment server did not come up again: ${error.message}`),
+        (error: unknown) => lost.abort(error),
       );
     });
   }
