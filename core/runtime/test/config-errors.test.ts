@@ -207,3 +207,7 @@ describe("resolving", () => {
     );
   });
 });
+
+test("U13: a configuration that is no object is named without an empty key", () => {
+  expect(() => parse("junk")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", message: 'run.yaml:1:1: must be an object with keys, but it is "junk"' }));
+});

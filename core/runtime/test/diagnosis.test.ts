@@ -135,6 +135,13 @@ test("U1: the last evaluation of each environment is judged: cut answers, failed
   expect(found(run(undefined, { evaluations: [{ step: 40, environment: "e@1", accuracy: 0, interval: null, greedy: before as EpisodeSummary }] }))).toEqual([]);
 });
 
+test("U11: a run under way is not judged by answers from before its training; failed episodes still count", () => {
+  const start = { step: 0, environment: "e@1", accuracy: 0, interval: null, greedy: summary({ cut: 1, truncated: 8 }) };
+  expect(found(run(undefined, { status: "running", evaluations: [start] }))).toEqual([]);
+  expect(found({ ...run(undefined, { evaluations: [start] }), stages: [] })).toEqual(["truncation", "episodes-limited"]);
+  expect(found(run(undefined, { evaluations: [{ ...start, greedy: summary({ failed: 8 }) }] }))).toEqual(["episodes-failed"]);
+});
+
 test("U5: the error that ended a run comes first", () => {
   const failed = run(() => ({ "length/cut": 0.5 }), { status: "failed", error: { code: "ENGINE_EXITED", message: "The engine process ended.", hint: "Read engine.log." } });
   expect(diagnose(failed)).toMatchObject([{ rule: "run-failed", severity: "problem", what: "The run failed with ENGINE_EXITED: The engine process ended.", advice: "Read engine.log." }, { rule: "truncation" }]);

@@ -145,6 +145,16 @@ test("U7: a path that does not exist is no run directory without a file", () => 
   expect(opened(join(directory, "tokenizer"))).toMatchObject({ code: "RUN_NOT_FOUND", message: expect.stringContaining("it has no config.yaml") });
 });
 
+test("U12: a damaged record of a run, and a file without episodes, are named", async () => {
+  const copy = temporaryDirectory();
+  cpSync(directory, copy, { recursive: true });
+  writeFileSync(join(copy, "run.json"), "{bad");
+  expect(() => readRun(copy)).toThrow(expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("run.json cannot be read") }));
+  const file = join(temporaryDirectory(), "none.jsonl");
+  writeFileSync(file, "");
+  await expect(keptEpisodes(file, query())).rejects.toMatchObject({ code: "EPISODE_NOT_FOUND", hint: expect.stringContaining("--filter-reward") });
+});
+
 function filesOf(path: string): string[] {
   return readdirSync(path, { recursive: true }).map(String).sort();
 }

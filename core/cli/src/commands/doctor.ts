@@ -14,7 +14,7 @@ function doctorRun({ console }: CommandContext, path: string): number {
   const findings = diagnose(run);
   const iterations = run.stages.reduce((sum, stage) => sum + stage.iterations.length, 0);
   console.emit({ event: "diagnosis", run: run.directory, status: run.status, iterations, findings: findings.map((finding) => ({ ...finding })) });
-  console.print(`${run.directory}: ${run.status}, ${iterations} iterations in ${run.stages.length} stages`);
+  console.print(`${run.directory}: ${run.status}, ${iterations} iteration${iterations === 1 ? "" : "s"} in ${run.stages.length} stage${run.stages.length === 1 ? "" : "s"}`);
   if (run.status === "interrupted" || run.status === "failed" || run.status === "stopped") console.print(resumeLine(run.directory));
   for (const finding of findings) console.print(`\n${described(finding)}`);
   if (findings.length === 0) console.print(iterations === 0 ? "\nIt has not done an iteration yet." : "\nNothing looks wrong.");

@@ -78,5 +78,5 @@ function describe(schema: z.ZodType, root: unknown, issue: z.core.$ZodIssue): Co
   if (meant[0] !== issue) return meant.flatMap((inner) => describe(schema, root, inner));
   const value = valueAt(root, path);
   const isMissing = issue.code === "invalid_key" || value === undefined;
-  return [{ path, at: isMissing ? "key" : "value", text: `${showPath(path)}: ${isMissing ? "is missing" : issueWords(issue, value)}` }];
+  return [{ path, at: isMissing ? "key" : "value", text: `${path.length === 0 ? "" : `${showPath(path)}: `}${isMissing ? "is missing" : issueWords(issue, value)}` }];
 }

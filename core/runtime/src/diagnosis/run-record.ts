@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { loadConfig } from "../config/load-config.ts";
 import type { EpisodeSummary } from "../evaluation/summarise.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
@@ -58,8 +56,7 @@ export function readRun(path: string): RunRecord {
   const run = RunDirectory.open(path);
   const { stages } = loadConfig(run.configPath).config;
   const rows = run.metrics.rows();
-  const file = join(run.path, "run.json");
-  const record = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as { readonly status?: string; readonly error?: RunError | string }) : {};
+  const record = run.readRecord() as { readonly status?: string; readonly error?: RunError | string };
   const store = run.keptTrajectories();
   const [failures, unscored] = [store?.failures() ?? [], store?.unscored() ?? []];
   store?.close();

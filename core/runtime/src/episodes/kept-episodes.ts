@@ -44,7 +44,7 @@ function ofRun(path: string, query: EpisodeQuery): KeptEpisode[] {
   try {
     const isPlayedOrder = query.order === "newest" || query.order === "failed";
     const found = stores.flatMap((store) => (isPlayedOrder ? store.find(query).toReversed() : store.find(query)));
-    if (found.length === 0) assertTask(query, stores.flatMap((store) => store.tasks()), run.path);
+    if (found.length === 0) assertTask(query, stores.flatMap((store) => store.tasks()), run.path, NONE_IN_RUN);
     return firstOf(found.flatMap(toKept), query);
   } finally {
     for (const store of stores) store.close();
@@ -78,7 +78,7 @@ async function ofFiles(files: readonly string[], query: EpisodeQuery): Promise<K
   const isLost = (row: CollectedRow): boolean => Boolean(row.error) || Boolean(row.unscored);
   const isWanted = (row: CollectedRow): boolean => (order === "failed" ? isLost(row) : order === "newest" || row.reward !== null);
   const wanted = rows.filter((row) => (task === undefined || row.task === task || row.task.startsWith(`${task}/`)) && isWanted(row));
-  if (wanted.length === 0) assertTask(query, [...new Set(rows.map((row) => row.task))], files.join(", "));
+  if (wanted.length === 0) assertTask(query, [...new Set(rows.map((row) => row.task))], files.join(", "), "`mrlm collect --filter-reward` keeps only episodes that earned as much: lower it, or leave it out.");
   return firstOf(wanted.map((row) => ({ row })), query);
 }
 
@@ -101,11 +101,11 @@ function tasksFirst(episodes: readonly KeptEpisode[]): KeptEpisode[] {
   return nth.toSorted((one, other) => one.n - other.n).map(({ episode }) => episode);
 }
 
+const NONE_IN_RUN = "A run keeps its episodes from the first evaluation or iteration on, unless `output.trajectories` is false; a stage without environments (sft and dpo with `data`) plays none.";
+
 /** Throws where nothing is kept at all, or nothing of the task. */
-function assertTask({ task }: EpisodeQuery, tasks: readonly string[], where: string): void {
-  if (tasks.length === 0) {
-    throw new MrlmError("EPISODE_NOT_FOUND", `${where} has kept no episodes.`, { hint: "A run keeps its episodes from the first evaluation or iteration on, unless `output.trajectories` is false; a stage without environments (sft and dpo with `data`) plays none." });
-  }
+function assertTask({ task }: EpisodeQuery, tasks: readonly string[], where: string, whyNone: string): void {
+  if (tasks.length === 0) throw new MrlmError("EPISODE_NOT_FOUND", `${where} has no episodes.`, { hint: whyNone });
   if (task === undefined || tasks.some((name) => name === task || name.startsWith(`${task}/`))) return;
   const splits = [...Map.groupBy(tasks, (name) => name.split("/")[0] as string)].map(([split, of]) => `${of.length} tasks of ${split}`);
   throw new MrlmError("TASK_NOT_FOUND", `No episode of task "${task}" is kept in ${where}; it has ${splits.join(", ")}.${didYouMean(task, tasks)}`, { hint: "Leave --task out to see which tasks there are, or name a split (--task eval)." });

@@ -86,10 +86,15 @@ export class RunDirectory {
     writeDurably(join(this.path, RECORD), `${JSON.stringify(record, null, 2)}\n`);
   }
 
-  /** What `writeRecord` wrote last; empty for a run that had not got so far. */
+  /** What `writeRecord` wrote last; empty for a run that had not got so far. Throws DATA_INVALID where it is damaged. */
   readRecord(): JsonObject {
     const path = join(this.path, RECORD);
-    return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as JsonObject) : {};
+    if (!existsSync(path)) return {};
+    try {
+      return JSON.parse(readFileSync(path, "utf8")) as JsonObject;
+    } catch (cause) {
+      throw new MrlmError("DATA_INVALID", `${path} cannot be read: ${fileFault(cause)}.`, { hint: "It is a record of the run's status and versions, and nothing is trained by it. Move it away to use what else the run has kept.", cause });
+    }
   }
 
   /** Keeps other processes from training it. Throws RUN_IN_USE. */

@@ -22,13 +22,18 @@ export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
   });
 }
 
-/** Findings about each environment's last evaluation; earlier ones describe earlier policies. */
-export function evaluatedEpisodes({ evaluations }: RunRecord): Finding[] {
+/** Rules about answers of the policy, and not about the environment. */
+const OF_POLICY = ["truncation", "episodes-limited"];
+
+/** Findings about each environment's last evaluation; earlier ones describe earlier policies. So does the first one of all, as soon as the run has trained. */
+export function evaluatedEpisodes({ evaluations, stages }: RunRecord): Finding[] {
+  const hasTrained = stages.some(({ iterations }) => iterations.length > 0);
   return [...Map.groupBy(evaluations, ({ environment }) => environment)].flatMap(([environment, points]) => {
     const last = points.at(-1);
     return (["greedy", "sampled"] as const).flatMap((kind) => {
       const summary = last?.[kind];
-      return summary === undefined ? [] : judgePlayed({ ...summary, source: `The ${kind} evaluation of ${environment} after step ${last?.step}` });
+      const findings = summary === undefined ? [] : judgePlayed({ ...summary, source: `The ${kind} evaluation of ${environment} after step ${last?.step}` });
+      return hasTrained && last?.step === 0 ? findings.filter(({ rule }) => !OF_POLICY.includes(rule)) : findings;
     });
   });
 }
