@@ -24,14 +24,17 @@ await script(async () => {
   return failed > 0 || passed === 0 || results.some(({ exitCode }) => exitCode !== 0) ? 1 : 0;
 });
 
-/** @param {string} python @param {string | undefined} suite @param {string[]} options */
+/**
+ * `--testMatch` stands last: jest takes each word after it as one more pattern, and would run every file.
+ * @param {string} python @param {string | undefined} suite @param {string[]} options
+ */
 async function runTests(python, suite, options) {
   if (suite === "engine") return [await runPytest(python, options)];
   if (suite === "parity") {
     const { stdout } = await run(python, ["benchmarks/train/peers/setup_environment.py"], { stdout: "capture" });
     process.env.MRLM_PEER_PYTHON = stdout.trim().split("\n").at(-1);
   }
-  if (suite !== undefined) return [await runJest(["--runInBand", `--testMatch=**/test/**/*.${suite}.ts`, ...options])];
+  if (suite !== undefined) return [await runJest(["--runInBand", ...options, `--testMatch=**/test/**/*.${suite}.ts`])];
   if (options.length > 0) return [await runJest(options)];
   // Both at once: tests of processes wait more than they compute.
   return await Promise.all([runJest([]), runPytest(python)]);
@@ -39,7 +42,7 @@ async function runTests(python, suite, options) {
 
 /** @param {string[]} args an area, if any, and options of jest */
 async function runFaults([area = "", ...options]) {
-  const result = await runJest(["--runInBand", `--testMatch=**/test/**/*${area && `${area}*`}.faults.ts`, ...options]);
+  const result = await runJest(["--runInBand", ...options, `--testMatch=**/test/**/*${area && `${area}*`}.faults.ts`]);
   console.log(`${area || "all areas"}: ${countCases(result.report)} cases, ${result.failed} failed`);
   return result.failed > 0 || result.passed === 0 || result.exitCode !== 0 ? 1 : 0;
 }
