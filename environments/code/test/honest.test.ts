@@ -1,14 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { JsonObject, Sandbox } from "@mrlm/spec";
+import { afterAll, expect, test } from "@jest/globals";
+import type { JsonObject } from "@mrlm/spec";
 import { type HostileProgram, readCorpus } from "@mrlm/testing";
 import { hasPassed } from "../src/grade/rewards.ts";
 import { runFunction } from "../src/grade/run-function.ts";
 import { type FunctionProblem, problemOf } from "../src/problem/problem.ts";
 import { type Prepared, prepare } from "./support/environment.ts";
-import { makeSandbox, pythonKinds } from "./support/sandboxes.ts";
+import { describePythonKinds, makeSandbox } from "./support/sandboxes.ts";
 
 // Right solutions in the many ways in which they are written. Each earns the full reward.
 
@@ -40,19 +40,9 @@ async function losses({ play }: Prepared, programs: readonly HostileProgram[], l
   return found;
 }
 
-describe.each(pythonKinds)("right solutions in Python of the kind $kind", ({ kind, missing }) => {
-  if (missing !== undefined) {
-    test.skip(`not here: ${missing}`, () => {});
-    return;
-  }
-  let sandbox: Sandbox;
-  beforeAll(async () => {
-    sandbox = await makeSandbox("python", { kind });
-  }, 60_000);
-  afterAll(() => sandbox?.close());
-
+describePythonKinds("right solutions", (sandbox) => {
   test.each([["function", "python"], ["program", "programs"]] as const)("a %s", async (form, file) => {
-    expect(await losses(await prepare({ ...PATIENT, ...dataOf(form) }, sandbox), corpus(file), "python")).toEqual([]);
+    expect(await losses(await prepare({ ...PATIENT, ...dataOf(form) }, sandbox()), corpus(file), "python")).toEqual([]);
   }, 300_000);
 });
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, expect, test } from "@jest/globals";
 import type { JsonObject, Sandbox } from "@mrlm/spec";
 import { type HostileProgram, readCorpus, sampleOf } from "@mrlm/testing";
 import { prepare } from "./environment.ts";
-import { makeSandbox, pythonKinds } from "./sandboxes.ts";
+import { describePythonKinds, makeSandbox } from "./sandboxes.ts";
 
 // Cheats that a policy trained on its reward might find, through every entry. None may earn anything or make the reward unscored.
 
@@ -72,24 +72,14 @@ async function earnings(sandbox: Sandbox, programs: readonly HostileProgram[], o
 export function cheatTests(stride: number): void {
   const chosen = (file: string) => ({ file, programs: sampleOf(corpus(file), stride) });
 
-  describe.each(pythonKinds)("cheats in Python of the kind $kind", ({ kind, missing }) => {
-    if (missing !== undefined) {
-      test.skip(`not here: ${missing}`, () => {});
-      return;
-    }
-    let sandbox: Sandbox;
-    beforeAll(async () => {
-      sandbox = await makeSandbox("python", { kind });
-    }, 60_000);
-    afterAll(() => sandbox?.close());
-
+  describePythonKinds("cheats", (sandbox) => {
     test.each([chosen("python-values"), chosen("python-process")])("$programs.length functions of $file earn nothing", async ({ programs }) => {
-      expect(await earnings(sandbox, programs, dataOf("function"))).toEqual([]);
+      expect(await earnings(sandbox(), programs, dataOf("function"))).toEqual([]);
     }, 300_000);
 
     const { programs } = chosen("programs-python");
     test(`${programs.length} programs earn nothing`, async () => {
-      expect(await earnings(sandbox, programs, dataOf("program"))).toEqual([]);
+      expect(await earnings(sandbox(), programs, dataOf("program"))).toEqual([]);
     }, 300_000);
   });
 

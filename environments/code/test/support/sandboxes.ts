@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe, test } from "@jest/globals";
 import type { Plugin, Sandbox } from "@mrlm/spec";
 
 /**
@@ -22,6 +23,26 @@ export async function makeSandbox(language: "python" | "javascript", given: unkn
 export const pythonKinds = await Promise.all(
   ["pyodide", "native"].map(async (kind) => ({ kind, missing: await makeSandbox("python", { kind }).then((sandbox) => sandbox.close(), (error: Error) => error.message) })),
 );
+
+/**
+ * Describes something in both kinds of Python, with a sandbox that the tests of a kind share. A kind that this machine cannot have is skipped, with the reason.
+ * @param absent why there is nothing to test at all
+ */
+export function describePythonKinds(what: string, body: (sandbox: () => Sandbox) => void, absent?: string): void {
+  describe.each(pythonKinds)(`${what} in Python of the kind $kind`, ({ kind, missing }) => {
+    const reason = absent ?? missing;
+    if (reason !== undefined) {
+      test.skip(`not here: ${reason}`, () => {});
+      return;
+    }
+    let sandbox: Sandbox | undefined;
+    beforeAll(async () => {
+      sandbox = await makeSandbox("python", { kind });
+    }, 60_000);
+    afterAll(() => sandbox?.close());
+    body(() => sandbox as Sandbox);
+  });
+}
 
 /** The same plugin with sandboxes that are shared by everything in a test file; what a host closes stays open. */
 export function sharing(plugin: Plugin, language: string, sandbox: Sandbox): Plugin {
