@@ -31,7 +31,7 @@ describe("files that options may name", () => {
   });
 });
 
-test("M12: files and folders that were named are told apart by their contents", async () => {
+test("M12: files and folders that were named differ by their contents", async () => {
   const folder = join(directory, "rows");
   mkdirSync(join(folder, "below"), { recursive: true });
   const hashes = async () => {

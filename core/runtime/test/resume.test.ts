@@ -93,7 +93,7 @@ describe("a run that is gone on with under another configuration", () => {
     expect((await resume(directory, config)).summary.status).toBe("finished");
   });
 
-  test("M12: is told that another sampling.concurrency may change last bits", async () => {
+  test("M12: reports that another sampling.concurrency may change last bits", async () => {
     const directory = await stoppedAfter(3);
     const { notices, summary } = await resume(directory, { ...QUICK, sampling: { max_tokens: 8, concurrency: 3 } });
     expect([notices, summary.status]).toEqual([[expect.stringMatching(/^sampling\.concurrency: 256 -> 3: .*last bits/)], "finished"]);

@@ -21,7 +21,7 @@ const PREPOSITION = new RegExp(
   String.raw`(?:^|\s)(?:with|of|at|on|by|per|among|during|before|under|over|using|through|every|each|both|all|the|these|those|für|pour|para|por|mit|avec|con|von|bei|aus|pro|de|den|dem)${NEAR}\s+$`,
   "i",
 );
-/** What follows is the statement, whatever its preposition: `est de 5`, `5 of 6`, `i.e. at 80`. */
+/** Prepositions that introduce the statement itself: `est de 5`, `5 of 6`, `i.e. at 80`. */
 const STATES = /(?:\b(?:is|are|was|est|sont|es|son|ist|sind|beträgt|è)\s+(?:of|at|de)|\d\s+of|\b(?:i\.e\.|that is|namely|or),?\s+[a-z]{2,4})\s+$/i;
 /** A price after `for` is what is paid; another number is what the price buys. */
 const FOR = new RegExp(String.raw`(?:^|\s)for${NEAR}\s+$`, "i");
