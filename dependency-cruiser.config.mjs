@@ -105,7 +105,11 @@ export default {
       "help-loads-no-command",
       "mrlm --help answers at once: what a command needs is imported when it runs.",
       { path: "^core/cli/src/(main|run-cli|program|syntax/|console/(console|report-error))" },
-      { path: ["^core/(?!(cli|spec)/)", "^core/cli/src/(commands|services)/"], dynamic: false, dependencyTypesNot: ["type-only"] },
+      {
+        path: ["^core/(?!(cli|spec)/)", "^core/cli/src/(commands|services)/"],
+        dynamic: false,
+        dependencyTypesNot: ["type-only"],
+      },
     ),
     forbid(
       "sources-import-no-tests",

@@ -2,7 +2,20 @@
 export default {
   workspaces: {
     ".": {
-      entry: ["scripts/*.mjs", "benchmarks/*.ts", "benchmarks/*/main.ts", "benchmarks/sandbox/soak/main.ts", "benchmarks/train/fuzz/main.ts", "benchmarks/*/environment/index.ts", "examples/**/*.ts", "test/**/*.test.ts", "test/**/*.learning.ts", "test/**/*.parity.ts", "test/**/*.resume.ts", "test/same-bits/main.ts"],
+      entry: [
+        "scripts/*.mjs",
+        "benchmarks/*.ts",
+        "benchmarks/*/main.ts",
+        "benchmarks/sandbox/soak/main.ts",
+        "benchmarks/train/fuzz/main.ts",
+        "benchmarks/*/environment/index.ts",
+        "examples/**/*.ts",
+        "test/**/*.test.ts",
+        "test/**/*.learning.ts",
+        "test/**/*.parity.ts",
+        "test/**/*.resume.ts",
+        "test/same-bits/main.ts",
+      ],
       project: ["scripts/**/*.mjs", "benchmarks/**/*.ts", "examples/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: [
         // What starts mrlm here: plugins are found by their manifests, in the direct dependencies of the project.

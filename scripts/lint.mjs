@@ -12,6 +12,7 @@ const sources = ["core", "environments", "plugins", "algorithms"];
 const checks = [
   { name: "types", command: "tsc", args: ["--build"] },
   { name: "style", command: "oxlint", args: ["--deny-warnings"] },
+  { name: "format", command: "oxfmt", args: ["--check"] },
   { name: "imports", command: "depcruise", args: ["--config", "dependency-cruiser.config.mjs", ...sources] },
   { name: "unused code and dependencies", command: "knip", args: ["--no-config-hints"] },
   { name: "project references", command: projectNode, args: ["scripts/sync-references.mjs", "--check"] },
@@ -23,6 +24,7 @@ const checks = [
 /** @param {string} python @returns {typeof checks} */
 const pythonChecks = (python) => [
   { name: "Python style", command: python, args: ["-m", "ruff", "check", "."], cwd: pythonFolder },
+  { name: "Python format", command: python, args: ["-m", "ruff", "format", "--check", "."] },
   { name: "generated Python code", command: python, args: ["scripts/generate.py", "--check"], cwd: pythonFolder },
   { name: "Python imports", command: join(dirname(python), "lint-imports"), args: ["--no-cache"], cwd: pythonFolder },
   { name: "Python types", command: python, args: ["-m", "mypy"], cwd: pythonFolder },

@@ -49,6 +49,10 @@ async function runFaults([area = "", ...options]) {
 
 /** @param {string[]} args the commit to compare with, and options */
 async function runSameBits(args) {
-  const { exitCode } = await attempt(projectNode, ["--conditions=mrlm-source", join(root, "test", "same-bits", "main.ts"), ...args]);
+  const { exitCode } = await attempt(projectNode, [
+    "--conditions=mrlm-source",
+    join(root, "test", "same-bits", "main.ts"),
+    ...args,
+  ]);
   return exitCode;
 }

@@ -5,10 +5,21 @@ import { describe, expect, test } from "@jest/globals";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), "utf8");
-const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...["docs", "docs/guides", "docs/reference", "docs/decisions"].flatMap((folder) => readdirSync(join(root, folder)).filter((name) => name.endsWith(".md")).map((name) => `${folder}/${name}`))];
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  ...["docs", "docs/guides", "docs/reference", "docs/decisions"].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `${folder}/${name}`),
+  ),
+];
 
 describe("docs/architecture.md", () => {
-  const paths = [...read("docs/architecture.md").matchAll(/`([\w@.-]+\/[\w@./-]+)`/g)].map(([, path]) => path as string);
+  const paths = [...read("docs/architecture.md").matchAll(/`([\w@.-]+\/[\w@./-]+)`/g)].map(
+    ([, path]) => path as string,
+  );
 
   test("names files and folders that exist", () => {
     expect(paths.length).toBeGreaterThan(30);
@@ -23,8 +34,12 @@ describe("docs/architecture.md", () => {
 });
 
 test("docs/decisions/README.md lists every decision with its title and status", () => {
-  const listed = [...read("docs/decisions/README.md").matchAll(/^\| \[(\d+)\]\((.*?)\) \| (.*?) \| .*? \| (.*?) \|$/gm)].map(([, ...cells]) => cells.slice(0, 4));
-  const decisions = readdirSync(join(root, "docs/decisions")).filter((name) => /^\d/.test(name)).toSorted();
+  const listed = [
+    ...read("docs/decisions/README.md").matchAll(/^\| \[(\d+)\]\((.*?)\) \| (.*?) \| .*? \| (.*?) \|$/gm),
+  ].map(([, ...cells]) => cells.slice(0, 4));
+  const decisions = readdirSync(join(root, "docs/decisions"))
+    .filter((name) => /^\d/.test(name))
+    .toSorted();
   const found = decisions.map((name) => {
     const text = read(`docs/decisions/${name}`);
     const [, number, title] = /^# (\d+): (.*)$/m.exec(text) ?? [];
@@ -34,6 +49,8 @@ test("docs/decisions/README.md lists every decision with its title and status", 
 });
 
 test.each(pages)("%s links to files that exist", (page) => {
-  const targets = [...read(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, target]) => target as string);
+  const targets = [...read(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(
+    ([, target]) => target as string,
+  );
   expect(targets.filter((target) => !existsSync(join(root, dirname(page), decodeURI(target))))).toEqual([]);
 });

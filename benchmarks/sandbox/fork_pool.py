@@ -36,7 +36,11 @@ def main():
         times.append((time.perf_counter() - begun) * 1000)
     elapsed = time.perf_counter() - start
     times.sort()
-    print(json.dumps({"perSecond": len(times) / elapsed, "p50Ms": times[len(times) // 2], "p99Ms": times[int(len(times) * 0.99)]}))
+    print(
+        json.dumps(
+            {"perSecond": len(times) / elapsed, "p50Ms": times[len(times) // 2], "p99Ms": times[int(len(times) * 0.99)]}
+        )
+    )
 
 
 main()

@@ -22,7 +22,10 @@ interface Row {
 
 /** Problems of a file in HumanEval's format, with up to `most` tests each. */
 export function readProblems(path: string | URL, most: number): Problem[] {
-  return readFileSync(path, "utf8").split("\n").filter(Boolean).map((line) => toProblem(JSON.parse(line) as Row, most));
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => toProblem(JSON.parse(line) as Row, most));
 }
 
 function toProblem(row: Row, most: number): Problem {

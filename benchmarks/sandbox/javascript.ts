@@ -9,25 +9,52 @@ interface Workload {
   readonly suite: SandboxTestSuite;
 }
 
-const suiteOf = (name: string, tests: readonly string[]): SandboxTestSuite => ({ entryPoints: [name], tests: tests.map((code, index) => ({ name: `${index}`, code })) });
+const suiteOf = (name: string, tests: readonly string[]): SandboxTestSuite => ({
+  entryPoints: [name],
+  tests: tests.map((code, index) => ({ name: `${index}`, code })),
+});
 
 /** Submissions as models write them, with five tests each. */
 const WORKLOADS: readonly Workload[] = [
   {
     code: "function sumOfSquares(numbers: number[]): number {\n  return numbers.map((n) => n * n).reduce((a, b) => a + b, 0);\n}",
-    suite: suiteOf("sumOfSquares", ["[]", "[1]", "[1, 2, 3]", "[-4]", "[0.5, 0.5]"].map((items) => `assert.equal(sumOfSquares(${items}), ${items}.reduce((a, b) => a + b * b, 0));`)),
+    suite: suiteOf(
+      "sumOfSquares",
+      ["[]", "[1]", "[1, 2, 3]", "[-4]", "[0.5, 0.5]"].map(
+        (items) => `assert.equal(sumOfSquares(${items}), ${items}.reduce((a, b) => a + b * b, 0));`,
+      ),
+    ),
   },
   {
     code: "const isPalindrome = (text) => {\n  const plain = text.toLowerCase().replace(/[^a-z0-9]/g, '');\n  return plain === [...plain].reverse().join('');\n};",
-    suite: suiteOf("isPalindrome", [["", true], ["Anna", true], ["ab", false], ["A man, a plan, a canal: Panama", true], ["no", false]].map(([text, is]) => `assert.equal(isPalindrome(${JSON.stringify(text)}), ${is});`)),
+    suite: suiteOf(
+      "isPalindrome",
+      [
+        ["", true],
+        ["Anna", true],
+        ["ab", false],
+        ["A man, a plan, a canal: Panama", true],
+        ["no", false],
+      ].map(([text, is]) => `assert.equal(isPalindrome(${JSON.stringify(text)}), ${is});`),
+    ),
   },
   {
     code: "function groupBy(items, key) {\n  const groups = {};\n  for (const item of items) (groups[item[key]] ??= []).push(item);\n  return groups;\n}",
-    suite: suiteOf("groupBy", [1, 2, 3, 4, 5].map((n) => `assert.deepEqual(groupBy([{ a: ${n} }, { a: 1, b: 2 }, { a: ${n} }], "a")[${n}][0], { a: ${n} });`)),
+    suite: suiteOf(
+      "groupBy",
+      [1, 2, 3, 4, 5].map(
+        (n) => `assert.deepEqual(groupBy([{ a: ${n} }, { a: 1, b: 2 }, { a: ${n} }], "a")[${n}][0], { a: ${n} });`,
+      ),
+    ),
   },
   {
     code: "export function primes(limit) {\n  const found = [];\n  outer: for (let n = 2; n < limit; n++) {\n    for (const p of found) { if (p * p > n) break; if (n % p === 0) continue outer; }\n    found.push(n);\n  }\n  return found;\n}",
-    suite: suiteOf("primes", [2, 3, 10, 30, 1000].map((n) => `assert.equal(primes(${n}).length, ${[0, 1, 4, 10, 168][[2, 3, 10, 30, 1000].indexOf(n)]});`)),
+    suite: suiteOf(
+      "primes",
+      [2, 3, 10, 30, 1000].map(
+        (n) => `assert.equal(primes(${n}).length, ${[0, 1, 4, 10, 168][[2, 3, 10, 30, 1000].indexOf(n)]});`,
+      ),
+    ),
   },
 ];
 
@@ -35,7 +62,10 @@ const WARM_UP = 40;
 
 /** Submissions a second of two processes, each submission in an isolate of its own. */
 export async function javascriptFigures(count: number): Promise<Figures> {
-  const sandbox = (await plugin.sandboxes?.["javascript"]?.({ logger: silentLogger }, { children: 2, queue: 1024, sessions: 1, limits: {} })) as Sandbox;
+  const sandbox = (await plugin.sandboxes?.["javascript"]?.(
+    { logger: silentLogger },
+    { children: 2, queue: 1024, sessions: 1, limits: {} },
+  )) as Sandbox;
   try {
     await sandbox.warm();
     await runAll(sandbox, WARM_UP);
@@ -56,7 +86,8 @@ function runAll(sandbox: Sandbox, count: number): Promise<number[]> {
       const { code, suite } = WORKLOADS[index % WORKLOADS.length] as Workload;
       const { tests, wallMs, error } = await sandbox.test({ code }, suite);
       const failed = tests.find(({ verdict }) => verdict !== "passed");
-      if (failed !== undefined) throw new Error(`a correct submission failed: ${JSON.stringify({ code, failed, error })}`);
+      if (failed !== undefined)
+        throw new Error(`a correct submission failed: ${JSON.stringify({ code, failed, error })}`);
       return wallMs;
     }),
   );

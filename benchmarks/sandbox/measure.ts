@@ -6,7 +6,11 @@ export interface Measured {
 }
 
 /** Runs `work` over the items, so many at a time, over and over for about `seconds`. */
-export async function measure<T>(items: readonly T[], { parallel, seconds }: { readonly parallel: number; readonly seconds: number }, work: (item: T) => Promise<void>): Promise<Measured> {
+export async function measure<T>(
+  items: readonly T[],
+  { parallel, seconds }: { readonly parallel: number; readonly seconds: number },
+  work: (item: T) => Promise<void>,
+): Promise<Measured> {
   const times: number[] = [];
   const start = performance.now();
   let next = 0;

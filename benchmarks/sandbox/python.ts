@@ -1,6 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { PooledSandbox } from "@mrlm/sandbox";
-import { gradeMutants, gradeReferences, HUMANEVAL, hasHumanEval } from "../../environments/code/test/support/humaneval.ts";
+import {
+  gradeMutants,
+  gradeReferences,
+  HUMANEVAL,
+  hasHumanEval,
+} from "../../environments/code/test/support/humaneval.ts";
 import { findPython } from "../../plugins/sandbox-python/src/native/find-python.ts";
 import { pythonBackend } from "../../plugins/sandbox-python/src/backend.ts";
 import { pythonOptions } from "../../plugins/sandbox-python/src/options.ts";
@@ -29,16 +34,28 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
   const kinds = missing === undefined ? (["pyodide", "native"] as const) : (["pyodide"] as const);
   for (const kind of kinds) await sandbox(kind);
   await baseline("process", (problem) => runProcess(python.executable, ["-I", "-S"], problem.program));
-  if (missing === undefined) await baseline("bwrap_process", (problem) => runProcess("bwrap", bubblewrapArgs(python.executable, python.folders), problem.program));
+  if (missing === undefined)
+    await baseline("bwrap_process", (problem) =>
+      runProcess("bwrap", bubblewrapArgs(python.executable, python.folders), problem.program),
+    );
   await baseline("process_per_test", async ({ programPerTest }) => {
     for (const program of programPerTest) await runProcess(python.executable, ["-I", "-S"], program);
   });
   const input = JSON.stringify([problems.map(({ program }) => program), PARALLEL, seconds]);
-  report("fork", JSON.parse(execFileSync(python.executable, ["-I", new URL("fork_pool.py", import.meta.url).pathname], { input, encoding: "utf8" })) as Measured);
+  report(
+    "fork",
+    JSON.parse(
+      execFileSync(python.executable, ["-I", new URL("fork_pool.py", import.meta.url).pathname], {
+        input,
+        encoding: "utf8",
+      }),
+    ) as Measured,
+  );
   figures["pyodide_to_process"] = ratio("pyodide", "process");
   figures["native_to_bwrap_process"] = ratio("native", "bwrap_process");
   // What holds in every kind that is here.
-  for (const name of ["humaneval_passed", "humaneval_mutants_caught"]) figures[name] = Math.min(...kinds.map((kind) => figures[`${kind}_${name}`] as number));
+  for (const name of ["humaneval_passed", "humaneval_mutants_caught"])
+    figures[name] = Math.min(...kinds.map((kind) => figures[`${kind}_${name}`] as number));
   return figures;
 
   /** One kind of sandbox: how fast it is, what an empty submission takes from one to the next, and what the code environment says of references and mutants. */
@@ -48,12 +65,17 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
     const judge = async ({ submission, suite, id }: Problem): Promise<void> => {
       const report = await pool.test(submission, suite);
       const failed = report.tests.filter(({ verdict }) => verdict !== "passed");
-      if (failed.length > 0) throw new Error(`${name}: the reference of ${id} did not pass: ${report.verdict} ${JSON.stringify(failed)}`);
+      if (failed.length > 0)
+        throw new Error(`${name}: the reference of ${id} did not pass: ${report.verdict} ${JSON.stringify(failed)}`);
     };
     for (const problem of problems) await judge(problem);
     report(name, await measure(problems, { parallel: PARALLEL, seconds }, judge));
-    figures[`${name}_humaneval_passed`] = (await gradeReferences(pool, 1)).filter(({ reward }) => reward.value === 1).length;
-    figures[`${name}_humaneval_mutants_caught`] = (await gradeMutants(pool, 1)).filter(({ reward }) => reward.value < 1).length;
+    figures[`${name}_humaneval_passed`] = (await gradeReferences(pool, 1)).filter(
+      ({ reward }) => reward.value === 1,
+    ).length;
+    figures[`${name}_humaneval_mutants_caught`] = (await gradeMutants(pool, 1)).filter(
+      ({ reward }) => reward.value < 1,
+    ).length;
     await pool.close();
     const single = new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind: name, children: 1 })));
     await single.warm();

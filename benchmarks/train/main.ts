@@ -12,7 +12,12 @@ import { measureOurs, prepareFixture, type Workload } from "./ours.ts";
 import { makeFixture, measurePeer, peerPython } from "./peer.ts";
 
 const { values } = parseArgs({
-  options: { json: { type: "boolean", default: false }, rounds: { type: "string", default: "1" }, steps: { type: "string", default: "8" }, only: { type: "string" } },
+  options: {
+    json: { type: "boolean", default: false },
+    rounds: { type: "string", default: "1" },
+    steps: { type: "string", default: "8" },
+    only: { type: "string" },
+  },
 });
 const WARMUP = 2;
 const WORKLOADS: readonly Workload[] = [
@@ -28,7 +33,10 @@ const WORKLOADS: readonly Workload[] = [
 ];
 
 const mrlm = fileURLToPath(new URL("../../core/cli/bin/mrlm.js", import.meta.url));
-const setup = execFileSync(process.execPath, [mrlm, "engine", "setup", "--json"], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+const setup = execFileSync(process.execPath, [mrlm, "engine", "setup", "--json"], {
+  encoding: "utf8",
+  stdio: ["ignore", "pipe", "inherit"],
+});
 const python = peerPython((JSON.parse(setup.trim().split("\n").at(-1) as string) as { executable: string }).executable);
 const fixture = makeFixture(python);
 prepareFixture(fixture);
@@ -51,11 +59,15 @@ for (const workload of WORKLOADS.filter(({ name }) => values.only === undefined 
     sides.trl.push(measurePeer(python, "trl", fixture, workload, steps, WARMUP));
     sides.bare.push(measurePeer(python, "bare", fixture, workload, steps, WARMUP));
   }
-  rows[workload.name] = { ours: pooled(sides.ours), ...(sides.trl.length > 0 && { trl: pooled(sides.trl), bare: pooled(sides.bare) }) };
+  rows[workload.name] = {
+    ours: pooled(sides.ours),
+    ...(sides.trl.length > 0 && { trl: pooled(sides.trl), bare: pooled(sides.bare) }),
+  };
 }
 
 const figures: Record<string, number> = {};
-const put = (name: string, value: number | undefined): void => void (value !== undefined && (figures[name] = Number(value.toPrecision(4))));
+const put = (name: string, value: number | undefined): void =>
+  void (value !== undefined && (figures[name] = Number(value.toPrecision(4))));
 const ratio = (workload: string, key: "cpu_s_per_step" | "wall_s_per_step"): number | undefined => {
   const row = rows[workload];
   return row?.trl === undefined ? undefined : row.ours[key] / row.trl[key];
@@ -79,7 +91,22 @@ for (const [name, sides] of Object.entries(rows)) {
   }
 }
 if (!values.json) {
-  const shown = (measured: Measurement | undefined): string => (measured === undefined ? "" : `${measured.cpu_s_per_step.toFixed(2)} / ${measured.wall_s_per_step.toFixed(2)}`);
-  console.table(Object.entries(rows).map(([name, { ours, trl, bare }]) => ({ step: name, "ours CPU / wall s": shown(ours), "TRL": shown(trl), "bare PyTorch": shown(bare), "ours / TRL (CPU)": ratio(name, "cpu_s_per_step")?.toFixed(2) ?? "" })));
+  const shown = (measured: Measurement | undefined): string =>
+    measured === undefined ? "" : `${measured.cpu_s_per_step.toFixed(2)} / ${measured.wall_s_per_step.toFixed(2)}`;
+  console.table(
+    Object.entries(rows).map(([name, { ours, trl, bare }]) => ({
+      step: name,
+      "ours CPU / wall s": shown(ours),
+      TRL: shown(trl),
+      "bare PyTorch": shown(bare),
+      "ours / TRL (CPU)": ratio(name, "cpu_s_per_step")?.toFixed(2) ?? "",
+    })),
+  );
 }
-console.log(JSON.stringify({ bench: "train", machine: `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} cores`, figures }));
+console.log(
+  JSON.stringify({
+    bench: "train",
+    machine: `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} cores`,
+    figures,
+  }),
+);

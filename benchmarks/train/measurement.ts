@@ -11,7 +11,9 @@ export interface Measurement {
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
 /** Rounds of the same measurement as one: medians over all their steps. */
@@ -19,5 +21,11 @@ export function pooled(rounds: readonly Measurement[]): Measurement {
   const cpu = rounds.flatMap((round) => round.cpu_s);
   const wall = rounds.flatMap((round) => round.wall_s);
   const shares = rounds.flatMap((round) => round.wire_share ?? []);
-  return { cpu_s_per_step: median(cpu), wall_s_per_step: median(wall), cpu_s: cpu, wall_s: wall, ...(shares.length === 0 ? {} : { wire_share: median(shares) }) };
+  return {
+    cpu_s_per_step: median(cpu),
+    wall_s_per_step: median(wall),
+    cpu_s: cpu,
+    wall_s: wall,
+    ...(shares.length === 0 ? {} : { wire_share: median(shares) }),
+  };
 }

@@ -20,7 +20,8 @@ export interface Workload {
 }
 
 /** Prompts are given as they are, so that both sides see the same tokens; an answer ends with the end-of-sequence token. */
-const PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}{% if message.role == 'assistant' %}<eos>{% endif %}{% endfor %}";
+const PLAIN_TEMPLATE =
+  "{% for message in messages %}{{ message.content }}{% if message.role == 'assistant' %}<eos>{% endif %}{% endfor %}";
 
 /** Gives the peers' fixture what our side needs beside it: a chat template and JSONL rows. */
 export function prepareFixture(fixture: string): void {
@@ -29,30 +30,53 @@ export function prepareFixture(fixture: string): void {
   writeFileSync(join(model, "chat_template.jinja"), PLAIN_TEMPLATE);
   const { rows } = JSON.parse(readFileSync(join(fixture, "sft.json"), "utf8")) as { rows: object[] };
   const { pairs } = JSON.parse(readFileSync(join(fixture, "dpo.json"), "utf8")) as { pairs: object[] };
-  for (const [name, lines] of [["sft", rows], ["dpo", pairs]] as const) writeFileSync(join(fixture, `${name}.jsonl`), lines.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  for (const [name, lines] of [
+    ["sft", rows],
+    ["dpo", pairs],
+  ] as const)
+    writeFileSync(join(fixture, `${name}.jsonl`), lines.map((row) => `${JSON.stringify(row)}\n`).join(""));
 }
 
-export async function measureOurs(fixture: string, workload: Workload, steps: number, warmup: number): Promise<Measurement> {
+export async function measureOurs(
+  fixture: string,
+  workload: Workload,
+  steps: number,
+  warmup: number,
+): Promise<Measurement> {
   const directory = join(fixture, "runs");
   mkdirSync(directory, { recursive: true });
   const path = join(directory, `${workload.name}.yaml`);
   writeFileSync(path, JSON.stringify(configOf(fixture, workload, steps + warmup)));
-  const child = spawn(process.execPath, [join(root, "core/cli/bin/mrlm.js"), "train", "--json", "--config", path, "--output", directory], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(
+    process.execPath,
+    [join(root, "core/cli/bin/mrlm.js"), "train", "--json", "--config", path, "--output", directory],
+    { cwd: root, stdio: ["ignore", "pipe", "inherit"] },
+  );
   const marks: { wall: number; cpu: number; iteration: number; engine: number }[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => {
     const event = JSON.parse(line) as { event: string; seconds: number; engineSeconds: number };
-    if (event.event === "iteration") marks.push({ wall: performance.now() / 1000, cpu: treeCpuSeconds(child.pid as number), iteration: event.seconds, engine: event.engineSeconds });
+    if (event.event === "iteration")
+      marks.push({
+        wall: performance.now() / 1000,
+        cpu: treeCpuSeconds(child.pid as number),
+        iteration: event.seconds,
+        engine: event.engineSeconds,
+      });
   });
   const code = await new Promise((resolve) => child.once("close", resolve));
   if (code !== 0) throw new Error(`mrlm train ended with code ${String(code)}`);
-  const between = (key: "wall" | "cpu"): number[] => marks.slice(warmup).map((mark, i) => mark[key] - (marks[warmup + i - 1] as (typeof marks)[number])[key]);
+  const between = (key: "wall" | "cpu"): number[] =>
+    marks.slice(warmup).map((mark, i) => mark[key] - (marks[warmup + i - 1] as (typeof marks)[number])[key]);
   const measured = marks.slice(warmup);
   return {
     cpu_s_per_step: median(between("cpu")),
     wall_s_per_step: median(between("wall")),
     cpu_s: between("cpu"),
     wall_s: between("wall"),
-    wire_share: 1 - measured.reduce((sum, { engine }) => sum + engine, 0) / measured.reduce((sum, { iteration }) => sum + iteration, 0),
+    wire_share:
+      1 -
+      measured.reduce((sum, { engine }) => sum + engine, 0) /
+        measured.reduce((sum, { iteration }) => sum + iteration, 0),
   };
 }
 
@@ -64,7 +88,15 @@ function configOf(fixture: string, { algorithm, tokens = 64, threads }: Workload
     // As it comes: a critic of its own, two updates of each batch.
     ppo: { algorithm: "ppo@1", ...episodes },
     sft: { algorithm: "sft@1", steps, batch_size: 128, data: join(fixture, "sft.jsonl"), ...optimizer },
-    dpo: { algorithm: "dpo@1", steps, batch_size: 64, beta: 0.5, reference: "model", data: join(fixture, "dpo.jsonl"), ...optimizer },
+    dpo: {
+      algorithm: "dpo@1",
+      steps,
+      batch_size: 64,
+      beta: 0.5,
+      reference: "model",
+      data: join(fixture, "dpo.jsonl"),
+      ...optimizer,
+    },
   }[algorithm];
   return {
     name: "bench",

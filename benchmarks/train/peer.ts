@@ -10,7 +10,13 @@ const script = (name: string): string => fileURLToPath(new URL(`peers/${name}`, 
 
 /** The peers' Python; made on the first run, by the engine's own Python so that the versions of both sides agree. */
 export function peerPython(enginePython: string): string {
-  return execFileSync(enginePython, [script("setup_environment.py")], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim().split("\n").at(-1) as string;
+  return execFileSync(enginePython, [script("setup_environment.py")], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+    .trim()
+    .split("\n")
+    .at(-1) as string;
 }
 
 /** The model and the data of the measurements: the same bytes on every machine. Kept beside the environment. */
@@ -23,13 +29,39 @@ export function makeFixture(python: string): string {
   return fixture;
 }
 
-export function measurePeer(python: string, peer: "trl" | "bare", fixture: string, { algorithm, tokens = 64, threads }: Workload, steps: number, warmup: number): Measurement {
+export function measurePeer(
+  python: string,
+  peer: "trl" | "bare",
+  fixture: string,
+  { algorithm, tokens = 64, threads }: Workload,
+  steps: number,
+  warmup: number,
+): Measurement {
   // The micro-batches that make TRL quickest (peers/README.md): 1,300 to 2,600 tokens in one pass, padding included.
-  const length = algorithm === "grpo" ? ["--completion-length", String(tokens), "--micro-batch", tokens > 32 ? "32" : "64"] : ["--micro-batch", algorithm === "sft" ? "16" : "8"];
+  const length =
+    algorithm === "grpo"
+      ? ["--completion-length", String(tokens), "--micro-batch", tokens > 32 ? "32" : "64"]
+      : ["--micro-batch", algorithm === "sft" ? "16" : "8"];
   const output = execFileSync(
     python,
-    [script(`${peer}_${algorithm}.py`), "--model", join(fixture, "model"), "--data", join(fixture, `${algorithm}.json`), "--steps", String(steps), "--warmup", String(warmup), ...length],
-    { encoding: "utf8", env: { ...process.env, ...(threads === undefined ? {} : { OMP_NUM_THREADS: String(threads) }) }, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1 << 26 },
+    [
+      script(`${peer}_${algorithm}.py`),
+      "--model",
+      join(fixture, "model"),
+      "--data",
+      join(fixture, `${algorithm}.json`),
+      "--steps",
+      String(steps),
+      "--warmup",
+      String(warmup),
+      ...length,
+    ],
+    {
+      encoding: "utf8",
+      env: { ...process.env, ...(threads === undefined ? {} : { OMP_NUM_THREADS: String(threads) }) },
+      stdio: ["ignore", "pipe", "ignore"],
+      maxBuffer: 1 << 26,
+    },
   );
   return JSON.parse(output.trim().split("\n").at(-1) as string) as Measurement;
 }

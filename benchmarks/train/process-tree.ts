@@ -17,7 +17,8 @@ export function treeCpuSeconds(root: number): number {
     if (process !== undefined) processes.set(Number(name), process);
   }
   const isOurs = (pid: number): boolean => {
-    for (let at: number | undefined = pid; at !== undefined && at > 1; at = processes.get(at)?.parent) if (at === root) return true;
+    for (let at: number | undefined = pid; at !== undefined && at > 1; at = processes.get(at)?.parent)
+      if (at === root) return true;
     return false;
   };
   return [...processes].reduce((sum, [pid, { cpuSeconds }]) => (isOurs(pid) ? sum + cpuSeconds : sum), 0);

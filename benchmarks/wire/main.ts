@@ -9,7 +9,11 @@ import type { Action } from "@mrlm/spec";
 const SESSIONS = { stream: [1, 16, 256, 4096], unary: [1, 16, 256] } as const;
 const STEPS = 20_000;
 const never = new AbortController().signal;
-const action: Action = { agent: "agent", message: textMessage("assistant", "<answer>42</answer>"), finishReason: "stop" };
+const action: Action = {
+  agent: "agent",
+  message: textMessage("assistant", "<answer>42</answer>"),
+  finishReason: "stop",
+};
 
 interface Row {
   readonly transport: keyof typeof SESSIONS;
@@ -68,7 +72,12 @@ async function serverCpu(): Promise<number> {
 
 function report(row: Row): void {
   if (isJson) console.log(JSON.stringify(row));
-  else console.log(Object.entries(row).map(([name, value]) => `${name} ${value}`).join("  "));
+  else
+    console.log(
+      Object.entries(row)
+        .map(([name, value]) => `${name} ${value}`)
+        .join("  "),
+    );
 }
 
 function round(value: number): number {

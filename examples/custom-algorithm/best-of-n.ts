@@ -10,7 +10,14 @@ import {
   playSeconds,
   taskOrder,
 } from "@mrlm/kit/learning";
-import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport, JsonObject, TrajectoryGroup } from "@mrlm/spec";
+import type {
+  AlgorithmContext,
+  AlgorithmDefinition,
+  AlgorithmRun,
+  IterationReport,
+  JsonObject,
+  TrajectoryGroup,
+} from "@mrlm/spec";
 import { z } from "zod";
 
 const options = z.strictObject({
@@ -38,7 +45,12 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
 
   async function iterate(): Promise<IterationReport> {
     const began = performance.now();
-    const groups = await playGroups(context, order.take(chosen.prompts_per_step), chosen.group_size, `best-of-n/${iteration + 1}`);
+    const groups = await playGroups(
+      context,
+      order.take(chosen.prompts_per_step),
+      chosen.group_size,
+      `best-of-n/${iteration + 1}`,
+    );
     const played = performance.now();
     const counts = noEpisodeCounts();
     const best = groups.flatMap((group) => bestOf(group, counts) ?? []);
@@ -47,7 +59,11 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     await engine.publish(policy);
     return {
       iteration,
-      metrics: { ...episodeMetrics(groups, counts), "groups/without_signal": { sum: groups.length - best.length, count: groups.length }, ...learnt },
+      metrics: {
+        ...episodeMetrics(groups, counts),
+        "groups/without_signal": { sum: groups.length - best.length, count: groups.length },
+        ...learnt,
+      },
       seconds: { ...playSeconds(groups, (played - began) / 1000), training: (performance.now() - played) / 1000 },
       trajectories: groups,
     };
@@ -66,7 +82,11 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     });
     const step = optimStepOptions(chosen, iteration, chosen.steps);
     const { gradNorm, applied } = await engine.optimStep({ model: policy, ...step });
-    return { "optim/learning_rate": step.learningRate, "optim/skipped": Number(!applied), ...(applied ? { "optim/grad_norm": gradNorm } : {}) };
+    return {
+      "optim/learning_rate": step.learningRate,
+      "optim/skipped": Number(!applied),
+      ...(applied ? { "optim/grad_norm": gradNorm } : {}),
+    };
   }
 
   return {
@@ -83,8 +103,13 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
 }
 
 /** The best scored episode; none where all earned the same, for there is nothing to choose. */
-function bestOf({ trajectories }: TrajectoryGroup, counts: ReturnType<typeof noEpisodeCounts>): LearnableEpisode | undefined {
-  const ranked = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: true }, counts)).sort((one, other) => other.reward - one.reward);
+function bestOf(
+  { trajectories }: TrajectoryGroup,
+  counts: ReturnType<typeof noEpisodeCounts>,
+): LearnableEpisode | undefined {
+  const ranked = trajectories
+    .flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: true }, counts))
+    .sort((one, other) => other.reward - one.reward);
   return (ranked[0]?.reward ?? 0) > (ranked.at(-1)?.reward ?? 0) ? ranked[0] : undefined;
 }
 

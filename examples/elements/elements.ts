@@ -55,7 +55,8 @@ const elements = defineEnvironment({
         return observe([textMessage("user", shown.question)]);
       },
       async step({ message }) {
-        if (messageText(message).trim().toLowerCase() === name.toLowerCase()) return soleStep({ reward: score(1, { correct: 1 }), terminated: true });
+        if (messageText(message).trim().toLowerCase() === name.toLowerCase())
+          return soleStep({ reward: score(1, { correct: 1 }), terminated: true });
         const terminated = ++wrong === attempts;
         const hint = textMessage("user", `No. The name begins with ${name.slice(0, wrong)}.`);
         return soleStep({ messages: terminated ? [] : [hint], reward: score(-penalty, { correct: 0 }), terminated });
@@ -64,10 +65,30 @@ const elements = defineEnvironment({
   },
   fixtures: [
     { name: "the name", kind: "gold", task: "eval/0", policy: ({ task }) => task.private.name, reward: 1 },
-    { name: "the name at the second attempt", kind: "gold", options: { penalty: 0.25 }, task: "train/0", policy: ({ task, turn }) => (turn === 0 ? "?" : task.private.name), reward: 0.75 },
+    {
+      name: "the name at the second attempt",
+      kind: "gold",
+      options: { penalty: 0.25 },
+      task: "train/0",
+      policy: ({ task, turn }) => (turn === 0 ? "?" : task.private.name),
+      reward: 0.75,
+    },
     { name: "nothing", kind: "nop", task: "train/1", policy: () => "", reward: 0 },
-    { name: "the place where the name is", kind: "cheat", task: "train/2", policy: () => "task.private.name", reward: 0 },
-    { name: "no name", kind: "malformed", options: { attempts: 2, penalty: 0.5 }, task: "train/3", policy: () => "?!", reward: -1 },
+    {
+      name: "the place where the name is",
+      kind: "cheat",
+      task: "train/2",
+      policy: () => "task.private.name",
+      reward: 0,
+    },
+    {
+      name: "no name",
+      kind: "malformed",
+      options: { attempts: 2, penalty: 0.5 },
+      task: "train/3",
+      policy: () => "?!",
+      reward: -1,
+    },
     { name: "twice the same", kind: "determinism", seed: 5, policy: ({ turn }) => String(turn) },
   ],
 });

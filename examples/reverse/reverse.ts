@@ -1,7 +1,11 @@
 import { definePlugin, generatedTasks, singleTurn } from "@mrlm/kit";
 
 const splits = { train: { size: 500, share: 9 }, eval: { size: 50, share: 1 } };
-const toTask = (number: string) => ({ public: { number }, private: { answer: [...number].reverse().join("") }, key: number });
+const toTask = (number: string) => ({
+  public: { number },
+  private: { answer: [...number].reverse().join("") },
+  key: number,
+});
 
 const reverse = singleTurn({
   id: "reverse@1",
@@ -9,7 +13,8 @@ const reverse = singleTurn({
   tasks: () => generatedTasks({ seed: 0, splits, generate: (random) => toTask(String(random.integer(10, 999))) }),
   prompt: ({ number }) => number,
   answer: ({ private: { answer } }) => answer,
-  score: (text, { private: { answer } }) => [...answer].filter((digit, i) => digit === text[i]).length / Math.max(answer.length, text.length),
+  score: (text, { private: { answer } }) =>
+    [...answer].filter((digit, i) => digit === text[i]).length / Math.max(answer.length, text.length),
 });
 
 export default definePlugin({ name: "reverse-environment", environments: [reverse] });

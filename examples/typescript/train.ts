@@ -16,7 +16,16 @@ export const job = {
   name: "typescript",
   model: {
     random: {
-      config: { model_type: "qwen2", hidden_size: 64, intermediate_size: 256, num_hidden_layers: 2, num_attention_heads: 4, num_key_value_heads: 2, max_position_embeddings: 64, tie_word_embeddings: true },
+      config: {
+        model_type: "qwen2",
+        hidden_size: 64,
+        intermediate_size: 256,
+        num_hidden_layers: 2,
+        num_attention_heads: 4,
+        num_key_value_heads: 2,
+        max_position_embeddings: 64,
+        tie_word_embeddings: true,
+      },
       tokenizer: { characters: { alphabet: " 0123456789abcdefghijklmnopqrstuvwxyz", tags: ["<answer>", "</answer>"] } },
     },
   },
@@ -33,7 +42,10 @@ export const job = {
 export async function train(config: object = job): Promise<RunSummary> {
   const plugins = await PluginHost.of([mathPlugin, scorerMathPlugin, sftPlugin, grpoPlugin]);
   const host = new LocalHost({ source: plugins });
-  const prepared = await prepareRun(parseConfig(JSON.stringify(config, undefined, 2), { path: "job, as JSON" }), { host, algorithms: plugins });
+  const prepared = await prepareRun(parseConfig(JSON.stringify(config, undefined, 2), { path: "job, as JSON" }), {
+    host,
+    algorithms: plugins,
+  });
   const process = await launchEngine({ device: "auto", threads: 1 });
   const engine = await connectEngine(process.address, { token: process.token });
   try {
@@ -47,9 +59,22 @@ export async function train(config: object = job): Promise<RunSummary> {
           const name = "reward/mean" in metrics ? "reward/mean" : "loss/nll";
           // A mean is kept as a sum and a count, so that it does not depend on how a batch was split.
           const metric = metrics[name];
-          console.log(event.name, iteration, name, (typeof metric === "object" ? metric.sum / metric.count : metric)?.toFixed(3));
+          console.log(
+            event.name,
+            iteration,
+            name,
+            (typeof metric === "object" ? metric.sum / metric.count : metric)?.toFixed(3),
+          );
         }
-        if (event.kind === "evaluation") console.log("evaluation", event.label, "greedy accuracy", event.results[0]?.greedy.accuracy, "sampled reward", event.results[0]?.sampled?.reward);
+        if (event.kind === "evaluation")
+          console.log(
+            "evaluation",
+            event.label,
+            "greedy accuracy",
+            event.results[0]?.greedy.accuracy,
+            "sampled reward",
+            event.results[0]?.sampled?.reward,
+          );
       },
     });
   } finally {

@@ -1,4 +1,13 @@
-import { defineEnvironment, definePlugin, generatedTasks, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
+import {
+  defineEnvironment,
+  definePlugin,
+  generatedTasks,
+  messageText,
+  observe,
+  soleStep,
+  taskById,
+  textMessage,
+} from "@mrlm/kit";
 import { type Message, score } from "@mrlm/spec";
 
 const LENGTH = 9;
@@ -7,18 +16,23 @@ const STEPS = 4;
 const splits = { train: { size: 2000, share: 4 }, eval: { size: 200, share: 1 } };
 
 /** Where a step leads: `r` one to the right, `l` one to the left, walls at both ends. */
-const move = (place: number, step: string): number => Math.max(0, Math.min(LENGTH, place + (step === "r" ? 1 : step === "l" ? -1 : 0)));
+const move = (place: number, step: string): number =>
+  Math.max(0, Math.min(LENGTH, place + (step === "r" ? 1 : step === "l" ? -1 : 0)));
 
 const corridor = defineEnvironment({
   id: "corridor@1",
-  description: "Walk along a corridor with places 0 to 9; the answer to each step is the new place. The right end is worth 1.",
+  description:
+    "Walk along a corridor with places 0 to 9; the answer to each step is the new place. The right end is worth 1.",
   determinism: "full",
   tasks: () =>
     generatedTasks({
       seed: 0,
       splits,
       generate(random) {
-        const [start, walk] = [random.integer(0, LENGTH), Array.from({ length: STEPS }, () => random.pick(["l", "r"])).join("")];
+        const [start, walk] = [
+          random.integer(0, LENGTH),
+          Array.from({ length: STEPS }, () => random.pick(["l", "r"])).join(""),
+        ];
         return { public: { start, walk }, private: {}, key: `${start}${walk}` };
       },
     }),
@@ -34,7 +48,11 @@ const corridor = defineEnvironment({
       async step({ message }) {
         place = move(place, messageText(message));
         const terminated = ++steps === STEPS;
-        return soleStep({ messages: terminated ? [] : [textMessage("user", String(place))], reward: score(terminated && place === LENGTH ? 1 : 0), terminated });
+        return soleStep({
+          messages: terminated ? [] : [textMessage("user", String(place))],
+          reward: score(terminated && place === LENGTH ? 1 : 0),
+          terminated,
+        });
       },
     };
   },

@@ -31,5 +31,7 @@ async function writeDeclarations() {
 /** Folders of the packages whose declarations are written. @returns {string[]} */
 export function declaredFolders() {
   const { references } = readJson(join(root, "tsconfig.json"));
-  return references.map((/** @type {{ path: string }} */ { path }) => path).filter((/** @type {string} */ path) => !path.endsWith(".json"));
+  return references
+    .map((/** @type {{ path: string }} */ { path }) => path)
+    .filter((/** @type {string} */ path) => !path.endsWith(".json"));
 }

@@ -67,7 +67,10 @@ export function countCases(report) {
     .flatMap((/** @type {any} */ file) => file.assertionResults)
     .filter((/** @type {any} */ { status }) => status === "passed")
     .map((/** @type {any} */ { title }) => title.replace(/^[A-Z]\d+: /, "").replaceAll(/(?<=\d),(?=\d)/g, ""));
-  return titles.reduce((/** @type {number} */ sum, /** @type {string} */ title) => sum + Number(/^\d+/.exec(title)?.[0] ?? 1), 0);
+  return titles.reduce(
+    (/** @type {number} */ sum, /** @type {string} */ title) => sum + Number(/^\d+/.exec(title)?.[0] ?? 1),
+    0,
+  );
 }
 
 /** @param {string} xml as written by `pytest --junitxml` */

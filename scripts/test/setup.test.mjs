@@ -9,7 +9,9 @@ describe("set-up", () => {
 
   test("U11: it writes the declarations that editors read, of every package that names some", () => {
     expect(typed.length).toBeGreaterThan(15);
-    expect(declaredFolders().map((folder) => folder.replace(/^\.\//, ""))).toEqual(expect.arrayContaining(typed.map(({ folder }) => folder)));
+    expect(declaredFolders().map((folder) => folder.replace(/^\.\//, ""))).toEqual(
+      expect.arrayContaining(typed.map(({ folder }) => folder)),
+    );
   });
 
   test.each(typed)("U11: the compiler writes those of $manifest.name where its manifest says", ({ path, manifest }) => {

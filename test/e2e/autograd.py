@@ -62,7 +62,11 @@ def surrogate(now, old, advantage, options):
         return -ratio.clamp(max=1 + high).detach() * advantage * now
     if kind == "minirl":
         reach = options.get("minirl_cap", 4.0)  # the samples are fresh
-        outside = (ratio > 1 + (low + options.get("minirl_epsilon_high", 0.1)) * reach) if advantage > 0 else (ratio < 1 - low * reach)
+        outside = (
+            (ratio > 1 + (low + options.get("minirl_epsilon_high", 0.1)) * reach)
+            if advantage > 0
+            else (ratio < 1 - low * reach)
+        )
         return torch.where(outside, 0.0, -ratio.detach() * advantage * now)
     if kind == "gspo":
         ratio = (now - old).mean().exp().expand_as(now)
@@ -81,7 +85,9 @@ def grpo_loss(model, case, old):
     temperature = case["temperature"]
     aggregation = options.get("aggregation", "token_mean")
     tokens = sum(len(o) for o in old)
-    normalizer = {"token_mean": tokens, "sequence_mean": len(episodes), "constant": len(episodes) * case["max_tokens"]}[aggregation]
+    normalizer = {"token_mean": tokens, "sequence_mean": len(episodes), "constant": len(episodes) * case["max_tokens"]}[
+        aggregation
+    ]
     policy, total = 0.0, 0.0
     for episode, before in zip(episodes, old, strict=True):
         now, entropy = outputs(model, episode, temperature)
@@ -130,7 +136,10 @@ def ppo_loss(model, case, old):
         now, entropy = outputs(model, episode, case["temperature"])
         ratio = (now - before).exp()
         bounded = ratio.clamp(1 - options["clip_low"], 1 + options["clip_high"])
-        part = -torch.minimum(ratio * advantage, bounded * advantage).sum() - options.get("entropy_coefficient", 0) * entropy.sum()
+        part = (
+            -torch.minimum(ratio * advantage, bounded * advantage).sum()
+            - options.get("entropy_coefficient", 0) * entropy.sum()
+        )
         if options.get("critic") == "shared":
             part = part + options["value_coefficient"] * value_loss(model, case["head"], episode, target, options)
         total = total + part
@@ -141,7 +150,10 @@ def ppo_loss(model, case, old):
 def critic_loss(model, case, old):
     options, episodes = case["options"], case["episodes"]
     estimates = action_estimates(episodes, options)
-    parts = [value_loss(model, case["head"], episode, target, options) for episode, (_, target) in zip(episodes, estimates, strict=True)]
+    parts = [
+        value_loss(model, case["head"], episode, target, options)
+        for episode, (_, target) in zip(episodes, estimates, strict=True)
+    ]
     loss = sum(parts) / sum(len(each) for each in old)
     return loss, loss.item()
 
@@ -202,7 +214,11 @@ def run(case):
     model, options = load(case["before"]), case["options"]
     has_head = case["kind"] == "critic" or options.get("critic") == "shared"
     size = model.config.hidden_size
-    case["head"] = {"weight": torch.zeros(size, requires_grad=True), "bias": torch.zeros(1, requires_grad=True)} if has_head else {}
+    case["head"] = (
+        {"weight": torch.zeros(size, requires_grad=True), "bias": torch.zeros(1, requires_grad=True)}
+        if has_head
+        else {}
+    )
     learnt = {**dict(model.named_parameters()), **case["head"]}
     start = {name: parameter.detach().clone() for name, parameter in learnt.items()}
     if case["kind"] == "grpo":
@@ -229,7 +245,14 @@ def run(case):
     difference = max(float((parameter - found[name]).abs().max()) for name, parameter in learnt.items())
     verdict = {"norms": norms, "loss": first, "change": change, "difference": difference / change}
     if case["kind"] == "ppo" and not has_head:
-        critic = run({**case, "kind": "critic", "after": f"{case['after']} critic", "options": {**options, "learning_rate": options["critic_learning_rate"]}})
+        critic = run(
+            {
+                **case,
+                "kind": "critic",
+                "after": f"{case['after']} critic",
+                "options": {**options, "learning_rate": options["critic_learning_rate"]},
+            }
+        )
         verdict["difference"] = max(verdict["difference"], critic["difference"])
     return verdict
 

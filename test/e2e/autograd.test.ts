@@ -8,12 +8,46 @@ import { type Kind, meanOf, plainSteps, type Played, Updates } from "./support/u
 const batch = { ...plainSteps(2), prompts_per_step: 4, group_size: 4 };
 const grpoCases: Record<string, JsonObject> = {
   "one update": batch,
-  "two updates with divergence and entropy": { ...batch, updates_per_step: 2, kl_coefficient: 0.5, kl_estimator: "k3", entropy_coefficient: 0.05, clip_low: 0.05, clip_high: 0.05 },
-  "k2 as a loss, without its weight": { ...batch, updates_per_step: 2, kl_coefficient: 0.5, kl_estimator: "k2", kl_importance: false },
-  "leave-one-out, sequence mean": { ...batch, updates_per_step: 2, baseline: "leave_one_out", aggregation: "sequence_mean" },
-  "gspo with std": { ...batch, updates_per_step: 2, policy_loss: "gspo", scale: "group_std", aggregation: "sequence_mean", clip_low: 0.01, clip_high: 0.01 },
+  "two updates with divergence and entropy": {
+    ...batch,
+    updates_per_step: 2,
+    kl_coefficient: 0.5,
+    kl_estimator: "k3",
+    entropy_coefficient: 0.05,
+    clip_low: 0.05,
+    clip_high: 0.05,
+  },
+  "k2 as a loss, without its weight": {
+    ...batch,
+    updates_per_step: 2,
+    kl_coefficient: 0.5,
+    kl_estimator: "k2",
+    kl_importance: false,
+  },
+  "leave-one-out, sequence mean": {
+    ...batch,
+    updates_per_step: 2,
+    baseline: "leave_one_out",
+    aggregation: "sequence_mean",
+  },
+  "gspo with std": {
+    ...batch,
+    updates_per_step: 2,
+    policy_loss: "gspo",
+    scale: "group_std",
+    aggregation: "sequence_mean",
+    clip_low: 0.01,
+    clip_high: 0.01,
+  },
   "cispo, constant": { ...batch, updates_per_step: 2, policy_loss: "cispo", aggregation: "constant", clip_high: 0.1 },
-  "REINFORCE++ baseline, clipped on two sides and twice": { ...batch, updates_per_step: 2, scale: "batch_std", clip_low: 0.05, clip_high: 0.1, dual_clip: 1.02 },
+  "REINFORCE++ baseline, clipped on two sides and twice": {
+    ...batch,
+    updates_per_step: 2,
+    scale: "batch_std",
+    clip_low: 0.05,
+    clip_high: 0.1,
+    dual_clip: 1.02,
+  },
   "k1 with its weight": { ...batch, updates_per_step: 2, kl_coefficient: 0.5, kl_estimator: "k1" },
   minirl: { ...batch, updates_per_step: 2, policy_loss: "minirl", minirl_cap: 0.2 },
 };
@@ -30,13 +64,30 @@ const dpoCases: Record<string, JsonObject> = {
   simpo: { ...pairBatch, loss: "simpo", beta: 2 },
   kto: { ...pairBatch, loss: "kto", beta: 0.5 },
 };
-const ppoBatch = { ...plainSteps(1), prompts_per_step: 4, group_size: 2, updates_per_step: 2, gae_lambda: 0.9, gamma: 0.98, clip_low: 0.05, clip_high: 0.05 };
+const ppoBatch = {
+  ...plainSteps(1),
+  prompts_per_step: 4,
+  group_size: 2,
+  updates_per_step: 2,
+  gae_lambda: 0.9,
+  gamma: 0.98,
+  clip_low: 0.05,
+  clip_high: 0.05,
+};
 const ppoCases: Record<string, JsonObject> = {
   "a critic of its own": { ...ppoBatch, critic_learning_rate: 1e8 },
-  "a value head on the policy's trunk": { ...ppoBatch, critic: "shared", value_coefficient: 0.5, value_clip: 0.01, entropy_coefficient: 0.02 },
+  "a value head on the policy's trunk": {
+    ...ppoBatch,
+    critic: "shared",
+    value_coefficient: 0.5,
+    value_clip: 0.01,
+    entropy_coefficient: 0.02,
+  },
 };
 
-const names = Object.entries({ grpo: grpoCases, sft: sftCases, dpo: dpoCases, ppo: ppoCases }).flatMap(([kind, cases]) => Object.entries(cases).map(([name, options]) => [kind as Kind, name, options] as const));
+const names = Object.entries({ grpo: grpoCases, sft: sftCases, dpo: dpoCases, ppo: ppoCases }).flatMap(
+  ([kind, cases]) => Object.entries(cases).map(([name, options]) => [kind as Kind, name, options] as const),
+);
 
 interface Verdict {
   readonly norms: readonly number[];
@@ -53,19 +104,26 @@ interface Verdict {
     const played: Played[] = [];
     for (const [kind, name, options] of names) played.push(await updates.play(kind, name, options));
     await updates.close();
-    const { stdout, stderr, status } = spawnSync(installed?.executable as string, [join(import.meta.dirname, "autograd.py")], {
-      input: JSON.stringify(played.map((each) => each.updates)),
-      encoding: "utf8",
-      env: { ...process.env, HF_HUB_OFFLINE: "1", CUDA_VISIBLE_DEVICES: "" },
-    });
+    const { stdout, stderr, status } = spawnSync(
+      installed?.executable as string,
+      [join(import.meta.dirname, "autograd.py")],
+      {
+        input: JSON.stringify(played.map((each) => each.updates)),
+        encoding: "utf8",
+        env: { ...process.env, HF_HUB_OFFLINE: "1", CUDA_VISIBLE_DEVICES: "" },
+      },
+    );
     if (status !== 0) throw new Error(stderr);
-    (JSON.parse(stdout) as Verdict[]).forEach((verdict, i) => found.set(played[i]?.name as string, { ...(played[i] as Played), verdict }));
+    (JSON.parse(stdout) as Verdict[]).forEach((verdict, i) =>
+      found.set(played[i]?.name as string, { ...(played[i] as Played), verdict }),
+    );
   }, 300_000);
 
   test.each(names)("%s %s: the same loss, gradient norms and weights", (kind, name) => {
     const { reports, verdict } = found.get(`${kind} ${name}`) as Played & { readonly verdict: Verdict };
     const norms = reports.map(({ metrics }) => meanOf(metrics["optim/grad_norm"]));
-    const averageOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+    const averageOf = (numbers: readonly number[]): number =>
+      numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
     expect(verdict.difference).toBeLessThan(1e-5);
     expect(averageOf(norms) / averageOf(verdict.norms)).toBeCloseTo(1, 5);
     const loss = { sft: "loss/nll", dpo: "loss/preference", grpo: undefined, ppo: undefined }[kind];

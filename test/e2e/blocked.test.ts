@@ -20,16 +20,35 @@ export default { apiVersion: 1, name: "endless", environments: [{ id: "endless@1
 function train(deadlineMs: number, body = ENDLESS): Mrlm {
   const folder = join(directory, `plugin-${deadlineMs}`);
   mkdirSync(folder);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "endless", version: "1.0.0", type: "module", mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:endless@1"] } }));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({
+      name: "endless",
+      version: "1.0.0",
+      type: "module",
+      mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:endless@1"] },
+    }),
+  );
   writeFileSync(join(folder, "index.js"), ENTRY(deadlineMs, body));
-  const config = { ...TINY, plugins: { [folder]: true }, environments: [{ id: "endless", options: { loop: true } }], server: { spawn: true } };
-  return new Mrlm(["train", "--json", "--config", writeConfig(directory, config, `${deadlineMs}.yaml`), "--output", directory], { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
+  const config = {
+    ...TINY,
+    plugins: { [folder]: true },
+    environments: [{ id: "endless", options: { loop: true } }],
+    server: { spawn: true },
+  };
+  return new Mrlm(
+    ["train", "--json", "--config", writeConfig(directory, config, `${deadlineMs}.yaml`), "--output", directory],
+    { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") },
+  );
 }
 
 test("an environment that blocks its server ends the run past its deadline, with its name and phase; the server goes too", async () => {
   const mrlm = train(100);
   const { code, events, stderr } = await mrlm.finished;
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/^error DEADLINE_EXCEEDED: Environment endless@1 has blocked its process .* setup phase/m)]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^error DEADLINE_EXCEEDED: Environment endless@1 has blocked its process .* setup phase/m),
+  ]);
   expect(events.at(-1)).toMatchObject({ event: "error", code: "DEADLINE_EXCEEDED" });
   expect(mrlm.pids("server").filter(isAlive)).toEqual([]);
 }, 300_000);
@@ -49,6 +68,11 @@ test("a second Ctrl-C ends a server that hears nothing", async () => {
 
 test("U10: an environment that ends its server again and again ends the run after the last restart, without the wait for a lost server", async () => {
   const { code, stderr } = await train(5000, "process.exit(3);").finished;
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/^error SERVER_UNAVAILABLE: The environment server ended with code 3, after 5 restarts; it is not started again\.\n {2}.*process\.exit/m)]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^error SERVER_UNAVAILABLE: The environment server ended with code 3, after 5 restarts; it is not started again\.\n {2}.*process\.exit/m,
+    ),
+  ]);
   expect(stderr).not.toContain("could not be reached");
 }, 300_000);

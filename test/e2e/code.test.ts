@@ -16,11 +16,27 @@ describeWithEngine("examples/code (skipped where `npm run setup` has not run)", 
   const output = temporaryDirectory();
 
   test("a tiny model is trained by PPO on code that runs in the sandbox", async () => {
-    const { code, events, stderr } = await run(["train", "--json", "--config", "examples/code/code.yaml", "--output", output]);
+    const { code, events, stderr } = await run([
+      "train",
+      "--json",
+      "--config",
+      "examples/code/code.yaml",
+      "--output",
+      output,
+    ]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
     const directory = events.find(({ event }) => event === "summary")?.["directory"] as string;
-    const rows = new MetricsFile(join(directory, "metrics.jsonl")).rows().filter(({ kind, stage }) => kind === "iteration" && stage === "ppo");
-    expect(rows.at(-1)).toMatchObject({ metrics: { "episodes/unscored": 0, "episodes/failed": 0, "reward/tests": expect.anything(), "reward/all_passed": expect.anything() } });
+    const rows = new MetricsFile(join(directory, "metrics.jsonl"))
+      .rows()
+      .filter(({ kind, stage }) => kind === "iteration" && stage === "ppo");
+    expect(rows.at(-1)).toMatchObject({
+      metrics: {
+        "episodes/unscored": 0,
+        "episodes/failed": 0,
+        "reward/tests": expect.anything(),
+        "reward/all_passed": expect.anything(),
+      },
+    });
   }, 600_000);
 });
 
@@ -34,7 +50,10 @@ test("mrlm serve: a client earns the full reward with a reference, and nothing b
     const [demonstration] = await host.demonstrate(ref, ["train/3"]);
     const session = await host.open(ref);
     const { agent } = await session.reset({ task: "train/3", signal });
-    const { rewards } = await session.step({ agent, message: demonstration?.messages.at(-1) as Message, finishReason: "stop" }, { signal });
+    const { rewards } = await session.step(
+      { agent, message: demonstration?.messages.at(-1) as Message, finishReason: "stop" },
+      { signal },
+    );
     expect(rewards[agent]).toMatchObject({ scored: true, value: 1 });
     await session.close();
   }
@@ -47,13 +66,25 @@ test("mrlm serve: a client earns the full reward with a reference, and nothing b
 
 /** What cheats of the environment's own tests earn that earn anything, or are not scored. */
 async function earnedByCheats(host: EnvironmentHost, language: string, corpus: string): Promise<string[]> {
-  const cheats = readCorpus(readFileSync(new URL(`../../environments/code/test/cheats/${corpus}.txt`, import.meta.url), "utf8"));
-  const options = { language, style: "terse", families: ["counting"], difficulty_range: 3, attempts: 1, limits: { wall_ms: 1_500, cpu_ms: 1_500 } };
+  const cheats = readCorpus(
+    readFileSync(new URL(`../../environments/code/test/cheats/${corpus}.txt`, import.meta.url), "utf8"),
+  );
+  const options = {
+    language,
+    style: "terse",
+    families: ["counting"],
+    difficulty_range: 3,
+    attempts: 1,
+    limits: { wall_ms: 1_500, cpu_ms: 1_500 },
+  };
   const found = await Promise.all(
     cheats.map(async ({ name, code }) => {
       const session = await host.open({ id: "code", options });
       const { agent } = await session.reset({ task: "train/0", signal });
-      const { rewards } = await session.step({ agent, message: textMessage("assistant", `\`\`\`${language}\n${code}\n\`\`\``), finishReason: "stop" }, { signal });
+      const { rewards } = await session.step(
+        { agent, message: textMessage("assistant", `\`\`\`${language}\n${code}\n\`\`\``), finishReason: "stop" },
+        { signal },
+      );
       await session.close();
       const reward = rewards[agent];
       return reward?.scored === true && reward.value === 0 ? [] : [`${name}: ${JSON.stringify(reward)}`];

@@ -34,7 +34,14 @@ describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", (
 
   beforeAll(async () => {
     // Few at once, so that a collection has several batches.
-    const config = writeConfig(output, { ...TINY, sampling: { ...TINY.sampling, concurrency: 8 }, server: {}, engine: engine(), stages: TINY.stages.slice(0, 1), eval: { tasks: 0 } });
+    const config = writeConfig(output, {
+      ...TINY,
+      sampling: { ...TINY.sampling, concurrency: 8 },
+      server: {},
+      engine: engine(),
+      stages: TINY.stages.slice(0, 1),
+      eval: { tasks: 0 },
+    });
     const { events, code, stderr } = await run(["train", "--json", "--config", config, "--output", output]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
     model = events.find(({ event }) => event === "summary")?.["directory"] as string;
@@ -42,16 +49,40 @@ describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", (
     expect(collected.events).toMatchObject([{ event: "collection", rows: 64, episodes: 64, failed: 0, unscored: 0 }]);
   }, 300_000);
 
-  const collect = (): string[] => ["collect", "--model", model, "--environment", "math", "--seed", "5", "-n", "64", "--group-size", "4"];
-  const rowsOf = (file: string): Row[] => readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Row);
+  const collect = (): string[] => [
+    "collect",
+    "--model",
+    model,
+    "--environment",
+    "math",
+    "--seed",
+    "5",
+    "-n",
+    "64",
+    "--group-size",
+    "4",
+  ];
+  const rowsOf = (file: string): Row[] =>
+    readFileSync(file, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Row);
 
   test("killed, it goes on where it was, and comes to the same bytes", async () => {
     const again = join(output, "again.jsonl");
     // An engine of its own, since a killed command releases nothing from one that lives on.
-    const own = writeConfig(output, { ...loadConfig(join(model, "config.yaml")).config, engine: TINY.engine }, "own-engine.yaml");
+    const own = writeConfig(
+      output,
+      { ...loadConfig(join(model, "config.yaml")).config, engine: TINY.engine },
+      "own-engine.yaml",
+    );
     const partial = `${again}.partial`;
     const first = new Mrlm([...collect(), "--config", own, "-o", again]);
-    while (first.child.exitCode === null && !(existsSync(partial) && readFileSync(partial, "utf8").split("\n").length > 3)) await sleep(5);
+    while (
+      first.child.exitCode === null &&
+      !(existsSync(partial) && readFileSync(partial, "utf8").split("\n").length > 3)
+    )
+      await sleep(5);
     first.child.kill("SIGKILL");
     await first.finished;
     expect(await run([...collect(), "--config", own, "-o", again])).toMatchObject({ code: 0 });
@@ -61,22 +92,50 @@ describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", (
 
   test("SFT learns the tokens of its episodes, DPO compares them within their groups, from JSONL and from Parquet", async () => {
     expect(await run([...collect(), "-o", parquet])).toMatchObject({ code: 0 });
-    const config = { ...TINY, server: {}, engine: engine(), model: { path: join(model, "model") }, eval: { tasks: 0 }, stages: [{ algorithm: "sft", data: parquet, steps: 1, batch_size: 64 }, { algorithm: "dpo", data: jsonl, steps: 1, batch_size: 4 }] };
-    const { events, code, stderr } = await run(["train", "--json", "--config", writeConfig(output, config, "learn.yaml"), "--output", output]);
+    const config = {
+      ...TINY,
+      server: {},
+      engine: engine(),
+      model: { path: join(model, "model") },
+      eval: { tasks: 0 },
+      stages: [
+        { algorithm: "sft", data: parquet, steps: 1, batch_size: 64 },
+        { algorithm: "dpo", data: jsonl, steps: 1, batch_size: 4 },
+      ],
+    };
+    const { events, code, stderr } = await run([
+      "train",
+      "--json",
+      "--config",
+      writeConfig(output, config, "learn.yaml"),
+      "--output",
+      output,
+    ]);
     expect([code, stderr]).toEqual([0, expect.anything()]);
     const directory = events.find(({ event }) => event === "summary")?.["directory"] as string;
-    const [sft, dpo] = new MetricsFile(join(directory, "metrics.jsonl")).rows() as unknown as { metrics: Record<string, number> }[];
+    const [sft, dpo] = new MetricsFile(join(directory, "metrics.jsonl")).rows() as unknown as {
+      metrics: Record<string, number>;
+    }[];
     const rows = rowsOf(jsonl);
     const groups = Map.groupBy(rows, ({ id }) => id.slice(0, id.lastIndexOf("/")));
-    const chosen = rows.flatMap(({ segments }) => segments.flatMap(({ mask }) => mask)).reduce((sum, bit) => sum + bit, 0);
+    const chosen = rows
+      .flatMap(({ segments }) => segments.flatMap(({ mask }) => mask))
+      .reduce((sum, bit) => sum + bit, 0);
     const differ = [...groups.values()].filter((members) => new Set(members.map(({ reward }) => reward)).size > 1);
     expect([sft?.metrics["tokens/target"], dpo?.metrics["data/pairs"]]).toEqual([chosen, differ.length]);
     expect(dpo?.metrics["loss/preference"]).toBeCloseTo(Math.LN2, 5);
   }, 300_000);
 
   testWith(python)("datasets and pyarrow read both files (skipped where no Python has them)", () => {
-    const { sizes, equal, first } = pythonJson(python as string, LOAD, jsonl, parquet, join(output, "cache")) as { sizes: number[]; equal: boolean[]; first: Row };
-    expect([sizes, equal]).toEqual([[64, 64, 64], [true, true]]);
+    const { sizes, equal, first } = pythonJson(python as string, LOAD, jsonl, parquet, join(output, "cache")) as {
+      sizes: number[];
+      equal: boolean[];
+      first: Row;
+    };
+    expect([sizes, equal]).toEqual([
+      [64, 64, 64],
+      [true, true],
+    ]);
     expect(first.segments[0]?.tokens).toEqual(rowsOf(jsonl)[0]?.segments[0]?.tokens);
   });
 });
@@ -89,7 +148,10 @@ test("what cannot be collected is said before anything is started, with exit cod
     [["-o", there], "already exists"],
     [["-o", join(directory, "data.csv")], "ends neither in .jsonl nor in .parquet"],
     [["-o", join(directory, "no", "data.jsonl")], "There is no directory"],
-    [["-o", join(directory, "a.jsonl"), "-n", "10", "--group-size", "4"], "--num-episodes 10 is not a multiple of --group-size 4"],
+    [
+      ["-o", join(directory, "a.jsonl"), "-n", "10", "--group-size", "4"],
+      "--num-episodes 10 is not a multiple of --group-size 4",
+    ],
     [["-o", join(directory, "a.jsonl"), "--filter-reward", "much"], "--filter-reward much is not a number"],
     [["-o", join(directory, "a.jsonl")], "There is no model directory"],
   ] as const) {

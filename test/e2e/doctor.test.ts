@@ -49,20 +49,47 @@ function mismatched(): Engine {
 
 const stages: Record<string, JsonObject> = {
   grpo: { algorithm: "grpo", steps: 24, prompts_per_step: 6, group_size: 8, learning_rate: 0.1 },
-  ppo: { algorithm: "ppo", steps: 24, prompts_per_step: 24, learning_rate: 0.1, critic_learning_rate: 0.05, value_lambda: 1 },
+  ppo: {
+    algorithm: "ppo",
+    steps: 24,
+    prompts_per_step: 24,
+    learning_rate: 0.1,
+    critic_learning_rate: 0.05,
+    value_lambda: 1,
+  },
   sft: { algorithm: "sft", steps: 24, batch_size: 16, learning_rate: 0.1 },
   dpo: { algorithm: "dpo", steps: 24, batch_size: 8, learning_rate: 0.1, beta: 0.5 },
 };
-const pairs = Array.from({ length: 24 }, (_, i) => ({ prompt: String(i % 10), chosen: "ab".repeat(1 + (i % 3)), rejected: "dc".repeat(1 + (i % 2)) }));
-const contradicting = pairs.map(({ prompt }, i) => (i % 2 === 0 ? { prompt, chosen: "ab", rejected: "ba" } : { prompt, chosen: "ba", rejected: "ab" }));
+const pairs = Array.from({ length: 24 }, (_, i) => ({
+  prompt: String(i % 10),
+  chosen: "ab".repeat(1 + (i % 3)),
+  rejected: "dc".repeat(1 + (i % 2)),
+}));
+const contradicting = pairs.map(({ prompt }, i) =>
+  i % 2 === 0 ? { prompt, chosen: "ab", rejected: "ba" } : { prompt, chosen: "ba", rejected: "ab" },
+);
 
 /** The rules that have a finding, and all that is said. */
-async function examine(kind: string, { options, config, reward, engine }: Run): Promise<{ readonly rules: string[]; readonly said: string }> {
+async function examine(
+  kind: string,
+  { options, config, reward, engine }: Run,
+): Promise<{ readonly rules: string[]; readonly said: string }> {
   const environments = [lettersEnvironment({ reward: reward ?? brief })];
-  const { summary } = await trainBigram({ algorithms: [grpo, ppo, sft, dpo], environments, stages: [{ ...stages[kind], ...options }], config: { sampling: { max_tokens: 16 }, checkpoint: { every: 0 }, ...config }, ...(engine === undefined ? {} : { engine }) });
+  const { summary } = await trainBigram({
+    algorithms: [grpo, ppo, sft, dpo],
+    environments,
+    stages: [{ ...stages[kind], ...options }],
+    config: { sampling: { max_tokens: 16 }, checkpoint: { every: 0 }, ...config },
+    ...(engine === undefined ? {} : { engine }),
+  });
   // What takes how long depends on the machine.
-  const findings = diagnose(readRun(summary.directory)).filter(({ rule }) => !["wire-bound", "environment-bound"].includes(rule));
-  return { rules: findings.map(({ rule }) => rule), said: findings.map(({ what, advice }) => `${what} ${advice}`).join("\n") };
+  const findings = diagnose(readRun(summary.directory)).filter(
+    ({ rule }) => !["wire-bound", "environment-bound"].includes(rule),
+  );
+  return {
+    rules: findings.map(({ rule }) => rule),
+    said: findings.map(({ what, advice }) => `${what} ${advice}`).join("\n"),
+  };
 }
 
 test.each<[string, string, Run]>([
@@ -76,15 +103,85 @@ test.each<[string, string, Run]>([
 
 test.each<[string, string, Run, string, RegExp]>([
   ["sft", "at a hundredfold rate", { options: { learning_rate: 30 } }, "rising-loss", /diverged.*Lower learning_rate/s],
-  ["dpo", "of pairs that contradict each other", { options: { data: file(contradicting) } }, "pairs-not-learnt", /chance is 50 %/],
-  ["grpo", "whose episodes all earn the same", { reward: () => score(0.25) }, "groups-without-signal", /exactly 0\.25.*scorer/s],
-  ["grpo", "whose scorer fails half of the time", { reward: everySecond(() => unscored("JUDGE_FAILED", "The judge answered 503.")) }, "episodes-unscored", /50 %.*JUDGE_FAILED: The judge answered 503 \(\d+ episodes\)/s],
-  ["grpo", "whose environment fails half of the time", { reward: everySecond(() => { throw new Error("no such key"); }) }, "episodes-failed", /ENVIRONMENT_FAILED: .*no such key/],
-  ["grpo", "with too few tokens", { config: { sampling: { max_tokens: 2 } } }, "truncation", /Raise sampling\.max_tokens/],
-  ["grpo", "rewarded for always the same", { options: { steps: 40, learning_rate: 1 }, reward: (text) => score(text === "a" ? 0.8 : 0.2 * Number(text.length < 6)) }, "entropy-collapse", /Entropy fell.*entropy_coefficient/s],
-  ["grpo", "sampled by other numbers than it is trained with", { engine: mismatched() }, "sampler-mismatch", /float32_head/],
-  ["ppo", "sampled by other numbers than it is trained with", { engine: mismatched() }, "sampler-mismatch", /float32_head/],
-  ["sft", "of answers that are cut", { options: { max_length: 12, on_overlong: "truncate", data: file([{ prompt: "1", completion: "abababababababab" }, { prompt: "2", completion: "ab" }]) } }, "cut-targets", /no stop token/],
+  [
+    "dpo",
+    "of pairs that contradict each other",
+    { options: { data: file(contradicting) } },
+    "pairs-not-learnt",
+    /chance is 50 %/,
+  ],
+  [
+    "grpo",
+    "whose episodes all earn the same",
+    { reward: () => score(0.25) },
+    "groups-without-signal",
+    /exactly 0\.25.*scorer/s,
+  ],
+  [
+    "grpo",
+    "whose scorer fails half of the time",
+    { reward: everySecond(() => unscored("JUDGE_FAILED", "The judge answered 503.")) },
+    "episodes-unscored",
+    /50 %.*JUDGE_FAILED: The judge answered 503 \(\d+ episodes\)/s,
+  ],
+  [
+    "grpo",
+    "whose environment fails half of the time",
+    {
+      reward: everySecond(() => {
+        throw new Error("no such key");
+      }),
+    },
+    "episodes-failed",
+    /ENVIRONMENT_FAILED: .*no such key/,
+  ],
+  [
+    "grpo",
+    "with too few tokens",
+    { config: { sampling: { max_tokens: 2 } } },
+    "truncation",
+    /Raise sampling\.max_tokens/,
+  ],
+  [
+    "grpo",
+    "rewarded for always the same",
+    {
+      options: { steps: 40, learning_rate: 1 },
+      reward: (text) => score(text === "a" ? 0.8 : 0.2 * Number(text.length < 6)),
+    },
+    "entropy-collapse",
+    /Entropy fell.*entropy_coefficient/s,
+  ],
+  [
+    "grpo",
+    "sampled by other numbers than it is trained with",
+    { engine: mismatched() },
+    "sampler-mismatch",
+    /float32_head/,
+  ],
+  [
+    "ppo",
+    "sampled by other numbers than it is trained with",
+    { engine: mismatched() },
+    "sampler-mismatch",
+    /float32_head/,
+  ],
+  [
+    "sft",
+    "of answers that are cut",
+    {
+      options: {
+        max_length: 12,
+        on_overlong: "truncate",
+        data: file([
+          { prompt: "1", completion: "abababababababab" },
+          { prompt: "2", completion: "ab" },
+        ]),
+      },
+    },
+    "cut-targets",
+    /no stop token/,
+  ],
 ])("%s %s: the first finding says so", async (kind, _, run, rule, words) => {
   const { rules, said } = await examine(kind, run);
   expect([rules[0], said]).toEqual([rule, expect.stringMatching(words)]);

@@ -47,5 +47,11 @@ const model: CreateModelOptions = {
   engineContract({ ...subject, name: "an engine over gRPC", model });
 
   // Log-probabilities up to 5 are rounded to 8 bits in some 20 places.
-  engineContract({ ...subject, name: "an engine over gRPC in bfloat16", model: { ...model, dtype: "bfloat16" }, tolerance: 0.2, parts: ["sampling"] });
+  engineContract({
+    ...subject,
+    name: "an engine over gRPC in bfloat16",
+    model: { ...model, dtype: "bfloat16" },
+    tolerance: 0.2,
+    parts: ["sampling"],
+  });
 });

@@ -70,7 +70,12 @@ def grpo(o, given):
         policy = policy + weight * loss.sum()
         if "kl_coefficient" in o:
             value = kl(o["kl_estimator"], p, reference)
-            divergence = divergence + weight * o["kl_coefficient"] * (importance(o["kl_estimator"], ratio) * value if o["kl_importance"] else value).sum()
+            divergence = (
+                divergence
+                + weight
+                * o["kl_coefficient"]
+                * (importance(o["kl_estimator"], ratio) * value if o["kl_importance"] else value).sum()
+            )
         uncertainty = uncertainty + weight * entropy[at].sum()
     episodes = len(given["episodes"])
     z = {"token_mean": start, "sequence_mean": episodes, "constant": episodes * given["max_tokens"]}[aggregation]
@@ -96,27 +101,50 @@ def ppo(o, given):
             rewards = episode["rewards"]
             if beta > 0 and placement == "reward":
                 most = o.get("kl_clip", float("inf"))
-                rewards = [r - beta * min(most, max(-most, a - b)) for r, a, b in zip(rewards, unit["old"][at], unit["reference"][at], strict=True)]
+                rewards = [
+                    r - beta * min(most, max(-most, a - b))
+                    for r, a, b in zip(rewards, unit["old"][at], unit["reference"][at], strict=True)
+                ]
             values, final = unit["values"][at], unit["finals"][e] if episode["isTruncated"] else 0.0
             advantages += gae(rewards, values, final, o["gamma"], o["gae_lambda"])
-            targets += [v + a for v, a in zip(values, gae(rewards, values, final, o["gamma"], o.get("value_lambda", o["gae_lambda"])), strict=True)]
+            targets += [
+                v + a
+                for v, a in zip(
+                    values, gae(rewards, values, final, o["gamma"], o.get("value_lambda", o["gae_lambda"])), strict=True
+                )
+            ]
     a, target = torch.tensor(advantages), torch.tensor(targets)
     if o["whiten_advantages"]:
         a = (a - a.mean()) / (a.std() + 1e-8)
-    every = {name: [x for unit in given["units"] for x in unit[name]] for name in ("now", "old", "reference", "values", "value", "entropy")}
+    every = {
+        name: [x for unit in given["units"] for x in unit[name]]
+        for name in ("now", "old", "reference", "values", "value", "entropy")
+    }
     now, value, entropy = leaf(every["now"]), leaf(every["value"]), leaf(every["entropy"])
     ratio = torch.exp(torch.clamp(now - torch.tensor(every["old"]), -10, 10))
     policy = clipped(ratio, a, o["clip_low"], o["clip_high"], o.get("dual_clip")).sum()
     divergence = torch.zeros(())
     if beta > 0 and placement == "loss":
-        divergence = beta * (importance(o["kl_estimator"], ratio) * kl(o["kl_estimator"], now, torch.tensor(every["reference"]))).sum()
+        divergence = (
+            beta
+            * (
+                importance(o["kl_estimator"], ratio) * kl(o["kl_estimator"], now, torch.tensor(every["reference"]))
+            ).sum()
+        )
     before, c = torch.tensor(every["values"]), o.get("value_clip", float("inf"))
     errors = torch.maximum((value - target) ** 2, (torch.clamp(value, before - c, before + c) - target) ** 2)
     value_loss = errors.sum() / 2
     coefficient = o.get("value_coefficient", 0.5 if o["critic"] == "shared" else 1.0)
     total = policy + divergence - o["entropy_coefficient"] * entropy.sum() + coefficient * value_loss
     logprob, slope, values = gradient(total, [now, entropy, value])
-    return {"policy": float(policy), "kl": float(divergence), "value_loss": float(value_loss), "logprob": logprob, "entropy": slope, "value": values}
+    return {
+        "policy": float(policy),
+        "kl": float(divergence),
+        "value_loss": float(value_loss),
+        "logprob": logprob,
+        "entropy": slope,
+        "value": values,
+    }
 
 
 def dpo(o, given):
@@ -135,9 +163,18 @@ def dpo(o, given):
         p = torch.sigmoid(beta * pw / w["tokens"] - beta * pr / r["tokens"] - o["simpo_margin"])
         loss = -(1 - eps) * torch.log(p) - eps * torch.log(1 - p)
     else:  # arXiv 2402.01306, eq. 8
-        loss = o["kto_desirable_weight"] * (1 - torch.sigmoid(beta * (won - z))) + o["kto_undesirable_weight"] * (1 - torch.sigmoid(beta * (z - lost)))
+        loss = o["kto_desirable_weight"] * (1 - torch.sigmoid(beta * (won - z))) + o["kto_undesirable_weight"] * (
+            1 - torch.sigmoid(beta * (z - lost))
+        )
     loss = loss - o["nll_coefficient"] * pw / w["tokens"]
     return {"loss": float(loss), "slopes": gradient(loss, [pw, pr])}
 
 
-print(json.dumps([{"grpo": grpo, "ppo": ppo, "dpo": dpo}[case["kind"]](case["options"], case["given"]) for case in json.load(sys.stdin)]))
+print(
+    json.dumps(
+        [
+            {"grpo": grpo, "ppo": ppo, "dpo": dpo}[case["kind"]](case["options"], case["given"])
+            for case in json.load(sys.stdin)
+        ]
+    )
+)

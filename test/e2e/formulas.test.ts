@@ -28,7 +28,8 @@ const MAX_TOKENS = 12;
 const list = (values: ArrayLike<number>): number[] => Array.from(values);
 
 /** Numbers between these bounds, as the wire carries them. */
-const numbers = (random: RandomStream, count: number, low: number, high: number): Float32Array => Float32Array.from({ length: count }, () => low + (high - low) * random.next());
+const numbers = (random: RandomStream, count: number, low: number, high: number): Float32Array =>
+  Float32Array.from({ length: count }, () => low + (high - low) * random.next());
 const logprobs = (random: RandomStream, count: number): Float32Array => numbers(random, count, -2.5, -0.1);
 
 function grpoCase(random: RandomStream): Case {
@@ -39,12 +40,16 @@ function grpoCase(random: RandomStream): Case {
   const options: JsonObject = {
     policy_loss: loss,
     ...(loss === "cispo" ? {} : { clip_low: random.pick([0.1, 0.4]) }),
-    ...(loss === "minirl" ? { minirl_epsilon_high: random.pick([0, 0.3]), minirl_cap: random.pick([1, 3]) } : { clip_high: random.pick([0.15, 0.28, 3]) }),
+    ...(loss === "minirl"
+      ? { minirl_epsilon_high: random.pick([0, 0.3]), minirl_cap: random.pick([1, 3]) }
+      : { clip_high: random.pick([0.15, 0.28, 3]) }),
     ...((loss === "clip" || loss === "gspo") && random.next() < 0.5 ? { dual_clip: 1.5 } : {}),
     aggregation: random.pick(["token_mean", "sequence_mean", "constant"]),
     old_policy: old,
     ...(mismatch === "none" ? {} : { mismatch, mismatch_cap: random.pick([1.2, 2]) }),
-    ...(kl === 0 ? {} : { kl_coefficient: kl, kl_estimator: random.pick(["k1", "k2", "k3"]), kl_importance: random.next() < 0.5 }),
+    ...(kl === 0
+      ? {}
+      : { kl_coefficient: kl, kl_estimator: random.pick(["k1", "k2", "k3"]), kl_importance: random.next() < 0.5 }),
     entropy_coefficient: random.pick([0, 0.02]),
   };
   const parsed = grpoOptions.parse({ steps: 1, ...options });
@@ -54,7 +59,8 @@ function grpoCase(random: RandomStream): Case {
   });
   const group = { episodes };
   const count = episodes.reduce((sum, { sampled }) => sum + sampled.length, 0);
-  const near = (values: readonly number[]): Float32Array => Float32Array.from(values, (value) => value + random.next() * 1.6 - 0.8);
+  const near = (values: readonly number[]): Float32Array =>
+    Float32Array.from(values, (value) => value + random.next() * 1.6 - 0.8);
   const sampled = episodes.flatMap((episode) => list(episode.sampled));
   const frozen = { old: near(sampled), reference: logprobs(random, count) };
   const now = near(list(frozen.old));
@@ -67,12 +73,25 @@ function grpoCase(random: RandomStream): Case {
     const metric = metrics.report(normalizer)[name] as { readonly sum: number; readonly count: number } | undefined;
     return metric === undefined ? 0 : metric.sum / metric.count;
   };
-  const scaled = (values: ArrayLike<number> | undefined): number[] => list(values ?? new Float32Array(count)).map((value) => value / normalizer);
+  const scaled = (values: ArrayLike<number> | undefined): number[] =>
+    list(values ?? new Float32Array(count)).map((value) => value / normalizer);
   return {
     kind: "grpo",
     options,
-    given: { episodes: episodes.map(({ sampled: each, advantage, age }) => ({ sampled: list(each), advantage, age })), old: list(frozen.old), reference: list(frozen.reference), now: list(now), entropy: list(entropy), max_tokens: MAX_TOKENS },
-    found: { policy: meanOf("loss/policy"), kl: meanOf("loss/kl"), logprob: scaled(gradients.logprob), entropy: scaled(gradients.entropy) },
+    given: {
+      episodes: episodes.map(({ sampled: each, advantage, age }) => ({ sampled: list(each), advantage, age })),
+      old: list(frozen.old),
+      reference: list(frozen.reference),
+      now: list(now),
+      entropy: list(entropy),
+      max_tokens: MAX_TOKENS,
+    },
+    found: {
+      policy: meanOf("loss/policy"),
+      kl: meanOf("loss/kl"),
+      logprob: scaled(gradients.logprob),
+      entropy: scaled(gradients.entropy),
+    },
   };
 }
 
@@ -91,7 +110,17 @@ function ppoCase(random: RandomStream): Case {
     critic: random.pick(["separate", "shared"]),
     ...(random.next() < 0.5 ? { value_coefficient: 0.7 } : {}),
     ...(random.next() < 0.5 ? { value_clip: 0.3 } : {}),
-    ...(kl === 0 ? {} : { kl_coefficient: kl, kl_placement: placement, ...(placement === "loss" ? { kl_estimator: random.pick(["k1", "k2", "k3"]) } : random.next() < 0.5 ? { kl_clip: 0.5 } : {}) }),
+    ...(kl === 0
+      ? {}
+      : {
+          kl_coefficient: kl,
+          kl_placement: placement,
+          ...(placement === "loss"
+            ? { kl_estimator: random.pick(["k1", "k2", "k3"]) }
+            : random.next() < 0.5
+              ? { kl_clip: 0.5 }
+              : {}),
+        }),
     entropy_coefficient: random.pick([0, 0.02]),
   };
   const parsed = ppoOptions.parse({ steps: 1, ...options });
@@ -99,33 +128,74 @@ function ppoCase(random: RandomStream): Case {
     Array.from({ length: 2 }, () => {
       const count = random.integer(1, 6);
       // One row of an episode; what matters of it here is that it is there.
-      return { rows: [{ tokens: new Int32Array(), mask: new Uint8Array(), segment: 0 }], sampled: logprobs(random, count), rewards: Float64Array.from(numbers(random, count, -1, 1)), isTruncated: random.next() < 0.5 };
+      return {
+        rows: [{ tokens: new Int32Array(), mask: new Uint8Array(), segment: 0 }],
+        sampled: logprobs(random, count),
+        rewards: Float64Array.from(numbers(random, count, -1, 1)),
+        isTruncated: random.next() < 0.5,
+      };
     }),
   );
   const batch = new FrozenBatch(groups, parsed, kl);
   const metrics = new PpoMetrics();
   const given = groups.map((group, unit) => {
     const count = group.reduce((sum, { sampled }) => sum + sampled.length, 0);
-    const [old, reference, values, finals] = [logprobs(random, count), logprobs(random, count), numbers(random, count, -1, 1), numbers(random, group.length, -1, 1)];
+    const [old, reference, values, finals] = [
+      logprobs(random, count),
+      logprobs(random, count),
+      numbers(random, count, -1, 1),
+      numbers(random, group.length, -1, 1),
+    ];
     if (kl > 0) batch.freezeReference(unit, reference);
     batch.freezeLogprobs(unit, old);
     batch.freezeValues(unit, { value: values, finalValue: finals });
-    const trusted = parsed.old_policy === "sampler" ? Float32Array.from(group.flatMap(({ sampled }) => list(sampled))) : old;
+    const trusted =
+      parsed.old_policy === "sampler" ? Float32Array.from(group.flatMap(({ sampled }) => list(sampled))) : old;
     const now = trusted.map((value) => value + random.next() - 0.5);
-    return { old: trusted, reference, values, finals, now, entropy: numbers(random, count, 0, 3), value: values.map((value) => value + random.next() - 0.5) };
+    return {
+      old: trusted,
+      reference,
+      values,
+      finals,
+      now,
+      entropy: numbers(random, count, 0, 3),
+      value: values.map((value) => value + random.next() - 0.5),
+    };
   });
   if (parsed.whiten_advantages) batch.whiten();
   const found = given.map(({ now, entropy, value }, unit) => {
-    const policy = policyGradients(batch.episodes(unit), { logprob: now, ...(parsed.entropy_coefficient > 0 ? { entropy } : {}) }, parsed, kl, metrics);
-    return { logprob: list(policy.logprob ?? []), entropy: list(policy.entropy ?? new Float32Array(now.length)), value: list(valueGradients(batch.estimates(unit), value, parsed, metrics).value ?? []) };
+    const policy = policyGradients(
+      batch.episodes(unit),
+      { logprob: now, ...(parsed.entropy_coefficient > 0 ? { entropy } : {}) },
+      parsed,
+      kl,
+      metrics,
+    );
+    return {
+      logprob: list(policy.logprob ?? []),
+      entropy: list(policy.entropy ?? new Float32Array(now.length)),
+      value: list(valueGradients(batch.estimates(unit), value, parsed, metrics).value ?? []),
+    };
   });
   const report = metrics.report() as Readonly<Record<string, { readonly sum: number }>>;
   const flat = (name: "logprob" | "entropy" | "value"): number[] => found.flatMap((each) => each[name]);
   return {
     kind: "ppo",
     options,
-    given: { groups: groups.map((group) => group.map(({ rewards, isTruncated }) => ({ rewards: list(rewards), isTruncated }))), units: given.map((unit) => Object.fromEntries(Object.entries(unit).map(([name, values]) => [name, list(values)]))) as JsonValue },
-    found: { policy: report["loss/policy"]?.sum ?? 0, kl: report["loss/kl"]?.sum ?? 0, value_loss: report["loss/value"]?.sum ?? 0, logprob: flat("logprob"), entropy: flat("entropy"), value: flat("value") },
+    given: {
+      groups: groups.map((group) => group.map(({ rewards, isTruncated }) => ({ rewards: list(rewards), isTruncated }))),
+      units: given.map((unit) =>
+        Object.fromEntries(Object.entries(unit).map(([name, values]) => [name, list(values)])),
+      ) as JsonValue,
+    },
+    found: {
+      policy: report["loss/policy"]?.sum ?? 0,
+      kl: report["loss/kl"]?.sum ?? 0,
+      value_loss: report["loss/value"]?.sum ?? 0,
+      logprob: flat("logprob"),
+      entropy: flat("entropy"),
+      value: flat("value"),
+    },
   };
 }
 
@@ -136,34 +206,63 @@ function dpoCase(random: RandomStream): Case {
     beta: random.pick([0.1, 0.5, 2]),
     ...(loss === "sigmoid" || loss === "simpo" ? { label_smoothing: random.pick([0, 0.2]) } : {}),
     ...(loss === "simpo" ? { simpo_margin: random.pick([0, 1]) } : {}),
-    ...(loss === "kto" ? { kto_desirable_weight: random.pick([1, 1.4]), kto_undesirable_weight: random.pick([0, 1]) } : {}),
+    ...(loss === "kto"
+      ? { kto_desirable_weight: random.pick([1, 1.4]), kto_undesirable_weight: random.pick([0, 1]) }
+      : {}),
     nll_coefficient: random.pick([0, 0.3]),
   };
   const answer = () => ({ policy: -8 * random.next(), reference: -8 * random.next(), tokens: random.integer(1, 7) });
   const [chosen, rejected, divergence] = [answer(), answer(), random.next()];
-  const { loss: value, chosenSlope, rejectedSlope } = preferenceLoss(chosen, rejected, dpoOptions.parse({ steps: 1, ...options }), divergence);
-  return { kind: "dpo", options, given: { chosen, rejected, divergence }, found: { loss: value, slopes: [chosenSlope, rejectedSlope] } };
+  const {
+    loss: value,
+    chosenSlope,
+    rejectedSlope,
+  } = preferenceLoss(chosen, rejected, dpoOptions.parse({ steps: 1, ...options }), divergence);
+  return {
+    kind: "dpo",
+    options,
+    given: { chosen, rejected, divergence },
+    found: { loss: value, slopes: [chosenSlope, rejectedSlope] },
+  };
 }
 
 // Skipped where the engine's Python environment is not installed (npm run setup).
-(installed === undefined ? describe.skip : describe)("random combinations of options against the papers' formulas, written once more in torch", () => {
-  const cases = Object.entries({ grpo: grpoCase, ppo: ppoCase, dpo: dpoCase }).flatMap(([name, make]) => Array.from({ length: CASES }, (_, i) => make(randomStream(`formulas/${name}/${i}`, 0))));
-  let expected: Case["found"][];
-
-  beforeAll(() => {
-    const { stdout, stderr, status } = spawnSync(installed?.executable as string, [join(import.meta.dirname, "formulas.py")], { input: JSON.stringify(cases), encoding: "utf8", maxBuffer: 1e8 });
-    if (status !== 0) throw new Error(stderr);
-    expected = JSON.parse(stdout) as Case["found"][];
-  }, 120_000);
-
-  test.each(["grpo", "ppo", "dpo"])("%s: losses and gradients", (kind) => {
-    const wrong = cases.flatMap(({ kind: own, options, found }, i) =>
-      own !== kind ? [] : Object.entries(found).flatMap(([name, values]) => (differs([values].flat(), [expected[i]?.[name] ?? []].flat()) ? [{ case: i, name, options, values, expected: expected[i]?.[name] }] : [])),
+(installed === undefined ? describe.skip : describe)(
+  "random combinations of options against the papers' formulas, written once more in torch",
+  () => {
+    const cases = Object.entries({ grpo: grpoCase, ppo: ppoCase, dpo: dpoCase }).flatMap(([name, make]) =>
+      Array.from({ length: CASES }, (_, i) => make(randomStream(`formulas/${name}/${i}`, 0))),
     );
-    expect(wrong).toEqual([]);
-  });
-});
+    let expected: Case["found"][];
+
+    beforeAll(() => {
+      const { stdout, stderr, status } = spawnSync(
+        installed?.executable as string,
+        [join(import.meta.dirname, "formulas.py")],
+        { input: JSON.stringify(cases), encoding: "utf8", maxBuffer: 1e8 },
+      );
+      if (status !== 0) throw new Error(stderr);
+      expected = JSON.parse(stdout) as Case["found"][];
+    }, 120_000);
+
+    test.each(["grpo", "ppo", "dpo"])("%s: losses and gradients", (kind) => {
+      const wrong = cases.flatMap(({ kind: own, options, found }, i) =>
+        own !== kind
+          ? []
+          : Object.entries(found).flatMap(([name, values]) =>
+              differs([values].flat(), [expected[i]?.[name] ?? []].flat())
+                ? [{ case: i, name, options, values, expected: expected[i]?.[name] }]
+                : [],
+            ),
+      );
+      expect(wrong).toEqual([]);
+    });
+  },
+);
 
 function differs(found: readonly number[], expected: readonly number[]): boolean {
-  return found.length !== expected.length || found.some((value, i) => !(Math.abs(value - (expected[i] as number)) <= 2e-6 * Math.max(1, Math.abs(value))));
+  return (
+    found.length !== expected.length ||
+    found.some((value, i) => !(Math.abs(value - (expected[i] as number)) <= 2e-6 * Math.max(1, Math.abs(value))))
+  );
 }

@@ -15,15 +15,30 @@ const folder = temporaryDirectory();
 function environmentOf(name: string, first: string, reset = ""): string {
   const directory = join(folder, name);
   mkdirSync(directory);
-  writeFileSync(join(directory, "package.json"), JSON.stringify({ name, version: "1.0.0", type: "module", mrlm: { apiVersion: 1, entry: "./index.ts", provides: [`environment:${name}@1`] } }));
+  writeFileSync(
+    join(directory, "package.json"),
+    JSON.stringify({
+      name,
+      version: "1.0.0",
+      type: "module",
+      mrlm: { apiVersion: 1, entry: "./index.ts", provides: [`environment:${name}@1`] },
+    }),
+  );
   const environment = `{ id: "${name}@1", description: "", determinism: "full", create: () => ({ async reset() { ${reset} }, async step() {} }) }`;
-  writeFileSync(join(directory, "index.ts"), `${first}\nexport default { apiVersion: 1, name: "${name}", environments: [${environment}] };\n`);
+  writeFileSync(
+    join(directory, "index.ts"),
+    `${first}\nexport default { apiVersion: 1, name: "${name}", environments: [${environment}] };\n`,
+  );
   return directory;
 }
 
 test("npx that is killed takes its command along: npm's shell does not pass the signal on", async () => {
   const env = { ...process.env, NODE_OPTIONS: "", npm_lifecycle_event: "npx", npm_lifecycle_script: "'mrlm' serve" };
-  const shell = spawn("sh", ["-c", `"${process.execPath}" "${COMMAND}" serve --environments math --port 0; true`], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], env });
+  const shell = spawn("sh", ["-c", `"${process.execPath}" "${COMMAND}" serve --environments math --port 0; true`], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+    env,
+  });
   const said = text(shell.stderr);
   await once(shell.stdout, "data");
   const over = once(shell.stdout, "end");
@@ -38,9 +53,15 @@ test("what an environment throws outside of its calls ends the command with an e
   const server = new Mrlm(["serve", "--config", config, "--environments", "stray", "--port", "0", "--json"]);
   const { address } = await server.event(({ event }) => event === "listening");
   const client = await connectEnvironments(address as string).catch(() => undefined);
-  const asked = client?.open({ id: "stray" }).then((session) => session.reset({ signal: new AbortController().signal })).catch(() => undefined);
+  const asked = client
+    ?.open({ id: "stray" })
+    .then((session) => session.reset({ signal: new AbortController().signal }))
+    .catch(() => undefined);
   const { code, stderr, events } = await server.finished;
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/error INTERNAL: Error: nobody awaits this\n.*index\.ts:2[^]*thrown outside of every call/)]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/error INTERNAL: Error: nobody awaits this\n.*index\.ts:2[^]*thrown outside of every call/),
+  ]);
   expect(events.at(-1)).toMatchObject({ event: "error", code: "INTERNAL", message: "nobody awaits this" });
   await Promise.race([asked, sleep(0)]);
   await client?.close();
@@ -48,18 +69,49 @@ test("what an environment throws outside of its calls ends the command with an e
 
 test.each([
   ["a syntax error", "const x = ;", /\(\S+index\.ts:1\)\n {2}Correct the source at that place/],
-  ["an enum", "enum A { B }", /enum is not supported in strip-only mode \(\S+index\.ts:1\)\n {2}Node runs TypeScript by leaving its types out/],
+  [
+    "an enum",
+    "enum A { B }",
+    /enum is not supported in strip-only mode \(\S+index\.ts:1\)\n {2}Node runs TypeScript by leaving its types out/,
+  ],
 ])("an entry with %s: what is wrong, where, and what helps", async (name, first, said) => {
   const plugin = environmentOf(name.replaceAll(" ", "-"), first);
-  const { code, stderr } = await run(["train", "--config", writeConfig(folder, { ...TINY, server: {}, plugins: { [plugin]: true }, environments: [{ id: plugin.split("/").at(-1) }] }), "--dry-run"]);
+  const { code, stderr } = await run([
+    "train",
+    "--config",
+    writeConfig(folder, {
+      ...TINY,
+      server: {},
+      plugins: { [plugin]: true },
+      environments: [{ id: plugin.split("/").at(-1) }],
+    }),
+    "--dry-run",
+  ]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
 });
 
 test("U8: the fault of a plugin is the same error, with the same exit code, in a server of its own", async () => {
   const directory = environmentOf("unloadable", 'console.log("printed before"); throw new Error("it does not load");');
-  const base = { ...TINY, plugins: { [directory]: {} }, environments: [{ id: "unloadable" }], stages: TINY.stages.slice(1), engine: { address: "127.0.0.1:9" } };
-  const [inProcess, spawned] = await Promise.all([false, true].map((spawn) => run(["train", "--json", "--config", writeConfig(folder, { ...base, server: { spawn } }, `unloadable-${spawn}.yaml`)])));
-  const [expected, found] = [inProcess, spawned].map((finished) => finished?.events.find(({ event }) => event === "error"));
+  const base = {
+    ...TINY,
+    plugins: { [directory]: {} },
+    environments: [{ id: "unloadable" }],
+    stages: TINY.stages.slice(1),
+    engine: { address: "127.0.0.1:9" },
+  };
+  const [inProcess, spawned] = await Promise.all(
+    [false, true].map((spawn) =>
+      run([
+        "train",
+        "--json",
+        "--config",
+        writeConfig(folder, { ...base, server: { spawn } }, `unloadable-${spawn}.yaml`),
+      ]),
+    ),
+  );
+  const [expected, found] = [inProcess, spawned].map((finished) =>
+    finished?.events.find(({ event }) => event === "error"),
+  );
   expect(found).toMatchObject({ code: "PLUGIN_LOAD_FAILED", message: expect.stringContaining("it does not load") });
   expect([spawned?.code, found]).toEqual([2, expected]);
 });

@@ -19,5 +19,6 @@ test("a random configuration trains, twice to the same bits, on from a checkpoin
 }, 120_000);
 
 test("broken in one place they are refused, with code, line, column and the nearest name", async () => {
-  for (let i = 0; i < 10; i++) expect([i, await mutationComplaints(draw(`fuzz/0/${i}`, place), place, 8)]).toEqual([i, []]);
+  for (let i = 0; i < 10; i++)
+    expect([i, await mutationComplaints(draw(`fuzz/0/${i}`, place), place, 8)]).toEqual([i, []]);
 }, 60_000);

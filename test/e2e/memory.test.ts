@@ -7,7 +7,15 @@ import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
 const engine = sharedEngine();
-const dryRun = (config: object) => run(["train", "--config", writeConfig(directory, { ...config, engine: engine() }), "--output", join(directory, "runs"), "--dry-run"]);
+const dryRun = (config: object) =>
+  run([
+    "train",
+    "--config",
+    writeConfig(directory, { ...config, engine: engine() }),
+    "--output",
+    join(directory, "runs"),
+    "--dry-run",
+  ]);
 
 /** Qwen2.5 of 72 billion parameters: 1.1 TiB of weights, gradients and moments. */
 const HUGE = {
@@ -31,7 +39,9 @@ test("--dry-run prints what a run would take, and makes nothing", async () => {
 
 test("a model that does not fit is refused before anything is made, with exit code 2", async () => {
   const { code, stderr } = await dryRun({ ...TINY, model: { random: { config: HUGE } } });
-  expect(stderr).toMatch(/^error MEMORY_INSUFFICIENT: \S+ needs about [\d.]+ GiB with one sequence of \d+ tokens at a time/m);
+  expect(stderr).toMatch(
+    /^error MEMORY_INSUFFICIENT: \S+ needs about [\d.]+ GiB with one sequence of \d+ tokens at a time/m,
+  );
   expect(stderr).toMatch(/model\.lora.*engine\.check_memory: false/);
   expect([code, existsSync(join(directory, "runs"))]).toEqual([2, false]);
 }, 120_000);

@@ -8,17 +8,42 @@ import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
 const directory = temporaryDirectory();
 /** Nobody listens there: a run that got as far as its engine would fail with another error. */
 const REMOTE = { ...TINY, server: {}, engine: { address: "127.0.0.1:9" } };
-const train = (config: object, env?: NodeJS.ProcessEnv) => run(["train", "--config", writeConfig(directory, config), "--output", directory], env);
+const train = (config: object, env?: NodeJS.ProcessEnv) =>
+  run(["train", "--config", writeConfig(directory, config), "--output", directory], env);
 
 const NO_ENGINE = { MRLM_CACHE: join(directory, "empty-cache") };
 
 test.each([
-  ["an environment that is not there", { ...REMOTE, environments: [{ id: "mth@1" }] }, /^error ENVIRONMENT_NOT_FOUND: \S+tiny\.yaml:\d+:\d+: .*"mth@1"\. Did you mean "math@1"\?$/m],
-  ["a model directory that is not there", { ...REMOTE, engine: {}, model: { path: "no-such-model" } }, /^error MODEL_DIRECTORY_MISSING: .*no-such-model/m],
-  ["a key that is not known", { ...REMOTE, smapling: {} }, /^error CONFIG_INVALID: \S+tiny\.yaml:\d+:\d+: unknown key "smapling"\. Did you mean "sampling"\?$/m],
-  ["an option that an algorithm does not have", { ...REMOTE, stages: [{ ...TINY.stages[1], gruop_size: 8 }] }, /^error CONFIG_INVALID: \S+:\d+:\d+: unknown key "gruop_size"\. Did you mean "group_size"\?/m],
-  ["groups of one", { ...REMOTE, stages: [{ ...TINY.stages[1], group_size: 1 }] }, /^error CONFIG_INVALID: \S+:\d+:\d+: group_size is 1/m],
-  ["an algorithm that is not there", { ...REMOTE, stages: [{ algorithm: "gppo" }] }, /^error PLUGIN_NOT_FOUND: .*Did you mean "grpo"\?/m],
+  [
+    "an environment that is not there",
+    { ...REMOTE, environments: [{ id: "mth@1" }] },
+    /^error ENVIRONMENT_NOT_FOUND: \S+tiny\.yaml:\d+:\d+: .*"mth@1"\. Did you mean "math@1"\?$/m,
+  ],
+  [
+    "a model directory that is not there",
+    { ...REMOTE, engine: {}, model: { path: "no-such-model" } },
+    /^error MODEL_DIRECTORY_MISSING: .*no-such-model/m,
+  ],
+  [
+    "a key that is not known",
+    { ...REMOTE, smapling: {} },
+    /^error CONFIG_INVALID: \S+tiny\.yaml:\d+:\d+: unknown key "smapling"\. Did you mean "sampling"\?$/m,
+  ],
+  [
+    "an option that an algorithm does not have",
+    { ...REMOTE, stages: [{ ...TINY.stages[1], gruop_size: 8 }] },
+    /^error CONFIG_INVALID: \S+:\d+:\d+: unknown key "gruop_size"\. Did you mean "group_size"\?/m,
+  ],
+  [
+    "groups of one",
+    { ...REMOTE, stages: [{ ...TINY.stages[1], group_size: 1 }] },
+    /^error CONFIG_INVALID: \S+:\d+:\d+: group_size is 1/m,
+  ],
+  [
+    "an algorithm that is not there",
+    { ...REMOTE, stages: [{ algorithm: "gppo" }] },
+    /^error PLUGIN_NOT_FOUND: .*Did you mean "grpo"\?/m,
+  ],
 ])("%s is said before training begins, with exit code 2", async (_, config, said) => {
   // The engine's interpreter is given, so that these do not depend on whether it is installed.
   const { code, stderr } = await train(config, { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
@@ -26,11 +51,20 @@ test.each([
   expect(code).toBe(2);
 });
 
-test.each([{}, { spawn: true }])("a file that an environment's options name is looked for beside the configuration, with server: %j", async (server) => {
-  writeFileSync(join(directory, "rows.jsonl"), '{"query": "1 + 1"}');
-  const { code, stderr } = await train({ ...REMOTE, server, environments: [{ id: "math@1", options: { data: { path: "rows.jsonl" } } }] }, { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^error DATA_INVALID: \S+tiny\.yaml:\d+:\d+: \S+mrlm-e2e-\S+rows\.jsonl:1/m)]);
-});
+test.each([{}, { spawn: true }])(
+  "a file that an environment's options name is looked for beside the configuration, with server: %j",
+  async (server) => {
+    writeFileSync(join(directory, "rows.jsonl"), '{"query": "1 + 1"}');
+    const { code, stderr } = await train(
+      { ...REMOTE, server, environments: [{ id: "math@1", options: { data: { path: "rows.jsonl" } } }] },
+      { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") },
+    );
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error DATA_INVALID: \S+tiny\.yaml:\d+:\d+: \S+mrlm-e2e-\S+rows\.jsonl:1/m),
+    ]);
+  },
+);
 
 test("U5: doctor quotes the error of a run that failed, with exit code 4; so does --json", async () => {
   const output = join(directory, "failed");
@@ -41,12 +75,18 @@ test("U5: doctor quotes the error of a run that failed, with exit code 4; so doe
   expect(doctor.stdout).toMatch(/: failed, 0 iterations.*\nproblem: The run failed with ENGINE_\w+: .*127\.0\.0\.1:9/s);
   expect(doctor.stdout).not.toContain("Nothing looks wrong");
   const { events } = await run(["doctor", "--json", join(output, name)]);
-  expect(events).toMatchObject([{ event: "diagnosis", status: "failed", findings: [{ rule: "run-failed", severity: "problem" }] }]);
+  expect(events).toMatchObject([
+    { event: "diagnosis", status: "failed", findings: [{ rule: "run-failed", severity: "problem" }] },
+  ]);
 });
 
 test("an engine that is not set up is said before anything is started, with exit code 3 and the command that sets it up", async () => {
   const { code, stdout, stderr } = await train(TINY, NO_ENGINE);
-  expect([code, stdout, stderr]).toEqual([3, "", expect.stringMatching(/^error ENGINE_NOT_SET_UP: .*\n.*mrlm engine setup/)]);
+  expect([code, stdout, stderr]).toEqual([
+    3,
+    "",
+    expect.stringMatching(/^error ENGINE_NOT_SET_UP: .*\n.*mrlm engine setup/),
+  ]);
 });
 
 test.each([
@@ -59,25 +99,65 @@ test.each([
 });
 
 test("a file, a run or a command that is not there: exit code 2, and with --json an object on stdout", async () => {
-  for (const args of [["train", "--config", "nowhere.yaml"], ["train", "--resume", join(directory, "no-run")], ["train"], ["trian"], ["serve", "--port", "seven"], ["serve", "--environments", "mth"]]) {
+  for (const args of [
+    ["train", "--config", "nowhere.yaml"],
+    ["train", "--resume", join(directory, "no-run")],
+    ["train"],
+    ["trian"],
+    ["serve", "--port", "seven"],
+    ["serve", "--environments", "mth"],
+  ]) {
     const { code, stderr } = await run(args);
     expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(/^error/)]);
   }
   const misspelt = await run(["train", "--json", "--confg", "x"]);
-  expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringMatching(/^error USAGE: Unknown option '--confg'\. Did you mean --config\?\n/)]);
-  expect(misspelt.events).toEqual([{ event: "error", code: "USAGE", message: expect.stringContaining("--confg"), hint: "See `npx mrlm train --help`." }]);
+  expect([misspelt.code, misspelt.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^error USAGE: Unknown option '--confg'\. Did you mean --config\?\n/),
+  ]);
+  expect(misspelt.events).toEqual([
+    {
+      event: "error",
+      code: "USAGE",
+      message: expect.stringContaining("--confg"),
+      hint: "See `npx mrlm train --help`.",
+    },
+  ]);
   expect((await run(["train", "run.yaml"])).stderr).toContain("Did you mean --config run.yaml?");
   const { events } = await run(["train", "--config", "nowhere.yaml", "--json"]);
-  expect(events).toEqual([{ event: "error", code: "CONFIG_NOT_FOUND", message: expect.stringContaining("nowhere.yaml"), hint: expect.any(String) }]);
+  expect(events).toEqual([
+    {
+      event: "error",
+      code: "CONFIG_NOT_FOUND",
+      message: expect.stringContaining("nowhere.yaml"),
+      hint: expect.any(String),
+    },
+  ]);
 });
 
 test("a plugin that a configuration names by its path is seen by info; one that lacks a package says what to install, and where", async () => {
   const folder = join(directory, "lacking");
   mkdirSync(folder);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "lacking", version: "1.2.3", type: "module", mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:lacking@1"] } }));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({
+      name: "lacking",
+      version: "1.2.3",
+      type: "module",
+      mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:lacking@1"] },
+    }),
+  );
   writeFileSync(join(folder, "index.js"), 'import "no-such-package/part"; export default {};');
   const config = writeConfig(directory, { ...TINY, plugins: { [folder]: true } }, "lacking.yaml");
-  const [info, serve] = await Promise.all([run(["info", "--config", config]), run(["serve", "--config", config, "--environments", "lacking"])]);
+  const [info, serve] = await Promise.all([
+    run(["info", "--config", config]),
+    run(["serve", "--config", config, "--environments", "lacking"]),
+  ]);
   expect([info.code, info.stdout]).toEqual([0, expect.stringMatching(/^lacking +1\.2\.3 +environment:lacking@1$/m)]);
-  expect([serve.code, serve.stderr]).toEqual([2, expect.stringMatching(/^error PLUGIN_LOAD_FAILED: .*no-such-package.*\n  .*`npm install no-such-package` in \S+lacking\./m)]);
+  expect([serve.code, serve.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^error PLUGIN_LOAD_FAILED: .*no-such-package.*\n  .*`npm install no-such-package` in \S+lacking\./m,
+    ),
+  ]);
 });

@@ -12,24 +12,50 @@ import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
 const UNAUTHENTICATED = "16";
 const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
 const secretFile = join(directory, "problems.jsonl");
-writeFileSync(secretFile, `${JSON.stringify({ question: "the owner's own question", answer: "one #### 1" })}\n`, { mode: 0o600 });
+writeFileSync(secretFile, `${JSON.stringify({ question: "the owner's own question", answer: "one #### 1" })}\n`, {
+  mode: 0o600,
+});
 
 const resetOf = (path: string): Uint8Array => {
   const optionsJson = JSON.stringify({ data: { path, format: "gsm8k", eval_share: 0 } });
-  return ENVIRONMENT_SERVICE.reset.requestSerialize({ sessionId: randomBytes(16), epoch: 1, environment: { id: "math@1", optionsJson }, seed: undefined, task: "train/0", leaseMs: 0, deadlineMs: 0 });
+  return ENVIRONMENT_SERVICE.reset.requestSerialize({
+    sessionId: randomBytes(16),
+    epoch: 1,
+    environment: { id: "math@1", optionsJson },
+    seed: undefined,
+    task: "train/0",
+    leaseMs: 0,
+    deadlineMs: 0,
+  });
 };
-const reset = (address: string, path = secretFile): IntruderCall => ({ address, path: ENVIRONMENT_SERVICE.reset.path, body: resetOf(path) });
-const describeEngine = (address: string): IntruderCall => ({ address, path: ENGINE_SERVICE.describe.path, body: new Uint8Array() });
-const exportTo = (address: string, to: string): IntruderCall => ({ address, path: ENGINE_SERVICE.export.path, body: ENGINE_SERVICE.export.requestSerialize({ call: 0n, modelId: "policy", directory: to, mergeAdapter: true }) });
+const reset = (address: string, path = secretFile): IntruderCall => ({
+  address,
+  path: ENVIRONMENT_SERVICE.reset.path,
+  body: resetOf(path),
+});
+const describeEngine = (address: string): IntruderCall => ({
+  address,
+  path: ENGINE_SERVICE.describe.path,
+  body: new Uint8Array(),
+});
+const exportTo = (address: string, to: string): IntruderCall => ({
+  address,
+  path: ENGINE_SERVICE.export.path,
+  body: ENGINE_SERVICE.export.requestSerialize({ call: 0n, modelId: "policy", directory: to, mergeAdapter: true }),
+});
 
 /** Loopback addresses on which these processes listen. */
 function listening(pids: readonly number[]): string[] {
-  const sockets = new Set(pids.flatMap((pid) => readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`))));
+  const sockets = new Set(
+    pids.flatMap((pid) => readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`))),
+  );
   // A socket of IPv4 may stand among those of IPv6.
   const lines = ["tcp", "tcp6"].flatMap((name) => readFileSync(`/proc/net/${name}`, "utf8").split("\n").slice(1));
   return lines.flatMap((line) => {
     const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/);
-    return state === "0A" && sockets.has(`socket:[${inode}]`) ? [`127.0.0.1:${Number.parseInt(local.split(":").at(-1) as string, 16)}`] : [];
+    return state === "0A" && sockets.has(`socket:[${inode}]`)
+      ? [`127.0.0.1:${Number.parseInt(local.split(":").at(-1) as string, 16)}`]
+      : [];
   });
 }
 
@@ -57,30 +83,62 @@ const begin = (args: readonly string[]): Mrlm => {
 const describeAsRoot = noOtherUser === undefined ? describe : describe.skip;
 
 describeAsRoot(`another user of the machine (skipped where ${noOtherUser ?? "no other user can be tried"})`, () => {
-  testWithEngine("S1: reaches neither the environment server nor the engine of a run, with or without what it finds in /proc", async () => {
-    const victim = join(directory, "victim");
-    const config = writeConfig(directory, { ...TINY, stages: [{ ...TINY.stages[0], steps: 100_000 }], distributed: { nproc_per_node: 2 } });
-    const mrlm = begin(["train", "--json", "--config", config, "--output", directory]);
-    const engineOf = (await mrlm.event(({ event, role }) => event === "process" && role === "engine"))["address"] as string;
-    const serverOf = (await mrlm.event(({ event, role }) => event === "process" && role === "server"))["address"] as string;
-    await mrlm.event(({ event }) => event === "iteration");
-    const pids = processTree(mrlm.child.pid as number).map(({ pid }) => pid);
-    const argumentsOf = pids.flatMap((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0"));
-    const files = [...argumentsOf.filter((each) => /token/.test(each) && each.startsWith("/")), ...pids.map((pid) => `/proc/${pid}/environ`)];
-    const guesses = ["", "x", ...argumentsOf.filter((each) => /^[\w-]{8,}$/.test(each))].map((token) => ({ authorization: `Bearer ${token}` }));
-    const ports = listening(pids);
-    expect(ports).toEqual(expect.arrayContaining([engineOf, serverOf]));
+  testWithEngine(
+    "S1: reaches neither the environment server nor the engine of a run, with or without what it finds in /proc",
+    async () => {
+      const victim = join(directory, "victim");
+      const config = writeConfig(directory, {
+        ...TINY,
+        stages: [{ ...TINY.stages[0], steps: 100_000 }],
+        distributed: { nproc_per_node: 2 },
+      });
+      const mrlm = begin(["train", "--json", "--config", config, "--output", directory]);
+      const engineOf = (await mrlm.event(({ event, role }) => event === "process" && role === "engine"))[
+        "address"
+      ] as string;
+      const serverOf = (await mrlm.event(({ event, role }) => event === "process" && role === "server"))[
+        "address"
+      ] as string;
+      await mrlm.event(({ event }) => event === "iteration");
+      const pids = processTree(mrlm.child.pid as number).map(({ pid }) => pid);
+      const argumentsOf = pids.flatMap((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0"));
+      const files = [
+        ...argumentsOf.filter((each) => /token/.test(each) && each.startsWith("/")),
+        ...pids.map((pid) => `/proc/${pid}/environ`),
+      ];
+      const guesses = ["", "x", ...argumentsOf.filter((each) => /^[\w-]{8,}$/.test(each))].map((token) => ({
+        authorization: `Bearer ${token}`,
+      }));
+      const ports = listening(pids);
+      expect(ports).toEqual(expect.arrayContaining([engineOf, serverOf]));
 
-    const plain = [reset(serverOf), exportTo(engineOf, victim), ...ports.flatMap((port) => [reset(port), describeEngine(port)]).map((call) => ({ ...call, limitMs: 2_000 }))];
-    const found = intrude([...plain, ...guesses.flatMap((headers) => [{ ...reset(serverOf), headers }, { ...describeEngine(engineOf), headers }])], files);
-    const step = mrlm.lastStep();
-    await mrlm.event((event) => event.event === "iteration" && (event["step"] as number) > step + 1);
-    expect(found.uid).not.toBe(0);
-    expect(found.files.filter((content) => content !== "EACCES" && content !== "ENOENT")).toEqual([]);
-    expect(found.answers.filter(({ status, bytes }) => status === "0" || bytes !== "")).toEqual([]);
-    expect(new Set([...found.answers.slice(0, 2), ...found.answers.slice(plain.length)].map(({ status }) => status))).toEqual(new Set([UNAUTHENTICATED]));
-    expect(existsSync(victim)).toBe(false);
-  }, 120_000);
+      const plain = [
+        reset(serverOf),
+        exportTo(engineOf, victim),
+        ...ports.flatMap((port) => [reset(port), describeEngine(port)]).map((call) => ({ ...call, limitMs: 2_000 })),
+      ];
+      const found = intrude(
+        [
+          ...plain,
+          ...guesses.flatMap((headers) => [
+            { ...reset(serverOf), headers },
+            { ...describeEngine(engineOf), headers },
+          ]),
+        ],
+        files,
+      );
+      const step = mrlm.lastStep();
+      await mrlm.event((event) => event.event === "iteration" && (event["step"] as number) > step + 1);
+      expect(found.uid).not.toBe(0);
+      expect(found.files.filter((content) => content !== "EACCES" && content !== "ENOENT")).toEqual([]);
+      expect(found.answers.filter(({ status, bytes }) => status === "0" || bytes !== "")).toEqual([]);
+      expect(
+        new Set([...found.answers.slice(0, 2), ...found.answers.slice(plain.length)].map(({ status }) => status)),
+      ).toEqual(new Set([UNAUTHENTICATED]));
+      expect(existsSync(victim)).toBe(false);
+    },
+    120_000,
+  );
 
   test("S1: reads below --data-root of a server without a token, and nothing else; --any-data needs a token", async () => {
     const server = begin(["serve", "--json", "--environments", "math", "--port", "0", "--data-root", directory]);
@@ -90,7 +148,13 @@ describeAsRoot(`another user of the machine (skipped where ${noOtherUser ?? "no 
     const { answers } = intrude([reset(address), reset(address, elsewhere)]);
     expect(answers[0]).toMatchObject({ status: "0" });
     expect(Buffer.from(answers[0]?.bytes as string, "base64").toString("latin1")).toContain("the owner's own question");
-    expect(answers[1]).toMatchObject({ bytes: "", message: expect.stringContaining("is not below the folder that this server shares") });
-    expect(await begin(["serve", "--any-data"]).finished).toMatchObject({ code: 2, stderr: expect.stringContaining("--token-file") });
+    expect(answers[1]).toMatchObject({
+      bytes: "",
+      message: expect.stringContaining("is not below the folder that this server shares"),
+    });
+    expect(await begin(["serve", "--any-data"]).finished).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--token-file"),
+    });
   });
 });

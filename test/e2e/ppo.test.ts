@@ -14,9 +14,27 @@ import { letters, runStage, tinyConfig, tokenizerFiles } from "./support/stage.t
 
   beforeAll(async () => {
     ({ engine, stop } = await startEngine());
-    await engine.createModel({ model: "policy", role: "policy", source: { kind: "random", config: tinyConfig, seed: 3, tokenizerFiles }, trainable: true, dtype: "float32" });
-    const options = { steps: 2, prompts_per_step: 8, updates_per_step: 2, learning_rate: 1e-3, critic_learning_rate: 1e-2, kl_coefficient: 0.05, entropy_coefficient: 0.01 };
-    reports = await runStage({ engine, policy: "policy", renderer: letters, ...(await localEnvironment(lettersEnvironment({ turns: 2 }))) }, ppo, options);
+    await engine.createModel({
+      model: "policy",
+      role: "policy",
+      source: { kind: "random", config: tinyConfig, seed: 3, tokenizerFiles },
+      trainable: true,
+      dtype: "float32",
+    });
+    const options = {
+      steps: 2,
+      prompts_per_step: 8,
+      updates_per_step: 2,
+      learning_rate: 1e-3,
+      critic_learning_rate: 1e-2,
+      kl_coefficient: 0.05,
+      entropy_coefficient: 0.01,
+    };
+    reports = await runStage(
+      { engine, policy: "policy", renderer: letters, ...(await localEnvironment(lettersEnvironment({ turns: 2 }))) },
+      ppo,
+      options,
+    );
   }, 180_000);
   afterAll(() => stop?.());
 

@@ -17,16 +17,39 @@ function file(...lines: string[]): string {
 const RIGHT = '{"gold": "$\\\\frac12$", "answer": "0.5"}';
 
 test("mrlm score prints each row with its verdict", async () => {
-  const { code, stdout } = await run(["score", "--scorer", "math", "--file", file(RIGHT, "", '{"gold": "5", "answer": "It is not 5", "id": 7}')]);
-  const rows = stdout.trim().split("\n").map((line) => JSON.parse(line));
-  expect([code, rows]).toMatchObject([0, [{ verdict: "equivalent", reward: 1 }, { id: 7, verdict: "different", reward: 0 }]]);
+  const { code, stdout } = await run([
+    "score",
+    "--scorer",
+    "math",
+    "--file",
+    file(RIGHT, "", '{"gold": "5", "answer": "It is not 5", "id": 7}'),
+  ]);
+  const rows = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect([code, rows]).toMatchObject([
+    0,
+    [
+      { verdict: "equivalent", reward: 1 },
+      { id: 7, verdict: "different", reward: 0 },
+    ],
+  ]);
 });
 
 test.each([
   ["a line that is not JSON", () => file(RIGHT, "{"), /^error DATA_INVALID: .*\.jsonl:2: the line is not JSON/],
-  ["a row without an answer", () => file(RIGHT, '{"gold": "1"}'), /^error DATA_INVALID: .*\.jsonl:2 has no text in "answer"/],
+  [
+    "a row without an answer",
+    () => file(RIGHT, '{"gold": "1"}'),
+    /^error DATA_INVALID: .*\.jsonl:2 has no text in "answer"/,
+  ],
   ["a row that is not an object", () => file("null"), /^error DATA_INVALID: .*\.jsonl:1 has no text in "gold"/],
-  ["options that are none", () => file('{"gold": "1", "answer": "1", "options": 2}'), /^error DATA_INVALID: .*\.jsonl:1 has no object in "options"/],
+  [
+    "options that are none",
+    () => file('{"gold": "1", "answer": "1", "options": 2}'),
+    /^error DATA_INVALID: .*\.jsonl:1 has no object in "options"/,
+  ],
   ["a file that is not there", () => join(directory, "none.jsonl"), /^error CONFIG_NOT_FOUND: /],
 ])("%s is named, with exit code 2", async (_, path, said) => {
   const { code, stderr } = await run(["score", "--scorer", "math", "--file", path()]);
@@ -35,7 +58,10 @@ test.each([
 
 test("an unknown scorer is named with the nearest one", async () => {
   const { code, stderr } = await run(["score", "--scorer", "mth", "--file", file(RIGHT)]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^error REQUIREMENT_MISSING: The command .* scorer "mth".*math/)]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^error REQUIREMENT_MISSING: The command .* scorer "mth".*math/),
+  ]);
 });
 
 test("a server opens only files below its root, and a row may name only scorers that are there", async () => {
@@ -46,7 +72,10 @@ test("a server opens only files below its root, and a row may name only scorers 
   const describe = (path: string) => host.describe({ id: "math", options: { data: { path } } });
   await expect(describe("../out.jsonl")).rejects.toMatchObject({ code: "DATA_FORBIDDEN" });
   await expect(describe("/etc/hostname")).rejects.toMatchObject({ code: "DATA_FORBIDDEN" });
-  await expect(describe(`${files - 1}.jsonl`)).rejects.toMatchObject({ code: "REQUIREMENT_MISSING", message: expect.stringMatching(/\.jsonl:1 requires scorer "mth@1".*math@1/) });
+  await expect(describe(`${files - 1}.jsonl`)).rejects.toMatchObject({
+    code: "REQUIREMENT_MISSING",
+    message: expect.stringMatching(/\.jsonl:1 requires scorer "mth@1".*math@1/),
+  });
   await host.close();
   server.child.kill("SIGINT");
   await server.finished;

@@ -9,7 +9,12 @@ test("a configuration of the seed system loads as it stands", () => {
   expect(config).toMatchObject({
     name: "math_grpo",
     model: { path: `${ROOT}models/my-model`, dtype: "float32" },
-    stages: [{ algorithm: "grpo", options: { steps: 50, prompts_per_step: 2, group_size: 4, learning_rate: 1e-5, clip_low: 0.2, clip_high: 0.2 } }],
+    stages: [
+      {
+        algorithm: "grpo",
+        options: { steps: 50, prompts_per_step: 2, group_size: 4, learning_rate: 1e-5, clip_low: 0.2, clip_high: 0.2 },
+      },
+    ],
     environments: [{ id: "math", max_turns: 3 }],
     distributed: { enabled: false },
   });
@@ -18,6 +23,8 @@ test("a configuration of the seed system loads as it stands", () => {
 const directory = temporaryDirectory();
 
 test("the command takes it, and says only that its model is not there", async () => {
-  const { code, stderr } = await run(["train", "--config", "examples/seed/math_grpo.yaml"], { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
+  const { code, stderr } = await run(["train", "--config", "examples/seed/math_grpo.yaml"], {
+    MRLM_ENGINE_PYTHON: fakePython(directory, "3.12"),
+  });
   expect([code, stderr]).toEqual([2, expect.stringContaining("MODEL_DIRECTORY_MISSING")]);
 });

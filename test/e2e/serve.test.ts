@@ -16,15 +16,25 @@ test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () =
   const { address, environments } = await server.event(({ event }) => event === "listening");
   expect(environments).toEqual(["math@1"]);
   const host = await connectEnvironments(address as string);
-  await expect(host.describe({ id: "mth" })).rejects.toMatchObject({ code: "ENVIRONMENT_NOT_FOUND", message: expect.stringContaining('Did you mean "math"?'), hint: "On offer: math@1." });
+  await expect(host.describe({ id: "mth" })).rejects.toMatchObject({
+    code: "ENVIRONMENT_NOT_FOUND",
+    message: expect.stringContaining('Did you mean "math"?'),
+    hint: "On offer: math@1.",
+  });
   const ref = { id: "math", options: { families: ["ordering"], style: "terse" } };
   const [demonstration] = await host.demonstrate(ref, ["train/5"]);
   const session = await host.open(ref);
   const observation = await session.reset({ task: "train/5", signal });
   expect(observation.messages.at(-1)?.role).toBe("user");
   const message = demonstration?.messages.at(-1) as Message;
-  const { rewards, terminated } = await session.step({ agent: observation.agent, message, finishReason: "stop" }, { signal });
-  expect([rewards[observation.agent], terminated]).toMatchObject([{ scored: true, value: 1, components: { correct: 1, format: 1 } }, { [observation.agent]: true }]);
+  const { rewards, terminated } = await session.step(
+    { agent: observation.agent, message, finishReason: "stop" },
+    { signal },
+  );
+  expect([rewards[observation.agent], terminated]).toMatchObject([
+    { scored: true, value: 1, components: { correct: 1, format: 1 } },
+    { [observation.agent]: true },
+  ]);
   await session.close();
   await host.close();
   server.child.kill("SIGINT");
@@ -32,7 +42,15 @@ test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () =
 });
 
 test("U17: what an environment prints and logs reaches whoever trains on it, with one level, and disturbs nothing", async () => {
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "talkative", version: "1.0.0", type: "module", mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:talkative@1"] } }));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({
+      name: "talkative",
+      version: "1.0.0",
+      type: "module",
+      mrlm: { apiVersion: 1, entry: "./index.js", provides: ["environment:talkative@1"] },
+    }),
+  );
   writeFileSync(
     join(folder, "index.js"),
     `console.log("printed when imported");
@@ -44,7 +62,13 @@ test("U17: what an environment prints and logs reaches whoever trains on it, wit
     const environment = { id: "talkative@1", description: "", determinism: "full", deadlines: {}, tasks, create: () => ({}) };
     export default { apiVersion: 1, name: "talkative", environments: [{ ...environment, options: { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) } } }] };`,
   );
-  const config = writeConfig(folder, { ...TINY, plugins: { [folder]: {} }, environments: [{ id: "talkative", options: { hard: true } }], stages: TINY.stages.slice(1), engine: { address: "127.0.0.1:9" } });
+  const config = writeConfig(folder, {
+    ...TINY,
+    plugins: { [folder]: {} },
+    environments: [{ id: "talkative", options: { hard: true } }],
+    stages: TINY.stages.slice(1),
+    engine: { address: "127.0.0.1:9" },
+  });
   const { stderr } = await run(["train", "--config", config, "--output", join(folder, "runs")]);
   expect(stderr).toContain("note: environment server: printed by tasks");
   expect(stderr).toContain("\nenvironment server: warn: logged by tasks (rows: 1)\n");
@@ -70,7 +94,16 @@ describe("where no jail holds what a model wrote", () => {
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n");
   chmodSync(join(bin, "bwrap"), 0o755);
   const env = { PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
-  const serve = (environment: string, host: string): string[] => ["serve", "--environments", environment, "--host", host, "--port", "0", "--json"];
+  const serve = (environment: string, host: string): string[] => [
+    "serve",
+    "--environments",
+    environment,
+    "--host",
+    host,
+    "--port",
+    "0",
+    "--json",
+  ];
 
   test("code is not served to others", async () => {
     const { code, stderr, events } = await run(serve("code", "0.0.0.0"), env);
@@ -85,7 +118,9 @@ describe("where no jail holds what a model wrote", () => {
     ["math, which runs nothing", serve("math", "0.0.0.0")],
   ])("%s is", async (_, args) => {
     const server = new Mrlm(args, env);
-    expect(await server.event(({ event }) => event === "listening")).toMatchObject({ address: expect.stringMatching(/:\d+$/) });
+    expect(await server.event(({ event }) => event === "listening")).toMatchObject({
+      address: expect.stringMatching(/:\d+$/),
+    });
     server.child.kill("SIGINT");
     expect(await server.finished).toMatchObject({ code: 0, signal: null });
   });

@@ -17,16 +17,40 @@ writeFileSync(emptyFile, "\n");
 const token = "0123456789abcdef";
 
 test("mrlm serve --token-file: the token opens it, from TypeScript and from a configuration; nothing else does", async () => {
-  const server = new Mrlm(["serve", "--environments", "math", "--port", "0", "--json", "--demonstrations", "--token-file", tokenFile]);
+  const server = new Mrlm([
+    "serve",
+    "--environments",
+    "math",
+    "--port",
+    "0",
+    "--json",
+    "--demonstrations",
+    "--token-file",
+    tokenFile,
+  ]);
   const { address } = (await server.event(({ event }) => event === "listening")) as unknown as { address: string };
   await (await connectEnvironments(address, { token })).close();
   await expect(connectEnvironments(address)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-  const train = (section: object) => run(["train", "--config", writeConfig(directory, { ...TINY, server: { address, ...section }, engine: { address: "127.0.0.1:9" } })]);
+  const train = (section: object) =>
+    run([
+      "train",
+      "--config",
+      writeConfig(directory, { ...TINY, server: { address, ...section }, engine: { address: "127.0.0.1:9" } }),
+    ]);
   // With the token it gets as far as the engine, where nobody listens.
-  expect(await train({ token_file: "token" })).toMatchObject({ code: 1, stderr: expect.stringContaining("error ENGINE_UNAVAILABLE") });
+  expect(await train({ token_file: "token" })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("error ENGINE_UNAVAILABLE"),
+  });
   expect(await train({})).toMatchObject({ code: 2, stderr: expect.stringContaining("error UNAUTHENTICATED") });
-  expect(await train({ token_file: "nowhere" })).toMatchObject({ code: 2, stderr: expect.stringMatching(/error CONFIG_INVALID: The token file \S+nowhere cannot be read/) });
-  expect(await run(["serve", "--token-file", emptyFile])).toMatchObject({ code: 2, stderr: expect.stringContaining("does not hold a token") });
+  expect(await train({ token_file: "nowhere" })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/error CONFIG_INVALID: The token file \S+nowhere cannot be read/),
+  });
+  expect(await run(["serve", "--token-file", emptyFile])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("does not hold a token"),
+  });
   server.child.kill("SIGINT");
   await server.finished;
 });
@@ -34,15 +58,28 @@ test("mrlm serve --token-file: the token opens it, from TypeScript and from a co
 describeWithEngine("an engine with a token (skipped where `npm run setup` has not run)", () => {
   test("answers calls and streams that carry it, and refuses others", async () => {
     const python = join(ROOT, "algorithms/engine-torch/python");
-    const child = spawn(installed?.executable as string, ["-m", "mrlm_engine", "--device", "cpu", "--threads", "1", "--token-file", tokenFile], { env: { ...process.env, PYTHONPATH: python }, stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(
+      installed?.executable as string,
+      ["-m", "mrlm_engine", "--device", "cpu", "--threads", "1", "--token-file", tokenFile],
+      { env: { ...process.env, PYTHONPATH: python }, stdio: ["pipe", "pipe", "inherit"] },
+    );
     const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
     const { listening: address } = JSON.parse(line) as { listening: string };
     await expect(connectEngine(address)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
     await expect(connectEngine(address, { token: "another" })).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
     const engine = await connectEngine(address, { token });
-    const { info } = await engine.createModel({ model: "policy", role: "policy", source: { kind: "random", config: tinyConfig, seed: 0, tokenizerFiles }, trainable: true });
+    const { info } = await engine.createModel({
+      model: "policy",
+      role: "policy",
+      source: { kind: "random", config: tinyConfig, seed: 0, tokenizerFiles },
+      trainable: true,
+    });
     const sampler = await engine.sampler(info.model);
-    const sampling = sampler.sample({ key: 1n, prompt: Int32Array.of(1, 2), params: { temperature: 1, maxTokens: 3, minTokens: 3, stopTokenIds: [] } });
+    const sampling = sampler.sample({
+      key: 1n,
+      prompt: Int32Array.of(1, 2),
+      params: { temperature: 1, maxTokens: 3, minTokens: 3, stopTokenIds: [] },
+    });
     sampler.barrier();
     expect((await sampling).tokens).toHaveLength(3);
     await sampler.close();

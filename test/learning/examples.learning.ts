@@ -15,9 +15,11 @@ interface Outcome {
   readonly skills: readonly Skill[];
 }
 
-const last = (values: readonly number[], count: number): number => values.slice(-count).reduce((sum, value) => sum + value, 0) / Math.min(count, values.length);
+const last = (values: readonly number[], count: number): number =>
+  values.slice(-count).reduce((sum, value) => sum + value, 0) / Math.min(count, values.length);
 /** A metric over the iterations that have it. */
-const series = ({ iterations }: Outcome, name: string): number[] => iterations.flatMap((metrics) => metrics[name] ?? []);
+const series = ({ iterations }: Outcome, name: string): number[] =>
+  iterations.flatMap((metrics) => metrics[name] ?? []);
 
 /** Every example that no other file of this folder trains whole, with what must be true at its end. */
 const OUTCOMES: readonly (readonly [path: string, claim: string, check: (outcome: Outcome) => void])[] = [
@@ -79,21 +81,45 @@ const OUTCOMES: readonly (readonly [path: string, claim: string, check: (outcome
 describeWithEngine("each example comes to what it claims (skipped where `npm run setup` has not run)", () => {
   const output = temporaryDirectory();
 
-  test.each(OUTCOMES)("%s: %s", async (path, _claim, check) => {
-    const began = performance.now();
-    const { code, events, stderr } = await run(["train", "--json", "--config", join("examples", path), "--output", output]);
-    expect([code, stderr]).toEqual([0, expect.anything()]);
-    const outcome: Outcome = { iterations: events.filter(({ event }) => event === "iteration").map(valuesOf), skills: evaluationsOf(events) };
-    const shown = outcome.skills.map(({ label, environment, greedy, sampled }) => `${label} ${environment} ${greedy.toFixed(2)} (sampled ${sampled.toFixed(2)})`);
-    console.info(`${path}: ${[...shown, `${((performance.now() - began) / 1000).toFixed(0)} s`].join(", ")}; last iteration`, outcome.iterations.at(-1));
-    check(outcome);
-  }, 1_200_000);
+  test.each(OUTCOMES)(
+    "%s: %s",
+    async (path, _claim, check) => {
+      const began = performance.now();
+      const { code, events, stderr } = await run([
+        "train",
+        "--json",
+        "--config",
+        join("examples", path),
+        "--output",
+        output,
+      ]);
+      expect([code, stderr]).toEqual([0, expect.anything()]);
+      const outcome: Outcome = {
+        iterations: events.filter(({ event }) => event === "iteration").map(valuesOf),
+        skills: evaluationsOf(events),
+      };
+      const shown = outcome.skills.map(
+        ({ label, environment, greedy, sampled }) =>
+          `${label} ${environment} ${greedy.toFixed(2)} (sampled ${sampled.toFixed(2)})`,
+      );
+      console.info(
+        `${path}: ${[...shown, `${((performance.now() - began) / 1000).toFixed(0)} s`].join(", ")}; last iteration`,
+        outcome.iterations.at(-1),
+      );
+      check(outcome);
+    },
+    1_200_000,
+  );
 
   test("typescript/train.ts: more than half of the tasks are solved greedily", () => {
     const script = `const { job, train } = await import(${JSON.stringify(join(ROOT, "examples/typescript/train.ts"))});
       const { evaluations } = await train({ ...job, output: ${JSON.stringify(output)} });
       console.log(JSON.stringify(evaluations.at(-1).results[0].greedy.accuracy));`;
-    const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], { cwd: ROOT, encoding: "utf8", env: { ...process.env, NODE_OPTIONS: "" } });
+    const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
+      cwd: ROOT,
+      encoding: "utf8",
+      env: { ...process.env, NODE_OPTIONS: "" },
+    });
     expect(Number(said.trim().split("\n").at(-1))).toBeGreaterThan(0.5);
   }, 600_000);
 });

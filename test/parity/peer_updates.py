@@ -10,7 +10,9 @@ import os
 import sys
 import tempfile
 
-os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TRL_EXPERIMENTAL_SILENCE="1")
+os.environ.update(
+    HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TRL_EXPERIMENTAL_SILENCE="1"
+)
 
 import torch
 from datasets import Dataset
@@ -57,7 +59,10 @@ def split(episode):
 def sft(case, model, tokenizer, output):
     rows = [row for episode in case["episodes"] for row in episode["rows"]]
     labelled = [
-        {"input_ids": row["tokens"], "labels": [t if chosen else -100 for t, chosen in zip(row["tokens"], row["mask"], strict=True)]}
+        {
+            "input_ids": row["tokens"],
+            "labels": [t if chosen else -100 for t, chosen in zip(row["tokens"], row["mask"], strict=True)],
+        }
         for row in rows
     ]
     config = SFTConfig(**settings(case, output, len(rows)), loss_type="nll", packing=False, max_length=None)
@@ -78,10 +83,15 @@ def dpo(case, model, tokenizer, output):
         (prompt, chosen), (_, rejected) = split(episodes[i]), split(episodes[i + 1])
         pairs.append({"prompt_ids": prompt, "chosen_ids": chosen, "rejected_ids": rejected})
     config = DPOConfig(
-        **settings(case, output, len(pairs)), loss_type=[options.get("loss", "sigmoid")], beta=options.get("beta", 0.1), max_length=None
+        **settings(case, output, len(pairs)),
+        loss_type=[options.get("loss", "sigmoid")],
+        beta=options.get("beta", 0.1),
+        max_length=None,
     )
     data = Dataset.from_list(pairs)
-    return PreparedDpoTrainer(model=model, ref_model=load(case["before"]), args=config, train_dataset=data, processing_class=tokenizer)
+    return PreparedDpoTrainer(
+        model=model, ref_model=load(case["before"]), args=config, train_dataset=data, processing_class=tokenizer
+    )
 
 
 def grpo(case, model, tokenizer, output):
@@ -99,11 +109,18 @@ def grpo(case, model, tokenizer, output):
             episode = groups[name][seen[name]]
             seen[name] += 1
             prompt, completion = split(episode)
-            for key, value in {"prompt_ids": prompt, "completion_ids": completion, "logprobs": [0.0] * len(completion), "earned": episode["reward"]}.items():
+            for key, value in {
+                "prompt_ids": prompt,
+                "completion_ids": completion,
+                "logprobs": [0.0] * len(completion),
+                "earned": episode["reward"],
+            }.items():
                 found[key].append(value)
         return found
 
-    aggregation = {"token_mean": "dapo", "sequence_mean": "grpo", "constant": "dr_grpo"}[options.get("aggregation", "token_mean")]
+    aggregation = {"token_mean": "dapo", "sequence_mean": "grpo", "constant": "dr_grpo"}[
+        options.get("aggregation", "token_mean")
+    ]
     is_cispo = options.get("policy_loss") == "cispo"
     # TRL's bound of CISPO is the ratio itself, ours how far it may lie above 1.
     high = options.get("clip_high", 0.2) + (1 if is_cispo else 0)
@@ -146,7 +163,11 @@ def run(case):
     theirs = {name: parameter.detach() for name, parameter in trainer.model.named_parameters()}
     change = max(float((theirs[name] - start[name]).detach().abs().max()) for name in start)
     difference = max(float((theirs[name] - after[name]).detach().abs().max()) for name in start)
-    return {"losses": [entry["loss"] for entry in steps], "norms": [entry["grad_norm"] for entry in steps], "difference": difference / change}
+    return {
+        "losses": [entry["loss"] for entry in steps],
+        "norms": [entry["grad_norm"] for entry in steps],
+        "difference": difference / change,
+    }
 
 
 torch.set_num_threads(1)

@@ -16,10 +16,29 @@ const CASES: readonly (readonly [Kind, string, JsonObject])[] = [
   ["grpo", "token mean (TRL: dapo)", { ...batch, scale: "group_std" }],
   ["grpo", "sequence mean (TRL: grpo)", { ...batch, scale: "group_std", aggregation: "sequence_mean" }],
   ["grpo", "constant (TRL: dr_grpo)", { ...batch, aggregation: "constant" }],
-  ["grpo", "two updates of one batch, clipped", { ...batch, scale: "group_std", updates_per_step: 2, clip_low: 0.05, clip_high: 0.1 }],
-  ["grpo", "two updates with the divergence k3 as a loss", { ...batch, updates_per_step: 2, kl_coefficient: 0.5, kl_importance: false }],
+  [
+    "grpo",
+    "two updates of one batch, clipped",
+    { ...batch, scale: "group_std", updates_per_step: 2, clip_low: 0.05, clip_high: 0.1 },
+  ],
+  [
+    "grpo",
+    "two updates with the divergence k3 as a loss",
+    { ...batch, updates_per_step: 2, kl_coefficient: 0.5, kl_importance: false },
+  ],
   ["grpo", "two updates with the divergence k3 and its weight", { ...batch, updates_per_step: 2, kl_coefficient: 0.5 }],
-  ["grpo", "gspo", { ...batch, updates_per_step: 2, policy_loss: "gspo", aggregation: "sequence_mean", clip_low: 0.01, clip_high: 0.02 }],
+  [
+    "grpo",
+    "gspo",
+    {
+      ...batch,
+      updates_per_step: 2,
+      policy_loss: "gspo",
+      aggregation: "sequence_mean",
+      clip_low: 0.01,
+      clip_high: 0.02,
+    },
+  ],
   ["grpo", "cispo", { ...batch, updates_per_step: 2, policy_loss: "cispo", clip_high: 0.1 }],
 ];
 
@@ -32,27 +51,36 @@ interface Verdict {
 /** The interpreter of TRL's environment, which `npm run test:parity` installs. */
 const peer = process.env["MRLM_PEER_PYTHON"];
 
-(installed === undefined || peer === undefined ? describe.skip : describe)("one optimiser step as TRL makes it (skipped without MRLM_PEER_PYTHON, a Python that has TRL)", () => {
-  const found = new Map<string, readonly [Played, Verdict]>();
+(installed === undefined || peer === undefined ? describe.skip : describe)(
+  "one optimiser step as TRL makes it (skipped without MRLM_PEER_PYTHON, a Python that has TRL)",
+  () => {
+    const found = new Map<string, readonly [Played, Verdict]>();
 
-  beforeAll(async () => {
-    const updates = await Updates.open();
-    const played: Played[] = [];
-    for (const [kind, name, options] of CASES) played.push(await updates.play(kind, name, options));
-    await updates.close();
-    const { stdout, stderr, status } = spawnSync(peer as string, [join(import.meta.dirname, "peer_updates.py")], { input: JSON.stringify(played.map((each) => each.updates)), encoding: "utf8", env: { ...process.env, CUDA_VISIBLE_DEVICES: "" } });
-    if (status !== 0) throw new Error(stderr);
-    (JSON.parse(stdout) as Verdict[]).forEach((verdict, i) => found.set(played[i]?.name as string, [played[i] as Played, verdict]));
-  }, 900_000);
+    beforeAll(async () => {
+      const updates = await Updates.open();
+      const played: Played[] = [];
+      for (const [kind, name, options] of CASES) played.push(await updates.play(kind, name, options));
+      await updates.close();
+      const { stdout, stderr, status } = spawnSync(peer as string, [join(import.meta.dirname, "peer_updates.py")], {
+        input: JSON.stringify(played.map((each) => each.updates)),
+        encoding: "utf8",
+        env: { ...process.env, CUDA_VISIBLE_DEVICES: "" },
+      });
+      if (status !== 0) throw new Error(stderr);
+      (JSON.parse(stdout) as Verdict[]).forEach((verdict, i) =>
+        found.set(played[i]?.name as string, [played[i] as Played, verdict]),
+      );
+    }, 900_000);
 
-  test.each(CASES)("%s, %s: loss, gradient norm and weights", (kind, name) => {
-    const [{ reports }, verdict] = found.get(`${kind} ${name}`) as readonly [Played, Verdict];
-    const { metrics } = reports[0] as (typeof reports)[number];
-    const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-    expect(verdict.difference).toBeLessThan(1e-5);
-    expect(meanOf(metrics["optim/grad_norm"]) / mean(verdict.norms)).toBeCloseTo(1, 5);
-    const loss = { sft: "loss/nll", dpo: "loss/preference", grpo: "loss/policy", ppo: "loss/policy" }[kind];
-    const ours = meanOf(metrics[loss]) + (metrics["loss/kl"] === undefined ? 0 : meanOf(metrics["loss/kl"]));
-    expect(ours).toBeCloseTo(mean(verdict.losses), 5);
-  });
-});
+    test.each(CASES)("%s, %s: loss, gradient norm and weights", (kind, name) => {
+      const [{ reports }, verdict] = found.get(`${kind} ${name}`) as readonly [Played, Verdict];
+      const { metrics } = reports[0] as (typeof reports)[number];
+      const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+      expect(verdict.difference).toBeLessThan(1e-5);
+      expect(meanOf(metrics["optim/grad_norm"]) / mean(verdict.norms)).toBeCloseTo(1, 5);
+      const loss = { sft: "loss/nll", dpo: "loss/preference", grpo: "loss/policy", ppo: "loss/policy" }[kind];
+      const ours = meanOf(metrics[loss]) + (metrics["loss/kl"] === undefined ? 0 : meanOf(metrics["loss/kl"]));
+      expect(ours).toBeCloseTo(mean(verdict.losses), 5);
+    });
+  },
+);

@@ -23,23 +23,36 @@ const tell = (kills: readonly Kill[]): string => {
 
 afterAll(() => say(`In all: ${tell(survived)} (RESUME_SEED=${SEED})`));
 
-describeWithEngine("numerics 52, 53: killed at random instants and resumed each time, a run ends with the same bits (skipped where `npm run setup` has not run)", () => {
-  beforeAll(async () => {
-    const warm = await leaveAlone(writeConfig(directory, WARM, "warm.yaml"), join(directory, "warm"));
-    renameSync(join(warm.directory, "model"), model);
-  }, 600_000);
+describeWithEngine(
+  "numerics 52, 53: killed at random instants and resumed each time, a run ends with the same bits (skipped where `npm run setup` has not run)",
+  () => {
+    beforeAll(async () => {
+      const warm = await leaveAlone(writeConfig(directory, WARM, "warm.yaml"), join(directory, "warm"));
+      renameSync(join(warm.directory, "model"), model);
+    }, 600_000);
 
-  test.each(scenarios(model, directory).map(({ name, config }, i) => [name, config, i] as const))("%s", async (name, config, i) => {
-    const path = writeConfig(directory, config, `${i}.yaml`);
-    const undisturbed = await leaveAlone(path, join(directory, `${i}-alone`));
-    const kills: Kill[] = [];
-    while (kills.length < KILLS) {
-      const run = await killOften(path, join(directory, `${i}-killed`), KILLS - kills.length, undisturbed, random.next);
-      // Where the kills fell is in the message of a failure.
-      expect({ kills: run.kills, ...run.outcome }).toEqual({ kills: run.kills, ...undisturbed.outcome });
-      kills.push(...run.kills);
-    }
-    survived.push(...kills);
-    say(`${name}: ${tell(kills)}`);
-  }, 3_600_000);
-});
+    test.each(scenarios(model, directory).map(({ name, config }, i) => [name, config, i] as const))(
+      "%s",
+      async (name, config, i) => {
+        const path = writeConfig(directory, config, `${i}.yaml`);
+        const undisturbed = await leaveAlone(path, join(directory, `${i}-alone`));
+        const kills: Kill[] = [];
+        while (kills.length < KILLS) {
+          const run = await killOften(
+            path,
+            join(directory, `${i}-killed`),
+            KILLS - kills.length,
+            undisturbed,
+            random.next,
+          );
+          // Where the kills fell is in the message of a failure.
+          expect({ kills: run.kills, ...run.outcome }).toEqual({ kills: run.kills, ...undisturbed.outcome });
+          kills.push(...run.kills);
+        }
+        survived.push(...kills);
+        say(`${name}: ${tell(kills)}`);
+      },
+      3_600_000,
+    );
+  },
+);

@@ -13,9 +13,18 @@ import { temporaryDirectory, TINY, writeConfig } from "../e2e/support/tiny-run.t
 import { leaveAlone } from "./support/kill-often.ts";
 
 const directory = temporaryDirectory();
-const stages = [{ algorithm: "sft@1", batch_size: 8, learning_rate: 1e-2, steps: 8 }, { algorithm: "grpo@1", prompts_per_step: 4, group_size: 4, learning_rate: 1e-3, steps: 6 }];
+const stages = [
+  { algorithm: "sft@1", batch_size: 8, learning_rate: 1e-2, steps: 8 },
+  { algorithm: "grpo@1", prompts_per_step: 4, group_size: 4, learning_rate: 1e-3, steps: 6 },
+];
 const base = { ...TINY, server: {}, stages, eval: { tasks: 4 }, checkpoint: { every: 1 } };
-const machines = async () => ({ strategy: "ddp", nproc_per_node: 1, nnodes: 2, master_addr: "127.0.0.1", master_port: await freePort() });
+const machines = async () => ({
+  strategy: "ddp",
+  nproc_per_node: 1,
+  nnodes: 2,
+  master_addr: "127.0.0.1",
+  master_port: await freePort(),
+});
 
 /** A run of two machines. */
 interface Pair {
@@ -27,7 +36,8 @@ interface Pair {
 
 const treeOf = ({ child }: Mrlm): ProcessId[] => processTree(child.pid as number);
 const errorOf = ({ events }: Finished) => events.find(({ event }) => event === "error");
-const afterStep = ({ host }: Pair, step: number) => host.event(({ event, step: done }) => event === "iteration" && (done as number) >= step);
+const afterStep = ({ host }: Pair, step: number) =>
+  host.event(({ event, step: done }) => event === "iteration" && (done as number) >= step);
 
 /** Waits for both ends and for what they had started. */
 async function ends({ host, guest }: Pair, trees: readonly ProcessId[]): Promise<readonly [Finished, Finished]> {
@@ -39,7 +49,11 @@ async function ends({ host, guest }: Pair, trees: readonly ProcessId[]): Promise
 describeWithEngine("a run over two machines (skipped where `npm run setup` has not run)", () => {
   let undisturbed: Outcome;
   beforeAll(async () => {
-    const config = writeConfig(directory, { ...base, distributed: { strategy: "ddp", nproc_per_node: 2 } }, "alone.yaml");
+    const config = writeConfig(
+      directory,
+      { ...base, distributed: { strategy: "ddp", nproc_per_node: 2 } },
+      "alone.yaml",
+    );
     undisturbed = (await leaveAlone(config, join(directory, "alone"))).outcome;
   }, 600_000);
 
@@ -48,16 +62,46 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
     let path: string | undefined;
     const begin = (): Pair => ({
       guest: new Mrlm(["join", "--json", "--config", config, "--node-rank", "1"]),
-      host: new Mrlm(path === undefined ? ["train", "--json", "--config", config, "--output", join(directory, "killed")] : ["train", "--json", "--resume", path]),
+      host: new Mrlm(
+        path === undefined
+          ? ["train", "--json", "--config", config, "--output", join(directory, "killed")]
+          : ["train", "--json", "--resume", path],
+      ),
     });
     const rankOf = (mrlm: Mrlm): number => ranksIn(treeOf(mrlm))[0] as number;
-    const kills: readonly { readonly what: string; readonly kill: (pair: Pair) => RegExp; readonly told: readonly ("host" | "guest")[] }[] = [
-      { what: "all of machine 1", kill: ({ guest }) => (killAll(treeOf(guest)), /machine 1 \(127\.0\.0\.1, rank 1\) was lost: its connection broke/), told: ["host"] },
-      { what: "all of machine 0", kill: ({ host }) => (killAll(treeOf(host)), /machine 0 \(127\.0\.0\.1, rank 0\) was lost: its connection broke/), told: ["guest"] },
+    const kills: readonly {
+      readonly what: string;
+      readonly kill: (pair: Pair) => RegExp;
+      readonly told: readonly ("host" | "guest")[];
+    }[] = [
+      {
+        what: "all of machine 1",
+        kill: ({ guest }) => (
+          killAll(treeOf(guest)),
+          /machine 1 \(127\.0\.0\.1, rank 1\) was lost: its connection broke/
+        ),
+        told: ["host"],
+      },
+      {
+        what: "all of machine 0",
+        kill: ({ host }) => (
+          killAll(treeOf(host)),
+          /machine 0 \(127\.0\.0\.1, rank 0\) was lost: its connection broke/
+        ),
+        told: ["guest"],
+      },
       { what: "a rank of machine 1", kill: ({ guest }) => killRank(rankOf(guest), 1), told: ["host", "guest"] },
       { what: "a rank of machine 0", kill: ({ host }) => killRank(rankOf(host), 0), told: ["host", "guest"] },
-      { what: "mrlm join alone", kill: ({ guest }) => (guest.child.kill("SIGKILL"), /machine 1 \(127\.0\.0\.1, rank 1\) left the run/), told: ["host"] },
-      { what: "mrlm train alone", kill: ({ host }) => (host.child.kill("SIGKILL"), /the command that started the run on machine 0 is gone/), told: ["guest"] },
+      {
+        what: "mrlm join alone",
+        kill: ({ guest }) => (guest.child.kill("SIGKILL"), /machine 1 \(127\.0\.0\.1, rank 1\) left the run/),
+        told: ["host"],
+      },
+      {
+        what: "mrlm train alone",
+        kill: ({ host }) => (host.child.kill("SIGKILL"), /the command that started the run on machine 0 is gone/),
+        told: ["guest"],
+      },
     ];
     for (const [i, { what, kill, told }] of kills.entries()) {
       const pair = begin();
@@ -69,7 +113,12 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
       for (const side of told) {
         const ended = side === "host" ? host : guest;
         const hint = expect.stringContaining(side === "host" ? `--resume ${path}` : "mrlm train --resume RUN");
-        expect([what, side, ended.code, errorOf(ended)]).toEqual([what, side, 1, expect.objectContaining({ code: "ENGINE_EXITED", message: expect.stringMatching(words), hint })]);
+        expect([what, side, ended.code, errorOf(ended)]).toEqual([
+          what,
+          side,
+          1,
+          expect.objectContaining({ code: "ENGINE_EXITED", message: expect.stringMatching(words), hint }),
+        ]);
       }
     }
     const [host, guest] = await ends(begin(), []);
@@ -81,12 +130,19 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
   test("SIGTERM to both at once: machine 0 finishes its iteration, for which machine 1 stays, and both end with 130; a second one to machine 1 leaves", async () => {
     const config = writeConfig(directory, { ...base, distributed: await machines() }, "stopped.yaml");
     const guestOf = (): Mrlm => new Mrlm(["join", "--config", config, "--node-rank", "1"]);
-    const pair = { guest: guestOf(), host: new Mrlm(["train", "--json", "--config", config, "--output", join(directory, "stopped")]) };
+    const pair = {
+      guest: guestOf(),
+      host: new Mrlm(["train", "--json", "--config", config, "--output", join(directory, "stopped")]),
+    };
     await afterStep(pair, 2);
     pair.guest.child.kill("SIGTERM");
     pair.host.child.kill("SIGTERM");
     const [host, guest] = await ends(pair, [...treeOf(pair.host), ...treeOf(pair.guest)]);
-    expect([host.code, guest.code, guest.stderr]).toEqual([130, 130, expect.stringContaining("waiting for machine 0 to end the run")]);
+    expect([host.code, guest.code, guest.stderr]).toEqual([
+      130,
+      130,
+      expect.stringContaining("waiting for machine 0 to end the run"),
+    ]);
     const path = host.events.find(({ event }) => event === "summary")?.["directory"] as string;
 
     const again = { guest: guestOf(), host: new Mrlm(["train", "--json", "--resume", path]) };
@@ -96,31 +152,76 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
     await again.guest.said("waiting for machine 0 to end the run");
     again.guest.child.kill("SIGINT");
     const [left, leaver] = await ends(again, trees);
-    expect([left.code, leaver.code, errorOf(left)]).toEqual([1, 130, expect.objectContaining({ message: expect.stringContaining("machine 1 (127.0.0.1, rank 1) left the run") })]);
+    expect([left.code, leaver.code, errorOf(left)]).toEqual([
+      1,
+      130,
+      expect.objectContaining({ message: expect.stringContaining("machine 1 (127.0.0.1, rank 1) left the run") }),
+    ]);
   }, 600_000);
 
   test("a machine that never comes, an address that leads nowhere, a port that is taken, a wait that is interrupted", async () => {
     const distributed = { ...(await machines()), join_seconds: 2 };
     const config = writeConfig(directory, { ...base, distributed }, "alone-at-last.yaml");
-    const train = (path: string): Mrlm => new Mrlm(["train", "--json", "--config", path, "--output", join(directory, "never")]);
+    const train = (path: string): Mrlm =>
+      new Mrlm(["train", "--json", "--config", path, "--output", join(directory, "never")]);
     const joins = (path: string): Mrlm => new Mrlm(["join", "--json", "--config", path, "--node-rank", "1"]);
 
     const waited = await train(config).finished;
-    expect([waited.code, errorOf(waited)]).toEqual([3, expect.objectContaining({ code: "JOIN_TIMEOUT", message: expect.stringMatching(/^Machine 1 did not join .* at 127\.0\.0\.1:\d+ within 2 s\.$/) })]);
+    expect([waited.code, errorOf(waited)]).toEqual([
+      3,
+      expect.objectContaining({
+        code: "JOIN_TIMEOUT",
+        message: expect.stringMatching(/^Machine 1 did not join .* at 127\.0\.0\.1:\d+ within 2 s\.$/),
+      }),
+    ]);
     const unreachable = await joins(config).finished;
-    expect([unreachable.code, errorOf(unreachable)]).toEqual([3, expect.objectContaining({ code: "JOIN_TIMEOUT", message: expect.stringMatching(/could not be reached at 127\.0\.0\.1:\d+ within 2 s: Connection refused/) })]);
-    const unknown = await train(writeConfig(directory, { ...base, distributed: { ...distributed, master_addr: "no-such-machine.invalid" } }, "unknown.yaml")).finished;
-    expect([unknown.code, errorOf(unknown)]).toEqual([2, expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining("no address is known for no-such-machine.invalid") })]);
+    expect([unreachable.code, errorOf(unreachable)]).toEqual([
+      3,
+      expect.objectContaining({
+        code: "JOIN_TIMEOUT",
+        message: expect.stringMatching(/could not be reached at 127\.0\.0\.1:\d+ within 2 s: Connection refused/),
+      }),
+    ]);
+    const unknown = await train(
+      writeConfig(
+        directory,
+        { ...base, distributed: { ...distributed, master_addr: "no-such-machine.invalid" } },
+        "unknown.yaml",
+      ),
+    ).finished;
+    expect([unknown.code, errorOf(unknown)]).toEqual([
+      2,
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("no address is known for no-such-machine.invalid"),
+      }),
+    ]);
 
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
-    const busy = await train(writeConfig(directory, { ...base, distributed: { ...distributed, master_port: port } }, "busy.yaml")).finished;
-    expect([busy.code, errorOf(busy)]).toEqual([2, expect.objectContaining({ code: "PORT_IN_USE", message: expect.stringContaining(String(port)), hint: expect.stringContaining("distributed.master_port") })]);
+    const busy = await train(
+      writeConfig(directory, { ...base, distributed: { ...distributed, master_port: port } }, "busy.yaml"),
+    ).finished;
+    expect([busy.code, errorOf(busy)]).toEqual([
+      2,
+      expect.objectContaining({
+        code: "PORT_IN_USE",
+        message: expect.stringContaining(String(port)),
+        hint: expect.stringContaining("distributed.master_port"),
+      }),
+    ]);
     taken.close();
 
-    const patient = writeConfig(directory, { ...base, distributed: { ...distributed, join_seconds: 600 } }, "patient.yaml");
-    for (const [mrlm, words] of [[train(patient), "waiting up to 600 s for machine 1"], [joins(patient), "waiting up to 600 s for machine 0"]] as const) {
+    const patient = writeConfig(
+      directory,
+      { ...base, distributed: { ...distributed, join_seconds: 600 } },
+      "patient.yaml",
+    );
+    for (const [mrlm, words] of [
+      [train(patient), "waiting up to 600 s for machine 1"],
+      [joins(patient), "waiting up to 600 s for machine 0"],
+    ] as const) {
       await mrlm.said(words);
       await sleep(100);
       const tree = treeOf(mrlm);

@@ -28,7 +28,10 @@ export class BaseTree {
     this.#root = root;
     this.commit = commitOf(root, revision);
     // Every worktree of a repository shares its clone.
-    const repository = createHash("sha256").update(resolve(root, git(root, "rev-parse", "--git-common-dir"))).digest("hex").slice(0, 12);
+    const repository = createHash("sha256")
+      .update(resolve(root, git(root, "rev-parse", "--git-common-dir")))
+      .digest("hex")
+      .slice(0, 12);
     const cache = join(cacheDirectory(), "same-bits", repository);
     this.directory = join(cache, "tree");
     this.#runs = join(cache, "runs");
@@ -47,13 +50,21 @@ export class BaseTree {
 
   /** Installs packages by npm ci, bundles, and makes the engine's environment, each only where something has changed. */
   setUp(): void {
-    execFileSync(process.execPath, ["scripts/setup.mjs"], { cwd: this.directory, stdio: ["ignore", 2, 2], env: { ...process.env, NODE_OPTIONS: "" } });
+    execFileSync(process.execPath, ["scripts/setup.mjs"], {
+      cwd: this.directory,
+      stdio: ["ignore", 2, 2],
+      env: { ...process.env, NODE_OPTIONS: "" },
+    });
   }
 
   /** Folder for the run of a case, the same for the same commit, configuration and processor. */
   folderOf(name: string, { config }: CaseConfig): string {
     const key = JSON.stringify([config, cpus()[0]?.model, KERNELS.map((variable) => process.env[variable])]);
-    return join(this.#runs, this.commit, `${name.replaceAll("/", "-")}-${createHash("sha256").update(key).digest("hex").slice(0, 12)}`);
+    return join(
+      this.#runs,
+      this.commit,
+      `${name.replaceAll("/", "-")}-${createHash("sha256").update(key).digest("hex").slice(0, 12)}`,
+    );
   }
 
   /** Removes the runs of all but the commits compared with last, and the lock. */
@@ -68,7 +79,9 @@ export class BaseTree {
 
   #isWorktree(): boolean {
     try {
-      return existsSync(join(this.directory, ".git")) && git(this.directory, "rev-parse", "--is-inside-work-tree") === "true";
+      return (
+        existsSync(join(this.directory, ".git")) && git(this.directory, "rev-parse", "--is-inside-work-tree") === "true"
+      );
     } catch {
       return false;
     }
@@ -79,7 +92,8 @@ export class BaseTree {
       writeFileSync(this.#lock, String(process.pid), { flag: "wx" });
     } catch (cause) {
       const owner = Number(readFileSync(this.#lock, "utf8"));
-      if (isAlive(owner)) throw new Error(`Process ${owner} is running a comparison in this repository. Wait for its end.`, { cause });
+      if (isAlive(owner))
+        throw new Error(`Process ${owner} is running a comparison in this repository. Wait for its end.`, { cause });
       writeFileSync(this.#lock, String(process.pid));
     }
   }

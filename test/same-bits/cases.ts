@@ -68,29 +68,66 @@ export function configOf({ path }: Case, tree: string, newer: string): CaseConfi
   const file = join(isOwn ? tree : newer, path);
   const text = readFileSync(file, "utf8");
   const config = path.endsWith(".ts") ? { source: text, short: SHORT } : (parse(text) as Config);
-  return { directory: dirname(file), config: path.startsWith("examples/") && path.endsWith(".yaml") ? shortened(config) : config, isOwn };
+  return {
+    directory: dirname(file),
+    config: path.startsWith("examples/") && path.endsWith(".yaml") ? shortened(config) : config,
+    isOwn,
+  };
 }
 
 /** Returns a configuration that trains the same way in a few small steps. */
 export function shortened(config: Config): Config {
-  const { model, environments, stages, training, grpo } = config as { model: Config; environments?: Config[]; stages?: Config[]; training?: Config; grpo?: Config };
+  const { model, environments, stages, training, grpo } = config as {
+    model: Config;
+    environments?: Config[];
+    stages?: Config[];
+    training?: Config;
+    grpo?: Config;
+  };
   const common = { ...config, model: smallModel(model), eval: { tasks: 4 }, checkpoint: CHECKPOINTS };
   // The form of the seed system has one stage, with other names of the sizes.
-  if (training !== undefined) return { ...common, training: { ...training, num_epochs: 3, batch_size: 6, save_total_limit: 100 }, grpo, sampling: { max_tokens: 8 } };
-  return { ...common, ...(environments && { environments: environments.map(easier) }), ...(stages && { stages: stages.map(short) }) };
+  if (training !== undefined)
+    return {
+      ...common,
+      training: { ...training, num_epochs: 3, batch_size: 6, save_total_limit: 100 },
+      grpo,
+      sampling: { max_tokens: 8 },
+    };
+  return {
+    ...common,
+    ...(environments && { environments: environments.map(easier) }),
+    ...(stages && { stages: stages.map(short) }),
+  };
 }
 
 function smallModel({ random }: Config): Config {
   const { config = {}, ...rest } = (random ?? { tokenizer: "characters" }) as Config;
-  const from = random === undefined ? { model_type: "qwen2", num_attention_heads: 4, num_key_value_heads: 2, max_position_embeddings: 512, tie_word_embeddings: true } : (config as Config);
+  const from =
+    random === undefined
+      ? {
+          model_type: "qwen2",
+          num_attention_heads: 4,
+          num_key_value_heads: 2,
+          max_position_embeddings: 512,
+          tie_word_embeddings: true,
+        }
+      : (config as Config);
   const sizes = Object.entries(SMALL_MODEL).map(([key, size]) => [key, Math.min(size, Number(from[key] ?? size))]);
-  return { random: { ...rest, config: { ...from, ...Object.fromEntries(sizes) } }, micro_batch_tokens: MICRO_BATCH_TOKENS };
+  return {
+    random: { ...rest, config: { ...from, ...Object.fromEntries(sizes) } },
+    micro_batch_tokens: MICRO_BATCH_TOKENS,
+  };
 }
 
 /** Adds a reward for the form of an answer: after these steps a policy solves no task, and groups with equal rewards have no gradient. */
 function easier({ options, ...rest }: Config): Config {
   const isMath = /^math(@|$)/.test(String(rest["id"]));
-  return { ...rest, ...(options === undefined ? {} : { options: isMath ? { ...(options as Config), rewards: { format: 0.5 } } : options }) };
+  return {
+    ...rest,
+    ...(options === undefined
+      ? {}
+      : { options: isMath ? { ...(options as Config), rewards: { format: 0.5 } } : options }),
+  };
 }
 
 function short({ until, ...stage }: Config): Config {

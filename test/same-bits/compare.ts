@@ -6,8 +6,19 @@ export type Renames = Readonly<Record<string, string | null>>;
 /** One difference between two runs; `base` and `head` are `undefined` where a side lacks the value. */
 export type Difference =
   | { readonly about: "rows"; readonly base: string | undefined; readonly head: string | undefined }
-  | { readonly about: "metric"; readonly name: string; readonly row: string; readonly base: Value | undefined; readonly head: Value | undefined }
-  | { readonly about: "tensor"; readonly key: string; readonly baseKey: string; readonly how: "values" | "type or shape" | "missing" | "added" };
+  | {
+      readonly about: "metric";
+      readonly name: string;
+      readonly row: string;
+      readonly base: Value | undefined;
+      readonly head: Value | undefined;
+    }
+  | {
+      readonly about: "tensor";
+      readonly key: string;
+      readonly baseKey: string;
+      readonly how: "values" | "type or shape" | "missing" | "added";
+    };
 
 export interface CompareOptions {
   readonly renames?: Renames;
@@ -16,7 +27,11 @@ export interface CompareOptions {
 }
 
 /** Returns all differences: those of metrics in the order of the rows, then those of tensors in the order of the checkpoints. */
-export function compareFingerprints(base: Fingerprint, head: Fingerprint, { renames = {}, tolerance }: CompareOptions = {}): Difference[] {
+export function compareFingerprints(
+  base: Fingerprint,
+  head: Fingerprint,
+  { renames = {}, tolerance }: CompareOptions = {},
+): Difference[] {
   const metrics = compareRows(renamedRows(base, renames), renamedRows(head, renames), tolerance);
   return tolerance === undefined ? [...metrics, ...compareTensors(base, head, renames)] : metrics;
 }
@@ -27,25 +42,43 @@ function compareRows(base: readonly Row[], head: readonly Row[], tolerance: numb
     const [one, other] = [base[i], head[i]];
     const [baseName, headName] = [one && rowName(one), other && rowName(other)];
     // The rows after a missing one would all be compared with their neighbours.
-    if (one === undefined || other === undefined || baseName !== headName) return [...differences, { about: "rows", base: baseName, head: headName }];
-    const names = Object.keys({ ...one.values, ...other.values }).filter((name) => tolerance === undefined || isLoss(name) || isGradientNorm(name));
+    if (one === undefined || other === undefined || baseName !== headName)
+      return [...differences, { about: "rows", base: baseName, head: headName }];
+    const names = Object.keys({ ...one.values, ...other.values }).filter(
+      (name) => tolerance === undefined || isLoss(name) || isGradientNorm(name),
+    );
     for (const name of names) {
       const [a, b] = [one.values[name], other.values[name]];
-      if (!isSame(name, a, b, tolerance)) differences.push({ about: "metric", name, row: baseName as string, base: a, head: b });
+      if (!isSame(name, a, b, tolerance))
+        differences.push({ about: "metric", name, row: baseName as string, base: a, head: b });
     }
   }
   return differences;
 }
 
 function compareTensors(base: Fingerprint, head: Fingerprint, renames: Renames): Difference[] {
-  const [theirs, ours] = [base, head].map(({ tensors }) => new Map(Object.keys(tensors).flatMap((key) => {
-    const renamed = renamedTensor(key, renames);
-    return renamed === undefined ? [] : [[renamed, key] as const];
-  }))) as [Map<string, string>, Map<string, string>];
+  const [theirs, ours] = [base, head].map(
+    ({ tensors }) =>
+      new Map(
+        Object.keys(tensors).flatMap((key) => {
+          const renamed = renamedTensor(key, renames);
+          return renamed === undefined ? [] : [[renamed, key] as const];
+        }),
+      ),
+  ) as [Map<string, string>, Map<string, string>];
   return [...new Set([...theirs.keys(), ...ours.keys()])].sort().flatMap((key): Difference[] => {
     const [baseKey, headKey] = [theirs.get(key), ours.get(key)];
     const [one, other] = [base.tensors[baseKey ?? ""], head.tensors[headKey ?? ""]];
-    const how = one === undefined ? "added" : other === undefined ? "missing" : one.dtype !== other.dtype || String(one.shape) !== String(other.shape) ? "type or shape" : one.sha256 !== other.sha256 ? "values" : undefined;
+    const how =
+      one === undefined
+        ? "added"
+        : other === undefined
+          ? "missing"
+          : one.dtype !== other.dtype || String(one.shape) !== String(other.shape)
+            ? "type or shape"
+            : one.sha256 !== other.sha256
+              ? "values"
+              : undefined;
     return how === undefined ? [] : [{ about: "tensor", key: headKey ?? key, baseKey: baseKey ?? key, how }];
   });
 }
@@ -53,7 +86,9 @@ function compareTensors(base: Fingerprint, head: Fingerprint, renames: Renames):
 function isSame(name: string, a: Value | undefined, b: Value | undefined, tolerance: number | undefined): boolean {
   if (tolerance === undefined || typeof a !== "number" || typeof b !== "number") return a === b;
   // A loss is a sum of terms of about 1 that may cancel: near zero only its absolute error means something.
-  const scale = isLoss(name) ? Math.max(Math.abs(a), Math.abs(b), 1) : GRADIENT_NORM_FACTOR * Math.max(Math.abs(a), Math.abs(b));
+  const scale = isLoss(name)
+    ? Math.max(Math.abs(a), Math.abs(b), 1)
+    : GRADIENT_NORM_FACTOR * Math.max(Math.abs(a), Math.abs(b));
   return Math.abs(a - b) <= tolerance * scale;
 }
 
@@ -69,12 +104,14 @@ function rowName({ kind, step, stage }: Row): string {
 function renamedRows({ rows }: Fingerprint, renames: Renames): Row[] {
   return rows.map((row) => ({
     ...row,
-    values: Object.fromEntries(Object.entries(row.values).flatMap(([name, value]) => {
-      // The first part is the field of the row, the rest is the name of the metric.
-      const [field = "", ...rest] = name.split("/");
-      const parts = [renamed(field, renames), rest.length === 0 ? "" : renamed(rest.join("/"), renames)];
-      return parts.includes(undefined) ? [] : [[parts.filter((part) => part !== "").join("/"), value] as const];
-    })),
+    values: Object.fromEntries(
+      Object.entries(row.values).flatMap(([name, value]) => {
+        // The first part is the field of the row, the rest is the name of the metric.
+        const [field = "", ...rest] = name.split("/");
+        const parts = [renamed(field, renames), rest.length === 0 ? "" : renamed(rest.join("/"), renames)];
+        return parts.includes(undefined) ? [] : [[parts.filter((part) => part !== "").join("/"), value] as const];
+      }),
+    ),
   }));
 }
 

@@ -28,9 +28,20 @@ const STATE_FILES = /random\.safetensors$/;
 export function fingerprintOf(runDirectory: string): Fingerprint {
   const lines = readFileSync(join(runDirectory, "metrics.jsonl"), "utf8").trim().split("\n");
   const checkpoints = join(runDirectory, "checkpoints");
-  const files = readdirSync(checkpoints, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".safetensors") && !STATE_FILES.test(file));
-  const tensors = files.sort().flatMap((file) => Object.entries(tensorPrints(join(checkpoints, file))).map(([name, print]) => [`${file.split(sep).join("/")} ${name}`, print] as const));
-  return { rows: lines.map((line) => row(JSON.parse(line) as Record<string, unknown>)), tensors: Object.fromEntries(tensors) };
+  const files = readdirSync(checkpoints, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".safetensors") && !STATE_FILES.test(file),
+  );
+  const tensors = files
+    .sort()
+    .flatMap((file) =>
+      Object.entries(tensorPrints(join(checkpoints, file))).map(
+        ([name, print]) => [`${file.split(sep).join("/")} ${name}`, print] as const,
+      ),
+    );
+  return {
+    rows: lines.map((line) => row(JSON.parse(line) as Record<string, unknown>)),
+    tensors: Object.fromEntries(tensors),
+  };
 }
 
 /** Returns the file and the name in it that a key of `Fingerprint.tensors` consists of. */

@@ -17,13 +17,22 @@ import { NotThere, type Outcome, runCase } from "./run-case.ts";
 /** Cases that run side by side: most of the time of each is the start of torch, on one processor. */
 const AT_ONCE = 2;
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: "string", default: "" }, tolerance: { type: "string" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: "string", default: "" }, tolerance: { type: "string" } },
+});
 const [revision, ...others] = positionals;
 const tolerance = values.tolerance === undefined ? undefined : Number(values.tolerance);
-if (revision === undefined || others.length > 0) fail("Name the commit to compare with: npm run test:same-bits -- BASE [--only NAME] [--tolerance 1e-5]");
+if (revision === undefined || others.length > 0)
+  fail("Name the commit to compare with: npm run test:same-bits -- BASE [--only NAME] [--tolerance 1e-5]");
 if (tolerance !== undefined && !(tolerance > 0)) fail(`--tolerance ${values.tolerance} is not a number above 0.`);
 const cases = casesOf(ROOT).filter(({ name }) => name.includes(values.only));
-if (cases.length === 0) fail(`No case has "${values.only}" in its name. There are: ${casesOf(ROOT).map(({ name }) => name).join(", ")}`);
+if (cases.length === 0)
+  fail(
+    `No case has "${values.only}" in its name. There are: ${casesOf(ROOT)
+      .map(({ name }) => name)
+      .join(", ")}`,
+  );
 
 const renames = JSON.parse(readFileSync(new URL("renames.json", import.meta.url), "utf8")) as Renames;
 const began = performance.now();
@@ -47,13 +56,15 @@ if (cached.length < cases.length) base.setUp();
 const width = Math.max(...cases.map(({ name }) => name.length));
 let differing = 0;
 const queue = [...cases];
-await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    const { verdict, differs } = await compareCase(next);
-    if (differs) differing += 1;
-    console.log(`${next.name.padEnd(width)}  ${verdict}`);
-  }
-}));
+await Promise.all(
+  Array.from({ length: AT_ONCE }, async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { verdict, differs } = await compareCase(next);
+      if (differs) differing += 1;
+      console.log(`${next.name.padEnd(width)}  ${verdict}`);
+    }
+  }),
+);
 console.error(`${((performance.now() - began) / 1000).toFixed(0)} s`);
 console.log(`same-bits: ${cases.length} cases, ${differing} differ`);
 process.exitCode = differing > 0 ? 1 : 0;
@@ -65,20 +76,29 @@ async function compareCase(testCase: Case): Promise<{ readonly verdict: string; 
     there = await baseOutcome(testCase);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof NotThere) return { verdict: `new: the base lacks it and refuses its configuration: ${reason}`, differs: false };
+    if (error instanceof NotThere)
+      return { verdict: `new: the base lacks it and refuses its configuration: ${reason}`, differs: false };
     return { verdict: `differs: the base fails: ${reason}`, differs: true };
   }
   try {
     here = await runCase(testCase, configOf(testCase, ROOT, ROOT), ROOT, join(output, testCase.name));
   } catch (error) {
-    return { verdict: `differs: this commit fails: ${error instanceof Error ? error.message : String(error)}`, differs: true };
+    return {
+      verdict: `differs: this commit fails: ${error instanceof Error ? error.message : String(error)}`,
+      differs: true,
+    };
   }
   const differences = compareFingerprints(there.fingerprint, here.fingerprint, { renames, tolerance });
-  if (differences.length > 0) return { verdict: `differs: ${describeDifferences(differences, there.run, here.run)}`, differs: true };
+  if (differences.length > 0)
+    return { verdict: `differs: ${describeDifferences(differences, there.run, here.run)}`, differs: true };
   const { rows, tensors } = here.fingerprint;
-  if (tolerance === undefined) return { verdict: `same: ${rows.length} rows of metrics, ${Object.keys(tensors).length} tensors`, differs: false };
+  if (tolerance === undefined)
+    return { verdict: `same: ${rows.length} rows of metrics, ${Object.keys(tensors).length} tensors`, differs: false };
   const norm = largestNorm(compareFingerprints(there.fingerprint, here.fingerprint, { renames }), there.run, here.run);
-  return { verdict: `same within ${tolerance}: ${rows.length} rows of metrics; largest relative norm of a tensor's difference ${norm?.toExponential(2) ?? 0}`, differs: false };
+  return {
+    verdict: `same within ${tolerance}: ${rows.length} rows of metrics; largest relative norm of a tensor's difference ${norm?.toExponential(2) ?? 0}`,
+    differs: false,
+  };
 }
 
 /** Result of the base, from the cache where it has run there before. */

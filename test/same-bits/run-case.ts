@@ -30,10 +30,16 @@ const CASES = new URL("cases.ts", import.meta.url).href;
  * @param output folder for the configuration and the run; emptied first
  * @throws NotThere where the tree refuses a configuration that is not its own
  */
-export async function runCase(testCase: Case, { config, directory, isOwn }: CaseConfig, tree: string, output: string): Promise<Outcome> {
+export async function runCase(
+  testCase: Case,
+  { config, directory, isOwn }: CaseConfig,
+  tree: string,
+  output: string,
+): Promise<Outcome> {
   rmSync(output, { recursive: true, force: true });
   mkdirSync(output, { recursive: true });
-  if (testCase.path.endsWith(".ts")) return read(await runTypeScript(join(directory, "train.ts"), tree, join(output, "runs")));
+  if (testCase.path.endsWith(".ts"))
+    return read(await runTypeScript(join(directory, "train.ts"), tree, join(output, "runs")));
   const file = join(output, "config.yaml");
   writeFileSync(file, JSON.stringify({ ...config, base_directory: directory }, undefined, 2)); // JSON is YAML
   const undisturbed = await finish(train(tree, ["--config", file, "--output", join(output, "runs")]), isOwn);
@@ -42,7 +48,13 @@ export async function runCase(testCase: Case, { config, directory, isOwn }: Case
 }
 
 /** Kills a second run at the end of a step, resumes it and returns its outcome. @throws where it differs from the undisturbed one */
-async function killAndResume(step: number, undisturbed: Outcome, tree: string, config: string, output: string): Promise<Outcome> {
+async function killAndResume(
+  step: number,
+  undisturbed: Outcome,
+  tree: string,
+  config: string,
+  output: string,
+): Promise<Outcome> {
   const mrlm = train(tree, ["--config", config, "--output", output]);
   await mrlm.event((event) => event.event === "iteration" && event["step"] === step);
   const processes = processTree(mrlm.child.pid as number);
@@ -52,7 +64,10 @@ async function killAndResume(step: number, undisturbed: Outcome, tree: string, c
   const [name] = readdirSync(output) as [string];
   const resumed = read(await finish(train(tree, ["--resume", join(output, name)])));
   const differences = compareFingerprints(undisturbed.fingerprint, resumed.fingerprint);
-  if (differences.length > 0) throw new Error(`the resumed run differs from the undisturbed one ("base"): ${describeDifferences(differences, undisturbed.run, resumed.run)}`);
+  if (differences.length > 0)
+    throw new Error(
+      `the resumed run differs from the undisturbed one ("base"): ${describeDifferences(differences, undisturbed.run, resumed.run)}`,
+    );
   return resumed;
 }
 
@@ -78,7 +93,12 @@ async function runTypeScript(path: string, tree: string, output: string): Promis
     const [{ job, train }, { shortened }] = [await import(${JSON.stringify(path)}), await import(${JSON.stringify(CASES)})];
     const { directory } = await train({ ...shortened(job), output: ${JSON.stringify(output)} });
     console.log(JSON.stringify({ directory }));`;
-  const child = spawn(nodeIn(tree), ["--input-type=module", "--eval", script], { cwd: tree, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "" }, timeout: LIMIT_MS });
+  const child = spawn(nodeIn(tree), ["--input-type=module", "--eval", script], {
+    cwd: tree,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NODE_OPTIONS: "" },
+    timeout: LIMIT_MS,
+  });
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));

@@ -22,13 +22,24 @@ interface Tensor {
 
 /** Returns the fingerprint of each tensor of a safetensors file, by its name. */
 export function tensorPrints(file: string): Record<string, TensorPrint> {
-  return Object.fromEntries(Array.from(readTensors(file), ([name, { dtype, shape, bytes }]) => [name, { dtype, shape, sha256: createHash("sha256").update(bytes).digest("hex") }]));
+  return Object.fromEntries(
+    Array.from(readTensors(file), ([name, { dtype, shape, bytes }]) => [
+      name,
+      { dtype, shape, sha256: createHash("sha256").update(bytes).digest("hex") },
+    ]),
+  );
 }
 
 /** Returns ||there - here|| / ||there|| of two tensors; `undefined` where their types or shapes differ, or the type is none of F64, F32 and BF16. */
 export function relativeNorm(there: TensorPlace, here: TensorPlace): number | undefined {
   const [one, other] = [there, here].map(({ file, name }) => readTensors(file).get(name));
-  if (one === undefined || other === undefined || one.dtype !== other.dtype || String(one.shape) !== String(other.shape)) return undefined;
+  if (
+    one === undefined ||
+    other === undefined ||
+    one.dtype !== other.dtype ||
+    String(one.shape) !== String(other.shape)
+  )
+    return undefined;
   const [a, b] = [numbers(one), numbers(other)];
   if (a === undefined || b === undefined) return undefined;
   let [distance, norm] = [0, 0];
@@ -43,9 +54,17 @@ export function relativeNorm(there: TensorPlace, here: TensorPlace): number | un
 function readTensors(file: string): Map<string, Tensor> {
   const content = readFileSync(file);
   const length = Number(content.readBigUInt64LE(0));
-  const { __metadata__: _, ...header } = JSON.parse(content.toString("utf8", 8, 8 + length)) as Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
+  const { __metadata__: _, ...header } = JSON.parse(content.toString("utf8", 8, 8 + length)) as Record<
+    string,
+    { dtype: string; shape: number[]; data_offsets: [number, number] }
+  >;
   const data = content.subarray(8 + length);
-  return new Map(Object.entries(header).map(([name, { dtype, shape, data_offsets }]) => [name, { dtype, shape, bytes: data.subarray(...data_offsets) }]));
+  return new Map(
+    Object.entries(header).map(([name, { dtype, shape, data_offsets }]) => [
+      name,
+      { dtype, shape, bytes: data.subarray(...data_offsets) },
+    ]),
+  );
 }
 
 function numbers({ dtype, bytes }: Tensor): Float64Array | undefined {

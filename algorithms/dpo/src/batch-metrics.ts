@@ -27,10 +27,16 @@ export function batchMetrics(outcomes: readonly PairOutcome[], beta: number): Me
     "length/rejected": meanOf(outcomes.map(({ rejected }) => rejected.tokens)),
     "length/chosen_cut": meanOf(outcomes.map(({ isCut }) => Number(isCut.chosen))),
     "length/rejected_cut": meanOf(outcomes.map(({ isCut }) => Number(isCut.rejected))),
-    entropy: { sum: outcomes.reduce((sum, { entropy }) => sum + entropy.sum, 0), count: outcomes.reduce((sum, { entropy }) => sum + entropy.count, 0) },
+    entropy: {
+      sum: outcomes.reduce((sum, { entropy }) => sum + entropy.sum, 0),
+      count: outcomes.reduce((sum, { entropy }) => sum + entropy.count, 0),
+    },
   };
 }
 
 function tokenMean(answers: readonly AnswerLogprobs[]): { sum: number; count: number } {
-  return { sum: answers.reduce((sum, { policy }) => sum + policy, 0), count: answers.reduce((sum, { tokens }) => sum + tokens, 0) };
+  return {
+    sum: answers.reduce((sum, { policy }) => sum + policy, 0),
+    count: answers.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
 }

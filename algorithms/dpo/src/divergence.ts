@@ -30,7 +30,8 @@ export async function mismatchedDivergence(context: AlgorithmContext, pairs: rea
     const next = pairs[(i + 1) % pairs.length] as Pair;
     return { chosen: joined(pair.chosen, next.chosen), rejected: joined(pair.rejected, next.rejected) };
   });
-  const under = async (model: ModelId): Promise<number> => (await logprobSums(context, model, shifted)).reduce((sum, { chosen, rejected }) => sum + chosen + rejected, 0);
+  const under = async (model: ModelId): Promise<number> =>
+    (await logprobSums(context, model, shifted)).reduce((sum, { chosen, rejected }) => sum + chosen + rejected, 0);
   const difference = (await under(context.policy)) - (await under(await context.reference()));
   return { value: Math.max(0, difference / (2 * pairs.length)), cut };
 }
@@ -40,5 +41,8 @@ function join([asked]: readonly EngineSequence[], [answered]: readonly EngineSeq
   const prompt = (asked as EngineSequence).tokens.subarray(0, (asked as EngineSequence).mask.indexOf(1));
   const { tokens, mask } = answered as EngineSequence;
   const said = tokens.filter((_, t) => mask[t] === 1);
-  return { tokens: Int32Array.of(...prompt, ...said), mask: Uint8Array.of(...prompt.map(() => 0), ...said.map(() => 1)) };
+  return {
+    tokens: Int32Array.of(...prompt, ...said),
+    mask: Uint8Array.of(...prompt.map(() => 0), ...said.map(() => 1)),
+  };
 }

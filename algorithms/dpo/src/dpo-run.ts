@@ -37,7 +37,9 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
       iteration: step,
       metrics: {
         ...batchMetrics(outcomes, options.beta),
-        ...(divergence === undefined ? {} : { "kto/divergence": divergence.value, "kto/mismatched_cut": divergence.cut }),
+        ...(divergence === undefined
+          ? {}
+          : { "kto/divergence": divergence.value, "kto/mismatched_cut": divergence.cut }),
         ...(collected === undefined ? {} : roundMetrics(collected)),
         ...(applied.applied ? { "optim/grad_norm": applied.gradNorm } : {}),
         "optim/learning_rate": update.learningRate,
@@ -52,8 +54,14 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
       },
       ...(collected === undefined ? {} : { trajectories: collected.groups }),
       notices: [
-        ...(collected?.pairs.length === 0 ? [`Round ${data.round} of episodes made no pair (${NO_PAIR}): the ${data.pairs.length} pairs of round ${data.pairsRound} stay`] : []),
-        ...(applied.applied ? [] : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`]),
+        ...(collected?.pairs.length === 0
+          ? [
+              `Round ${data.round} of episodes made no pair (${NO_PAIR}): the ${data.pairs.length} pairs of round ${data.pairsRound} stay`,
+            ]
+          : []),
+        ...(applied.applied
+          ? []
+          : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`]),
       ],
     };
   }
@@ -69,18 +77,25 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
   function reportWithoutPairs(collected: CollectedPairs, seconds: number): IterationReport {
     step++;
     if (options.collect_every === 0 || step >= options.steps) {
-      throw withoutPairs(`Of the ${collected.groups.length} groups of the last round none had two scored episodes that earned differently: play more tasks, larger groups, or easier tasks.`);
+      throw withoutPairs(
+        `Of the ${collected.groups.length} groups of the last round none had two scored episodes that earned differently: play more tasks, larger groups, or easier tasks.`,
+      );
     }
     return {
       iteration: step,
       metrics: { ...roundMetrics(collected), "data/pairs": 0 },
       seconds: playSeconds(collected.groups, seconds),
       trajectories: collected.groups,
-      notices: [`Round ${data.round} of episodes made no pair (${NO_PAIR}): the weights stay as they are, and step ${step + 1} plays other tasks`],
+      notices: [
+        `Round ${data.round} of episodes made no pair (${NO_PAIR}): the weights stay as they are, and step ${step + 1} plays other tasks`,
+      ],
     };
   }
 
-  async function accumulate(pairs: readonly Pair[], references: readonly PairSums[]): Promise<{ outcomes: PairOutcome[]; divergence: Divergence | undefined; computedTokens: number }> {
+  async function accumulate(
+    pairs: readonly Pair[],
+    references: readonly PairSums[],
+  ): Promise<{ outcomes: PairOutcome[]; divergence: Divergence | undefined; computedTokens: number }> {
     const divergence = options.loss === "kto" ? await mismatchedDivergence(context, pairs) : undefined;
     const outcomes: PairOutcome[] = [];
     const { stopTokenIds } = context.renderer;
@@ -92,12 +107,23 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
       loss(unit, outputs) {
         const pair = pairs[unit] as Pair;
         const [policy, frozen] = [pairSums(pair, outputs), references[unit] as PairSums];
-        const answer = (name: keyof PairSums): AnswerLogprobs => ({ policy: policy[name], reference: frozen[name], tokens: answerTokens(pair[name]) });
+        const answer = (name: keyof PairSums): AnswerLogprobs => ({
+          policy: policy[name],
+          reference: frozen[name],
+          tokens: answerTokens(pair[name]),
+        });
         const [chosen, rejected] = [answer("chosen"), answer("rejected")];
         const { loss, chosenSlope, rejectedSlope } = preferenceLoss(chosen, rejected, options, divergence?.value);
-        const isCut = { chosen: isUnfinished(pair.chosen, stopTokenIds), rejected: isUnfinished(pair.rejected, stopTokenIds) };
+        const isCut = {
+          chosen: isUnfinished(pair.chosen, stopTokenIds),
+          rejected: isUnfinished(pair.rejected, stopTokenIds),
+        };
         outcomes[unit] = { loss, chosen, rejected, entropy: meanOf(outputs.entropy ?? []), isCut };
-        return { logprob: new Float32Array(chosen.tokens + rejected.tokens).fill(chosenSlope, 0, chosen.tokens).fill(rejectedSlope, chosen.tokens) };
+        return {
+          logprob: new Float32Array(chosen.tokens + rejected.tokens)
+            .fill(chosenSlope, 0, chosen.tokens)
+            .fill(rejectedSlope, chosen.tokens),
+        };
       },
       signal: context.signal,
     });

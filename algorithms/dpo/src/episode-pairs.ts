@@ -17,12 +17,19 @@ export interface Ranked {
 }
 
 /** Plays groups and pairs their members. */
-export async function collectPairs(context: AlgorithmContext, options: DpoOptions, order: TaskOrder, round: number): Promise<CollectedPairs> {
+export async function collectPairs(
+  context: AlgorithmContext,
+  options: DpoOptions,
+  order: TaskOrder,
+  round: number,
+): Promise<CollectedPairs> {
   const groups = await playGroups(context, order.take(options.prompts), options.group_size, `dpo/${round}`);
   const counts = noEpisodeCounts();
   const pairs = groups.flatMap(({ trajectories }) => {
     const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false }, counts));
-    return Object.values(Object.groupBy(episodes, ({ agent }) => agent)).flatMap((members = []) => pairMembers(members, options.pairs_per_group));
+    return Object.values(Object.groupBy(episodes, ({ agent }) => agent)).flatMap((members = []) =>
+      pairMembers(members, options.pairs_per_group),
+    );
   });
   return { pairs, groups, counts };
 }

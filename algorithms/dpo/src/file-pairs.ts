@@ -1,6 +1,21 @@
 import { textMessage } from "@mrlm/kit";
-import { chatMessage, type CollectedRow, collectedSequences, fromChatMessage, isCollectedRow, isLearnable, parseCollectedRow } from "@mrlm/kit/learning";
-import { type AlgorithmContext, type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
+import {
+  chatMessage,
+  type CollectedRow,
+  collectedSequences,
+  fromChatMessage,
+  isCollectedRow,
+  isLearnable,
+  parseCollectedRow,
+} from "@mrlm/kit/learning";
+import {
+  type AlgorithmContext,
+  type JsonValue,
+  type Message,
+  MrlmError,
+  type Renderer,
+  type SupervisedSequence,
+} from "@mrlm/spec";
 import { z } from "zod";
 import { pairMembers } from "./episode-pairs.ts";
 import type { Pair } from "./pair.ts";
@@ -15,36 +30,67 @@ export async function pairsFromFile(context: AlgorithmContext, path: string, pai
   const values = await context.rows(path);
   const pairs = values.some(isCollectedRow)
     ? pairsOfCollected(values, path, context.renderer, pairsPerGroup)
-    : values.map((value, index) => ({ pair: toPair(context.renderer, value, `${path}:${index + 1}`), where: `${path}:${index + 1}` }));
+    : values.map((value, index) => ({
+        pair: toPair(context.renderer, value, `${path}:${index + 1}`),
+        where: `${path}:${index + 1}`,
+      }));
   return pairs.map(({ pair, where }) => {
     const length = Math.max(...[...pair.chosen, ...pair.rejected].map(({ tokens }) => tokens.length));
     if (length <= longest) return pair;
-    throw new MrlmError("DATA_INVALID", `${where} has ${length} tokens; the model takes ${longest}.`, { hint: "Shorten or remove the row: which end to cut is not for a trainer to decide." });
+    throw new MrlmError("DATA_INVALID", `${where} has ${length} tokens; the model takes ${longest}.`, {
+      hint: "Shorten or remove the row: which end to cut is not for a trainer to decide.",
+    });
   });
 }
 
 /** Throws DATA_INVALID for rows that cannot be paired, or are no pairs, whatever the tokenizer. */
 export function checkPairRows(values: readonly JsonValue[], path: string, pairsPerGroup: number): void {
   const collected = values.filter(isCollectedRow).length;
-  if (collected > 0 && collected < values.length) throw new MrlmError("DATA_INVALID", `${path} has collected episodes among rows of another kind.`, { hint: "Put them into files of their own." });
-  if (collected === 0 && pairsPerGroup > 1) throw new MrlmError("DATA_INVALID", `pairs_per_group is of episodes that are paired within their groups, and ${path} has pairs already.`, { hint: "Leave pairs_per_group out." });
+  if (collected > 0 && collected < values.length)
+    throw new MrlmError("DATA_INVALID", `${path} has collected episodes among rows of another kind.`, {
+      hint: "Put them into files of their own.",
+    });
+  if (collected === 0 && pairsPerGroup > 1)
+    throw new MrlmError(
+      "DATA_INVALID",
+      `pairs_per_group is of episodes that are paired within their groups, and ${path} has pairs already.`,
+      { hint: "Leave pairs_per_group out." },
+    );
   if (collected === 0) for (const [index, value] of values.entries()) parsePairRow(value, `${path}:${index + 1}`);
   else if (learnableGroups(values, path).every((members) => members.length < 2)) {
-    throw new MrlmError("DATA_INVALID", `${path} has no two scored episodes of one task: there is nothing to compare.`, { hint: "Collect several of each task: mrlm collect --group-size 8." });
+    throw new MrlmError(
+      "DATA_INVALID",
+      `${path} has no two scored episodes of one task: there is nothing to compare.`,
+      { hint: "Collect several of each task: mrlm collect --group-size 8." },
+    );
   }
 }
 
 /** Scored episodes of a file by group and agent. */
 function learnableGroups(values: readonly JsonValue[], path: string): CollectedRow[][] {
-  const rows = values.map((value, index) => parseCollectedRow(value, `${path}:${index + 1}`)).filter((row) => isLearnable(row));
-  return Object.values(Object.groupBy(rows, ({ group, agent }) => JSON.stringify([group, agent]))).map((members = []) => members);
+  const rows = values
+    .map((value, index) => parseCollectedRow(value, `${path}:${index + 1}`))
+    .filter((row) => isLearnable(row));
+  return Object.values(Object.groupBy(rows, ({ group, agent }) => JSON.stringify([group, agent]))).map(
+    (members = []) => members,
+  );
 }
 
 /** The best against the worst of each group; failed and unscored episodes take no part. */
-function pairsOfCollected(values: readonly JsonValue[], path: string, renderer: Renderer, pairsPerGroup: number): { readonly pair: Pair; readonly where: string }[] {
+function pairsOfCollected(
+  values: readonly JsonValue[],
+  path: string,
+  renderer: Renderer,
+  pairsPerGroup: number,
+): { readonly pair: Pair; readonly where: string }[] {
   return learnableGroups(values, path).flatMap((members) => {
-    const ranked = members.map((row) => ({ rows: collectedSequences(row, renderer), reward: row.reward as number })).filter(({ rows: said }) => said.length > 0);
-    return pairMembers(ranked, pairsPerGroup).map((pair) => ({ pair, where: `${path}: a pair of task ${members[0]?.task}` }));
+    const ranked = members
+      .map((row) => ({ rows: collectedSequences(row, renderer), reward: row.reward as number }))
+      .filter(({ rows: said }) => said.length > 0);
+    return pairMembers(ranked, pairsPerGroup).map((pair) => ({
+      pair,
+      where: `${path}: a pair of task ${members[0]?.task}`,
+    }));
   });
 }
 
@@ -53,7 +99,10 @@ function parsePairRow(value: JsonValue, where: string): z.output<typeof row> {
   if (parsed.success) return parsed.data;
   const keys = typeof value === "object" && value !== null ? Object.keys(value) : [];
   const missing = ["prompt", "chosen", "rejected"].filter((key) => !keys.includes(key));
-  const fault = missing.length > 0 ? `it has no ${missing.join(" and no ")}${keys.length > 0 ? `, but ${keys.join(", ")}` : ""}` : `${[...new Set(parsed.error.issues.map(({ path }) => path[0]))].join(" and ")} must be text or messages of {role, content}`;
+  const fault =
+    missing.length > 0
+      ? `it has no ${missing.join(" and no ")}${keys.length > 0 ? `, but ${keys.join(", ")}` : ""}`
+      : `${[...new Set(parsed.error.issues.map(({ path }) => path[0]))].join(" and ")} must be text or messages of {role, content}`;
   throw new MrlmError("DATA_INVALID", `${where} is not {prompt, chosen, rejected}: ${fault}.`);
 }
 
@@ -63,16 +112,23 @@ function toPair(renderer: Renderer, value: JsonValue, where: string): Pair {
   const [one, other] = [answerTo(renderer, asked, chosen), answerTo(renderer, asked, rejected)];
   const start = promptLength(one);
   if (start !== promptLength(other) || !one.tokens.subarray(0, start).every((token, t) => token === other.tokens[t])) {
-    throw new MrlmError("DATA_INVALID", `${where}: the prompt has other tokens before the chosen answer than before the rejected one.`, {
-      hint: "The chat template must render a prompt the same way whatever is answered to it.",
-    });
+    throw new MrlmError(
+      "DATA_INVALID",
+      `${where}: the prompt has other tokens before the chosen answer than before the rejected one.`,
+      {
+        hint: "The chat template must render a prompt the same way whatever is answered to it.",
+      },
+    );
   }
   return { chosen: [one], rejected: [other] };
 }
 
 /** The conversation up to the answer, whose tokens alone are compared: what was said earlier is part of the prompt. */
 function answerTo(renderer: Renderer, asked: readonly Message[], said: z.output<typeof answer>): SupervisedSequence {
-  const message = typeof said === "string" ? textMessage("assistant", said) : { ...fromChatMessage(said[0] as z.output<typeof chatMessage>), role: "assistant" as const };
+  const message =
+    typeof said === "string"
+      ? textMessage("assistant", said)
+      : { ...fromChatMessage(said[0] as z.output<typeof chatMessage>), role: "assistant" as const };
   const { tokens, mask } = renderer.supervise([...asked, message]).at(-1) as SupervisedSequence;
   const end = mask.lastIndexOf(1);
   const start = mask.lastIndexOf(0, end) + 1;

@@ -6,7 +6,12 @@ import { holdsReference } from "./reference.ts";
 import { type DpoOptions, dpoOptions } from "./options.ts";
 
 export { type DpoOptions, dpoOptions } from "./options.ts";
-export { type AnswerLogprobs, preferenceLoss, type PreferenceLoss, type PreferenceLossOptions } from "./preference-loss.ts";
+export {
+  type AnswerLogprobs,
+  preferenceLoss,
+  type PreferenceLoss,
+  type PreferenceLossOptions,
+} from "./preference-loss.ts";
 
 /** `dpo@1`: direct preference optimisation and its family. */
 export const dpo: AlgorithmDefinition<DpoOptions> = {
@@ -23,10 +28,17 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
       throw new MrlmError("CONFIG_INVALID", "dpo has neither `data` nor an environment to make pairs in.");
     }
     if (options.data === undefined && sampling.temperature <= 0) {
-      throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: all episodes of a group would be the same, and none better than another.", { hint: "Set a temperature above 0 under `sampling`, or learn from pairs of a file (`data`)." });
+      throw new MrlmError(
+        "CONFIG_INVALID",
+        "sampling.temperature is 0: all episodes of a group would be the same, and none better than another.",
+        { hint: "Set a temperature above 0 under `sampling`, or learn from pairs of a file (`data`)." },
+      );
     }
     if (options.loss === "kto" && options.batch_size < 2) {
-      throw new MrlmError("CONFIG_INVALID", "kto estimates its baseline from the other pairs of the batch: batch_size must be at least 2.");
+      throw new MrlmError(
+        "CONFIG_INVALID",
+        "kto estimates its baseline from the other pairs of the batch: batch_size must be at least 2.",
+      );
     }
   },
   create: startDpo,

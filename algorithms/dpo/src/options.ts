@@ -5,21 +5,56 @@ const schema = z.strictObject({
   steps: z.int().positive().describe("Optimiser steps"),
   batch_size: z.int().positive().default(32).describe("Pairs in each step"),
 
-  loss: z.enum(["sigmoid", "hinge", "ipo", "simpo", "kto"]).default("sigmoid").describe("Preference loss: DPO, SLiC, IPO, SimPO or KTO"),
-  beta: z.number().positive().default(0.1).describe("How far the policy may go from the reference: the smaller the farther"),
-  label_smoothing: z.number().min(0).lt(0.5).default(0).describe("Share of pairs that are the wrong way round (cDPO), with sigmoid and simpo"),
+  loss: z
+    .enum(["sigmoid", "hinge", "ipo", "simpo", "kto"])
+    .default("sigmoid")
+    .describe("Preference loss: DPO, SLiC, IPO, SimPO or KTO"),
+  beta: z
+    .number()
+    .positive()
+    .default(0.1)
+    .describe("How far the policy may go from the reference: the smaller the farther"),
+  label_smoothing: z
+    .number()
+    .min(0)
+    .lt(0.5)
+    .default(0)
+    .describe("Share of pairs that are the wrong way round (cDPO), with sigmoid and simpo"),
   simpo_margin: z.number().nonnegative().default(0.5).describe("Margin between the two, with loss: simpo"),
   kto_desirable_weight: z.number().nonnegative().default(1).describe("Weight of chosen answers, with loss: kto"),
   kto_undesirable_weight: z.number().nonnegative().default(1).describe("Weight of rejected answers, with loss: kto"),
-  nll_coefficient: z.number().nonnegative().default(0).describe("Weight of the chosen answer's negative log-likelihood beside the preference"),
-  reference_free: z.boolean().default(false).describe("Compare with a reference that finds all answers equally likely: there is none then"),
-  reference: z.enum(["model", "precomputed"]).default("model").describe("A frozen model evaluated at every step, or its log-probabilities taken once"),
+  nll_coefficient: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe("Weight of the chosen answer's negative log-likelihood beside the preference"),
+  reference_free: z
+    .boolean()
+    .default(false)
+    .describe("Compare with a reference that finds all answers equally likely: there is none then"),
+  reference: z
+    .enum(["model", "precomputed"])
+    .default("model")
+    .describe("A frozen model evaluated at every step, or its log-probabilities taken once"),
 
-  data: z.string().optional().describe("JSONL or Parquet file of {prompt, chosen, rejected}, or of episodes that `mrlm collect` wrote, relative to the config; without it pairs are made of episodes"),
+  data: z
+    .string()
+    .optional()
+    .describe(
+      "JSONL or Parquet file of {prompt, chosen, rejected}, or of episodes that `mrlm collect` wrote, relative to the config; without it pairs are made of episodes",
+    ),
   prompts: z.int().positive().default(256).describe("Tasks to play for pairs, without `data`"),
   group_size: z.int().min(2).default(8).describe("Episodes of each task"),
-  pairs_per_group: z.int().positive().default(1).describe("The best against the worst, the second best against the second worst, ..."),
-  collect_every: z.int().nonnegative().default(0).describe("Steps between two collections of episodes; 0: only one, at the beginning"),
+  pairs_per_group: z
+    .int()
+    .positive()
+    .default(1)
+    .describe("The best against the worst, the second best against the second worst, ..."),
+  collect_every: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe("Steps between two collections of episodes; 0: only one, at the beginning"),
 
   ...optimizerOptions,
   learning_rate: optimizerOptions.learning_rate.default(1e-6),
@@ -29,16 +64,48 @@ const schema = z.strictObject({
 export const dpoOptions = withOptionRules(schema, (options) => {
   const { loss } = options;
   return [
-    { when: loss !== "sigmoid" && loss !== "simpo", options: ["label_smoothing"], because: `has no meaning with loss: ${loss} (sigmoid and simpo have labels to smooth)` },
+    {
+      when: loss !== "sigmoid" && loss !== "simpo",
+      options: ["label_smoothing"],
+      because: `has no meaning with loss: ${loss} (sigmoid and simpo have labels to smooth)`,
+    },
     { when: loss !== "simpo", options: ["simpo_margin"], because: `has no effect with loss: ${loss}` },
-    { when: loss !== "kto", options: ["kto_desirable_weight", "kto_undesirable_weight"], because: `has no effect with loss: ${loss}` },
-    { when: options.kto_desirable_weight === 0 && options.kto_undesirable_weight === 0, options: ["kto_desirable_weight"], because: "and kto_undesirable_weight are both 0: nothing would be learnt" },
-    { when: loss === "simpo", options: ["reference", "reference_free"], because: "has no effect with loss: simpo, which has no reference" },
+    {
+      when: loss !== "kto",
+      options: ["kto_desirable_weight", "kto_undesirable_weight"],
+      because: `has no effect with loss: ${loss}`,
+    },
+    {
+      when: options.kto_desirable_weight === 0 && options.kto_undesirable_weight === 0,
+      options: ["kto_desirable_weight"],
+      because: "and kto_undesirable_weight are both 0: nothing would be learnt",
+    },
+    {
+      when: loss === "simpo",
+      options: ["reference", "reference_free"],
+      because: "has no effect with loss: simpo, which has no reference",
+    },
     { when: options.reference_free, options: ["reference"], because: "has no effect beside reference_free" },
-    { when: loss === "kto", options: ["reference_free"], because: "is not for kto, which measures the divergence from its reference" },
-    { when: options.data !== undefined, options: ["prompts", "group_size", "collect_every"], because: "is of episodes that are played, and has no effect on pairs of a file (leave it or data out)" },
-    { when: options.data === undefined && options.pairs_per_group > options.group_size / 2, options: ["pairs_per_group"], because: `is more than a group of ${options.group_size} has pairs` },
-    { when: options.collect_every >= options.steps, options: ["collect_every"], because: `is not below steps (${options.steps}): nothing would be played anew` },
+    {
+      when: loss === "kto",
+      options: ["reference_free"],
+      because: "is not for kto, which measures the divergence from its reference",
+    },
+    {
+      when: options.data !== undefined,
+      options: ["prompts", "group_size", "collect_every"],
+      because: "is of episodes that are played, and has no effect on pairs of a file (leave it or data out)",
+    },
+    {
+      when: options.data === undefined && options.pairs_per_group > options.group_size / 2,
+      options: ["pairs_per_group"],
+      because: `is more than a group of ${options.group_size} has pairs`,
+    },
+    {
+      when: options.collect_every >= options.steps,
+      options: ["collect_every"],
+      because: `is not below steps (${options.steps}): nothing would be played anew`,
+    },
     ...optimizerRules(options),
   ];
 });

@@ -37,11 +37,16 @@ export function pairSums(pair: Pair, { logprob = new Float32Array() }: UnitOutpu
 
 /** A pair as it stands in a checkpoint. */
 export function pairToJson({ chosen, rejected }: Pair): JsonObject {
-  const write = (sequences: readonly EngineSequence[]) => sequences.map(({ tokens, mask }) => ({ tokens: Array.from(tokens), mask: Array.from(mask) }));
+  const write = (sequences: readonly EngineSequence[]) =>
+    sequences.map(({ tokens, mask }) => ({ tokens: Array.from(tokens), mask: Array.from(mask) }));
   return { chosen: write(chosen), rejected: write(rejected) };
 }
 
 export function pairFromJson(value: JsonObject): Pair {
-  const read = (sequences: unknown) => (sequences as { tokens: number[]; mask: number[] }[]).map(({ tokens, mask }) => ({ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }));
+  const read = (sequences: unknown) =>
+    (sequences as { tokens: number[]; mask: number[] }[]).map(({ tokens, mask }) => ({
+      tokens: Int32Array.from(tokens),
+      mask: Uint8Array.from(mask),
+    }));
   return { chosen: read(value["chosen"]), rejected: read(value["rejected"]) };
 }

@@ -38,7 +38,12 @@ export interface PreferenceLoss {
  *
  * @param divergence z of kto: an estimate of KL(π‖ref), taken as a constant
  */
-export function preferenceLoss(chosen: AnswerLogprobs, rejected: AnswerLogprobs, options: PreferenceLossOptions, divergence = 0): PreferenceLoss {
+export function preferenceLoss(
+  chosen: AnswerLogprobs,
+  rejected: AnswerLogprobs,
+  options: PreferenceLossOptions,
+  divergence = 0,
+): PreferenceLoss {
   const { loss, chosenSlope, rejectedSlope } = withoutLikelihood(chosen, rejected, options, divergence);
   const { nll_coefficient } = options;
   return {
@@ -48,7 +53,12 @@ export function preferenceLoss(chosen: AnswerLogprobs, rejected: AnswerLogprobs,
   };
 }
 
-function withoutLikelihood(chosen: AnswerLogprobs, rejected: AnswerLogprobs, options: PreferenceLossOptions, divergence: number): PreferenceLoss {
+function withoutLikelihood(
+  chosen: AnswerLogprobs,
+  rejected: AnswerLogprobs,
+  options: PreferenceLossOptions,
+  divergence: number,
+): PreferenceLoss {
   const { beta, label_smoothing: smoothing } = options;
   const [won, lost] = [chosen.policy - chosen.reference, rejected.policy - rejected.reference];
   switch (options.loss) {
@@ -63,7 +73,11 @@ function withoutLikelihood(chosen: AnswerLogprobs, rejected: AnswerLogprobs, opt
     }
     case "ipo": {
       const distance = won / chosen.tokens - lost / rejected.tokens - 1 / (2 * beta);
-      return { loss: distance * distance, chosenSlope: (2 * distance) / chosen.tokens, rejectedSlope: (-2 * distance) / rejected.tokens };
+      return {
+        loss: distance * distance,
+        chosenSlope: (2 * distance) / chosen.tokens,
+        rejectedSlope: (-2 * distance) / rejected.tokens,
+      };
     }
     case "simpo": {
       const margin = beta * (chosen.policy / chosen.tokens - rejected.policy / rejected.tokens) - options.simpo_margin;

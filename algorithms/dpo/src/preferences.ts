@@ -27,14 +27,19 @@ export interface Preferences {
 /** From the file if there is one, else from episodes. */
 export async function preferences(context: AlgorithmContext, options: DpoOptions): Promise<Preferences> {
   const tasks = options.data === undefined ? taskOrder(context, "dpo/tasks") : undefined;
-  let pairs: readonly Pair[] = options.data === undefined ? [] : await pairsFromFile(context, options.data, options.pairs_per_group);
+  let pairs: readonly Pair[] =
+    options.data === undefined ? [] : await pairsFromFile(context, options.data, options.pairs_per_group);
   let round = 0;
   let pairsRound = 0;
-  const orderOf = (): EpochOrder | undefined => (pairs.length === 0 ? undefined : epochOrder(pairs.length, `dpo/order/${pairsRound}`, context.seed));
+  const orderOf = (): EpochOrder | undefined =>
+    pairs.length === 0 ? undefined : epochOrder(pairs.length, `dpo/order/${pairsRound}`, context.seed);
   let order = orderOf();
-  if (tasks === undefined && order === undefined) throw withoutPairs("The file has no rows, or in each of its groups all episodes earned the same.");
+  if (tasks === undefined && order === undefined)
+    throw withoutPairs("The file has no rows, or in each of its groups all episodes earned the same.");
   return {
-    isDue: (step) => tasks !== undefined && (order === undefined || (options.collect_every > 0 && step > 1 && (step - 1) % options.collect_every === 0)),
+    isDue: (step) =>
+      tasks !== undefined &&
+      (order === undefined || (options.collect_every > 0 && step > 1 && (step - 1) % options.collect_every === 0)),
     async collect() {
       const collected = await collectPairs(context, options, tasks as TaskOrder, round + 1);
       round++;
@@ -55,7 +60,12 @@ export async function preferences(context: AlgorithmContext, options: DpoOptions
     },
     take: (count) => (order as EpochOrder).take(count),
     epochs: () => (order === undefined ? 0 : order.position() / pairs.length),
-    state: () => ({ round, pairsRound, position: order?.position() ?? 0, ...(tasks === undefined ? {} : { tasks: tasks.state(), pairs: pairs.map(pairToJson) }) }),
+    state: () => ({
+      round,
+      pairsRound,
+      position: order?.position() ?? 0,
+      ...(tasks === undefined ? {} : { tasks: tasks.state(), pairs: pairs.map(pairToJson) }),
+    }),
     restore(state) {
       round = Number(state["round"]);
       pairsRound = Number(state["pairsRound"]);

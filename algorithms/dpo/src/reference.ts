@@ -18,7 +18,10 @@ export function needsReference({ loss, reference_free }: DpoOptions): boolean {
 
 /** Whether the reference is a model of its own: not where all of its log-probabilities are known before the first step. */
 export function holdsReference(options: DpoOptions): boolean {
-  const isKnownAtOnce = options.reference === "precomputed" && (options.data !== undefined || options.collect_every === 0) && options.loss !== "kto";
+  const isKnownAtOnce =
+    options.reference === "precomputed" &&
+    (options.data !== undefined || options.collect_every === 0) &&
+    options.loss !== "kto";
   return needsReference(options) && !isKnownAtOnce;
 }
 
@@ -37,7 +40,9 @@ export async function reference(context: AlgorithmContext, options: DpoOptions):
     },
     async sums(indices, pairs) {
       if (!needsReference(options)) return indices.map(() => ({ chosen: 0, rejected: 0 }));
-      return isOnce ? indices.map((index) => known[index] as PairSums) : evaluate(indices.map((index) => pairs[index] as Pair));
+      return isOnce
+        ? indices.map((index) => known[index] as PairSums)
+        : evaluate(indices.map((index) => pairs[index] as Pair));
     },
     state: () => ({ known: known.map(({ chosen, rejected }) => [chosen, rejected]) }),
     restore(state) {
@@ -47,7 +52,16 @@ export async function reference(context: AlgorithmContext, options: DpoOptions):
 }
 
 /** Sums of both answers of each pair under a model. */
-export async function logprobSums(context: AlgorithmContext, model: ModelId, pairs: readonly Pair[]): Promise<PairSums[]> {
-  const outputs = await context.engine.forward({ model, units: pairs.map(unitOf), outputs: { logprob: true }, signal: context.signal });
+export async function logprobSums(
+  context: AlgorithmContext,
+  model: ModelId,
+  pairs: readonly Pair[],
+): Promise<PairSums[]> {
+  const outputs = await context.engine.forward({
+    model,
+    units: pairs.map(unitOf),
+    outputs: { logprob: true },
+    signal: context.signal,
+  });
   return outputs.map((output, i) => pairSums(pairs[i] as Pair, output));
 }

@@ -4,30 +4,48 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { JsonObject, Mean } from "@mrlm/spec";
 import { score } from "@mrlm/spec";
-import { BigramEngine, type BigramOutcome, lettersEnvironment, recordingEngine, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import {
+  BigramEngine,
+  type BigramOutcome,
+  lettersEnvironment,
+  recordingEngine,
+  trainBigram,
+  trainBigramInterrupted,
+} from "@mrlm/testing";
 import { dpo } from "../src/index.ts";
 
 const data = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");
-writeFileSync(data, Array.from({ length: 24 }, (_, i) => JSON.stringify({ prompt: String(i % 10), chosen: "ab".repeat(1 + (i % 3)), rejected: "dc".repeat(1 + (i % 2)) })).join("\n"));
+writeFileSync(
+  data,
+  Array.from({ length: 24 }, (_, i) =>
+    JSON.stringify({ prompt: String(i % 10), chosen: "ab".repeat(1 + (i % 3)), rejected: "dc".repeat(1 + (i % 2)) }),
+  ).join("\n"),
+);
 
 const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
   algorithms: [dpo],
   stages: [{ algorithm: "dpo", steps: 10, batch_size: 8, learning_rate: 0.1, ...options }],
   config,
 });
-const series = ({ reports }: BigramOutcome, name: string): number[] => reports.map(({ metrics }) => (metrics[name] as Mean).sum / (metrics[name] as Mean).count);
+const series = ({ reports }: BigramOutcome, name: string): number[] =>
+  reports.map(({ metrics }) => (metrics[name] as Mean).sum / (metrics[name] as Mean).count);
 const COLLECTED = { prompts: 12, group_size: 4, pairs_per_group: 2, collect_every: 4, beta: 0.5 };
 
 describe("dpo on a bigram model", () => {
-  test.each(["sigmoid", "hinge", "ipo", "simpo", "kto"])("%s: the loss falls and the chosen answers gain on the rejected ones", async (loss) => {
-    const outcome = await trainBigram(training({ data, loss, steps: 8 }));
-    const [losses, margins] = [series(outcome, "loss/preference"), series(outcome, "preference/margin")];
-    expect(losses.at(-1)).toBeLessThan(losses[0] as number);
-    expect(margins.at(-1)).toBeGreaterThan(margins[0] as number);
-  });
+  test.each(["sigmoid", "hinge", "ipo", "simpo", "kto"])(
+    "%s: the loss falls and the chosen answers gain on the rejected ones",
+    async (loss) => {
+      const outcome = await trainBigram(training({ data, loss, steps: 8 }));
+      const [losses, margins] = [series(outcome, "loss/preference"), series(outcome, "preference/margin")];
+      expect(losses.at(-1)).toBeLessThan(losses[0] as number);
+      expect(margins.at(-1)).toBeGreaterThan(margins[0] as number);
+    },
+  );
 
   test("numerics 40: the loss is ln 2 at step 0 and below 0.68 at step 10; a precomputed reference gives what a model gives", async () => {
-    const [online, precomputed] = await Promise.all(["model", "precomputed"].map((reference) => trainBigram(training({ data, reference, steps: 11 }))));
+    const [online, precomputed] = await Promise.all(
+      ["model", "precomputed"].map((reference) => trainBigram(training({ data, reference, steps: 11 }))),
+    );
     const losses = series(online as BigramOutcome, "loss/preference");
     expect(Math.abs((losses[0] as number) - Math.LN2)).toBeLessThan(1e-6);
     expect(losses[10]).toBeLessThan(0.68);
@@ -46,20 +64,30 @@ describe("dpo on a bigram model", () => {
   test("numerics 41: the reference is frozen: it gives the first step's log-probabilities to the last", async () => {
     const outcome = await trainBigram(training({ data, batch_size: 24, steps: 6 }));
     // With all pairs in each batch, β (logπ - logref) of the chosen tells the reference from the policy.
-    const reference = outcome.reports.map(({ metrics }) => (metrics["logprob/chosen"] as Mean).sum - (metrics["preference/chosen"] as Mean).sum / 0.1);
+    const reference = outcome.reports.map(
+      ({ metrics }) => (metrics["logprob/chosen"] as Mean).sum - (metrics["preference/chosen"] as Mean).sum / 0.1,
+    );
     for (const each of reference) expect(each).toBeCloseTo(reference[0] as number, 2);
   });
 
   test("pairs of episodes, the best against the worst, made anew every few steps: the reward rises", async () => {
     const outcome = await trainBigram(training({ ...COLLECTED, steps: 16, learning_rate: 0.3 }));
-    const rewards = outcome.reports.filter(({ metrics }) => "reward/mean" in metrics).map(({ metrics }) => (metrics["reward/mean"] as Mean).sum / (metrics["reward/mean"] as Mean).count);
+    const rewards = outcome.reports
+      .filter(({ metrics }) => "reward/mean" in metrics)
+      .map(({ metrics }) => (metrics["reward/mean"] as Mean).sum / (metrics["reward/mean"] as Mean).count);
     expect(rewards).toHaveLength(4);
     expect(rewards.at(-1)).toBeGreaterThan((rewards[0] as number) + 0.05);
   });
 
   test("numerics 1, 7: weights and metrics are the same for every split into micro-batches", async () => {
-    const model = { random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } } };
-    const [one, ...others] = await Promise.all([10, 70, 100_000].map((micro_batch_tokens) => trainBigram(training({ data, loss: "kto" }, { model: { ...model, micro_batch_tokens } }))));
+    const model = {
+      random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } },
+    };
+    const [one, ...others] = await Promise.all(
+      [10, 70, 100_000].map((micro_batch_tokens) =>
+        trainBigram(training({ data, loss: "kto" }, { model: { ...model, micro_batch_tokens } })),
+      ),
+    );
     for (const other of others) {
       expect(other.weights).toEqual(one?.weights);
       expect(other.reports).toEqual(one?.reports);
@@ -76,7 +104,9 @@ describe("dpo on a bigram model", () => {
     for (const dieAt of [4, 7]) {
       const resumed = await trainBigramInterrupted(training(options), dieAt);
       expect(resumed.weights).toEqual(whole.weights);
-      expect(resumed.reports.map(({ metrics }) => metrics)).toEqual(whole.reports.slice(dieAt - 1).map(({ metrics }) => metrics));
+      expect(resumed.reports.map(({ metrics }) => metrics)).toEqual(
+        whole.reports.slice(dieAt - 1).map(({ metrics }) => metrics),
+      );
     }
   });
 
@@ -84,11 +114,16 @@ describe("dpo on a bigram model", () => {
     const options = { ...COLLECTED, steps: 12 };
     const taskIndex = (task: string): number => Number(task.split("/")[1]);
     /** Tasks of each round. Rounds have the same tasks whatever is learnt: 3 x 12 of 64. */
-    const rounds = trainBigram(training(options)).then(({ reports }) => reports.flatMap(({ trajectories = [] }) => (trajectories.length === 0 ? [] : [new Set(trajectories.map(({ task }) => taskIndex(task)))])));
+    const rounds = trainBigram(training(options)).then(({ reports }) =>
+      reports.flatMap(({ trajectories = [] }) =>
+        trajectories.length === 0 ? [] : [new Set(trajectories.map(({ task }) => taskIndex(task)))],
+      ),
+    );
     /** Every episode of the tasks of this round earns the same. */
     const without = async (round: number) => {
       const dull = (await rounds)[round] as Set<number>;
-      const reward = (text: string, { index }: { readonly index: number }) => score(dull.has(index) ? 1 : [...text].filter((letter) => letter === "a").length / Math.max(1, text.length));
+      const reward = (text: string, { index }: { readonly index: number }) =>
+        score(dull.has(index) ? 1 : [...text].filter((letter) => letter === "a").length / Math.max(1, text.length));
       return { ...training(options), environments: [lettersEnvironment({ reward })] };
     };
     const pairsOf = ({ reports }: BigramOutcome): unknown[] => reports.map(({ metrics }) => metrics["data/pairs"]);
@@ -97,13 +132,20 @@ describe("dpo on a bigram model", () => {
       const whole = await trainBigram(await without(1));
       const pairs = pairsOf(whole);
       expect(pairs.slice(0, 8)).toEqual(Array(8).fill(pairs[0]));
-      expect(whole.reports[4]).toMatchObject({ metrics: { "groups/paired": { sum: 0, count: 12 } }, notices: [expect.stringMatching(/^Round 2 of episodes made no pair .*: the \d+ pairs of round 1 stay$/)] });
-      for (const dieAt of [5, 7, 9]) expect((await trainBigramInterrupted(await without(1), dieAt)).weights).toEqual(whole.weights);
+      expect(whole.reports[4]).toMatchObject({
+        metrics: { "groups/paired": { sum: 0, count: 12 } },
+        notices: [expect.stringMatching(/^Round 2 of episodes made no pair .*: the \d+ pairs of round 1 stay$/)],
+      });
+      for (const dieAt of [5, 7, 9])
+        expect((await trainBigramInterrupted(await without(1), dieAt)).weights).toEqual(whole.weights);
     });
 
     test("the first one leaves the weights as they are, with a notice, and the next step plays other tasks", async () => {
       const whole = await trainBigram(await without(0));
-      expect(whole.reports[0]).toMatchObject({ metrics: { "data/pairs": 0 }, notices: [expect.stringMatching(/^Round 1 of episodes made no pair .* step 2 plays other tasks$/)] });
+      expect(whole.reports[0]).toMatchObject({
+        metrics: { "data/pairs": 0 },
+        notices: [expect.stringMatching(/^Round 1 of episodes made no pair .* step 2 plays other tasks$/)],
+      });
       expect(whole.reports[0]?.metrics["loss/preference"]).toBeUndefined();
       expect(new Set(whole.reports[1]?.trajectories?.map(({ task }) => taskIndex(task)))).toEqual((await rounds)[1]);
       expect(whole.reports.slice(1).every(({ metrics }) => metrics["loss/preference"] !== undefined)).toBe(true);
@@ -113,11 +155,19 @@ describe("dpo on a bigram model", () => {
     test("a stage with one round and no pair ends at once; one with several ends only when it plays no more", async () => {
       const dull = [lettersEnvironment({ reward: () => score(1) })];
       const error = { code: "DATA_INVALID", hint: expect.stringMatching(/earned differently/) };
-      for (const [collect_every, roundsPlayed] of [[0, 1], [4, 10]] as const) {
+      for (const [collect_every, roundsPlayed] of [
+        [0, 1],
+        [4, 10],
+      ] as const) {
         const { engine, asked } = recordingEngine();
         let publications = 0;
-        const counting = new Proxy(engine, { get: (target, name: keyof typeof engine) => (name === "publish" ? (model: string) => (publications++, target.publish(model)) : target[name]) });
-        await expect(trainBigram({ ...training({ ...COLLECTED, collect_every }), environments: dull, engine: counting })).rejects.toMatchObject(error);
+        const counting = new Proxy(engine, {
+          get: (target, name: keyof typeof engine) =>
+            name === "publish" ? (model: string) => (publications++, target.publish(model)) : target[name],
+        });
+        await expect(
+          trainBigram({ ...training({ ...COLLECTED, collect_every }), environments: dull, engine: counting }),
+        ).rejects.toMatchObject(error);
         // Weights are published when the run begins, and before each round but the first.
         expect([asked.steps.length, publications]).toEqual([0, roundsPlayed]);
       }
@@ -127,9 +177,17 @@ describe("dpo on a bigram model", () => {
   test("M4: kto's mismatched prompt and answer stay within the model's positions", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "uneven.jsonl");
     // With the template's marks 16 tokens each: a long prompt, then a long answer.
-    const rows = [{ prompt: "123456789012", chosen: "a", rejected: "d" }, { prompt: "1", chosen: "abababababab", rejected: "dcdcdcdcdcdc" }];
+    const rows = [
+      { prompt: "123456789012", chosen: "a", rejected: "d" },
+      { prompt: "1", chosen: "abababababab", rejected: "dcdcdcdcdcdc" },
+    ];
     writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
-    const model = { random: { config: { initializer_range: 0.5, max_position_embeddings: 17 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } } };
+    const model = {
+      random: {
+        config: { initializer_range: 0.5, max_position_embeddings: 17 },
+        tokenizer: { characters: { alphabet: "abcd0123456789" } },
+      },
+    };
     const { reports } = await trainBigram(training({ data: path, loss: "kto", batch_size: 2, steps: 2 }, { model }));
     expect(reports[0]?.metrics["kto/mismatched_cut"]).toEqual({ sum: 2, count: 4 });
   });
@@ -142,7 +200,10 @@ describe("dpo on a bigram model", () => {
     const path = join(mkdtempSync(join(tmpdir(), "mrlm-dpo-")), "pairs.jsonl");
     if (content !== undefined) writeFileSync(path, content);
     const engine = new BigramEngine();
-    await expect(trainBigram({ ...training({ data: path }), engine })).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(message) });
+    await expect(trainBigram({ ...training({ data: path }), engine })).rejects.toMatchObject({
+      code: "DATA_INVALID",
+      message: expect.stringMatching(message),
+    });
     expect((await engine.describe()).models).toEqual([]);
   });
 
@@ -162,6 +223,9 @@ describe("dpo on a bigram model", () => {
     [{ data, label_smoothing: 0.5 }, /label_smoothing/],
     [{ data, lr_floor: 1e-3 }, /lr_floor/],
   ])("what has no meaning is refused: %j", async (options, message) => {
-    await expect(trainBigram(training(options))).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(message) });
+    await expect(trainBigram(training(options))).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(message),
+    });
   });
 });

@@ -9,9 +9,16 @@ import { type Pair, pairFromJson, pairSums, pairToJson } from "../src/pair.ts";
 
 const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
 const contextOf = (rows: JsonValue[], maxPositions = 100): AlgorithmContext =>
-  ({ renderer, policy: "policy", rows: async () => rows, engine: { describe: async () => ({ models: [{ model: "policy", maxPositions }] }) } }) as unknown as AlgorithmContext;
-const pairOf = async (row: JsonValue): Promise<Pair> => (await pairsFromFile(contextOf([row]), "data.jsonl"))[0] as Pair;
-const said = ([sequence]: Pair["chosen"]): string => renderer.decode((sequence as Pair["chosen"][number]).tokens.filter((_, t) => sequence?.mask[t] === 1));
+  ({
+    renderer,
+    policy: "policy",
+    rows: async () => rows,
+    engine: { describe: async () => ({ models: [{ model: "policy", maxPositions }] }) },
+  }) as unknown as AlgorithmContext;
+const pairOf = async (row: JsonValue): Promise<Pair> =>
+  (await pairsFromFile(contextOf([row]), "data.jsonl"))[0] as Pair;
+const said = ([sequence]: Pair["chosen"]): string =>
+  renderer.decode((sequence as Pair["chosen"][number]).tokens.filter((_, t) => sequence?.mask[t] === 1));
 
 describe("pairs of a file", () => {
   test("numerics 43: the prompt's ids begin both answers, and only the answers and their stop tokens are compared", async () => {
@@ -29,53 +36,137 @@ describe("pairs of a file", () => {
   });
 
   test("messages are as good as text, and what was said earlier belongs to the prompt", async () => {
-    const messages = await pairOf({ prompt: [{ role: "user", content: "q" }], chosen: [{ role: "assistant", content: "yes" }], rejected: [{ role: "assistant", content: "no" }] });
+    const messages = await pairOf({
+      prompt: [{ role: "user", content: "q" }],
+      chosen: [{ role: "assistant", content: "yes" }],
+      rejected: [{ role: "assistant", content: "no" }],
+    });
     expect(messages).toEqual(await pairOf({ prompt: "q", chosen: "yes", rejected: "no" }));
-    const later = await pairOf({ prompt: [{ role: "user", content: "q" }, { role: "assistant", content: "what?" }, { role: "user", content: "q!" }], chosen: "yes", rejected: "no" });
+    const later = await pairOf({
+      prompt: [
+        { role: "user", content: "q" },
+        { role: "assistant", content: "what?" },
+        { role: "user", content: "q!" },
+      ],
+      chosen: "yes",
+      rejected: "no",
+    });
     expect([said(later.chosen), said(later.rejected)]).toEqual(["yes<|end|>", "no<|end|>"]);
   });
 
   test("numerics 42: an empty answer still has its stop token; a row that does not fit is refused, never cut", async () => {
     expect(said((await pairOf({ prompt: "q", chosen: "", rejected: "no" })).chosen)).toBe("<|end|>");
-    await expect(pairsFromFile(contextOf([{ prompt: "q", chosen: "yes", rejected: "no" }], 5), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/data.jsonl:1 has \d+ tokens; the model takes 5/) });
+    await expect(
+      pairsFromFile(contextOf([{ prompt: "q", chosen: "yes", rejected: "no" }], 5), "data.jsonl"),
+    ).rejects.toMatchObject({
+      code: "DATA_INVALID",
+      message: expect.stringMatching(/data.jsonl:1 has \d+ tokens; the model takes 5/),
+    });
   });
 
   test("a row of another shape is refused with its line", async () => {
-    await expect(pairsFromFile(contextOf([{ prompt: "q", chosen: "a", rejected: "b" }, { prompt: "q", chosen: "a" }]), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/data.jsonl:2/) });
-    const faults: [JsonValue, RegExp][] = [[{ prompt: "q", choosen: "a", rejected: "b" }, /it has no chosen, but prompt, choosen, rejected\./], [["q", "a"], /it has no prompt and no chosen and no rejected/], [{ prompt: "q", chosen: 5, rejected: "b" }, /chosen must be text or messages/]];
-    expect(() => checkPairRows([{ prompt: "q", chosen: "a", rejected: "b" }], "data.jsonl", 2)).toThrow(expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("has pairs already") }));
-    for (const [row, message] of faults) await expect(pairsFromFile(contextOf([row]), "data.jsonl")).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(message) });
+    await expect(
+      pairsFromFile(
+        contextOf([
+          { prompt: "q", chosen: "a", rejected: "b" },
+          { prompt: "q", chosen: "a" },
+        ]),
+        "data.jsonl",
+      ),
+    ).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/data.jsonl:2/) });
+    const faults: [JsonValue, RegExp][] = [
+      [{ prompt: "q", choosen: "a", rejected: "b" }, /it has no chosen, but prompt, choosen, rejected\./],
+      [["q", "a"], /it has no prompt and no chosen and no rejected/],
+      [{ prompt: "q", chosen: 5, rejected: "b" }, /chosen must be text or messages/],
+    ];
+    expect(() => checkPairRows([{ prompt: "q", chosen: "a", rejected: "b" }], "data.jsonl", 2)).toThrow(
+      expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("has pairs already") }),
+    );
+    for (const [row, message] of faults)
+      await expect(pairsFromFile(contextOf([row]), "data.jsonl")).rejects.toMatchObject({
+        code: "DATA_INVALID",
+        message: expect.stringMatching(message),
+      });
   });
 });
 
 describe("pairs of collected episodes", () => {
   const row = (group: string, said: string, reward: number | null): JsonValue => {
-    const { tokens, mask } = renderer.supervise([textMessage("user", "q"), textMessage("assistant", said)])[0] as Pair["chosen"][number];
-    const segment = { tokens: [...tokens], mask: [...mask], logprobs: [...mask].map(() => 0), versions: [...mask].map(() => 0), parent: null };
-    return { id: said, environment: "e@1", task: "train/1", seed: 1, group, member: 0, agent: "agent", renderer: renderer.fingerprint, messages: [], segments: [segment], turns: [], reward, terminated: true, truncated: false };
+    const { tokens, mask } = renderer.supervise([
+      textMessage("user", "q"),
+      textMessage("assistant", said),
+    ])[0] as Pair["chosen"][number];
+    const segment = {
+      tokens: [...tokens],
+      mask: [...mask],
+      logprobs: [...mask].map(() => 0),
+      versions: [...mask].map(() => 0),
+      parent: null,
+    };
+    return {
+      id: said,
+      environment: "e@1",
+      task: "train/1",
+      seed: 1,
+      group,
+      member: 0,
+      agent: "agent",
+      renderer: renderer.fingerprint,
+      messages: [],
+      segments: [segment],
+      turns: [],
+      reward,
+      terminated: true,
+      truncated: false,
+    };
   };
-  const rows = [row("g", "best", 3), row("h", "one", 1), row("g", "worst", 0), row("g", "lost", null), row("g", "good", 2), row("g", "bad", 1), row("h", "two", 1)];
+  const rows = [
+    row("g", "best", 3),
+    row("h", "one", 1),
+    row("g", "worst", 0),
+    row("g", "lost", null),
+    row("g", "good", 2),
+    row("g", "bad", 1),
+    row("h", "two", 1),
+  ];
 
   test("are made within groups, by reward; what has no score takes no part", async () => {
-    const words = async (count: number) => (await pairsFromFile(contextOf(rows), "f", count)).map(({ chosen, rejected }) => [said(chosen), said(rejected)].map((text) => text.replace("<|end|>", "")));
+    const words = async (count: number) =>
+      (await pairsFromFile(contextOf(rows), "f", count)).map(({ chosen, rejected }) =>
+        [said(chosen), said(rejected)].map((text) => text.replace("<|end|>", "")),
+      );
     expect(await words(1)).toEqual([["best", "worst"]]);
-    expect(await words(2)).toEqual([["best", "worst"], ["good", "bad"]]);
+    expect(await words(2)).toEqual([
+      ["best", "worst"],
+      ["good", "bad"],
+    ]);
   });
 
   test("need two episodes of a task, and a file of their own", async () => {
-    expect(() => checkPairRows(rows.slice(0, 2), "f", 1)).toThrow(expect.objectContaining({ code: "DATA_INVALID", hint: expect.stringContaining("--group-size") }));
-    expect(() => checkPairRows([...rows, { prompt: "q", chosen: "a", rejected: "b" }], "f", 1)).toThrow(expect.objectContaining({ code: "DATA_INVALID" }));
+    expect(() => checkPairRows(rows.slice(0, 2), "f", 1)).toThrow(
+      expect.objectContaining({ code: "DATA_INVALID", hint: expect.stringContaining("--group-size") }),
+    );
+    expect(() => checkPairRows([...rows, { prompt: "q", chosen: "a", rejected: "b" }], "f", 1)).toThrow(
+      expect.objectContaining({ code: "DATA_INVALID" }),
+    );
   });
 });
 
 describe("pairs of a group", () => {
-  const member = (reward: number): Ranked => ({ reward, rows: [{ tokens: Int32Array.of(0, reward), mask: Uint8Array.of(0, 1) }] });
-  const rewardsOf = (pairs: Pair[]): (number | undefined)[][] => pairs.map(({ chosen, rejected }) => [chosen[0]?.tokens[1], rejected[0]?.tokens[1]]);
+  const member = (reward: number): Ranked => ({
+    reward,
+    rows: [{ tokens: Int32Array.of(0, reward), mask: Uint8Array.of(0, 1) }],
+  });
+  const rewardsOf = (pairs: Pair[]): (number | undefined)[][] =>
+    pairs.map(({ chosen, rejected }) => [chosen[0]?.tokens[1], rejected[0]?.tokens[1]]);
 
   test("the best against the worst, then the next, as long as they earned differently", () => {
     const group = [3, 1, 5, 2, 4].map(member);
     expect(rewardsOf(pairMembers(group, 1))).toEqual([[5, 1]]);
-    expect(rewardsOf(pairMembers(group, 9))).toEqual([[5, 1], [4, 2]]);
+    expect(rewardsOf(pairMembers(group, 9))).toEqual([
+      [5, 1],
+      [4, 2],
+    ]);
     expect(pairMembers([2, 2, 2].map(member), 9)).toEqual([]);
     expect(rewardsOf(pairMembers([1, 2, 2, 2].map(member), 9))).toEqual([[2, 1]]);
   });
@@ -83,7 +174,10 @@ describe("pairs of a group", () => {
 
 test("a pair survives a checkpoint, and the sums of its answers are told apart", () => {
   const pair: Pair = {
-    chosen: [{ tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) }, { tokens: Int32Array.of(1, 4), mask: Uint8Array.of(0, 1) }],
+    chosen: [
+      { tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) },
+      { tokens: Int32Array.of(1, 4), mask: Uint8Array.of(0, 1) },
+    ],
     rejected: [{ tokens: Int32Array.of(1, 5), mask: Uint8Array.of(0, 1) }],
   };
   expect(pairFromJson(JSON.parse(JSON.stringify(pairToJson(pair))))).toEqual(pair);

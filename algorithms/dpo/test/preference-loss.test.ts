@@ -2,10 +2,22 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { type AnswerLogprobs, preferenceLoss, type PreferenceLossOptions } from "../src/index.ts";
 
-const base: PreferenceLossOptions = { loss: "sigmoid", beta: 0.1, label_smoothing: 0, simpo_margin: 0.5, kto_desirable_weight: 1, kto_undesirable_weight: 1, nll_coefficient: 0 };
+const base: PreferenceLossOptions = {
+  loss: "sigmoid",
+  beta: 0.1,
+  label_smoothing: 0,
+  simpo_margin: 0.5,
+  kto_desirable_weight: 1,
+  kto_undesirable_weight: 1,
+  nll_coefficient: 0,
+};
 const losses = ["sigmoid", "hinge", "ipo", "simpo", "kto"] as const;
 const logprob = fc.double({ min: -30, max: 0, noNaN: true });
-const answer: fc.Arbitrary<AnswerLogprobs> = fc.record({ policy: logprob, reference: logprob, tokens: fc.integer({ min: 1, max: 20 }) });
+const answer: fc.Arbitrary<AnswerLogprobs> = fc.record({
+  policy: logprob,
+  reference: logprob,
+  tokens: fc.integer({ min: 1, max: 20 }),
+});
 const options: fc.Arbitrary<PreferenceLossOptions> = fc.record({
   loss: fc.constantFrom(...losses),
   beta: fc.double({ min: 0.01, max: 2, noNaN: true }),
@@ -15,7 +27,10 @@ const options: fc.Arbitrary<PreferenceLossOptions> = fc.record({
   kto_undesirable_weight: fc.double({ min: 0, max: 2, noNaN: true }),
   nll_coefficient: fc.double({ min: 0, max: 1, noNaN: true }),
 });
-const [won, lost]: AnswerLogprobs[] = [{ policy: -4, reference: -5, tokens: 2 }, { policy: -9, reference: -6, tokens: 3 }];
+const [won, lost]: AnswerLogprobs[] = [
+  { policy: -4, reference: -5, tokens: 2 },
+  { policy: -9, reference: -6, tokens: 3 },
+];
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 
 describe("preferenceLoss", () => {
@@ -25,11 +40,21 @@ describe("preferenceLoss", () => {
     ["cDPO", { label_smoothing: 0.2 }, -0.8 * Math.log(sigmoid(0.4)) - 0.2 * Math.log(sigmoid(-0.4))],
     ["hinge", { loss: "hinge" }, 0.6],
     ["numerics 42: ipo, of mean log-probabilities", { loss: "ipo" }, (1.5 - 5) ** 2],
-    ["simpo, of mean log-probabilities and no reference", { loss: "simpo", beta: 2 }, -Math.log(sigmoid(2 * (-2 + 3) - 0.5))],
-    ["kto", { loss: "kto", kto_undesirable_weight: 1.5 }, 1 - sigmoid(0.1 * (1 - 0.5)) + 1.5 * (1 - sigmoid(0.1 * (0.5 + 3)))],
+    [
+      "simpo, of mean log-probabilities and no reference",
+      { loss: "simpo", beta: 2 },
+      -Math.log(sigmoid(2 * (-2 + 3) - 0.5)),
+    ],
+    [
+      "kto",
+      { loss: "kto", kto_undesirable_weight: 1.5 },
+      1 - sigmoid(0.1 * (1 - 0.5)) + 1.5 * (1 - sigmoid(0.1 * (0.5 + 3))),
+    ],
     ["with the chosen answer's likelihood", { nll_coefficient: 0.5 }, -Math.log(sigmoid(0.4)) + 0.5 * 2],
   ])("golden number: %s", (_name, changes, expected) => {
-    expect(preferenceLoss(won as AnswerLogprobs, lost as AnswerLogprobs, { ...base, ...changes }, 0.5).loss).toBeCloseTo(expected, 12);
+    expect(
+      preferenceLoss(won as AnswerLogprobs, lost as AnswerLogprobs, { ...base, ...changes }, 0.5).loss,
+    ).toBeCloseTo(expected, 12);
   });
 
   test("numerics 40: at the reference the loss is ln 2 and its gradient is not 0", () => {
@@ -40,32 +65,61 @@ describe("preferenceLoss", () => {
 
   test("slopes are the finite differences of the loss", () => {
     fc.assert(
-      fc.property(answer, answer, options, fc.double({ min: 0, max: 3, noNaN: true }), (chosen, rejected, settings, divergence) => {
-        const h = 1e-5;
-        const at = (by: number, other: number): number => preferenceLoss({ ...chosen, policy: chosen.policy + by }, { ...rejected, policy: rejected.policy + other }, settings, divergence).loss;
-        const { chosenSlope, rejectedSlope } = preferenceLoss(chosen, rejected, settings, divergence);
-        fc.pre(settings.loss !== "hinge" || Math.abs(1 - settings.beta * (chosen.policy - chosen.reference - rejected.policy + rejected.reference)) > 1e-3);
-        const scale = 1 + Math.abs(chosenSlope) + Math.abs(rejectedSlope) + at(0, 0);
-        expect(Math.abs(chosenSlope - (at(h, 0) - at(-h, 0)) / (2 * h))).toBeLessThan(1e-5 * scale);
-        expect(Math.abs(rejectedSlope - (at(0, h) - at(0, -h)) / (2 * h))).toBeLessThan(1e-5 * scale);
-      }),
+      fc.property(
+        answer,
+        answer,
+        options,
+        fc.double({ min: 0, max: 3, noNaN: true }),
+        (chosen, rejected, settings, divergence) => {
+          const h = 1e-5;
+          const at = (by: number, other: number): number =>
+            preferenceLoss(
+              { ...chosen, policy: chosen.policy + by },
+              { ...rejected, policy: rejected.policy + other },
+              settings,
+              divergence,
+            ).loss;
+          const { chosenSlope, rejectedSlope } = preferenceLoss(chosen, rejected, settings, divergence);
+          fc.pre(
+            settings.loss !== "hinge" ||
+              Math.abs(1 - settings.beta * (chosen.policy - chosen.reference - rejected.policy + rejected.reference)) >
+                1e-3,
+          );
+          const scale = 1 + Math.abs(chosenSlope) + Math.abs(rejectedSlope) + at(0, 0);
+          expect(Math.abs(chosenSlope - (at(h, 0) - at(-h, 0)) / (2 * h))).toBeLessThan(1e-5 * scale);
+          expect(Math.abs(rejectedSlope - (at(0, h) - at(0, -h)) / (2 * h))).toBeLessThan(1e-5 * scale);
+        },
+      ),
     );
   });
 
   test("numerics 42: finite for every length and however far the policy has gone", () => {
     const far: AnswerLogprobs = { policy: -1e6, reference: -1, tokens: 1 };
     for (const loss of losses) {
-      for (const [chosen, rejected] of [[far, won], [won, far]] as const) {
-        expect(Object.values(preferenceLoss(chosen as AnswerLogprobs, rejected as AnswerLogprobs, { ...base, loss })).every(Number.isFinite)).toBe(true);
+      for (const [chosen, rejected] of [
+        [far, won],
+        [won, far],
+      ] as const) {
+        expect(
+          Object.values(preferenceLoss(chosen as AnswerLogprobs, rejected as AnswerLogprobs, { ...base, loss })).every(
+            Number.isFinite,
+          ),
+        ).toBe(true);
       }
     }
   });
 
   test("a longer answer has the same loss in ipo and simpo if its mean is the same", () => {
-    const longer = (one: AnswerLogprobs): AnswerLogprobs => ({ policy: 3 * one.policy, reference: 3 * one.reference, tokens: 3 * one.tokens });
+    const longer = (one: AnswerLogprobs): AnswerLogprobs => ({
+      policy: 3 * one.policy,
+      reference: 3 * one.reference,
+      tokens: 3 * one.tokens,
+    });
     for (const loss of ["ipo", "simpo"] as const) {
       const short = preferenceLoss(won as AnswerLogprobs, lost as AnswerLogprobs, { ...base, loss }).loss;
-      expect(preferenceLoss(longer(won as AnswerLogprobs), longer(lost as AnswerLogprobs), { ...base, loss }).loss).toBeCloseTo(short, 12);
+      expect(
+        preferenceLoss(longer(won as AnswerLogprobs), longer(lost as AnswerLogprobs), { ...base, loss }).loss,
+      ).toBeCloseTo(short, 12);
     }
   });
 });

@@ -20,11 +20,27 @@ const BELONGS_TO_TORCH = /^(torch|triton|nvidia-.*|cuda-.*)$/;
 function resolve(inputs: readonly string[], constraints: readonly string[] = []): Map<string, string> {
   const text = execFileSync(
     "uv",
-    ["pip", "compile", "--quiet", "--universal", "--python-version", "3.10", "--fork-strategy", "fewest",
-      "--generate-hashes", "--no-annotate", "--no-header", ...inputs, ...constraints.flatMap((file) => ["-c", file])],
+    [
+      "pip",
+      "compile",
+      "--quiet",
+      "--universal",
+      "--python-version",
+      "3.10",
+      "--fork-strategy",
+      "fewest",
+      "--generate-hashes",
+      "--no-annotate",
+      "--no-header",
+      ...inputs,
+      ...constraints.flatMap((file) => ["-c", file]),
+    ],
     { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
   );
-  const entries = text.split(/\n(?=\S)/).map((entry) => entry.trimEnd()).filter((entry) => entry !== "");
+  const entries = text
+    .split(/\n(?=\S)/)
+    .map((entry) => entry.trimEnd())
+    .filter((entry) => entry !== "");
   return new Map(entries.map((entry) => [/^[^=\s]+/.exec(entry)?.[0] ?? "", entry]));
 }
 
@@ -41,7 +57,10 @@ try {
     writeFileSync(join(directory, `${part}.lock`), header + mine.map((name) => `${all.get(name)}\n`).join(""));
     console.log(`${part}.lock: ${mine.length} packages`);
   };
-  write("torch", [...all.keys()].filter((name) => BELONGS_TO_TORCH.test(name)));
+  write(
+    "torch",
+    [...all.keys()].filter((name) => BELONGS_TO_TORCH.test(name)),
+  );
   write("base", resolve([input("base")], [constraint]).keys());
   write("lora", resolve([input("lora")], [constraint]).keys());
   write("dev", resolve([input("dev")], [constraint]).keys());

@@ -11,7 +11,8 @@ import { setupEngine } from "./setup/setup-engine.ts";
  */
 export function torchEngineProvider(setup: Readonly<Record<string, unknown>> = {}): EngineProvider {
   return {
-    setup: ({ progress, extras, options }) => setupEngine({ progress, ...(extras && { extras }), options: { ...setup, ...options } }),
+    setup: ({ progress, extras, options }) =>
+      setupEngine({ progress, ...(extras && { extras }), options: { ...setup, ...options } }),
     locate: () => locateEngine({ options: setup }),
     launch: (options) => launchEngine({ ...options, setup }),
     join: (options) => joinEngine({ ...options, setup }),

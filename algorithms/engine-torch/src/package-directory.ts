@@ -8,7 +8,8 @@ const NAME = "@mrlm/engine-torch";
 export function packageDirectory(start: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let directory = start; ; directory = dirname(directory)) {
     const manifest = join(directory, "package.json");
-    if (existsSync(manifest) && (JSON.parse(readFileSync(manifest, "utf8")) as { name?: string }).name === NAME) return directory;
+    if (existsSync(manifest) && (JSON.parse(readFileSync(manifest, "utf8")) as { name?: string }).name === NAME)
+      return directory;
     if (dirname(directory) === directory) throw new Error(`${NAME} cannot find its own package.json above ${start}.`);
   }
 }

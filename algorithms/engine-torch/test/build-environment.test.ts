@@ -22,7 +22,14 @@ const describeOnLinux = process.platform === "linux" && machinePython !== undefi
 describeOnLinux("an environment of a Python that has no ensurepip", () => {
   const root = temporaryDirectory();
   const wheels = join(root, "wheels");
-  const env = { ...process.env, PIP_NO_INDEX: "1", PIP_FIND_LINKS: wheels, PIP_CONFIG_FILE: "/dev/null", PIP_CACHE_DIR: join(root, "pip"), PIP_USER: "1" };
+  const env = {
+    ...process.env,
+    PIP_NO_INDEX: "1",
+    PIP_FIND_LINKS: wheels,
+    PIP_CONFIG_FILE: "/dev/null",
+    PIP_CACHE_DIR: join(root, "pip"),
+    PIP_USER: "1",
+  };
   const realPip = pipRunner(runProcess, env);
   let count = 0;
 
@@ -33,7 +40,14 @@ describeOnLinux("an environment of a Python that has no ensurepip", () => {
     const locks = join(root, `locks-${count}`);
     const make = (name: string): Promise<string> => makeWheel(python.executable, wheels, name);
     writeLocks(locks, { torch: await make("faketorch"), base: await make("fakebase"), dev: await make("fakedev") });
-    return { directory: join(root, `cache ${count}`, "environment"), python, build: LOCKED, extras, lock: lockFiles(locks), expectsGpu: false };
+    return {
+      directory: join(root, `cache ${count}`, "environment"),
+      python,
+      build: LOCKED,
+      extras,
+      lock: lockFiles(locks),
+      expectsGpu: false,
+    };
   }
   const tools = (pip: RunPip, lines: string[] = [], run: RunProcess = runProcess) => ({
     run,
@@ -54,17 +68,25 @@ describeOnLinux("an environment of a Python that has no ensurepip", () => {
     expect(first).toMatchObject({ changed: true, stamp: { extras: [], versions: { torch: "2.13.0" } } });
     await expect(imports(plan.directory, "faketorch, fakebase")).resolves.toBe(true);
     await expect(imports(plan.directory, "fakedev")).resolves.toBe(false);
-    expect(lines.join("\n")).toMatch(/making an environment.*installing torch 2\.13\.0.*installing transformers.*checking/s);
+    expect(lines.join("\n")).toMatch(
+      /making an environment.*installing torch 2\.13\.0.*installing transformers.*checking/s,
+    );
 
     const refuse = () => Promise.reject(new Error("a process was started"));
-    await expect(buildEnvironment(plan, tools(refuse, [], refuse))).resolves.toEqual({ changed: false, stamp: first.stamp });
+    await expect(buildEnvironment(plan, tools(refuse, [], refuse))).resolves.toEqual({
+      changed: false,
+      stamp: first.stamp,
+    });
 
     lines.length = 0;
     const added = await buildEnvironment({ ...plan, extras: ["dev"] }, tools(realPip, lines));
     expect(added).toMatchObject({ changed: true, stamp: { extras: ["dev"] } });
     expect(lines.join("\n")).not.toMatch(/making an environment|installing torch/);
     await expect(imports(plan.directory, "fakedev, faketorch")).resolves.toBe(true);
-    await expect(buildEnvironment(plan, tools(refuse))).resolves.toMatchObject({ changed: false, stamp: { extras: ["dev"] } });
+    await expect(buildEnvironment(plan, tools(refuse))).resolves.toMatchObject({
+      changed: false,
+      stamp: { extras: ["dev"] },
+    });
   });
 
   test("that a stopped setup left half made is removed and made anew", async () => {
@@ -80,7 +102,10 @@ describeOnLinux("an environment of a Python that has no ensurepip", () => {
   test("is made by one of two setups at once, while the other waits", async () => {
     const plan = await prepare();
     const lines: string[] = [];
-    const outcomes = await Promise.all([buildEnvironment(plan, tools(fakePip, lines)), buildEnvironment(plan, tools(fakePip, lines))]);
+    const outcomes = await Promise.all([
+      buildEnvironment(plan, tools(fakePip, lines)),
+      buildEnvironment(plan, tools(fakePip, lines)),
+    ]);
     expect(outcomes.map(({ changed }) => changed).toSorted()).toEqual([false, true]);
     expect(lines).toContain("another setup is at work on the same environment; waiting for it");
   });
@@ -89,7 +114,10 @@ describeOnLinux("an environment of a Python that has no ensurepip", () => {
     const plan = await prepare();
     rmSync(join(wheels, "fakebase-1.0-py3-none-any.whl"));
     const message = expect.stringMatching(/has no wheel for this Python.*fakebase==1\.0.*Log: /s);
-    await expect(buildEnvironment(plan, tools(realPip))).rejects.toMatchObject({ code: "SETUP_DOWNLOAD_FAILED", message });
+    await expect(buildEnvironment(plan, tools(realPip))).rejects.toMatchObject({
+      code: "SETUP_DOWNLOAD_FAILED",
+      message,
+    });
     expect(readFileSync(`${plan.directory}.log`, "utf8")).toContain("faketorch");
     expect(readStamp(plan.directory)).toBeUndefined();
     await expect(buildEnvironment(plan, tools(fakePip))).resolves.toMatchObject({ changed: true });

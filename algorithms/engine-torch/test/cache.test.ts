@@ -12,7 +12,9 @@ const root = temporaryDirectory();
 
 describe("the cache", () => {
   test("that cannot be made is an error with a way out", () => {
-    expect(() => makeDirectory("/dev/null/cache")).toThrow(expect.objectContaining({ code: "SETUP_FAILED", hint: expect.stringContaining("MRLM_CACHE") }));
+    expect(() => makeDirectory("/dev/null/cache")).toThrow(
+      expect.objectContaining({ code: "SETUP_FAILED", hint: expect.stringContaining("MRLM_CACHE") }),
+    );
   });
 
   test("names environments by lock files, Python, build of torch and platform, and by nothing else", () => {
@@ -36,7 +38,9 @@ describe("the cache", () => {
 
   test("too little disk space is said before anything is downloaded", () => {
     const message = expect.stringMatching(/takes about 2\.5 GB, and the disk of .* has 1\.0 GB left/);
-    expect(() => checkDiskSpace("/cache", "cpu", 1e9)).toThrow(expect.objectContaining({ code: "SETUP_FAILED", message }));
+    expect(() => checkDiskSpace("/cache", "cpu", 1e9)).toThrow(
+      expect.objectContaining({ code: "SETUP_FAILED", message }),
+    );
     expect(() => checkDiskSpace("/cache", "cpu", 3e9)).not.toThrow();
     expect(() => checkDiskSpace("/cache", "extra", 0.2e9)).toThrow("0.2 GB left");
     expect(() => checkDiskSpace(root, "extra")).not.toThrow();
@@ -46,12 +50,20 @@ describe("the cache", () => {
 describe("options", () => {
   test("come before variables, and an empty variable counts as unset", () => {
     const env = { MRLM_PYTHON: "/env/python", MRLM_TORCH: "cpu", MRLM_TORCH_INDEX: "" };
-    expect(resolveSetupOptions({ python: "/option/python", torch_index: undefined }, env)).toEqual({ python: "/option/python", torch: "cpu" });
+    expect(resolveSetupOptions({ python: "/option/python", torch_index: undefined }, env)).toEqual({
+      python: "/option/python",
+      torch: "cpu",
+    });
   });
 
   test("an unknown one, and a value that is none, are named", () => {
-    expect(() => resolveSetupOptions({ pyhton: "x" }, {})).toThrow(expect.objectContaining({ code: "OPTIONS_INVALID", message: expect.stringContaining("pyhton") }));
-    const refused = expect.objectContaining({ code: "OPTIONS_INVALID", message: expect.stringContaining("torch (MRLM_TORCH)") });
+    expect(() => resolveSetupOptions({ pyhton: "x" }, {})).toThrow(
+      expect.objectContaining({ code: "OPTIONS_INVALID", message: expect.stringContaining("pyhton") }),
+    );
+    const refused = expect.objectContaining({
+      code: "OPTIONS_INVALID",
+      message: expect.stringContaining("torch (MRLM_TORCH)"),
+    });
     expect(() => resolveSetupOptions({}, { MRLM_TORCH: "gpu" })).toThrow(refused);
   });
 });

@@ -9,7 +9,8 @@ const python311 = { executable: "/usr/bin/python3.11", version: "3.11.7" };
 const CPU = `${TORCH_VERSION}+cpu`;
 
 /** Offers by interpreter and index. */
-const asking = (offers: Record<string, TorchOffer>) => async (python: string, index?: string) => offers[`${python} ${index ?? ""}`.trim()] ?? { versions: [TORCH_VERSION] };
+const asking = (offers: Record<string, TorchOffer>) => async (python: string, index?: string) =>
+  offers[`${python} ${index ?? ""}`.trim()] ?? { versions: [TORCH_VERSION] };
 const situation = (changes: Partial<TorchSituation>): TorchSituation => ({
   pythons: [python312, python311],
   wish: { device: "auto" },
@@ -22,7 +23,10 @@ const situation = (changes: Partial<TorchSituation>): TorchSituation => ({
 describe("chooseTorch", () => {
   test("prefers the Python for which there is a CPU build to the first", async () => {
     const ask = asking({ [python311.executable]: { versions: ["2.14.0", CPU] } });
-    await expect(chooseTorch(situation({ ask }))).resolves.toEqual({ python: python311, build: { kind: "cpu", requirement: `torch==${CPU}` } });
+    await expect(chooseTorch(situation({ ask }))).resolves.toEqual({
+      python: python311,
+      build: { kind: "cpu", requirement: `torch==${CPU}` },
+    });
   });
 
   test("falls back to the locked wheel and says what that costs and how to avoid it", async () => {
@@ -33,7 +37,10 @@ describe("chooseTorch", () => {
   });
 
   test("refuses to fall back where the CPU build was insisted on", async () => {
-    await expect(chooseTorch(situation({ wish: { device: "cpu" } }))).rejects.toMatchObject({ code: "SETUP_FAILED", message: expect.stringContaining("3.12.1, 3.11.7") });
+    await expect(chooseTorch(situation({ wish: { device: "cpu" } }))).rejects.toMatchObject({
+      code: "SETUP_FAILED",
+      message: expect.stringContaining("3.12.1, 3.11.7"),
+    });
   });
 
   test("a user's index is the only one asked", async () => {
@@ -46,34 +53,55 @@ describe("chooseTorch", () => {
 
   test("with a GPU nothing is asked", async () => {
     const ask = () => Promise.reject(new Error("asked"));
-    await expect(chooseTorch(situation({ ask, wantsCpu: false }))).resolves.toEqual({ python: python312, build: LOCKED });
-    const build = (await chooseTorch(situation({ ask, wantsCpu: false, wish: { device: "cuda", index: "https://mirror/cu128" } }))).build;
+    await expect(chooseTorch(situation({ ask, wantsCpu: false }))).resolves.toEqual({
+      python: python312,
+      build: LOCKED,
+    });
+    const build = (
+      await chooseTorch(situation({ ask, wantsCpu: false, wish: { device: "cuda", index: "https://mirror/cu128" } }))
+    ).build;
     expect(build).toEqual({ kind: "index", requirement: `torch==${TORCH_VERSION}`, index: "https://mirror/cu128" });
   });
 
   test("without a network it says so at once instead of falling back", async () => {
-    const ask = asking({ [python312.executable]: { versions: [], unreachable: "WARNING: connection broken by 'NameResolutionError(...)'" } });
-    await expect(chooseTorch(situation({ ask }))).rejects.toMatchObject({ code: "SETUP_DOWNLOAD_FAILED", isRetryable: true });
+    const ask = asking({
+      [python312.executable]: { versions: [], unreachable: "WARNING: connection broken by 'NameResolutionError(...)'" },
+    });
+    await expect(chooseTorch(situation({ ask }))).rejects.toMatchObject({
+      code: "SETUP_DOWNLOAD_FAILED",
+      isRetryable: true,
+    });
   });
 });
 
 describe("askTorchVersions", () => {
-  const answer = (stdout: string, stderr = "") => askTorchVersions(async () => ({ code: 0, signal: null, stdout, stderr }))("python");
+  const answer = (stdout: string, stderr = "") =>
+    askTorchVersions(async () => ({ code: 0, signal: null, stdout, stderr }))("python");
 
   test("reads pip's JSON past its warnings", async () => {
-    await expect(answer(`\n{"name": "torch", "versions": ["${CPU}", "2.12.0"]}\n`)).resolves.toEqual({ versions: [CPU, "2.12.0"] });
+    await expect(answer(`\n{"name": "torch", "versions": ["${CPU}", "2.12.0"]}\n`)).resolves.toEqual({
+      versions: [CPU, "2.12.0"],
+    });
   });
 
   test("tells an index that cannot be reached from one without the package", async () => {
     await expect(answer("", "ERROR: No matching distribution found for torch")).resolves.toEqual({ versions: [] });
-    const offer = await answer("", "WARNING: Retrying after connection broken by 'NewConnectionError'\nERROR: No matching distribution found for torch");
+    const offer = await answer(
+      "",
+      "WARNING: Retrying after connection broken by 'NewConnectionError'\nERROR: No matching distribution found for torch",
+    );
     expect(offer.unreachable).toContain("NewConnectionError");
   });
 });
 
 describe("GPU detection", () => {
   const evidence = (platform: NodeJS.Platform, files: readonly string[], lists: Record<string, string[]> = {}) =>
-    hasNvidiaGpu({ platform, env: {}, exists: (path) => files.includes(path), list: (directory) => lists[directory] ?? [] });
+    hasNvidiaGpu({
+      platform,
+      env: {},
+      exists: (path) => files.includes(path),
+      list: (directory) => lists[directory] ?? [],
+    });
 
   test("by device node, driver entry, WSL library, or Windows driver", () => {
     expect(evidence("linux", [], { "/dev": ["null", "nvidia3"] })).toBe(true);

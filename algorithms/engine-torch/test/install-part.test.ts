@@ -12,8 +12,18 @@ writeLocks(locks, {});
 
 async function argumentsFor(part: Part, build: TorchBuild): Promise<readonly string[]> {
   let seen: readonly string[] = [];
-  const pip = async (_: string, args: readonly string[]) => ((seen = args), { code: 0, signal: null, stdout: "", stderr: "" });
-  await installPart(part, { executable: "python", lock: lockFiles(locks), build, pip, logFile: join(root, "log"), progress: () => {} });
+  const pip = async (_: string, args: readonly string[]) => (
+    (seen = args),
+    { code: 0, signal: null, stdout: "", stderr: "" }
+  );
+  await installPart(part, {
+    executable: "python",
+    lock: lockFiles(locks),
+    build,
+    pip,
+    logFile: join(root, "log"),
+    progress: () => {},
+  });
   return seen;
 }
 
@@ -26,7 +36,9 @@ test("what the lock files name is held to its hashes, and nothing is ever compil
 
 test("the CPU build comes alone: its Python dependencies are locked, and it has no others", async () => {
   expect((await argumentsFor("torch", cpuBuild())).slice(-2)).toEqual(["--no-deps", "torch==2.13.0+cpu"]);
-  expect((await argumentsFor("torch", cpuBuild("https://mirror"))).join(" ")).toContain("--index-url https://mirror torch==2.13.0+cpu");
+  expect((await argumentsFor("torch", cpuBuild("https://mirror"))).join(" ")).toContain(
+    "--index-url https://mirror torch==2.13.0+cpu",
+  );
 });
 
 test("a build from the user's index brings what it needs from there", async () => {
@@ -37,5 +49,7 @@ test("a build from the user's index brings what it needs from there", async () =
 
 test("extras are known by name", () => {
   expect(parseExtras(["dev", "lora", "dev"])).toEqual(["lora", "dev"]);
-  expect(() => parseExtras(["deb"])).toThrow(expect.objectContaining({ code: "OPTIONS_INVALID", hint: "There are: lora, dev." }));
+  expect(() => parseExtras(["deb"])).toThrow(
+    expect.objectContaining({ code: "OPTIONS_INVALID", hint: "There are: lora, dev." }),
+  );
 });

@@ -39,7 +39,8 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
   };
   /** Waits for the end of a process that is no child of ours; an orphan stays a zombie until the system has waited for it. */
   const gone = async (pid: number): Promise<void> => {
-    const isZombie = (): boolean => spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.startsWith("Z");
+    const isZombie = (): boolean =>
+      spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.startsWith("Z");
     while (isAlive(pid) && !isZombie()) await sleep(20);
   };
   const log = (): string => readFileSync(join(root, String(count), "engine.log"), "utf8");
@@ -52,19 +53,33 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
     await expect(engine.exited).resolves.toEqual({ code: 0, signal: null });
     expect(isAlive(engine.pid)).toBe(false);
     expect(log()).toContain("a library greets you\n{not json\n");
-    const said = JSON.parse(log().split("\n").find((line) => line.startsWith('{"'))!);
-    expect(said.argv.join(" ")).toMatch(/^--host 127\.0\.0\.1 --port 0 --device cpu --mode deterministic --threads 2 --lanes 3 --seed 7 --token-file \S+$/);
+    const said = JSON.parse(
+      log()
+        .split("\n")
+        .find((line) => line.startsWith('{"'))!,
+    );
+    expect(said.argv.join(" ")).toMatch(
+      /^--host 127\.0\.0\.1 --port 0 --device cpu --mode deterministic --threads 2 --lanes 3 --seed 7 --token-file \S+$/,
+    );
     expect(said.environment).toMatchObject({ PYTHONHOME: null, OMP_NUM_THREADS: "2", HF_HUB_OFFLINE: "1" });
   });
 
   test("one that fails to start is reported with its last words and its log", async () => {
-    const message = expect.stringMatching(/ended before it accepted calls: exit code 3\.\n {2}ImportError: no such thing\n {2}Log: .*engine\.log/);
+    const message = expect.stringMatching(
+      /ended before it accepted calls: exit code 3\.\n {2}ImportError: no such thing\n {2}Log: .*engine\.log/,
+    );
     await expect(launch("crash at start")).rejects.toMatchObject({ code: "ENGINE_START_FAILED", message });
-    await expect(launch("", { executable: "/no/python" })).rejects.toMatchObject({ code: "ENGINE_START_FAILED", message: expect.stringContaining("ENOENT") });
+    await expect(launch("", { executable: "/no/python" })).rejects.toMatchObject({
+      code: "ENGINE_START_FAILED",
+      message: expect.stringContaining("ENOENT"),
+    });
   });
 
   test("one that does not come up in time is ended", async () => {
-    await expect(launch("never ready", { startTimeoutMs: 300 })).rejects.toMatchObject({ code: "ENGINE_START_FAILED", message: expect.stringContaining("within 0.3 s") });
+    await expect(launch("never ready", { startTimeoutMs: 300 })).rejects.toMatchObject({
+      code: "ENGINE_START_FAILED",
+      message: expect.stringContaining("within 0.3 s"),
+    });
   });
 
   test("one that dies while it runs says how, with the end of its log", async () => {
@@ -91,7 +106,11 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
 
   test("it ends when the process that launched it is killed", async () => {
     const script = fileURLToPath(new URL("fixtures/launch-and-wait.mjs", import.meta.url));
-    const launcher = spawn(process.execPath, ["--conditions=mrlm-source", script, machinePython!.executable, fakeEngine], { stdio: ["ignore", "pipe", "inherit"] });
+    const launcher = spawn(
+      process.execPath,
+      ["--conditions=mrlm-source", script, machinePython!.executable, fakeEngine],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
     const [output] = await once(launcher.stdout, "data");
     const engine = Number(String(output));
     expect(isAlive(engine)).toBe(true);
@@ -113,12 +132,20 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
 
 test("without a setup it says which command is missing", async () => {
   const promise = launchEngine({ env: { MRLM_CACHE: join(root, "no-cache") } });
-  await expect(promise).rejects.toMatchObject({ code: "ENGINE_NOT_SET_UP", hint: expect.stringContaining("mrlm engine setup") });
+  await expect(promise).rejects.toMatchObject({
+    code: "ENGINE_NOT_SET_UP",
+    hint: expect.stringContaining("mrlm engine setup"),
+  });
 });
 
 test("what the user has set stays, but for what changes the code that runs", () => {
-  expect(engineEnvironment(undefined, { PATH: "/bin", PYTHONPATH: "/evil" }, "/package")).toMatchObject({ PATH: "/bin", PYTHONPATH: "/package" });
+  expect(engineEnvironment(undefined, { PATH: "/bin", PYTHONPATH: "/evil" }, "/package")).toMatchObject({
+    PATH: "/bin",
+    PYTHONPATH: "/package",
+  });
   expect(engineEnvironment(undefined, {}, "/package")).not.toHaveProperty("OMP_NUM_THREADS");
-  expect(engineEnvironment(undefined, { GLIBC_TUNABLES: "the user's" }, "/package")).toMatchObject({ GLIBC_TUNABLES: "the user's" });
+  expect(engineEnvironment(undefined, { GLIBC_TUNABLES: "the user's" }, "/package")).toMatchObject({
+    GLIBC_TUNABLES: "the user's",
+  });
   expect(engineEnvironment(3, {}, "/package")).toMatchObject({ OMP_NUM_THREADS: "3", MKL_NUM_THREADS: "3" });
 });

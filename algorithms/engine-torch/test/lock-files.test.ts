@@ -11,7 +11,9 @@ const parts: readonly Part[] = ["torch", "base", ...EXTRAS];
 
 /** Name, version and number of hashes of each entry. */
 function entriesOf(part: Part): { name: string; version: string; hashes: number }[] {
-  const entries = readFileSync(locks.path(part), "utf8").split(/\n(?=[a-z0-9])/).slice(1);
+  const entries = readFileSync(locks.path(part), "utf8")
+    .split(/\n(?=[a-z0-9])/)
+    .slice(1);
   return entries.map((entry) => {
     const [, name = "", version = ""] = /^([\w.-]+)==([^\s;\\]+)/.exec(entry) ?? [];
     return { name, version, hashes: entry.match(/--hash=sha256:[0-9a-f]{64}/g)?.length ?? 0 };
@@ -34,7 +36,9 @@ test("torch is the version that the source names, and no other part brings CUDA"
 
 test("what was asked for is locked", () => {
   for (const part of ["base", ...EXTRAS] as const) {
-    const wanted = readFileSync(join(directory, `${part}.in`), "utf8").split("\n").filter((line) => /^[a-z]/.test(line));
+    const wanted = readFileSync(join(directory, `${part}.in`), "utf8")
+      .split("\n")
+      .filter((line) => /^[a-z]/.test(line));
     const locked = [...entriesOf("torch"), ...entriesOf(part)].map(({ name }) => name);
     expect(locked).toEqual(expect.arrayContaining(wanted.map((line) => line.split("==")[0])));
   }

@@ -21,7 +21,9 @@ test("the vendored wheel has the checksum that the source names, and a damaged o
   expect(pipWheel()).toMatch(/vendor.pip-[\d.]+-py3-none-any\.whl$/);
   const damaged = join(root, "pip.whl");
   writeFileSync(damaged, "not pip");
-  expect(() => pipWheel(damaged)).toThrow(expect.objectContaining({ code: "SETUP_FAILED", message: expect.stringContaining("damaged") }));
+  expect(() => pipWheel(damaged)).toThrow(
+    expect.objectContaining({ code: "SETUP_FAILED", message: expect.stringContaining("damaged") }),
+  );
 });
 
 test("settings that would make pip install elsewhere are left out, the others kept", async () => {

@@ -25,7 +25,11 @@ describeIf(installed !== undefined)("the installed environment (skipped where `n
   test("an interpreter of the user's own is used as it is, and refused where it lacks a package", async () => {
     const executable = installed!.executable;
     const env = { ...process.env, MRLM_CACHE: join(root, "cache"), MRLM_ENGINE_PYTHON: executable };
-    await expect(setupEngine({ env })).resolves.toMatchObject({ executable, changed: false, versions: installed!.versions });
+    await expect(setupEngine({ env })).resolves.toMatchObject({
+      executable,
+      changed: false,
+      versions: installed!.versions,
+    });
     expect(existsSync(join(root, "cache"))).toBe(false);
     const bare = setupEngine({ env: { ...env, MRLM_ENGINE_PYTHON: join(root, "no-python") } });
     await expect(bare).rejects.toMatchObject({ code: "SETUP_FAILED", message: expect.stringContaining("ENOENT") });

@@ -11,5 +11,8 @@ test("a command that cannot be started leaves no timer that keeps the process al
 });
 
 test("a command that runs past its deadline is killed", async () => {
-  expect(await runProcess(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { timeoutMs: 300 })).toMatchObject({ code: null, signal: "SIGKILL" });
+  expect(await runProcess(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { timeoutMs: 300 })).toMatchObject({
+    code: null,
+    signal: "SIGKILL",
+  });
 });

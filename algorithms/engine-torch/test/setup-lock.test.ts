@@ -17,7 +17,13 @@ const HOLD = `
 
 test("a lock whose holder was killed is free", async () => {
   const path = join(root, "deep", "setup.lock");
-  await expect(withSetupLock(path, () => {}, async () => "made")).resolves.toBe("made");
+  await expect(
+    withSetupLock(
+      path,
+      () => {},
+      async () => "made",
+    ),
+  ).resolves.toBe("made");
   const holder = spawn(process.execPath, ["-e", HOLD, path], { stdio: ["ignore", "pipe", "inherit"] });
   await once(holder.stdout, "data");
   let waited = 0;
@@ -35,6 +41,18 @@ test("a lock whose holder was killed is free", async () => {
 
 test("a failure inside releases it", async () => {
   const path = join(root, "setup.lock");
-  await expect(withSetupLock(path, () => {}, () => Promise.reject(new Error("boom")))).rejects.toThrow("boom");
-  await expect(withSetupLock(path, () => {}, async () => 1)).resolves.toBe(1);
+  await expect(
+    withSetupLock(
+      path,
+      () => {},
+      () => Promise.reject(new Error("boom")),
+    ),
+  ).rejects.toThrow("boom");
+  await expect(
+    withSetupLock(
+      path,
+      () => {},
+      async () => 1,
+    ),
+  ).resolves.toBe(1);
 });

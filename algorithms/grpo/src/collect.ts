@@ -20,7 +20,13 @@ export interface Collected {
  * batches; with a limit of age those with an episode that is too old, in one. Otherwise groups without signal stay in the batch (their advantages are exactly
  * 0, and they count in the denominator). Advantages are taken once, over the groups that stay, so that they do not depend on which refill a group came in.
  */
-export async function collect(context: AlgorithmContext, options: GrpoOptions, order: TaskOrder, iteration: number, version: number): Promise<Collected> {
+export async function collect(
+  context: AlgorithmContext,
+  options: GrpoOptions,
+  order: TaskOrder,
+  iteration: number,
+  version: number,
+): Promise<Collected> {
   const groups: TrajectoryGroup[] = [];
   const kept: RewardedGroup[] = [];
   const counts = noEpisodeCounts();
@@ -39,5 +45,11 @@ export async function collect(context: AlgorithmContext, options: GrpoOptions, o
     if (kept.length >= options.prompts_per_step || refills >= mostRefills || context.signal.aborted) break;
     refills++;
   }
-  return { samples: toSamples(kept, options, version).filter(({ episodes }) => episodes.length > 0), groups, counts, withoutSignal, refills };
+  return {
+    samples: toSamples(kept, options, version).filter(({ episodes }) => episodes.length > 0),
+    groups,
+    counts,
+    withoutSignal,
+    refills,
+  };
 }

@@ -16,7 +16,11 @@ export interface Trimmed {
  *
  * @param frozen with the trainer's old log-probabilities
  */
-export function dropMismatched(group: GroupSample, frozen: FrozenLogprobs & { readonly old: Float32Array }, cap: number): Trimmed {
+export function dropMismatched(
+  group: GroupSample,
+  frozen: FrozenLogprobs & { readonly old: Float32Array },
+  cap: number,
+): Trimmed {
   const dropped: { trainer: number; sampler: number }[] = [];
   const kept: number[] = [];
   let position = 0;
@@ -40,5 +44,9 @@ export function dropMismatched(group: GroupSample, frozen: FrozenLogprobs & { re
     return rows.length === 0 ? [] : [{ ...episode, rows, sampled: Float32Array.from(sampled) }];
   });
   const pick = (values: Float32Array): Float32Array => Float32Array.from(kept, (at) => values[at] as number);
-  return { group: { episodes }, frozen: { old: pick(frozen.old), ...(frozen.reference === undefined ? {} : { reference: pick(frozen.reference) }) }, dropped };
+  return {
+    group: { episodes },
+    frozen: { old: pick(frozen.old), ...(frozen.reference === undefined ? {} : { reference: pick(frozen.reference) }) },
+    dropped,
+  };
 }

@@ -15,7 +15,8 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
     const began = performance.now();
     const collected = await collect(context, options, order, iteration + 1, version);
     const played = performance.now();
-    const report = collected.samples.length === 0 ? undefined : await update(context, options, collected.samples, optimizerSteps);
+    const report =
+      collected.samples.length === 0 ? undefined : await update(context, options, collected.samples, optimizerSteps);
     const learnt = performance.now();
     version = (await context.engine.publish(context.policy)).version;
     optimizerSteps += report?.optimizerSteps ?? 0;
@@ -27,7 +28,14 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
         "groups/without_signal": { sum: collected.withoutSignal, count: collected.groups.length },
         "groups/refills": collected.refills,
         ...report?.loss.report(report.normalizer),
-        ...(report === undefined ? {} : { "optim/grad_norm": report.gradNorm, "optim/skipped": report.skipped, "optim/learning_rate": report.learningRate, "tokens/computed": report.computedTokens }),
+        ...(report === undefined
+          ? {}
+          : {
+              "optim/grad_norm": report.gradNorm,
+              "optim/skipped": report.skipped,
+              "optim/learning_rate": report.learningRate,
+              "tokens/computed": report.computedTokens,
+            }),
       },
       seconds: {
         ...playSeconds(collected.groups, (played - began) / 1000),
@@ -37,7 +45,9 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
       trajectories: collected.groups,
       notices: [
         ...(report?.notices ?? []),
-        ...(report === undefined ? ["No episode of this iteration could be learnt from; the weights stay as they were"] : []),
+        ...(report === undefined
+          ? ["No episode of this iteration could be learnt from; the weights stay as they were"]
+          : []),
       ],
     };
   }

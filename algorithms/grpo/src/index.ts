@@ -11,7 +11,8 @@ export { policyLosses, type PolicyLossOptions, type TokenLosses } from "./policy
 /** `grpo@1`: group relative policy optimisation and its family. */
 export const grpo: AlgorithmDefinition<GrpoOptions> = {
   id: "grpo@1",
-  description: "Group relative policy optimisation (arXiv 2402.03300): plays each task several times, reinforces what earned more than its group.",
+  description:
+    "Group relative policy optimisation (arXiv 2402.03300): plays each task several times, reinforces what earned more than its group.",
   options: grpoOptions,
   iterations: (options) => options.steps,
   memory: ({ kl_coefficient, group_size }) => ({ reference: kl_coefficient > 0, unitSequences: group_size }),
@@ -23,19 +24,34 @@ export default definePlugin({ name: "@mrlm/grpo", algorithms: [grpo] });
 
 function validate(options: GrpoOptions, environments: readonly TrainingEnvironment[], sampling: RolloutSampling): void {
   if (options.group_size < 2) {
-    throw new MrlmError("CONFIG_INVALID", `group_size is ${options.group_size}: every advantage would be 0, because an episode is compared with the others of its group.`, {
-      hint: "Set group_size to 2 or more (8 is usual).",
-    });
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `group_size is ${options.group_size}: every advantage would be 0, because an episode is compared with the others of its group.`,
+      {
+        hint: "Set group_size to 2 or more (8 is usual).",
+      },
+    );
   }
-  if (environments.length === 0) throw new MrlmError("CONFIG_INVALID", "grpo has no environment to play in.", { hint: "Name one under `environments`." });
+  if (environments.length === 0)
+    throw new MrlmError("CONFIG_INVALID", "grpo has no environment to play in.", {
+      hint: "Name one under `environments`.",
+    });
   if (options.mismatch !== "none" && options.old_policy === "sampler") {
-    throw new MrlmError("CONFIG_INVALID", "mismatch corrects the trainer's old log-probabilities, which old_policy: sampler does not use.", {
-      hint: "Set old_policy: trainer or mismatch: none.",
-    });
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      "mismatch corrects the trainer's old log-probabilities, which old_policy: sampler does not use.",
+      {
+        hint: "Set old_policy: trainer or mismatch: none.",
+      },
+    );
   }
-  if (sampling.temperature <= 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: all episodes of a group would be the same.");
+  if (sampling.temperature <= 0)
+    throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: all episodes of a group would be the same.");
   assertWholeDistribution(sampling);
   if (options.overlong_buffer >= sampling.maxTokens) {
-    throw new MrlmError("CONFIG_INVALID", `overlong_buffer (${options.overlong_buffer}) is not below sampling.max_tokens (${sampling.maxTokens}): every answer would be punished.`);
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `overlong_buffer (${options.overlong_buffer}) is not below sampling.max_tokens (${sampling.maxTokens}): every answer would be punished.`,
+    );
   }
 }

@@ -50,7 +50,9 @@ export class LossMetrics {
     const mean = (sum: number, count: number): Mean => ({ sum, count });
     return {
       "loss/policy": mean(this.#loss, normalizer),
-      ...(this.#klTokens === 0 ? {} : { "loss/kl": mean(this.#klLoss, normalizer), "kl/reference": mean(this.#kl, this.#klTokens) }),
+      ...(this.#klTokens === 0
+        ? {}
+        : { "loss/kl": mean(this.#klLoss, normalizer), "kl/reference": mean(this.#kl, this.#klTokens) }),
       ...(this.#entropyTokens === 0 ? {} : { entropy: mean(this.#entropy, this.#entropyTokens) }),
       "ratio/mean": mean(this.#ratio, this.#tokens),
       "clip/fraction": mean(this.#clipped, this.#tokens),

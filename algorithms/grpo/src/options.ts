@@ -8,27 +8,67 @@ const schema = z.strictObject({
   updates_per_step: z.int().positive().default(1).describe("Passes over each batch; old log-probabilities stay frozen"),
   minibatches: z.int().positive().default(1).describe("Optimiser steps in each pass"),
 
-  baseline: z.enum(["group_mean", "leave_one_out"]).default("group_mean").describe("What an episode's reward is compared with"),
+  baseline: z
+    .enum(["group_mean", "leave_one_out"])
+    .default("group_mean")
+    .describe("What an episode's reward is compared with"),
   scale: z.enum(["none", "group_std", "batch_std"]).default("none").describe("What advantages are divided by"),
-  policy_loss: z.enum(["clip", "gspo", "cispo", "minirl"]).default("clip").describe("The surrogate: PPO's clip, or that of GSPO, CISPO or MiniRL"),
+  policy_loss: z
+    .enum(["clip", "gspo", "cispo", "minirl"])
+    .default("clip")
+    .describe("The surrogate: PPO's clip, or that of GSPO, CISPO or MiniRL"),
   clip_low: z.number().positive().max(1).default(0.2).describe("How far below 1 a ratio counts"),
   clip_high: z.number().positive().default(0.2).describe("How far above 1 a ratio counts"),
-  dual_clip: z.number().gt(1).optional().describe("Bound of the loss of tokens with a negative advantage (arXiv 1912.09729)"),
-  minirl_epsilon_high: z.number().nonnegative().default(0.1).describe("How much farther than clip_low a rewarded token may move, with policy_loss: minirl"),
-  minirl_cap: z.number().positive().default(4).describe("Factor of minirl's bounds for samples of the newest weights; it falls as 1/(1 + age)"),
-  aggregation: z.enum(["token_mean", "sequence_mean", "constant"]).default("token_mean").describe("Every token weighs the same, every episode, or tokens over a constant length"),
-  old_policy: z.enum(["trainer", "sampler"]).default("trainer").describe("Whose log-probabilities the ratio is taken against"),
-  mismatch: z.enum(["none", "truncate", "mask", "drop"]).default("none").describe("Importance weights of trainer against sampler, with old_policy: trainer; mask weighs with 0 beyond mismatch_cap, drop takes such tokens out of the denominators too"),
+  dual_clip: z
+    .number()
+    .gt(1)
+    .optional()
+    .describe("Bound of the loss of tokens with a negative advantage (arXiv 1912.09729)"),
+  minirl_epsilon_high: z
+    .number()
+    .nonnegative()
+    .default(0.1)
+    .describe("How much farther than clip_low a rewarded token may move, with policy_loss: minirl"),
+  minirl_cap: z
+    .number()
+    .positive()
+    .default(4)
+    .describe("Factor of minirl's bounds for samples of the newest weights; it falls as 1/(1 + age)"),
+  aggregation: z
+    .enum(["token_mean", "sequence_mean", "constant"])
+    .default("token_mean")
+    .describe("Every token weighs the same, every episode, or tokens over a constant length"),
+  old_policy: z
+    .enum(["trainer", "sampler"])
+    .default("trainer")
+    .describe("Whose log-probabilities the ratio is taken against"),
+  mismatch: z
+    .enum(["none", "truncate", "mask", "drop"])
+    .default("none")
+    .describe(
+      "Importance weights of trainer against sampler, with old_policy: trainer; mask weighs with 0 beyond mismatch_cap, drop takes such tokens out of the denominators too",
+    ),
   mismatch_cap: z.number().gt(1).default(2).describe("Largest importance weight"),
 
   kl_coefficient: z.number().nonnegative().default(0).describe("Weight of the divergence from the reference"),
   kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3").describe("Estimator of that divergence"),
-  kl_importance: z.boolean().default(true).describe("Weigh the estimator by the ratio: the reverse-KL gradient, off-policy too"),
+  kl_importance: z
+    .boolean()
+    .default(true)
+    .describe("Weigh the estimator by the ratio: the reverse-KL gradient, off-policy too"),
   entropy_coefficient: z.number().nonnegative().default(0).describe("Weight of the entropy bonus"),
 
-  dynamic_sampling: z.int().nonnegative().default(0).describe("Further batches to sample in place of groups without signal (DAPO); 0: none"),
+  dynamic_sampling: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe("Further batches to sample in place of groups without signal (DAPO); 0: none"),
   on_length: z.enum(["keep", "mask"]).default("keep").describe("Episodes cut by a token limit: learn from them or not"),
-  overlong_buffer: z.int().nonnegative().default(0).describe("Tokens before sampling.max_tokens over which the reward falls (DAPO); 0: off"),
+  overlong_buffer: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe("Tokens before sampling.max_tokens over which the reward falls (DAPO); 0: off"),
   overlong_penalty: z.number().nonnegative().default(1).describe("What an answer of sampling.max_tokens loses"),
   max_staleness: z.int().nonnegative().optional().describe("Weight versions that a token may lag behind"),
 
@@ -40,14 +80,46 @@ const schema = z.strictObject({
 export const grpoOptions = withOptionRules(schema, (options) => {
   const { policy_loss: loss } = options;
   return [
-    { when: loss !== "minirl", options: ["minirl_epsilon_high", "minirl_cap"], because: `has no effect with policy_loss: ${loss}` },
-    { when: loss === "cispo" || loss === "minirl", options: ["dual_clip"], because: `has no effect with policy_loss: ${loss}, which does not clip the loss` },
-    { when: loss === "cispo", options: ["clip_low"], because: "has no effect with policy_loss: cispo, which bounds ratios from above alone" },
-    { when: loss === "minirl", options: ["clip_high"], because: "has no effect with policy_loss: minirl, whose upper bound is clip_low + minirl_epsilon_high" },
-    { when: options.mismatch === "none", options: ["mismatch_cap"], because: "has no effect without mismatch: truncate, mask or drop" },
-    { when: options.kl_coefficient === 0, options: ["kl_estimator", "kl_importance"], because: "has no effect while kl_coefficient is 0" },
-    { when: options.overlong_buffer === 0, options: ["overlong_penalty"], because: "has no effect without an overlong_buffer" },
-    { when: options.minibatches > options.prompts_per_step, options: ["minibatches"], because: `is more than prompts_per_step (${options.prompts_per_step}): some would be empty` },
+    {
+      when: loss !== "minirl",
+      options: ["minirl_epsilon_high", "minirl_cap"],
+      because: `has no effect with policy_loss: ${loss}`,
+    },
+    {
+      when: loss === "cispo" || loss === "minirl",
+      options: ["dual_clip"],
+      because: `has no effect with policy_loss: ${loss}, which does not clip the loss`,
+    },
+    {
+      when: loss === "cispo",
+      options: ["clip_low"],
+      because: "has no effect with policy_loss: cispo, which bounds ratios from above alone",
+    },
+    {
+      when: loss === "minirl",
+      options: ["clip_high"],
+      because: "has no effect with policy_loss: minirl, whose upper bound is clip_low + minirl_epsilon_high",
+    },
+    {
+      when: options.mismatch === "none",
+      options: ["mismatch_cap"],
+      because: "has no effect without mismatch: truncate, mask or drop",
+    },
+    {
+      when: options.kl_coefficient === 0,
+      options: ["kl_estimator", "kl_importance"],
+      because: "has no effect while kl_coefficient is 0",
+    },
+    {
+      when: options.overlong_buffer === 0,
+      options: ["overlong_penalty"],
+      because: "has no effect without an overlong_buffer",
+    },
+    {
+      when: options.minibatches > options.prompts_per_step,
+      options: ["minibatches"],
+      because: `is more than prompts_per_step (${options.prompts_per_step}): some would be empty`,
+    },
     ...optimizerRules(options),
   ];
 });

@@ -55,7 +55,12 @@ export function policyLosses(tokens: EpisodeTokens, options: PolicyLossOptions):
 }
 
 /** Loss of one token and its slope with respect to the log-probability. */
-function tokenLoss(t: number, ratio: number, { logprobs, old, advantage, age }: EpisodeTokens, options: PolicyLossOptions): { loss: number; slope: number; isHeld: boolean } {
+function tokenLoss(
+  t: number,
+  ratio: number,
+  { logprobs, old, advantage, age }: EpisodeTokens,
+  options: PolicyLossOptions,
+): { loss: number; slope: number; isHeld: boolean } {
   const logprob = logprobs[t] as number;
   if (options.policy_loss === "cispo") {
     const bounded = Math.min(ratio, 1 + options.clip_high);
@@ -64,15 +69,23 @@ function tokenLoss(t: number, ratio: number, { logprobs, old, advantage, age }: 
   if (options.policy_loss === "minirl") {
     const reach = options.minirl_cap / (1 + age);
     const { clip_low, minirl_epsilon_high } = options;
-    const isHeld = (advantage > 0 && ratio > 1 + (clip_low + minirl_epsilon_high) * reach) || (advantage < 0 && ratio < 1 - clip_low * reach);
-    return isHeld ? { loss: 0, slope: 0, isHeld } : { loss: -ratio * advantage * logprob, slope: -ratio * advantage, isHeld };
+    const isHeld =
+      (advantage > 0 && ratio > 1 + (clip_low + minirl_epsilon_high) * reach) ||
+      (advantage < 0 && ratio < 1 - clip_low * reach);
+    return isHeld
+      ? { loss: 0, slope: 0, isHeld }
+      : { loss: -ratio * advantage * logprob, slope: -ratio * advantage, isHeld };
   }
   const { loss, slope: byRatio } = clippedSurrogate(ratio, advantage, options);
   const slope = byRatio * ratioSlope(logprob, old[t] as number);
   return { loss, slope, isHeld: slope === 0 && advantage !== 0 };
 }
 
-function sequenceLosses({ logprobs, old, weights, advantage }: EpisodeTokens, ratio: Float64Array, options: PolicyLossOptions): TokenLosses {
+function sequenceLosses(
+  { logprobs, old, weights, advantage }: EpisodeTokens,
+  ratio: Float64Array,
+  options: PolicyLossOptions,
+): TokenLosses {
   const n = ratio.length;
   let logRatio = 0;
   let weight = 0;

@@ -43,16 +43,28 @@ interface RewardedEpisode {
  * @param version the newest weight version
  * @param maxTokens that a turn may have
  */
-export function rewardedGroups(groups: readonly TrajectoryGroup[], options: GrpoOptions, version: number, maxTokens: number): { readonly rewarded: RewardedGroup[]; readonly counts: EpisodeCounts } {
+export function rewardedGroups(
+  groups: readonly TrajectoryGroup[],
+  options: GrpoOptions,
+  version: number,
+  maxTokens: number,
+): { readonly rewarded: RewardedGroup[]; readonly counts: EpisodeCounts } {
   const counts = noEpisodeCounts();
-  const rules = { dropCut: options.on_length === "mask", oldestVersion: options.max_staleness === undefined ? undefined : version - options.max_staleness };
+  const rules = {
+    dropCut: options.on_length === "mask",
+    oldestVersion: options.max_staleness === undefined ? undefined : version - options.max_staleness,
+  };
   const rewarded = groups.map(({ trajectories }): RewardedGroup => {
     const staleBefore = counts.stale;
     const episodes = trajectories.flatMap((trajectory) => learnableEpisodes(trajectory, rules, counts));
     const agents = Object.values(Object.groupBy(episodes, ({ agent }) => agent)).map((own = []) =>
       own.map((episode) => ({ episode, reward: episode.reward + lengthPenalty(episode, options, maxTokens) })),
     );
-    return { agents, hasSignal: agents.some((own) => hasSignal(own.map(({ reward }) => reward))), isStale: counts.stale > staleBefore };
+    return {
+      agents,
+      hasSignal: agents.some((own) => hasSignal(own.map(({ reward }) => reward))),
+      isStale: counts.stale > staleBefore,
+    };
   });
   return { rewarded, counts };
 }
@@ -69,7 +81,12 @@ export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions
   return groups.map(({ agents }) => ({
     episodes: agents.flatMap((episodes) => {
       const found = advantages.next().value as number[];
-      return episodes.map(({ episode: { rows, sampled, oldestVersion } }, i) => ({ rows, sampled, advantage: found[i] as number, age: Math.max(0, version - oldestVersion) }));
+      return episodes.map(({ episode: { rows, sampled, oldestVersion } }, i) => ({
+        rows,
+        sampled,
+        advantage: found[i] as number,
+        age: Math.max(0, version - oldestVersion),
+      }));
     }),
   }));
 }

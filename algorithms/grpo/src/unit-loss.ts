@@ -23,7 +23,14 @@ export interface FrozenLogprobs {
  *
  * @param isMismatchCounted whether trainer and sampler are compared in the metrics: once for each token, with the weights that the batch was sampled with
  */
-export function unitLoss(group: GroupSample, frozen: FrozenLogprobs, outputs: UnitOutputs, options: GrpoOptions, metrics: LossMetrics, isMismatchCounted: boolean): UnitGradients {
+export function unitLoss(
+  group: GroupSample,
+  frozen: FrozenLogprobs,
+  outputs: UnitOutputs,
+  options: GrpoOptions,
+  metrics: LossMetrics,
+  isMismatchCounted: boolean,
+): UnitGradients {
   const logprob = outputs.logprob as Float32Array;
   const gradient = new Float32Array(logprob.length);
   const entropyGradient = options.entropy_coefficient > 0 ? new Float32Array(logprob.length) : undefined;

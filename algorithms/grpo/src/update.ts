@@ -22,7 +22,12 @@ export interface UpdateReport {
 }
 
 /** Learns from a batch: freezes the old log-probabilities, then makes every pass over the minibatches. */
-export async function update(context: AlgorithmContext, options: GrpoOptions, collected: readonly GroupSample[], stepsBefore: number): Promise<UpdateReport> {
+export async function update(
+  context: AlgorithmContext,
+  options: GrpoOptions,
+  collected: readonly GroupSample[],
+  stepsBefore: number,
+): Promise<UpdateReport> {
   // A minibatch must not be one environment's groups alone: they come in the order in which they were played.
   const shuffled = options.minibatches === 1 ? collected : context.random("grpo/minibatches").shuffle(collected);
   const batch = await freeze(context, options, shuffled);
@@ -43,7 +48,14 @@ export async function update(context: AlgorithmContext, options: GrpoOptions, co
       if (normalizer === 0) continue;
       const isMismatchCounted = steps === 0 || (pass === 0 && batch[0]?.frozen.old !== undefined);
       const lossOf = (unit: number, outputs: Parameters<typeof unitLoss>[2], metrics: LossMetrics): UnitGradients =>
-        unitLoss(groups[unit] as GroupSample, batch[part[unit] as number]?.frozen as FrozenLogprobs, outputs, options, metrics, isMismatchCounted);
+        unitLoss(
+          groups[unit] as GroupSample,
+          batch[part[unit] as number]?.frozen as FrozenLogprobs,
+          outputs,
+          options,
+          metrics,
+          isMismatchCounted,
+        );
       const known = gradientIsKnown(options);
       const result = await context.engine.forwardBackward({
         model: context.policy,
@@ -60,16 +72,30 @@ export async function update(context: AlgorithmContext, options: GrpoOptions, co
       });
       if (known) for (const [unit, outputs] of result.outputs.entries()) lossOf(unit, outputs, loss);
       steps++;
-      const optimizer = optimStepOptions(options, stepsBefore + steps, options.steps * options.updates_per_step * options.minibatches);
+      const optimizer = optimStepOptions(
+        options,
+        stepsBefore + steps,
+        options.steps * options.updates_per_step * options.minibatches,
+      );
       const applied = await context.engine.optimStep({ model: context.policy, ...optimizer });
       if (applied.applied) gradNorms.push(applied.gradNorm);
-      else notices.push(`An optimiser step was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`);
+      else
+        notices.push(`An optimiser step was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`);
       learningRate = optimizer.learningRate;
       normalizers += normalizer;
       computedTokens += result.computedTokens;
     }
   }
-  return { loss, normalizer: normalizers, gradNorm: meanOf(gradNorms), skipped: notices.length, learningRate, optimizerSteps: steps, computedTokens, notices };
+  return {
+    loss,
+    normalizer: normalizers,
+    gradNorm: meanOf(gradNorms),
+    skipped: notices.length,
+    learningRate,
+    optimizerSteps: steps,
+    computedTokens,
+    notices,
+  };
 }
 
 /**
@@ -78,22 +104,41 @@ export async function update(context: AlgorithmContext, options: GrpoOptions, co
  */
 function gradientIsKnown(options: GrpoOptions): boolean {
   const updates = options.updates_per_step * options.minibatches;
-  return updates === 1 && options.old_policy === "trainer" && options.mismatch === "none" && options.kl_coefficient === 0;
+  return (
+    updates === 1 && options.old_policy === "trainer" && options.mismatch === "none" && options.kl_coefficient === 0
+  );
 }
 
 /** Each group with the log-probabilities that stay as they are while it is learnt from, without the tokens that `mismatch: drop` leaves out. */
-async function freeze(context: AlgorithmContext, options: GrpoOptions, groups: readonly GroupSample[]): Promise<Trimmed[]> {
+async function freeze(
+  context: AlgorithmContext,
+  options: GrpoOptions,
+  groups: readonly GroupSample[],
+): Promise<Trimmed[]> {
   const units = groups.map(unitOf);
   const logprobsOf = async (model: string): Promise<readonly (Float32Array | undefined)[]> => {
-    const outputs = await context.engine.forward({ model, units, outputs: { logprob: true }, temperature: context.sampling.temperature, signal: context.signal });
+    const outputs = await context.engine.forward({
+      model,
+      units,
+      outputs: { logprob: true },
+      temperature: context.sampling.temperature,
+      signal: context.signal,
+    });
     return outputs.map((output) => output.logprob);
   };
-  const needsOld = options.old_policy === "trainer" && (options.updates_per_step * options.minibatches > 1 || options.mismatch === "drop");
+  const needsOld =
+    options.old_policy === "trainer" &&
+    (options.updates_per_step * options.minibatches > 1 || options.mismatch === "drop");
   const old = needsOld ? await logprobsOf(context.policy) : [];
   const reference = options.kl_coefficient > 0 ? await logprobsOf(await context.reference()) : [];
   return groups.map((group, i) => {
-    const frozen = { ...(old[i] === undefined ? {} : { old: old[i] }), ...(reference[i] === undefined ? {} : { reference: reference[i] }) };
-    return options.mismatch === "drop" && frozen.old !== undefined ? dropMismatched(group, { ...frozen, old: frozen.old }, options.mismatch_cap) : { group, frozen, dropped: [] };
+    const frozen = {
+      ...(old[i] === undefined ? {} : { old: old[i] }),
+      ...(reference[i] === undefined ? {} : { reference: reference[i] }),
+    };
+    return options.mismatch === "drop" && frozen.old !== undefined
+      ? dropMismatched(group, { ...frozen, old: frozen.old }, options.mismatch_cap)
+      : { group, frozen, dropped: [] };
   });
 }
 

@@ -11,18 +11,37 @@ describe("groupAdvantages", () => {
     const group = [[1, 0, 0, 1]];
     const deviation = Math.sqrt(1 / 3);
     expect(groupAdvantages(group, "group_mean", "none")).toEqual([[0.5, -0.5, -0.5, 0.5]]);
-    expect(groupAdvantages(group, "leave_one_out", "none")[0]?.map((a) => a.toFixed(9))).toEqual([2 / 3, -2 / 3, -2 / 3, 2 / 3].map((a) => a.toFixed(9)));
+    expect(groupAdvantages(group, "leave_one_out", "none")[0]?.map((a) => a.toFixed(9))).toEqual(
+      [2 / 3, -2 / 3, -2 / 3, 2 / 3].map((a) => a.toFixed(9)),
+    );
     expect(groupAdvantages(group, "group_mean", "group_std")[0]?.[0]).toBeCloseTo(0.5 / (deviation + 1e-4), 12);
-    const [first, second] = groupAdvantages([[1, 0], [3, 1]], "group_mean", "batch_std");
+    const [first, second] = groupAdvantages(
+      [
+        [1, 0],
+        [3, 1],
+      ],
+      "group_mean",
+      "batch_std",
+    );
     const spread = Math.sqrt((2 * 0.25 + 2 * 1) / 3);
     expect([first?.[0], second?.[0]]).toEqual([0.5 / (spread + 1e-4), 1 / (spread + 1e-4)]);
   });
 
   test("numerics 9: a group without variance gets exactly 0, and so does a group of one", () => {
     fc.assert(
-      fc.property(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.integer({ min: 1, max: 9 }), baselines, scales, (reward, size, baseline, scale) => {
-        expect(groupAdvantages([new Array<number>(size).fill(reward)], baseline, scale)[0]?.every((advantage) => Math.abs(advantage) === 0)).toBe(true);
-      }),
+      fc.property(
+        fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+        fc.integer({ min: 1, max: 9 }),
+        baselines,
+        scales,
+        (reward, size, baseline, scale) => {
+          expect(
+            groupAdvantages([new Array<number>(size).fill(reward)], baseline, scale)[0]?.every(
+              (advantage) => Math.abs(advantage) === 0,
+            ),
+          ).toBe(true);
+        },
+      ),
     );
   });
 
@@ -39,14 +58,16 @@ describe("groupAdvantages", () => {
     expect(groupAdvantages([[0, 0, 0, 1]], "leave_one_out", "group_std")[0]?.[3]).toBeCloseTo(1 / (0.5 + 1e-4), 12);
     fc.assert(
       fc.property(rewards, (group) => {
-        for (const advantage of groupAdvantages([group], "leave_one_out", "group_std")[0] as number[]) expect(Math.abs(advantage)).toBeLessThanOrEqual(Math.sqrt(group.length) + 1e-9);
+        for (const advantage of groupAdvantages([group], "leave_one_out", "group_std")[0] as number[])
+          expect(Math.abs(advantage)).toBeLessThanOrEqual(Math.sqrt(group.length) + 1e-9);
       }),
     );
   });
 
   test("numerics 13: unless asked nothing is divided by a deviation; doing so makes the rarest success of a group its loudest episode", () => {
     expect(grpoOptions.parse({ steps: 1 })).toMatchObject({ scale: "none", baseline: "group_mean" });
-    const successes = (wins: number, scale: Scale): number => groupAdvantages([Array.from({ length: 8 }, (_, i) => Number(i < wins))], "group_mean", scale)[0]?.[0] as number;
+    const successes = (wins: number, scale: Scale): number =>
+      groupAdvantages([Array.from({ length: 8 }, (_, i) => Number(i < wins))], "group_mean", scale)[0]?.[0] as number;
     // One success of eight against four of eight: 1.75 times as loud, and 2.65 times with the division.
     expect(successes(1, "none") / successes(4, "none")).toBeCloseTo(1.75, 9);
     expect(successes(1, "group_std") / successes(4, "group_std")).toBeCloseTo(Math.sqrt(7), 2);

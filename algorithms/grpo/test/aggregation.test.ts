@@ -8,7 +8,14 @@ import { groupSample, options, sample } from "./support/groups.ts";
 
 const aggregations: Aggregation[] = ["token_mean", "sequence_mean", "constant"];
 const weightsOf = (groups: GroupSample[], aggregation: Aggregation, maxTokens = 10): number[][] =>
-  groups.flatMap(({ episodes }) => episodes.map((episode) => Array.from(episode.sampled, () => tokenWeight(episode, aggregation) / normalizerOf(groups, aggregation, maxTokens))));
+  groups.flatMap(({ episodes }) =>
+    episodes.map((episode) =>
+      Array.from(
+        episode.sampled,
+        () => tokenWeight(episode, aggregation) / normalizerOf(groups, aggregation, maxTokens),
+      ),
+    ),
+  );
 
 describe("aggregation", () => {
   // Two episodes of 1 and 3 tokens with the same advantage, max_tokens 10.
@@ -33,22 +40,38 @@ describe("aggregation", () => {
     for (const aggregation of aggregations) expect(normalizerOf([groupSample()], aggregation, 10)).toBe(0);
   });
 
-  test.each(["clip", "gspo", "cispo", "minirl"] as const)("numerics 6: splitting an episode into rows leaves the loss of %s and its gradient unchanged", (policy_loss) => {
-    const logprob = fc.float({ min: -3, max: Math.fround(-0.1), noNaN: true });
-    const tokens = fc.array(fc.tuple(logprob, logprob), { minLength: 2, maxLength: 7 });
-    fc.assert(
-      fc.property(tokens, fc.double({ min: -2, max: 2, noNaN: true }), fc.nat(), fc.constantFrom(...aggregations), (all, advantage, cut, aggregation) => {
-        const [now, old] = [all.map(([value]) => value), all.map(([, value]) => value)];
-        const at = 1 + (cut % (all.length - 1));
-        const ones = (count: number): number[] => [0, ...Array<number>(count).fill(1)];
-        const evaluate = (masks: number[][]) => {
-          const groups = [groupSample(sample(advantage, masks, old))];
-          const metrics = new LossMetrics();
-          const { logprob: gradient } = unitLoss(groups[0] as GroupSample, { old: Float32Array.from(old) }, { logprob: Float32Array.from(now) }, options({ policy_loss, aggregation }), metrics, false);
-          return { gradient, metrics: metrics.report(1), normalizer: normalizerOf(groups, aggregation, 10) };
-        };
-        expect(evaluate([ones(at), ones(all.length - at)])).toEqual(evaluate([ones(all.length)]));
-      }),
-    );
-  });
+  test.each(["clip", "gspo", "cispo", "minirl"] as const)(
+    "numerics 6: splitting an episode into rows leaves the loss of %s and its gradient unchanged",
+    (policy_loss) => {
+      const logprob = fc.float({ min: -3, max: Math.fround(-0.1), noNaN: true });
+      const tokens = fc.array(fc.tuple(logprob, logprob), { minLength: 2, maxLength: 7 });
+      fc.assert(
+        fc.property(
+          tokens,
+          fc.double({ min: -2, max: 2, noNaN: true }),
+          fc.nat(),
+          fc.constantFrom(...aggregations),
+          (all, advantage, cut, aggregation) => {
+            const [now, old] = [all.map(([value]) => value), all.map(([, value]) => value)];
+            const at = 1 + (cut % (all.length - 1));
+            const ones = (count: number): number[] => [0, ...Array<number>(count).fill(1)];
+            const evaluate = (masks: number[][]) => {
+              const groups = [groupSample(sample(advantage, masks, old))];
+              const metrics = new LossMetrics();
+              const { logprob: gradient } = unitLoss(
+                groups[0] as GroupSample,
+                { old: Float32Array.from(old) },
+                { logprob: Float32Array.from(now) },
+                options({ policy_loss, aggregation }),
+                metrics,
+                false,
+              );
+              return { gradient, metrics: metrics.report(1), normalizer: normalizerOf(groups, aggregation, 10) };
+            };
+            expect(evaluate([ones(at), ones(all.length - at)])).toEqual(evaluate([ones(all.length)]));
+          },
+        ),
+      );
+    },
+  );
 });

@@ -5,13 +5,23 @@ import { overlongPenalty } from "../src/overlong.ts";
 import { toBfloat16 } from "@mrlm/testing";
 import { policyLosses, type PolicyLossOptions } from "../src/index.ts";
 
-const clip: PolicyLossOptions = { policy_loss: "clip", clip_low: 0.2, clip_high: 0.28, minirl_epsilon_high: 0.1, minirl_cap: 4 };
+const clip: PolicyLossOptions = {
+  policy_loss: "clip",
+  clip_low: 0.2,
+  clip_high: 0.28,
+  minirl_epsilon_high: 0.1,
+  minirl_cap: 4,
+};
 const variants: PolicyLossOptions[] = [clip, { ...clip, dual_clip: 3 }, { ...clip, policy_loss: "gspo" }];
 const logprob = fc.double({ min: -4, max: -0.01, noNaN: true });
-const sequence = fc.array(fc.record({ now: logprob, old: logprob, weight: fc.double({ min: 0.1, max: 2, noNaN: true }) }), { minLength: 1, maxLength: 6 });
+const sequence = fc.array(
+  fc.record({ now: logprob, old: logprob, weight: fc.double({ min: 0.1, max: 2, noNaN: true }) }),
+  { minLength: 1, maxLength: 6 },
+);
 const advantage = fc.double({ min: -3, max: 3, noNaN: true });
 
-const losses = (logprobs: number[], old: number[], weights: number[], a: number, options: PolicyLossOptions, age = 0) => policyLosses({ logprobs, old, weights, advantage: a, age }, options);
+const losses = (logprobs: number[], old: number[], weights: number[], a: number, options: PolicyLossOptions, age = 0) =>
+  policyLosses({ logprobs, old, weights, advantage: a, age }, options);
 const weighted = (now: number[], old: number[], weights: number[], a: number, options: PolicyLossOptions): number =>
   losses(now, old, weights, a, options).loss.reduce((sum, loss, t) => sum + loss * (weights[t] as number), 0);
 
@@ -24,12 +34,15 @@ describe("policyLosses", () => {
         const weights = options.policy_loss === "gspo" ? tokens.map(() => 0.5) : tokens.map((token) => token.weight);
         const { gradient } = losses(now, old, weights, a, options);
         for (const t of now.keys()) {
-          const moved = (step: number): number => weighted(now.with(t, (now[t] as number) + step), old, weights, a, options);
+          const moved = (step: number): number =>
+            weighted(now.with(t, (now[t] as number) + step), old, weights, a, options);
           const left = (moved(0) - moved(-1e-6)) / 1e-6;
           const right = (moved(1e-6) - moved(0)) / 1e-6;
           // At a kink of the clip the two sides differ and the gradient is either.
           const tolerance = 1e-3 * (1 + Math.abs(left) + Math.abs(right));
-          expect(Math.min(Math.abs(left - (gradient[t] as number)), Math.abs(right - (gradient[t] as number)))).toBeLessThan(tolerance);
+          expect(
+            Math.min(Math.abs(left - (gradient[t] as number)), Math.abs(right - (gradient[t] as number))),
+          ).toBeLessThan(tolerance);
         }
       }),
     );
@@ -42,10 +55,21 @@ describe("policyLosses", () => {
   });
 
   test("minirl: bounds of the ratio on the side that the advantage drives it to, wider for fresh samples than for old ones", () => {
-    const slope = (ratio: number, a: number, age: number): number => losses([Math.log(ratio)], [0], [1], a, { ...clip, policy_loss: "minirl" }, age).gradient[0] as number;
+    const slope = (ratio: number, a: number, age: number): number =>
+      losses([Math.log(ratio)], [0], [1], a, { ...clip, policy_loss: "minirl" }, age).gradient[0] as number;
     // Fresh: 1 + 0.3 * 4 and 1 - 0.2 * 4; three versions old: 1 + 0.3 and 1 - 0.2.
-    expect([slope(2.19, 1, 0), slope(2.21, 1, 0), slope(1.29, 1, 3), slope(1.31, 1, 3)]).toEqual([expect.closeTo(-2.19), 0, expect.closeTo(-1.29), 0]);
-    expect([slope(0.21, -1, 0), slope(0.19, -1, 0), slope(0.81, -1, 3), slope(0.79, -1, 3)]).toEqual([expect.closeTo(0.21), 0, expect.closeTo(0.81), 0]);
+    expect([slope(2.19, 1, 0), slope(2.21, 1, 0), slope(1.29, 1, 3), slope(1.31, 1, 3)]).toEqual([
+      expect.closeTo(-2.19),
+      0,
+      expect.closeTo(-1.29),
+      0,
+    ]);
+    expect([slope(0.21, -1, 0), slope(0.19, -1, 0), slope(0.81, -1, 3), slope(0.79, -1, 3)]).toEqual([
+      expect.closeTo(0.21),
+      0,
+      expect.closeTo(0.81),
+      0,
+    ]);
     // The other side is never held.
     expect([slope(0.01, 1, 0), slope(9, -1, 0)]).toEqual([expect.closeTo(-0.01), expect.closeTo(9)]);
   });
@@ -54,7 +78,13 @@ describe("policyLosses", () => {
     fc.assert(
       fc.property(sequence, advantage, fc.constantFrom(...variants), (tokens, a, options) => {
         const now = tokens.map((token) => token.now);
-        const { ratio, gradient, clipped } = losses(now, now, tokens.map(() => 0.5), a, options);
+        const { ratio, gradient, clipped } = losses(
+          now,
+          now,
+          tokens.map(() => 0.5),
+          a,
+          options,
+        );
         expect(Array.from(ratio)).toEqual(now.map(() => 1));
         expect(clipped).toBe(0);
         for (const slope of gradient) expect(slope).toBeCloseTo(-0.5 * a, 12);
@@ -67,7 +97,13 @@ describe("policyLosses", () => {
       fc.property(sequence, advantage, fc.constantFrom(...variants), (tokens, a, options) => {
         // A log-probability below 2 is rounded by 2^-8 at most.
         const now = tokens.map((token) => token.now / 2.01);
-        const { ratio, clipped } = losses(now, now.map(toBfloat16), tokens.map(() => 0.5), a, options);
+        const { ratio, clipped } = losses(
+          now,
+          now.map(toBfloat16),
+          tokens.map(() => 0.5),
+          a,
+          options,
+        );
         for (const each of ratio) expect(Math.abs(each - 1)).toBeLessThan(1e-2);
         expect(clipped).toBe(0);
       }),
@@ -75,7 +111,8 @@ describe("policyLosses", () => {
   });
 
   test("asymmetric clipping holds what has moved too far in the rewarded direction only", () => {
-    const slope = (ratio: number, a: number): number => losses([Math.log(ratio)], [0], [1], a, clip).gradient[0] as number;
+    const slope = (ratio: number, a: number): number =>
+      losses([Math.log(ratio)], [0], [1], a, clip).gradient[0] as number;
     expect([slope(1.27, 1), slope(1.29, 1), slope(0.5, 1)].map((s) => s !== 0)).toEqual([true, false, true]);
     expect([slope(0.81, -1), slope(0.79, -1), slope(1.5, -1)].map((s) => s !== 0)).toEqual([true, false, true]);
   });
@@ -103,7 +140,10 @@ describe("policyLosses", () => {
 
   test("M11: beyond the cut of the exponent the loss is constant, and so its slope is 0 and the token counts as clipped", () => {
     for (const options of [clip, { ...clip, policy_loss: "gspo" as const }]) {
-      for (const [old, a] of [[-10.01, -1], [10.01, 1]] as const) {
+      for (const [old, a] of [
+        [-10.01, -1],
+        [10.01, 1],
+      ] as const) {
         const value = (now: number): number => losses([now], [old], [1], a, options).loss[0] as number;
         const { gradient, clipped } = losses([0], [old], [1], a, options);
         expect([value(0.001) - value(0), Math.abs(gradient[0] as number), clipped]).toEqual([0, 0, 1]);

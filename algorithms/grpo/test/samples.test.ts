@@ -10,9 +10,15 @@ function toSamples(...[groups, chosen, version, maxTokens]: Parameters<typeof re
   return { rewarded, counts, samples: samplesOf(rewarded, chosen, version) };
 }
 
-const advantagesOf = (...parameters: Parameters<typeof toSamples>): number[][] => toSamples(...parameters).samples.map(({ episodes }) => episodes.map(({ advantage }) => advantage));
+const advantagesOf = (...parameters: Parameters<typeof toSamples>): number[][] =>
+  toSamples(...parameters).samples.map(({ episodes }) => episodes.map(({ advantage }) => advantage));
 const failed = episode(5, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } });
-const agent = (total: Parameters<typeof score>[0], changes = {}) => ({ segments: [segment([0, 1])], total: score(total), end: { terminated: true, truncated: false }, ...changes });
+const agent = (total: Parameters<typeof score>[0], changes = {}) => ({
+  segments: [segment([0, 1])],
+  total: score(total),
+  end: { terminated: true, truncated: false },
+  ...changes,
+});
 const notScored = episode(0, { agents: { agent: { ...agent(0), total: unscored("JUDGE_FAILED", "down") } } });
 const none = { failed: 0, unscored: 0, stale: 0, cut: 0, nonFiniteTokens: 0 };
 
@@ -20,47 +26,83 @@ describe("toSamples", () => {
   test("numerics 10: failed and unscored members leave their group alone; the rest are compared among themselves", () => {
     const groups = [group(episode(1), failed, episode(0)), group(notScored, episode(2), episode(4), episode(6))];
     const { counts } = toSamples(groups, options(), 1, 8);
-    expect(advantagesOf(groups, options(), 1, 8)).toEqual([[0.5, -0.5], [-2, 0, 2]]);
+    expect(advantagesOf(groups, options(), 1, 8)).toEqual([
+      [0.5, -0.5],
+      [-2, 0, 2],
+    ]);
     expect(counts).toEqual({ ...none, failed: 1, unscored: 1 });
   });
 
   test("numerics 10: advantages do not depend on the order of groups or members", () => {
     fc.assert(
-      fc.property(fc.array(fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 4 }), (rewards) => {
-        const groupsOf = (all: number[][]) => all.map((each) => group(...each.map((reward) => episode(reward))));
-        const forward = advantagesOf(groupsOf(rewards), options(), 1, 8);
-        const backward = advantagesOf(groupsOf(rewards.toReversed().map((each) => each.toReversed())), options(), 1, 8);
-        expect(backward.toReversed().map((each) => each.toReversed().map((a) => a.toFixed(9)))).toEqual(forward.map((each) => each.map((a) => a.toFixed(9))));
-      }),
+      fc.property(
+        fc.array(fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 1, maxLength: 5 }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        (rewards) => {
+          const groupsOf = (all: number[][]) => all.map((each) => group(...each.map((reward) => episode(reward))));
+          const forward = advantagesOf(groupsOf(rewards), options(), 1, 8);
+          const backward = advantagesOf(
+            groupsOf(rewards.toReversed().map((each) => each.toReversed())),
+            options(),
+            1,
+            8,
+          );
+          expect(backward.toReversed().map((each) => each.toReversed().map((a) => a.toFixed(9)))).toEqual(
+            forward.map((each) => each.map((a) => a.toFixed(9))),
+          );
+        },
+      ),
     );
   });
 
   test("numerics 9: a group whose other members failed has no signal and advantage exactly 0", () => {
-    const { samples, rewarded } = toSamples([group(episode(1), failed, notScored)], options({ scale: "group_std" }), 1, 8);
+    const { samples, rewarded } = toSamples(
+      [group(episode(1), failed, notScored)],
+      options({ scale: "group_std" }),
+      1,
+      8,
+    );
     expect(rewarded[0]?.hasSignal).toBe(false);
     expect(samples[0]).toMatchObject({ episodes: [{ advantage: 0 }] });
   });
 
   test("several agents are each compared with themselves in the other episodes", () => {
-    const both = (first: number, second: number) => episode(0, { agents: { first: agent(first), second: agent(second) } });
+    const both = (first: number, second: number) =>
+      episode(0, { agents: { first: agent(first), second: agent(second) } });
     expect(advantagesOf([group(both(1, 10), both(0, 30))], options(), 1, 8)).toEqual([[0.5, -0.5, -10, 10]]);
   });
 
   test("numerics 20: a token without a finite log-probability leaves the mask and so every denominator", () => {
     const broken = segment([0, 1, 1], { logprobs: Float32Array.of(0, Number.NaN, -2) });
     const { samples, counts } = toSamples([group(episode(1, {}, [broken]), episode(0))], options(), 1, 8);
-    expect(samples[0]?.episodes[0]).toMatchObject({ rows: [{ mask: Uint8Array.of(0, 0, 1) }], sampled: Float32Array.of(-2) });
+    expect(samples[0]?.episodes[0]).toMatchObject({
+      rows: [{ mask: Uint8Array.of(0, 0, 1) }],
+      sampled: Float32Array.of(-2),
+    });
     expect(counts).toEqual({ ...none, nonFiniteTokens: 1 });
     const nothing = segment([0, 1], { logprobs: Float32Array.of(0, -Infinity) });
-    expect(toSamples([group(episode(1, {}, [nothing]), episode(0), episode(4))], options(), 1, 8).samples[0]?.episodes).toHaveLength(2);
+    expect(
+      toSamples([group(episode(1, {}, [nothing]), episode(0), episode(4))], options(), 1, 8).samples[0]?.episodes,
+    ).toHaveLength(2);
   });
 
   test("numerics 22: an episode with a token of too old a version is dropped and counted, and its group is to be replaced", () => {
     const old = segment([0, 1, 1], { versions: Int32Array.of(-1, 2, 5) });
-    const groups = [group(episode(1, {}, [old]), episode(0)), group(episode(1, {}, [segment([0, 1], { versions: Int32Array.of(-1, 4) })]))];
+    const groups = [
+      group(episode(1, {}, [old]), episode(0)),
+      group(episode(1, {}, [segment([0, 1], { versions: Int32Array.of(-1, 4) })])),
+    ];
     const strict = toSamples(groups, options({ max_staleness: 1 }), 5, 8);
     expect([strict.counts.stale, strict.rewarded.map(({ isStale }) => isStale)]).toEqual([2, [true, false]]);
-    const aged = (max_staleness: number): number => toSamples([group(episode(1, {}, [segment([0, 1], { versions: Int32Array.of(-1, 3) })]))], options({ max_staleness }), 5, 8).counts.stale;
+    const aged = (max_staleness: number): number =>
+      toSamples(
+        [group(episode(1, {}, [segment([0, 1], { versions: Int32Array.of(-1, 3) })]))],
+        options({ max_staleness }),
+        5,
+        8,
+      ).counts.stale;
     expect([aged(1), aged(2)]).toEqual([1, 0]);
     expect(toSamples(groups, options({ max_staleness: 4 }), 5, 8).counts.stale).toBe(0);
     expect(toSamples(groups, options(), 5, 8).samples[0]?.episodes.map(({ age }) => age)).toEqual([3, 4]);
@@ -79,19 +121,27 @@ describe("toSamples", () => {
   test("numerics 29, 32: exactly the tokens that the policy chose are learnt from: its stop token with them, what a tool said and padding not", () => {
     const [stop, pad] = [9, 9]; // A tokenizer whose pad is its end.
     const dialogue = segment([0, 1, 1, 0, 0, 1, 0], { tokens: Int32Array.of(3, 4, stop, 5, 6, stop, pad) });
-    const row = toSamples([group(episode(1, {}, [dialogue]), episode(0))], options(), 1, 8).samples[0]?.episodes[0]?.rows[0];
+    const row = toSamples([group(episode(1, {}, [dialogue]), episode(0))], options(), 1, 8).samples[0]?.episodes[0]
+      ?.rows[0];
     expect(Array.from(row?.tokens ?? []).filter((_, t) => row?.mask[t] === 1)).toEqual([4, stop, stop]);
   });
 
   test("numerics 27: the ids that were sampled are the ids that are trained on, the very same array", () => {
     const sampled = segment([0, 1]);
-    expect(toSamples([group(episode(1, {}, [sampled]), episode(0))], options(), 1, 8).samples[0]?.episodes[0]?.rows[0]?.tokens).toBe(sampled.tokens);
+    expect(
+      toSamples([group(episode(1, {}, [sampled]), episode(0))], options(), 1, 8).samples[0]?.episodes[0]?.rows[0]
+        ?.tokens,
+    ).toBe(sampled.tokens);
   });
 
   test("numerics 34: an answer that the token limit cut can be left out; one that ended by itself is not", () => {
     const cut = episode(1, { turns: [turn({ stopReason: "length" })] });
-    const full = episode(1, { agents: { agent: agent(1, { end: { terminated: false, truncated: true, truncatedBy: "tokens" } }) } });
-    const ended = episode(1, { agents: { agent: agent(1, { end: { terminated: false, truncated: true, truncatedBy: "turns" } }) } });
+    const full = episode(1, {
+      agents: { agent: agent(1, { end: { terminated: false, truncated: true, truncatedBy: "tokens" } }) },
+    });
+    const ended = episode(1, {
+      agents: { agent: agent(1, { end: { terminated: false, truncated: true, truncatedBy: "turns" } }) },
+    });
     const groups = [group(cut, full, ended, episode(0))];
     expect(toSamples(groups, options(), 1, 8)).toMatchObject({ counts: none });
     const masked = toSamples(groups, options({ on_length: "mask" }), 1, 8);
@@ -100,7 +150,9 @@ describe("toSamples", () => {
 
   test("numerics 34, 35: the punishment of length goes by the tokens of the longest turn, and so not by what was shown", () => {
     const twice = episode(1, { turns: [turn({ start: 1, end: 9 }), turn({ start: 20, end: 28 })] });
-    expect(advantagesOf([group(twice, episode(1))], options({ overlong_buffer: 4, overlong_penalty: 1 }), 1, 10)).toEqual([[-0.25, 0.25]]);
+    expect(
+      advantagesOf([group(twice, episode(1))], options({ overlong_buffer: 4, overlong_penalty: 1 }), 1, 10),
+    ).toEqual([[-0.25, 0.25]]);
   });
 
   test("segments without a chosen token are no rows, and several segments are one episode", () => {

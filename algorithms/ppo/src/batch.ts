@@ -17,14 +17,22 @@ export interface PpoEpisode {
 export type PpoGroup = readonly PpoEpisode[];
 
 /** The episodes of each group that can be learnt from. */
-export function toEpisodes(groups: readonly TrajectoryGroup[], options: PpoOptions): { readonly groups: PpoGroup[]; readonly counts: EpisodeCounts } {
+export function toEpisodes(
+  groups: readonly TrajectoryGroup[],
+  options: PpoOptions,
+): { readonly groups: PpoGroup[]; readonly counts: EpisodeCounts } {
   const counts = noEpisodeCounts();
   const episodes = groups.map(({ trajectories }) =>
     trajectories
       .flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: options.on_length === "mask" }, counts))
       .map((episode): PpoEpisode => {
         const end = episode.trajectory.agents[episode.agent]?.end;
-        return { rows: episode.rows, sampled: episode.sampled, rewards: tokenRewards(episode, options), isTruncated: end?.truncated === true && !end.terminated };
+        return {
+          rows: episode.rows,
+          sampled: episode.sampled,
+          rewards: tokenRewards(episode, options),
+          isTruncated: end?.truncated === true && !end.terminated,
+        };
       }),
   );
   return { groups: episodes.filter((group) => group.length > 0), counts };

@@ -22,10 +22,16 @@ export interface EstimateParts {
 }
 
 /** Advantages and targets of one episode. */
-export function estimate({ rewards: earned }: PpoEpisode, { values, finalValue, divergence }: EstimateParts, options: PpoOptions): Estimate {
+export function estimate(
+  { rewards: earned }: PpoEpisode,
+  { values, finalValue, divergence }: EstimateParts,
+  options: PpoOptions,
+): Estimate {
   const rewards = divergence === undefined ? earned : charged(earned, divergence, options.kl_clip);
-  const under = (lambda: number): Float64Array => generalizedAdvantages({ rewards, values, finalValue }, options.gamma, lambda);
-  const plusValues = (advantages: Float64Array): Float64Array => advantages.map((advantage, t) => advantage + (values[t] as number));
+  const under = (lambda: number): Float64Array =>
+    generalizedAdvantages({ rewards, values, finalValue }, options.gamma, lambda);
+  const plusValues = (advantages: Float64Array): Float64Array =>
+    advantages.map((advantage, t) => advantage + (values[t] as number));
   const advantages = under(options.gae_lambda);
   return {
     values,
@@ -36,6 +42,13 @@ export function estimate({ rewards: earned }: PpoEpisode, { values, finalValue, 
 }
 
 /** r_t - β (old_t - ref_t): the reward with the divergence from the reference taken from it, token by token. */
-function charged(rewards: Float64Array, { old, reference, coefficient }: NonNullable<EstimateParts["divergence"]>, clip = Number.POSITIVE_INFINITY): Float64Array {
-  return rewards.map((reward, t) => reward - coefficient * Math.max(-clip, Math.min(clip, (old[t] as number) - (reference[t] as number))));
+function charged(
+  rewards: Float64Array,
+  { old, reference, coefficient }: NonNullable<EstimateParts["divergence"]>,
+  clip = Number.POSITIVE_INFINITY,
+): Float64Array {
+  return rewards.map(
+    (reward, t) =>
+      reward - coefficient * Math.max(-clip, Math.min(clip, (old[t] as number) - (reference[t] as number))),
+  );
 }

@@ -30,7 +30,8 @@ export class FrozenBatch {
     this.units = groups.map(unitOf);
     this.#options = options;
     this.#klCoefficient = klCoefficient;
-    if (options.old_policy === "sampler") groups.forEach((group, unit) => (this.#old[unit] = group.map(({ sampled }) => sampled)));
+    if (options.old_policy === "sampler")
+      groups.forEach((group, unit) => (this.#old[unit] = group.map(({ sampled }) => sampled)));
   }
 
   freezeReference(unit: number, logprob: Float32Array): void {
@@ -51,8 +52,15 @@ export class FrozenBatch {
       rows += episode.rows.length;
       const [old, reference] = [this.#old[unit]?.[e], this.#references[unit]?.[e]];
       const isCharged = this.#options.kl_placement === "reward" && old !== undefined && reference !== undefined;
-      const parts = { values: values[e] as Float32Array, finalValue: episode.isTruncated ? (finalValue?.[rows - 1] as number) : 0 };
-      return estimate(episode, isCharged ? { ...parts, divergence: { old, reference, coefficient: this.#klCoefficient } } : parts, this.#options);
+      const parts = {
+        values: values[e] as Float32Array,
+        finalValue: episode.isTruncated ? (finalValue?.[rows - 1] as number) : 0,
+      };
+      return estimate(
+        episode,
+        isCharged ? { ...parts, divergence: { old, reference, coefficient: this.#klCoefficient } } : parts,
+        this.#options,
+      );
     });
   }
 
@@ -71,13 +79,23 @@ export class FrozenBatch {
   episodes(unit: number): FrozenEpisode[] {
     return this.#group(unit).map((episode, e) => {
       const reference = this.#references[unit]?.[e];
-      return { ...episode, ...(this.estimates(unit)[e] as Estimate), old: this.#old[unit]?.[e] as Float32Array, ...(reference === undefined ? {} : { reference }) };
+      return {
+        ...episode,
+        ...(this.estimates(unit)[e] as Estimate),
+        old: this.#old[unit]?.[e] as Float32Array,
+        ...(reference === undefined ? {} : { reference }),
+      };
     });
   }
 
   /** Sums of log-ratios to the reference, one for each episode. */
   referenceDivergences(): number[] {
-    return this.#references.flatMap((group, unit) => group.map((reference, e) => this.#old[unit]?.[e]?.reduce((sum, old, t) => sum + old - (reference[t] as number), 0) as number));
+    return this.#references.flatMap((group, unit) =>
+      group.map(
+        (reference, e) =>
+          this.#old[unit]?.[e]?.reduce((sum, old, t) => sum + old - (reference[t] as number), 0) as number,
+      ),
+    );
   }
 
   #group(unit: number): PpoGroup {

@@ -17,7 +17,11 @@ export interface TokenSteps {
  *
  * The λ-return of step t is A_t + V_t.
  */
-export function generalizedAdvantages({ rewards, values, finalValue }: TokenSteps, gamma: number, lambda: number): Float64Array {
+export function generalizedAdvantages(
+  { rewards, values, finalValue }: TokenSteps,
+  gamma: number,
+  lambda: number,
+): Float64Array {
   const advantages = new Float64Array(values.length);
   let next = finalValue;
   let advantage = 0;

@@ -12,7 +12,8 @@ export { valueLoss } from "./value-loss.ts";
 /** `ppo@1`: proximal policy optimisation. */
 export const ppo: AlgorithmDefinition<PpoOptions> = {
   id: "ppo@1",
-  description: "Proximal policy optimisation (arXiv 1707.06347): plays episodes, reinforces what earned more than a learnt critic expected.",
+  description:
+    "Proximal policy optimisation (arXiv 1707.06347): plays episodes, reinforces what earned more than a learnt critic expected.",
   options: ppoOptions,
   iterations: (options) => options.steps,
   needsValueHead: ({ critic }) => critic === "shared",
@@ -22,8 +23,15 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
     ...(critic === "shared" ? {} : { critic: path === undefined ? ("copy" as const) : { path } }),
   }),
   validate(_options, environments, sampling) {
-    if (environments.length === 0) throw new MrlmError("CONFIG_INVALID", "ppo has no environment to play in.", { hint: "Name one under `environments`." });
-    if (sampling.temperature <= 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: a policy that never varies finds nothing better.");
+    if (environments.length === 0)
+      throw new MrlmError("CONFIG_INVALID", "ppo has no environment to play in.", {
+        hint: "Name one under `environments`.",
+      });
+    if (sampling.temperature <= 0)
+      throw new MrlmError(
+        "CONFIG_INVALID",
+        "sampling.temperature is 0: a policy that never varies finds nothing better.",
+      );
     assertWholeDistribution(sampling);
   },
   create: startPpo,

@@ -10,7 +10,11 @@ export interface KlController {
  * Fixed, or with a target adaptive (arXiv 1909.08593, section 2.2): β ← β (1 + clip(KL/target - 1, -0.2, 0.2) · n/horizon) after n
  * episodes.
  */
-export function klController(options: { readonly kl_coefficient: number; readonly kl_target?: number | undefined; readonly kl_horizon: number }): KlController {
+export function klController(options: {
+  readonly kl_coefficient: number;
+  readonly kl_target?: number | undefined;
+  readonly kl_horizon: number;
+}): KlController {
   const { kl_target: target, kl_horizon: horizon } = options;
   let coefficient = options.kl_coefficient;
   return {

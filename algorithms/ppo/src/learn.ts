@@ -1,5 +1,13 @@
 import { meanOf, minibatches } from "@mrlm/kit/learning";
-import type { AlgorithmContext, EngineUnit, Metrics, ModelId, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import type {
+  AlgorithmContext,
+  EngineUnit,
+  Metrics,
+  ModelId,
+  OutputSelection,
+  UnitGradients,
+  UnitOutputs,
+} from "@mrlm/spec";
 import { FrozenBatch } from "./frozen-batch.ts";
 import { criticMetrics, PpoMetrics } from "./metrics.ts";
 import type { PpoGroup } from "./batch.ts";
@@ -30,13 +38,23 @@ export interface LearnReport {
 }
 
 /** Learns from one batch: `updates_per_step` passes over it in `minibatches` parts. */
-export async function learn(context: AlgorithmContext, options: PpoOptions, groups: readonly PpoGroup[], parts: LearnParts): Promise<LearnReport> {
+export async function learn(
+  context: AlgorithmContext,
+  options: PpoOptions,
+  groups: readonly PpoGroup[],
+  parts: LearnParts,
+): Promise<LearnReport> {
   const { critic, klCoefficient, isPolicyLearning, stepsBefore } = parts;
   const batch = new FrozenBatch(groups, options, klCoefficient);
   const metrics = new PpoMetrics();
   const updates = orders(context, options, groups.length);
   const perIteration = options.updates_per_step * options.minibatches;
-  const courseOf = (model: "policy" | "critic", iterations: number): Course => ({ batch, minibatches: updates, stepsBefore: stepsBefore[model], totalSteps: iterations * perIteration });
+  const courseOf = (model: "policy" | "critic", iterations: number): Course => ({
+    batch,
+    minibatches: updates,
+    stepsBefore: stepsBefore[model],
+    totalSteps: iterations * perIteration,
+  });
   const policyCourse = courseOf("policy", options.steps - options.critic_warmup_steps);
   const entropy = options.entropy_coefficient > 0;
   const values: OutputSelection = { value: true, finalValue: groups.flat().some(({ isTruncated }) => isTruncated) };
@@ -53,13 +71,38 @@ export async function learn(context: AlgorithmContext, options: PpoOptions, grou
   await evaluate(context, options, batch, critic, values);
   if (critic === context.policy) {
     if (options.whiten_advantages) batch.whiten();
-    const gradients = (unit: number, outputs: UnitOutputs): UnitGradients => ({ ...onLogprobs(unit, outputs), ...onValues(unit, outputs) });
-    lessons.policy = await teach(context, options, { model: critic, outputs: { logprob: true, entropy, value: true }, learningRate: options.learning_rate, gradients, isDone }, policyCourse);
+    const gradients = (unit: number, outputs: UnitOutputs): UnitGradients => ({
+      ...onLogprobs(unit, outputs),
+      ...onValues(unit, outputs),
+    });
+    lessons.policy = await teach(
+      context,
+      options,
+      {
+        model: critic,
+        outputs: { logprob: true, entropy, value: true },
+        learningRate: options.learning_rate,
+        gradients,
+        isDone,
+      },
+      policyCourse,
+    );
   } else {
     const learningRate = options.critic_learning_rate ?? 10 * options.learning_rate;
-    lessons.critic = await teach(context, options, { model: critic, outputs: values, learningRate, gradients: onValues }, courseOf("critic", options.steps));
+    lessons.critic = await teach(
+      context,
+      options,
+      { model: critic, outputs: values, learningRate, gradients: onValues },
+      courseOf("critic", options.steps),
+    );
     if (options.whiten_advantages) batch.whiten();
-    const policy: Pupil = { model: context.policy, outputs: { logprob: true, entropy }, learningRate: options.learning_rate, gradients: onLogprobs, isDone };
+    const policy: Pupil = {
+      model: context.policy,
+      outputs: { logprob: true, entropy },
+      learningRate: options.learning_rate,
+      gradients: onLogprobs,
+      isDone,
+    };
     if (isPolicyLearning) lessons.policy = await teach(context, options, policy, policyCourse);
   }
   const notices = [...(lessons.policy?.skipped ?? []), ...(lessons.critic?.skipped ?? [])];
@@ -83,13 +126,33 @@ export async function learn(context: AlgorithmContext, options: PpoOptions, grou
  * The forward passes that must come before the first update. With one minibatch the first updates see the whole batch as it was, and bring what
  * they need themselves: the critic its values, then the policy, whose ratios are 1, its log-probabilities.
  */
-async function evaluate(context: AlgorithmContext, options: PpoOptions, batch: FrozenBatch, critic: ModelId, values: OutputSelection): Promise<void> {
-  const forward = async (model: ModelId, outputs: OutputSelection, receive: (unit: number, outputs: UnitOutputs) => void): Promise<void> => {
-    const found = await context.engine.forward({ model, units: batch.units as EngineUnit[], outputs, temperature: context.sampling.temperature, signal: context.signal });
+async function evaluate(
+  context: AlgorithmContext,
+  options: PpoOptions,
+  batch: FrozenBatch,
+  critic: ModelId,
+  values: OutputSelection,
+): Promise<void> {
+  const forward = async (
+    model: ModelId,
+    outputs: OutputSelection,
+    receive: (unit: number, outputs: UnitOutputs) => void,
+  ): Promise<void> => {
+    const found = await context.engine.forward({
+      model,
+      units: batch.units as EngineUnit[],
+      outputs,
+      temperature: context.sampling.temperature,
+      signal: context.signal,
+    });
     found.forEach((each, unit) => receive(unit, each));
   };
-  const logprobs = (unit: number, { logprob }: UnitOutputs): void => batch.freezeLogprobs(unit, logprob as Float32Array);
-  if (options.kl_coefficient > 0) await forward(await context.reference(), { logprob: true }, (unit, { logprob }) => batch.freezeReference(unit, logprob as Float32Array));
+  const logprobs = (unit: number, { logprob }: UnitOutputs): void =>
+    batch.freezeLogprobs(unit, logprob as Float32Array);
+  if (options.kl_coefficient > 0)
+    await forward(await context.reference(), { logprob: true }, (unit, { logprob }) =>
+      batch.freezeReference(unit, logprob as Float32Array),
+    );
   const isTrainers = options.old_policy === "trainer";
   if (critic === context.policy) {
     await forward(critic, { ...values, logprob: isTrainers }, (unit, outputs) => {
@@ -107,5 +170,7 @@ async function evaluate(context: AlgorithmContext, options: PpoOptions, batch: F
 function orders(context: AlgorithmContext, options: PpoOptions, size: number): number[][] {
   const all = Array.from({ length: size }, (_, unit) => unit);
   const random = context.random("ppo/minibatches");
-  return Array.from({ length: options.updates_per_step }, () => minibatches(options.minibatches === 1 ? all : random.shuffle(all), options.minibatches)).flat();
+  return Array.from({ length: options.updates_per_step }, () =>
+    minibatches(options.minibatches === 1 ? all : random.shuffle(all), options.minibatches),
+  ).flat();
 }

@@ -5,9 +5,30 @@ import { explainedVariance } from "./explained-variance.ts";
 
 /** Sums over the tokens of all updates of an iteration, so that metrics are the same however a batch was split. */
 export class PpoMetrics {
-  readonly #sums = { tokens: 0, loss: 0, ratio: 0, clipped: 0, moved: 0, mismatch: 0, mismatchKl: 0, klLoss: 0, klTokens: 0, entropy: 0, entropyTokens: 0, values: 0, valueLoss: 0, valuesHeld: 0 };
+  readonly #sums = {
+    tokens: 0,
+    loss: 0,
+    ratio: 0,
+    clipped: 0,
+    moved: 0,
+    mismatch: 0,
+    mismatchKl: 0,
+    klLoss: 0,
+    klTokens: 0,
+    entropy: 0,
+    entropyTokens: 0,
+    values: 0,
+    valueLoss: 0,
+    valuesHeld: 0,
+  };
 
-  addToken(token: { readonly loss: number; readonly ratio: number; readonly isClipped: boolean; readonly moved: number; readonly mismatch: number }): void {
+  addToken(token: {
+    readonly loss: number;
+    readonly ratio: number;
+    readonly isClipped: boolean;
+    readonly moved: number;
+    readonly mismatch: number;
+  }): void {
     const sums = this.#sums;
     sums.tokens++;
     sums.loss += token.loss;

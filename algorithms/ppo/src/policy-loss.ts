@@ -15,7 +15,13 @@ import type { PpoOptions } from "./options.ts";
  *
  * @param klCoefficient β
  */
-export function policyGradients(group: readonly FrozenEpisode[], outputs: UnitOutputs, options: PpoOptions, klCoefficient: number, metrics: PpoMetrics): UnitGradients {
+export function policyGradients(
+  group: readonly FrozenEpisode[],
+  outputs: UnitOutputs,
+  options: PpoOptions,
+  klCoefficient: number,
+  metrics: PpoMetrics,
+): UnitGradients {
   const logprobs = byEpisode(group, outputs.logprob as Float32Array);
   const gradient = new Float32Array((outputs.logprob as Float32Array).length);
   let position = 0;
@@ -25,7 +31,13 @@ export function policyGradients(group: readonly FrozenEpisode[], outputs: UnitOu
       const advantage = advantages[t] as number;
       const { loss, slope: byRatio } = clippedSurrogate(ratio, advantage, options);
       const slope = byRatio * ratioSlope(logprob, old[t] as number);
-      metrics.addToken({ loss, ratio, isClipped: slope === 0 && advantage !== 0, moved: klEstimate("k3", old[t] as number, logprob).value, mismatch: (old[t] as number) - (sampled[t] as number) });
+      metrics.addToken({
+        loss,
+        ratio,
+        isClipped: slope === 0 && advantage !== 0,
+        moved: klEstimate("k3", old[t] as number, logprob).value,
+        mismatch: (old[t] as number) - (sampled[t] as number),
+      });
       let total = slope;
       if (reference !== undefined && options.kl_placement === "loss") {
         const kl = weightedKl(options.kl_estimator, logprob, reference[t] as number, old[t] as number);

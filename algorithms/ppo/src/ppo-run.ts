@@ -1,5 +1,11 @@
 import { episodeMetrics, meanOf, playGroups, playSeconds, taskOrder } from "@mrlm/kit/learning";
-import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject, type Metrics } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  type AlgorithmRun,
+  type IterationReport,
+  type JsonObject,
+  type Metrics,
+} from "@mrlm/spec";
 import { type PpoGroup, toEpisodes } from "./batch.ts";
 import { ensureCritic } from "./critic.ts";
 import { klController } from "./kl-controller.ts";
@@ -17,7 +23,12 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
 
   async function iterate(): Promise<IterationReport> {
     const began = performance.now();
-    const played = await playGroups(context, order.take(options.prompts_per_step), options.group_size, `ppo/${iteration + 1}`);
+    const played = await playGroups(
+      context,
+      order.take(options.prompts_per_step),
+      options.group_size,
+      `ppo/${iteration + 1}`,
+    );
     const afterPlay = performance.now();
     const { groups, counts } = toEpisodes(played, options);
     iteration++;
@@ -37,23 +48,38 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
     };
   }
 
-  async function learnFrom(groups: readonly PpoGroup[]): Promise<{ readonly metrics: Metrics; readonly notices: readonly string[] }> {
+  async function learnFrom(
+    groups: readonly PpoGroup[],
+  ): Promise<{ readonly metrics: Metrics; readonly notices: readonly string[] }> {
     const { coefficient } = controller;
     const isPolicyLearning = iteration > options.critic_warmup_steps;
-    const report = await learn(context, options, groups, { critic, klCoefficient: coefficient, isPolicyLearning, stepsBefore: updates });
+    const report = await learn(context, options, groups, {
+      critic,
+      klCoefficient: coefficient,
+      isPolicyLearning,
+      stepsBefore: updates,
+    });
     updates.critic += report.updates;
     if (isPolicyLearning) updates.policy += report.updates;
     const { divergences } = report;
     if (divergences.length === 0) return report;
     controller.update(divergences.reduce((sum, each) => sum + each, 0) / divergences.length, divergences.length);
-    return { ...report, metrics: { ...report.metrics, "kl/reference": meanOf(divergences), "kl/coefficient": coefficient } };
+    return {
+      ...report,
+      metrics: { ...report.metrics, "kl/reference": meanOf(divergences), "kl/coefficient": coefficient },
+    };
   }
 
   return {
     async *run() {
       while (iteration < options.steps && !context.signal.aborted) yield await iterate();
     },
-    state: (): JsonObject => ({ iteration, updates: { ...updates }, klCoefficient: controller.coefficient, tasks: order.state() }),
+    state: (): JsonObject => ({
+      iteration,
+      updates: { ...updates },
+      klCoefficient: controller.coefficient,
+      tasks: order.state(),
+    }),
     restore(state) {
       iteration = Number(state["iteration"]);
       Object.assign(updates, state["updates"]);

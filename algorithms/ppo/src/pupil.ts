@@ -36,7 +36,12 @@ export interface Lessons {
 }
 
 /** Makes one optimiser step for each minibatch; the loss of each is a mean over its tokens. */
-export async function teach(context: AlgorithmContext, options: PpoOptions, pupil: Pupil, course: Course): Promise<Lessons> {
+export async function teach(
+  context: AlgorithmContext,
+  options: PpoOptions,
+  pupil: Pupil,
+  course: Course,
+): Promise<Lessons> {
   const { batch, minibatches, stepsBefore, totalSteps } = course;
   const norms: number[] = [];
   const skipped: string[] = [];
@@ -60,7 +65,10 @@ export async function teach(context: AlgorithmContext, options: PpoOptions, pupi
     learningRate = update.learningRate;
     const applied = await context.engine.optimStep({ model: pupil.model, ...update });
     if (applied.applied) norms.push(applied.gradNorm);
-    else skipped.push(`An optimiser step of the ${pupil.model} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`);
+    else
+      skipped.push(
+        `An optimiser step of the ${pupil.model} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`,
+      );
   }
   return { norms, skipped, leftOut, learningRate };
 }

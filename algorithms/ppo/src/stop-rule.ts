@@ -4,7 +4,10 @@ import type { PpoMetrics } from "./metrics.ts";
  * Tells before each update whether the updates so far have moved the policy too far: the mean of k3 between old and present policy over the tokens of the
  * latest update was above `stop_kl`.
  */
-export function stopRule({ stop_kl: limit }: { readonly stop_kl?: number | undefined }, metrics: PpoMetrics): () => boolean {
+export function stopRule(
+  { stop_kl: limit }: { readonly stop_kl?: number | undefined },
+  metrics: PpoMetrics,
+): () => boolean {
   let before = metrics.moved;
   return () => {
     const { sum, count } = metrics.moved;

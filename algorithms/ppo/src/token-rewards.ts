@@ -6,7 +6,10 @@ import type { PpoOptions } from "./options.ts";
  * before it, and so never on a token that the policy was shown. What others' turns earned it goes to its own latest token; what came
  * before its first turn, to its first token.
  */
-export function tokenRewards(episode: LearnableEpisode, options: Pick<PpoOptions, "reward_clip" | "cut_penalty">): Float64Array {
+export function tokenRewards(
+  episode: LearnableEpisode,
+  options: Pick<PpoOptions, "reward_clip" | "cut_penalty">,
+): Float64Array {
   const { trajectory, agent, sampled } = episode;
   const limit = options.reward_clip ?? Number.POSITIVE_INFINITY;
   const rewards = new Float64Array(sampled.length);
@@ -14,9 +17,11 @@ export function tokenRewards(episode: LearnableEpisode, options: Pick<PpoOptions
   for (const turn of trajectory.turns) {
     if (turn.agent === agent) at = Math.max(0, tokensBefore(episode, turn.segment, turn.end) - 1);
     const earned = turn.rewards[agent];
-    if (earned?.scored === true) rewards[at] = (rewards[at] as number) + Math.max(-limit, Math.min(limit, earned.value));
+    if (earned?.scored === true)
+      rewards[at] = (rewards[at] as number) + Math.max(-limit, Math.min(limit, earned.value));
   }
-  if (options.cut_penalty > 0 && isCut(trajectory, agent)) rewards[rewards.length - 1] = (rewards.at(-1) as number) - options.cut_penalty;
+  if (options.cut_penalty > 0 && isCut(trajectory, agent))
+    rewards[rewards.length - 1] = (rewards.at(-1) as number) - options.cut_penalty;
   return rewards;
 }
 

@@ -8,7 +8,12 @@ import type { PpoOptions } from "./options.ts";
  *
  *     ½ (V - R)²;     with a clip c: ½ max((V - R)², (clip(V, V_old - c, V_old + c) - R)²)
  */
-export function valueLoss(value: number, old: number, target: number, clip: number | undefined): { loss: number; slope: number; isHeld: boolean } {
+export function valueLoss(
+  value: number,
+  old: number,
+  target: number,
+  clip: number | undefined,
+): { loss: number; slope: number; isHeld: boolean } {
   const free = value - target;
   const held = clip === undefined ? free : Math.max(old - clip, Math.min(old + clip, value)) - target;
   if (free * free >= held * held) return { loss: (free * free) / 2, slope: free, isHeld: false };
@@ -16,12 +21,22 @@ export function valueLoss(value: number, old: number, target: number, clip: numb
 }
 
 /** Gradient of one unit's part of the critic's loss: `value_coefficient` times the sum of its tokens' value losses. */
-export function valueGradients(estimates: readonly Estimate[], values: Float32Array, options: PpoOptions, metrics: PpoMetrics): UnitGradients {
+export function valueGradients(
+  estimates: readonly Estimate[],
+  values: Float32Array,
+  options: PpoOptions,
+  metrics: PpoMetrics,
+): UnitGradients {
   const gradient = new Float32Array(values.length);
   let position = 0;
   for (const { values: old, targets } of estimates) {
     for (const [t, target] of targets.entries()) {
-      const { loss, slope, isHeld } = valueLoss(values[position] as number, old[t] as number, target, options.value_clip);
+      const { loss, slope, isHeld } = valueLoss(
+        values[position] as number,
+        old[t] as number,
+        target,
+        options.value_clip,
+      );
       metrics.addValue(loss, isHeld);
       gradient[position++] = valueCoefficient(options) * slope;
     }

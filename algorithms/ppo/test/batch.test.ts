@@ -5,7 +5,8 @@ import { toEpisodes } from "../src/batch.ts";
 import { FrozenBatch, type FrozenEpisode } from "../src/frozen-batch.ts";
 import { episode, group, options, segment, turn } from "./support/episodes.ts";
 
-const rewardsOf = (...parameters: Parameters<typeof episode>) => Array.from(toEpisodes([group(episode(...parameters))], options()).groups[0]?.[0]?.rewards ?? []);
+const rewardsOf = (...parameters: Parameters<typeof episode>) =>
+  Array.from(toEpisodes([group(episode(...parameters))], options()).groups[0]?.[0]?.rewards ?? []);
 
 const plain = { whiten_advantages: false, gae_lambda: 0.5 };
 /** The policy gives -1, the reference -2, and the critic values each state by its position in the episode. */
@@ -13,21 +14,37 @@ const frozenOf = (trajectory: ReturnType<typeof episode>, changes = {}, klCoeffi
   const settings = options({ ...plain, ...changes });
   const batch = new FrozenBatch(toEpisodes([group(trajectory)], settings).groups, settings, klCoefficient);
   const [{ rows = [], sampled = [] } = {}] = batch.groups[0] ?? [];
-  if (settings.kl_coefficient > 0) batch.freezeReference(0, Float32Array.from(sampled, () => -2));
-  batch.freezeLogprobs(0, Float32Array.from(sampled, () => -1));
-  batch.freezeValues(0, { value: Float32Array.from(sampled, (_, t) => (t + 1) / 8), finalValue: Float32Array.from(rows, () => 0.5) });
+  if (settings.kl_coefficient > 0)
+    batch.freezeReference(
+      0,
+      Float32Array.from(sampled, () => -2),
+    );
+  batch.freezeLogprobs(
+    0,
+    Float32Array.from(sampled, () => -1),
+  );
+  batch.freezeValues(0, {
+    value: Float32Array.from(sampled, (_, t) => (t + 1) / 8),
+    finalValue: Float32Array.from(rows, () => 0.5),
+  });
   return batch.episodes(0)[0] as FrozenEpisode;
 };
 
 describe("token rewards", () => {
   test("numerics 33: a step's reward lands on the last token of its turn, never on what was shown or on padding", () => {
-    expect(rewardsOf([segment([0, 1, 1, 0, 0, 1, 1, 1, 0])], [turn(1, 3, 0.25), turn(5, 8, 1)])).toEqual([0, 0.25, 0, 0, 1]);
+    expect(rewardsOf([segment([0, 1, 1, 0, 0, 1, 1, 1, 0])], [turn(1, 3, 0.25), turn(5, 8, 1)])).toEqual([
+      0, 0.25, 0, 0, 1,
+    ]);
   });
 
   test("rewards of turns in several segments, of others' turns, and from before the first turn", () => {
-    expect(rewardsOf([segment([0, 1, 1]), segment([0, 0, 1])], [turn(1, 3, 2), turn(2, 3, 3, { segment: 1 })])).toEqual([0, 2, 3]);
+    expect(rewardsOf([segment([0, 1, 1]), segment([0, 0, 1])], [turn(1, 3, 2), turn(2, 3, 3, { segment: 1 })])).toEqual(
+      [0, 2, 3],
+    );
     const other = { agent: "other", rewards: { agent: score(5) } };
-    expect(rewardsOf([segment([0, 1, 1])], [turn(0, 9, 0, other), turn(1, 3, 1), turn(0, 9, 0, other)])).toEqual([5, 6]);
+    expect(rewardsOf([segment([0, 1, 1])], [turn(0, 9, 0, other), turn(1, 3, 1), turn(0, 9, 0, other)])).toEqual([
+      5, 6,
+    ]);
   });
 
   test("rewards can be bounded, and an answer without an end can cost something", () => {
@@ -42,13 +59,18 @@ describe("what a batch is learnt from", () => {
   test("numerics 31: tokens that were shown between turns are no time: advantages of the chosen tokens stay the same", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 9 }), (shown) => {
-        const long = episode([segment([0, 1, 1, ...Array<number>(shown).fill(0), 1])], [turn(1, 3, 0.5), turn(3 + shown, 4 + shown, 1)]);
+        const long = episode(
+          [segment([0, 1, 1, ...Array<number>(shown).fill(0), 1])],
+          [turn(1, 3, 0.5), turn(3 + shown, 4 + shown, 1)],
+        );
         const short = episode([segment([0, 1, 1, 1])], [turn(1, 3, 0.5), turn(3, 4, 1)]);
         expect(frozenOf(long).advantages).toEqual(frozenOf(short).advantages);
         // Values 1/8, 2/8, 3/8; rewards 0, 0.5, 1; λ 0.5.
         const [third, second] = [1 - 3 / 8, 0.5 + 3 / 8 - 2 / 8];
         const expected = [2 / 8 - 1 / 8 + 0.5 * (second + 0.5 * third), second + 0.5 * third, third];
-        expect(Array.from(frozenOf(long).advantages)).toEqual(expected.map((advantage) => expect.closeTo(advantage, 12)));
+        expect(Array.from(frozenOf(long).advantages)).toEqual(
+          expected.map((advantage) => expect.closeTo(advantage, 12)),
+        );
       }),
     );
   });
@@ -90,11 +112,17 @@ describe("what a batch is learnt from", () => {
 
   test("numerics 23: what was given first stays", () => {
     const settings = options(plain);
-    const batch = new FrozenBatch(toEpisodes([group(episode([segment([0, 1])], [turn(1, 2, 1)]))], settings).groups, settings, 0);
+    const batch = new FrozenBatch(
+      toEpisodes([group(episode([segment([0, 1])], [turn(1, 2, 1)]))], settings).groups,
+      settings,
+      0,
+    );
     for (const given of [1, 2]) {
       batch.freezeLogprobs(0, Float32Array.of(-given));
       batch.freezeValues(0, { value: Float32Array.of(given) });
     }
-    expect(batch.episodes(0)).toMatchObject([{ old: Float32Array.of(-1), values: Float32Array.of(1), advantages: Float64Array.of(0) }]);
+    expect(batch.episodes(0)).toMatchObject([
+      { old: Float32Array.of(-1), values: Float32Array.of(1), advantages: Float64Array.of(0) },
+    ]);
   });
 });

@@ -8,9 +8,14 @@ test.each<[JsonObject, string, RegExp]>([
   [{ updates_per_step: 1, value_clip: 0.2 }, "value_clip", /one update of each batch/],
   [{ critic_warmup_steps: 3 }, "critic_warmup_steps", /the policy would never learn/],
 ])("what can have no effect is refused: %j", (options, name, why) => {
-  expect(ppoOptions.safeParse({ steps: 3, ...options }).error?.issues).toMatchObject([{ path: [name], message: expect.stringMatching(why) }]);
+  expect(ppoOptions.safeParse({ steps: 3, ...options }).error?.issues).toMatchObject([
+    { path: [name], message: expect.stringMatching(why) },
+  ]);
 });
 
 test("with several updates a batch they have one", () => {
-  for (const options of [{ updates_per_step: 2 }, { updates_per_step: 1, minibatches: 2 }]) expect(ppoOptions.safeParse({ steps: 3, stop_kl: 0.1, value_clip: 0.2, critic_warmup_steps: 2, ...options }).success).toBe(true);
+  for (const options of [{ updates_per_step: 2 }, { updates_per_step: 1, minibatches: 2 }])
+    expect(
+      ppoOptions.safeParse({ steps: 3, stop_kl: 0.1, value_clip: 0.2, critic_warmup_steps: 2, ...options }).success,
+    ).toBe(true);
 });

@@ -17,11 +17,18 @@ export interface Conversations {
 
 /** Opens the sources that the options name. Rejects with DATA_INVALID for one in which there is nothing to learn. */
 export async function openConversations(context: AlgorithmContext, options: SftOptions): Promise<Conversations> {
-  const opened = sourcesOf(options).map((source) => (source.path === undefined ? demonstrationSources(context, options, source) : fileSource(context, options, { ...source, path: source.path })));
+  const opened = sourcesOf(options).map((source) =>
+    source.path === undefined
+      ? demonstrationSources(context, options, source)
+      : fileSource(context, options, { ...source, path: source.path }),
+  );
   const sources = (await Promise.all(opened)).flat();
   const notices = sources.flatMap((source) => source.notices);
   if (sources.length === 0 || sources.some(({ size }) => size === 0)) {
-    throw new MrlmError("DATA_INVALID", ["There is a source without one conversation to learn from.", ...notices].join(" "));
+    throw new MrlmError(
+      "DATA_INVALID",
+      ["There is a source without one conversation to learn from.", ...notices].join(" "),
+    );
   }
   const orders = sources.map(({ size }, i) => epochOrder(size, i === 0 ? "sft/order" : `sft/order/${i}`, context.seed));
   const turns = shares(sources.map(({ weight }) => weight));

@@ -1,4 +1,10 @@
-import { type AlgorithmContext, MrlmError, type TaskId, type ToolDefinition, type TrainingEnvironment } from "@mrlm/spec";
+import {
+  type AlgorithmContext,
+  MrlmError,
+  type TaskId,
+  type ToolDefinition,
+  type TrainingEnvironment,
+} from "@mrlm/spec";
 import type { ConversationSource } from "./conversation-source.ts";
 import { lengthLimit } from "./length-limit.ts";
 import type { SftOptions, SftSource } from "./options.ts";
@@ -8,12 +14,28 @@ import { type TargetSequence, targetSequence } from "./target-sequence.ts";
 const PROBED = 256;
 
 /** The environments' own demonstrations: one source for each environment, which share the source's weight in proportion to theirs. */
-export async function demonstrationSources(context: AlgorithmContext, options: SftOptions, source: SftSource): Promise<ConversationSource[]> {
+export async function demonstrationSources(
+  context: AlgorithmContext,
+  options: SftOptions,
+  source: SftSource,
+): Promise<ConversationSource[]> {
   const total = context.environments.reduce((sum, { weight }) => sum + weight, 0);
-  return Promise.all(context.environments.map((environment) => demonstrationSource(context, options, environment, { ...source, weight: (source.weight * environment.weight) / total })));
+  return Promise.all(
+    context.environments.map((environment) =>
+      demonstrationSource(context, options, environment, {
+        ...source,
+        weight: (source.weight * environment.weight) / total,
+      }),
+    ),
+  );
 }
 
-async function demonstrationSource(context: AlgorithmContext, options: SftOptions, environment: TrainingEnvironment, source: SftSource): Promise<ConversationSource> {
+async function demonstrationSource(
+  context: AlgorithmContext,
+  options: SftOptions,
+  environment: TrainingEnvironment,
+  source: SftSource,
+): Promise<ConversationSource> {
   const { demonstrations = Number.POSITIVE_INFINITY, action_weight, observation_weight, weight } = source;
   const limit = await lengthLimit(context, options);
   const size = Math.min(demonstrations, environment.splits["train"] ?? 0);
@@ -21,25 +43,40 @@ async function demonstrationSource(context: AlgorithmContext, options: SftOption
     const found = tasks.length === 0 ? [] : await environment.demonstrate(tasks);
     return found.flatMap(({ task, messages, tools }) => {
       const sequences = context.renderer.supervise(messages, tools as readonly ToolDefinition[] | undefined);
-      return limit.apply(sequences, `The demonstration of ${environment.ref.id} ${task}`).map((sequence) => targetSequence(sequence, action_weight, observation_weight));
+      return limit
+        .apply(sequences, `The demonstration of ${environment.ref.id} ${task}`)
+        .map((sequence) => targetSequence(sequence, action_weight, observation_weight));
     });
   };
   const step = Math.max(1, Math.floor(size / PROBED));
   const probed = await demonstrate(Array.from({ length: Math.min(size, PROBED) }, (_, i) => `train/${i * step}`));
   if (size > 0 && probed.length === 0) {
-    throw new MrlmError("DATA_INVALID", `There is nothing to learn in the demonstrations of ${environment.ref.id}: all ${Math.min(size, PROBED)} that were looked at are longer than ${limit.tokens} tokens.`, {
-      hint: "Raise max_length, use a model with more positions, or choose on_overlong: truncate.",
-    });
+    throw new MrlmError(
+      "DATA_INVALID",
+      `There is nothing to learn in the demonstrations of ${environment.ref.id}: all ${Math.min(size, PROBED)} that were looked at are longer than ${limit.tokens} tokens.`,
+      {
+        hint: "Raise max_length, use a model with more positions, or choose on_overlong: truncate.",
+      },
+    );
   }
   if (probed.every(({ weights }) => weights.length === 0)) {
-    throw new MrlmError("DATA_INVALID", `There is nothing to learn in the demonstrations of ${environment.ref.id}: in none of them does an observation follow a turn.`, {
-      hint: "Learn its actions (action_weight above 0), or give an environment of several turns.",
-    });
+    throw new MrlmError(
+      "DATA_INVALID",
+      `There is nothing to learn in the demonstrations of ${environment.ref.id}: in none of them does an observation follow a turn.`,
+      {
+        hint: "Learn its actions (action_weight above 0), or give an environment of several turns.",
+      },
+    );
   }
   return {
     size,
     weight,
     get: (indices) => demonstrate(indices.map((index) => `train/${index}`)),
-    notices: limit.touched === 0 ? [] : [`Demonstrations of more than ${limit.tokens} tokens are ${options.on_overlong === "skip" ? "left out" : "cut"}: ${limit.touched} of the first that were looked at.`],
+    notices:
+      limit.touched === 0
+        ? []
+        : [
+            `Demonstrations of more than ${limit.tokens} tokens are ${options.on_overlong === "skip" ? "left out" : "cut"}: ${limit.touched} of the first that were looked at.`,
+          ],
   };
 }

@@ -1,9 +1,20 @@
 import { textMessage } from "@mrlm/kit";
-import { chatMessage, type CollectedRow, collectedSequences, fromChatMessage, isCollectedRow, isLearnable, parseCollectedRow } from "@mrlm/kit/learning";
+import {
+  chatMessage,
+  type CollectedRow,
+  collectedSequences,
+  fromChatMessage,
+  isCollectedRow,
+  isLearnable,
+  parseCollectedRow,
+} from "@mrlm/kit/learning";
 import { type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
 import { z } from "zod";
 
-const row = z.union([z.object({ messages: z.array(chatMessage).min(2) }), z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), completion: z.string() })]);
+const row = z.union([
+  z.object({ messages: z.array(chatMessage).min(2) }),
+  z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), completion: z.string() }),
+]);
 
 /** A row of a data file in tokens. */
 export interface FileRow {
@@ -19,7 +30,12 @@ export interface FileRows {
 }
 
 /** Turns every row of a file into tokens: conversations, prompts with completions, or collected episodes that were scored and earned enough. */
-export function readFileRows(values: readonly JsonValue[], path: string, renderer: Renderer, minReward: number | undefined): FileRows {
+export function readFileRows(
+  values: readonly JsonValue[],
+  path: string,
+  renderer: Renderer,
+  minReward: number | undefined,
+): FileRows {
   const left: Record<string, number> = {};
   const rows = values.flatMap((value, index): FileRow[] => {
     const place = `${path}:${index + 1}`;
@@ -27,7 +43,13 @@ export function readFileRows(values: readonly JsonValue[], path: string, rendere
     const collected = parseCollectedRow(value, place);
     const sequences = isLearnable(collected, minReward) ? collectedSequences(collected, renderer) : [];
     if (sequences.length > 0) return [{ sequences, place }];
-    const why = collected.error ? "failed" : collected.reward === null ? "unscored" : isLearnable(collected, minReward) ? "without a word said" : `below min_reward ${minReward}`;
+    const why = collected.error
+      ? "failed"
+      : collected.reward === null
+        ? "unscored"
+        : isLearnable(collected, minReward)
+          ? "without a word said"
+          : `below min_reward ${minReward}`;
     left[why] = (left[why] ?? 0) + 1;
     return [];
   });
@@ -39,16 +61,30 @@ export function checkFileRows(values: readonly JsonValue[], path: string, minRew
   const places = values.map((value, index) => ({ value, place: `${path}:${index + 1}` }));
   for (const { value, place } of places) if (!isCollectedRow(value)) toMessages(value, place);
   if (values.some((value) => !isCollectedRow(value) || isLearnable(value as CollectedRow, minReward))) return;
-  const earned = places.flatMap(({ value, place }) => parseCollectedRow(value, place)).flatMap(({ error, reward }) => (error || reward === null ? [] : [reward]));
+  const earned = places
+    .flatMap(({ value, place }) => parseCollectedRow(value, place))
+    .flatMap(({ error, reward }) => (error || reward === null ? [] : [reward]));
   const best = earned.reduce((most, reward) => Math.max(most, reward), Number.NEGATIVE_INFINITY);
-  if (earned.length === 0) throw new MrlmError("DATA_INVALID", `${path}: none of its ${values.length} episodes has a score: there is nothing to learn from.`, { hint: "Each row says why (`error`, `unscored`): mend that, and collect anew." });
-  throw new MrlmError("DATA_INVALID", `${path}: none of its ${values.length} episodes earned min_reward ${minReward}; the best earned ${best}.`, { hint: "Lower min_reward, or collect episodes of a better policy or of easier tasks." });
+  if (earned.length === 0)
+    throw new MrlmError(
+      "DATA_INVALID",
+      `${path}: none of its ${values.length} episodes has a score: there is nothing to learn from.`,
+      { hint: "Each row says why (`error`, `unscored`): mend that, and collect anew." },
+    );
+  throw new MrlmError(
+    "DATA_INVALID",
+    `${path}: none of its ${values.length} episodes earned min_reward ${minReward}; the best earned ${best}.`,
+    { hint: "Lower min_reward, or collect episodes of a better policy or of easier tasks." },
+  );
 }
 
 function toMessages(value: JsonValue, place: string): Message[] {
   const parsed = row.safeParse(value);
   if (!parsed.success) {
-    throw new MrlmError("DATA_INVALID", `${place} is neither {messages} nor {prompt, completion}, nor a collected episode: ${z.prettifyError(parsed.error)}`);
+    throw new MrlmError(
+      "DATA_INVALID",
+      `${place} is neither {messages} nor {prompt, completion}, nor a collected episode: ${z.prettifyError(parsed.error)}`,
+    );
   }
   if ("messages" in parsed.data) return parsed.data.messages.map(fromChatMessage);
   const { prompt, completion } = parsed.data;

@@ -22,14 +22,28 @@ export const sft: AlgorithmDefinition<SftOptions> = {
   validate(options, environments) {
     const sources = sourcesOf(options);
     if (environments.length === 0 && sources.some(({ path }) => path === undefined)) {
-      throw new MrlmError("CONFIG_INVALID", "sft has neither `data` nor an environment to take demonstrations from.", { hint: "Name a file in `data`, or an environment under `environments`." });
+      throw new MrlmError("CONFIG_INVALID", "sft has neither `data` nor an environment to take demonstrations from.", {
+        hint: "Name a file in `data`, or an environment under `environments`.",
+      });
     }
-    const silent = sources.every(({ path }) => path !== undefined) ? [] : environments.filter(({ hasDemonstrations }) => !hasDemonstrations);
+    const silent = sources.every(({ path }) => path !== undefined)
+      ? []
+      : environments.filter(({ hasDemonstrations }) => !hasDemonstrations);
     if (silent.length > 0) {
-      throw new MrlmError("CONFIG_INVALID", `sft is to learn from demonstrations, and there are none in ${silent.map(({ ref }) => ref.id).join(" and ")}.`, { hint: "Name a file in `data`, leave that environment out, or give it a `demonstrate`; a server gives demonstrations with `mrlm serve --demonstrations`." });
+      throw new MrlmError(
+        "CONFIG_INVALID",
+        `sft is to learn from demonstrations, and there are none in ${silent.map(({ ref }) => ref.id).join(" and ")}.`,
+        {
+          hint: "Name a file in `data`, leave that environment out, or give it a `demonstrate`; a server gives demonstrations with `mrlm serve --demonstrations`.",
+        },
+      );
     }
     if (sources.some((source) => source.action_weight === 0 && source.observation_weight === 0)) {
-      throw new MrlmError("CONFIG_INVALID", "action_weight and observation_weight are both 0: nothing would be learnt.", { hint: "Set action_weight: 1 to imitate, observation_weight: 1 for a world model, or both." });
+      throw new MrlmError(
+        "CONFIG_INVALID",
+        "action_weight and observation_weight are both 0: nothing would be learnt.",
+        { hint: "Set action_weight: 1 to imitate, observation_weight: 1 for a world model, or both." },
+      );
     }
   },
   create: startSft,

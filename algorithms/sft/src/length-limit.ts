@@ -10,7 +10,10 @@ export interface LengthLimit {
   apply(sequences: readonly SupervisedSequence[], place: string): readonly SupervisedSequence[];
 }
 
-export async function lengthLimit({ engine, policy }: AlgorithmContext, { max_length, on_overlong }: Pick<SftOptions, "max_length" | "on_overlong">): Promise<LengthLimit> {
+export async function lengthLimit(
+  { engine, policy }: AlgorithmContext,
+  { max_length, on_overlong }: Pick<SftOptions, "max_length" | "on_overlong">,
+): Promise<LengthLimit> {
   const { models } = await engine.describe();
   const positions = models.find(({ model }) => model === policy)?.maxPositions ?? Number.POSITIVE_INFINITY;
   const tokens = Math.min(positions, max_length ?? Number.POSITIVE_INFINITY);
@@ -30,7 +33,9 @@ export async function lengthLimit({ engine, policy }: AlgorithmContext, { max_le
       }
       touched++;
       if (on_overlong === "skip") return [];
-      return sequences.map((sequence) => ({ tokens: sequence.tokens.subarray(0, tokens), mask: sequence.mask.subarray(0, tokens) })).filter(({ mask }) => mask.includes(1));
+      return sequences
+        .map((sequence) => ({ tokens: sequence.tokens.subarray(0, tokens), mask: sequence.mask.subarray(0, tokens) }))
+        .filter(({ mask }) => mask.includes(1));
     },
   };
 }

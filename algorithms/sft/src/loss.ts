@@ -25,10 +25,14 @@ export type Aggregation = "token_mean" | "sequence_mean";
  * The normalizer (Σ W_i, or N) goes to the engine beside the gradients.
  */
 export function sftBatch(sequences: readonly TargetSequence[], aggregation: Aggregation): SftBatch {
-  const learnable = sequences.filter(({ weights }) => weights.length > 0).map((sequence) => ({ ...sequence, total: sequence.weights.reduce((sum, weight) => sum + weight, 0) }));
+  const learnable = sequences
+    .filter(({ weights }) => weights.length > 0)
+    .map((sequence) => ({ ...sequence, total: sequence.weights.reduce((sum, weight) => sum + weight, 0) }));
   return {
     units: learnable.map(({ tokens, mask }) => ({ sequences: [{ tokens, mask }] })),
-    gradients: learnable.map(({ weights, total }) => ({ logprob: weights.map((weight) => (aggregation === "token_mean" ? -weight : -weight / total)) })),
+    gradients: learnable.map(({ weights, total }) => ({
+      logprob: weights.map((weight) => (aggregation === "token_mean" ? -weight : -weight / total)),
+    })),
     normalizer: aggregation === "token_mean" ? learnable.reduce((sum, { total }) => sum + total, 0) : learnable.length,
     targetTokens: learnable.reduce((sum, { weights }) => sum + weights.length, 0),
     observed: learnable.map(({ observed }) => observed),

@@ -4,20 +4,41 @@ import { z } from "zod";
 /** What is learnt from a source; said once for all, or for one of them. */
 const lessons = {
   min_reward: z.number().optional().describe("Collected episodes that earned less are left out"),
-  demonstrations: z.int().positive().optional().describe("Training tasks of each environment to take demonstrations of; default: all"),
-  action_weight: z.number().nonnegative().optional().describe("Weight of the tokens that the policy is to say; default 1"),
-  observation_weight: z.number().nonnegative().optional().describe("Weight of the tokens that the environment answered a turn with (a world model); default 0"),
+  demonstrations: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Training tasks of each environment to take demonstrations of; default: all"),
+  action_weight: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe("Weight of the tokens that the policy is to say; default 1"),
+  observation_weight: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe("Weight of the tokens that the environment answered a turn with (a world model); default 0"),
 };
 
-const source = z.strictObject({
-  path: z.string().optional().describe("A file as `data` names one; without it the environments' own demonstrations"),
-  weight: z.number().positive().default(1).describe("Share of the conversations, relative to the other sources"),
-  ...lessons,
-}).superRefine(({ path, demonstrations, min_reward }, context) => {
-  const refuse = (name: string, input: unknown, message: string): void => context.addIssue({ code: "custom", path: [name], message, input });
-  if (path !== undefined && demonstrations !== undefined) refuse("demonstrations", demonstrations, "has no effect on a file: it is of environments' own demonstrations");
-  if (path === undefined && min_reward !== undefined) refuse("min_reward", min_reward, "has no effect on environments' own demonstrations (it is for episodes of a file)");
-});
+const source = z
+  .strictObject({
+    path: z.string().optional().describe("A file as `data` names one; without it the environments' own demonstrations"),
+    weight: z.number().positive().default(1).describe("Share of the conversations, relative to the other sources"),
+    ...lessons,
+  })
+  .superRefine(({ path, demonstrations, min_reward }, context) => {
+    const refuse = (name: string, input: unknown, message: string): void =>
+      context.addIssue({ code: "custom", path: [name], message, input });
+    if (path !== undefined && demonstrations !== undefined)
+      refuse("demonstrations", demonstrations, "has no effect on a file: it is of environments' own demonstrations");
+    if (path === undefined && min_reward !== undefined)
+      refuse(
+        "min_reward",
+        min_reward,
+        "has no effect on environments' own demonstrations (it is for episodes of a file)",
+      );
+  });
 
 const schema = z.strictObject({
   steps: z.int().positive().describe("Optimiser steps"),
@@ -25,10 +46,15 @@ const schema = z.strictObject({
   data: z
     .union([z.string(), z.array(source).min(1)])
     .optional()
-    .describe("JSONL or Parquet file of {messages} or {prompt, completion}, or of episodes that `mrlm collect` wrote, relative to the config; or several sources. Without it the environments' own demonstrations"),
+    .describe(
+      "JSONL or Parquet file of {messages} or {prompt, completion}, or of episodes that `mrlm collect` wrote, relative to the config; or several sources. Without it the environments' own demonstrations",
+    ),
   ...lessons,
   max_length: z.int().positive().optional().describe("Tokens of one conversation; default: the model's positions"),
-  on_overlong: z.enum(["refuse", "truncate", "skip"]).default("refuse").describe("Conversations that are longer: say so before training, cut their end off, or leave them out"),
+  on_overlong: z
+    .enum(["refuse", "truncate", "skip"])
+    .default("refuse")
+    .describe("Conversations that are longer: say so before training, cut their end off, or leave them out"),
   aggregation: z
     .enum(["token_mean", "sequence_mean"])
     .default("token_mean")
@@ -41,8 +67,16 @@ const schema = z.strictObject({
 export const sftOptions = withOptionRules(schema, (options) => {
   const sources = sourcesOf(options);
   return [
-    { when: sources.every(({ path }) => path !== undefined), options: ["demonstrations"], because: "has no effect: every source of data is a file" },
-    { when: sources.every(({ path }) => path === undefined), options: ["min_reward"], because: "has no effect on the environments' own demonstrations (it is for episodes of a file)" },
+    {
+      when: sources.every(({ path }) => path !== undefined),
+      options: ["demonstrations"],
+      because: "has no effect: every source of data is a file",
+    },
+    {
+      when: sources.every(({ path }) => path === undefined),
+      options: ["min_reward"],
+      because: "has no effect on the environments' own demonstrations (it is for episodes of a file)",
+    },
     ...optimizerRules(options),
   ];
 });
@@ -62,10 +96,22 @@ export interface SftSource {
 }
 
 /** The sources that the options name, each with what holds for all of them. */
-export function sourcesOf({ data, min_reward, demonstrations, action_weight, observation_weight }: SftOptions): SftSource[] {
+export function sourcesOf({
+  data,
+  min_reward,
+  demonstrations,
+  action_weight,
+  observation_weight,
+}: SftOptions): SftSource[] {
   const named = typeof data === "string" ? [{ path: data, weight: 1 }] : (data ?? [{ weight: 1 }]);
   return named.map(({ path, weight, ...own }) => {
     const all = { min_reward, demonstrations, action_weight, observation_weight, ...own };
-    return { ...all, weight, action_weight: all.action_weight ?? 1, observation_weight: all.observation_weight ?? 0, ...(path === undefined ? {} : { path }) };
+    return {
+      ...all,
+      weight,
+      action_weight: all.action_weight ?? 1,
+      observation_weight: all.observation_weight ?? 0,
+      ...(path === undefined ? {} : { path }),
+    };
   });
 }

@@ -26,7 +26,10 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
         iteration: step,
         metrics: { "optim/skipped": 1, "tokens/target": 0, "data/epoch": conversations.epochs() },
         seconds: { environment: (prepared - began) / 1000 },
-        notices: [...openingNotices(), `Step ${step} had no token to learn in its ${options.batch_size} conversations and was skipped (${skipped} of ${step} steps so far): raise batch_size, or change max_length, on_overlong or the weights`],
+        notices: [
+          ...openingNotices(),
+          `Step ${step} had no token to learn in its ${options.batch_size} conversations and was skipped (${skipped} of ${step} steps so far): raise batch_size, or change max_length, on_overlong or the weights`,
+        ],
       };
     }
     const pass = await context.engine.forwardBackward({
@@ -53,7 +56,12 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
         "data/epoch": conversations.epochs(),
       },
       seconds: { environment: (prepared - began) / 1000, training: (performance.now() - prepared) / 1000 },
-      notices: [...openingNotices(), ...(applied.applied ? [] : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`])],
+      notices: [
+        ...openingNotices(),
+        ...(applied.applied
+          ? []
+          : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`]),
+      ],
     };
   }
 

@@ -2,7 +2,11 @@ import type { Mean, Metrics, UnitOutputs } from "@mrlm/spec";
 import type { SftBatch } from "./loss.ts";
 
 /** What a step's targets are and how the policy saw them, whatever their weights and the aggregation. Without an action, or an observation, its metrics are absent. */
-export function targetMetrics({ units, observed }: SftBatch, outputs: readonly UnitOutputs[], stopTokenIds: readonly number[]): Metrics {
+export function targetMetrics(
+  { units, observed }: SftBatch,
+  outputs: readonly UnitOutputs[],
+  stopTokenIds: readonly number[],
+): Metrics {
   const kinds = [0, 1].map(() => ({ nll: 0, entropy: 0, tokens: 0 }));
   let [conversations, cut] = [0, 0];
   for (const [unit, { logprob = new Float32Array(), entropy }] of outputs.entries()) {
@@ -20,8 +24,20 @@ export function targetMetrics({ units, observed }: SftBatch, outputs: readonly U
   const [actions, observations] = kinds as [(typeof kinds)[number], (typeof kinds)[number]];
   const mean = (sum: number, count: number): Mean => ({ sum, count });
   return {
-    ...(actions.tokens > 0 ? { "loss/nll": mean(actions.nll, actions.tokens), entropy: mean(actions.entropy, actions.tokens), "length/mean": mean(actions.tokens, conversations), "length/cut_targets": mean(cut, conversations) } : {}),
-    ...(observations.tokens > 0 ? { "loss/nll_observed": mean(observations.nll, observations.tokens), entropy_observed: mean(observations.entropy, observations.tokens) } : {}),
+    ...(actions.tokens > 0
+      ? {
+          "loss/nll": mean(actions.nll, actions.tokens),
+          entropy: mean(actions.entropy, actions.tokens),
+          "length/mean": mean(actions.tokens, conversations),
+          "length/cut_targets": mean(cut, conversations),
+        }
+      : {}),
+    ...(observations.tokens > 0
+      ? {
+          "loss/nll_observed": mean(observations.nll, observations.tokens),
+          entropy_observed: mean(observations.entropy, observations.tokens),
+        }
+      : {}),
   };
 }
 

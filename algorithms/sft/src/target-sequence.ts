@@ -15,10 +15,20 @@ export interface TargetSequence {
  * What a sequence teaches. Actions are the tokens that the policy is to say; observations those that follow its first turn and are no action: what the
  * environment answered, with the template's marks around it. The first prompt answers nothing and is never learnt.
  */
-export function targetSequence({ tokens, mask: said }: SupervisedSequence, actionWeight: number, observationWeight: number): TargetSequence {
+export function targetSequence(
+  { tokens, mask: said }: SupervisedSequence,
+  actionWeight: number,
+  observationWeight: number,
+): TargetSequence {
   const first = said.indexOf(1);
-  const weightAt = (t: number): number => (said[t] === 1 ? actionWeight : first >= 0 && t > first ? observationWeight : 0);
+  const weightAt = (t: number): number =>
+    said[t] === 1 ? actionWeight : first >= 0 && t > first ? observationWeight : 0;
   const mask = said.map((_, t) => Number(weightAt(t) > 0));
   const learnt = Array.from(mask.keys()).filter((t) => mask[t] === 1);
-  return { tokens, mask, weights: Float32Array.from(learnt, weightAt), observed: Uint8Array.from(learnt, (t) => 1 - (said[t] as number)) };
+  return {
+    tokens,
+    mask,
+    weights: Float32Array.from(learnt, weightAt),
+    observed: Uint8Array.from(learnt, (t) => 1 - (said[t] as number)),
+  };
 }

@@ -5,7 +5,13 @@ import { describe, expect, test } from "@jest/globals";
 import { textMessage } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import type { JsonObject, JsonValue, Mean, SupervisedSequence } from "@mrlm/spec";
-import { BigramEngine, type BigramOutcome, lettersEnvironment, trainBigram, trainBigramInterrupted } from "@mrlm/testing";
+import {
+  BigramEngine,
+  type BigramOutcome,
+  lettersEnvironment,
+  trainBigram,
+  trainBigramInterrupted,
+} from "@mrlm/testing";
 import { sft } from "../src/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mrlm-sft-"));
@@ -19,18 +25,29 @@ const training = (options: JsonObject = {}, config: JsonObject = {}) => ({
   stages: [{ algorithm: "sft", steps: 6, batch_size: 8, learning_rate: 0.1, lr_schedule: "linear", ...options }],
   config,
 });
-const nll = ({ reports }: BigramOutcome): number[] => reports.map(({ metrics }) => (metrics["loss/nll"] as Mean).sum / (metrics["loss/nll"] as Mean).count);
+const nll = ({ reports }: BigramOutcome): number[] =>
+  reports.map(({ metrics }) => (metrics["loss/nll"] as Mean).sum / (metrics["loss/nll"] as Mean).count);
 
 describe("sft on a bigram model", () => {
-  test.each(["token_mean", "sequence_mean"])("the loss falls on the environment's demonstrations: %s", async (aggregation) => {
-    const losses = nll(await trainBigram(training({ aggregation, steps: 12, learning_rate: 0.3 })));
-    expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.6);
-  });
+  test.each(["token_mean", "sequence_mean"])(
+    "the loss falls on the environment's demonstrations: %s",
+    async (aggregation) => {
+      const losses = nll(await trainBigram(training({ aggregation, steps: 12, learning_rate: 0.3 })));
+      expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.6);
+    },
+  );
 
   test("learns the conversations of a file, every turn of them", async () => {
     const data = fileOf(
       { prompt: "1", completion: "abab" },
-      { messages: [{ role: "user", content: "1" }, { role: "assistant", content: "cd" }, { role: "user", content: "2" }, { role: "assistant", content: "cd" }] },
+      {
+        messages: [
+          { role: "user", content: "1" },
+          { role: "assistant", content: "cd" },
+          { role: "user", content: "2" },
+          { role: "assistant", content: "cd" },
+        ],
+      },
     );
     const outcome = await trainBigram(training({ data, batch_size: 2, steps: 12, learning_rate: 0.3 }));
     // Five tokens of the first (its stop token with them) and twice three of the second.
@@ -39,8 +56,14 @@ describe("sft on a bigram model", () => {
   });
 
   test("numerics 1, 7: weights and metrics are the same for every split into micro-batches", async () => {
-    const model = { random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } } };
-    const [one, ...others] = await Promise.all([6, 50, 100_000].map((micro_batch_tokens) => trainBigram(training({}, { model: { ...model, micro_batch_tokens } }))));
+    const model = {
+      random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcd0123456789" } } },
+    };
+    const [one, ...others] = await Promise.all(
+      [6, 50, 100_000].map((micro_batch_tokens) =>
+        trainBigram(training({}, { model: { ...model, micro_batch_tokens } })),
+      ),
+    );
     for (const other of others) {
       expect(other.weights).toEqual(one?.weights);
       expect(other.reports).toEqual(one?.reports);
@@ -59,7 +82,11 @@ describe("sft on a bigram model", () => {
     const shown = (task: string): number => Number(task.split("/")[1]);
     const demonstrating = (said: (index: number) => string) => ({
       ...lettersEnvironment(),
-      demonstrate: async (_context: unknown, _options: unknown, task: `${string}/${number}`) => ({ task, agent: "agent", messages: [textMessage("user", "1"), textMessage("assistant", said(shown(task)))] }),
+      demonstrate: async (_context: unknown, _options: unknown, task: `${string}/${number}`) => ({
+        task,
+        agent: "agent",
+        messages: [textMessage("user", "1"), textMessage("assistant", said(shown(task)))],
+      }),
     });
     // Seven tokens with the template's marks; an odd task has more.
     const options = { batch_size: 1, max_length: 7, on_overlong: "skip", steps: 8 };
@@ -71,17 +98,28 @@ describe("sft on a bigram model", () => {
       expect(whole.reports).toHaveLength(8);
       expect(skipped.length).toBeGreaterThan(1);
       expect(skipped.length).toBeLessThan(8);
-      expect(skipped.at(-1)?.notices?.at(-1)).toMatch(new RegExp(`was skipped \\(${skipped.length} of ${skipped.at(-1)?.iteration} steps so far\\)`));
+      expect(skipped.at(-1)?.notices?.at(-1)).toMatch(
+        new RegExp(`was skipped \\(${skipped.length} of ${skipped.at(-1)?.iteration} steps so far\\)`),
+      );
       expect((await trainBigramInterrupted({ ...training(options), environments }, 2)).weights).toEqual(whole.weights);
     });
 
     test("demonstrations that are all too long are refused before training", async () => {
-      await expect(trainBigram({ ...training(options), environments: [demonstrating(() => "aaaaaa")] })).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/longer than 7 tokens/) });
+      await expect(
+        trainBigram({ ...training(options), environments: [demonstrating(() => "aaaaaa")] }),
+      ).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/longer than 7 tokens/) });
     });
   });
 
   test("a world model learns what the environment answers, and not what was said to it", async () => {
-    const data = fileOf({ messages: [{ role: "user", content: "1" }, { role: "assistant", content: "a" }, { role: "user", content: "dd" }, { role: "assistant", content: "b" }] });
+    const data = fileOf({
+      messages: [
+        { role: "user", content: "1" },
+        { role: "assistant", content: "a" },
+        { role: "user", content: "dd" },
+        { role: "assistant", content: "b" },
+      ],
+    });
     const world = { data, action_weight: 0, observation_weight: 1, batch_size: 1, steps: 12, learning_rate: 0.3 };
     const { reports } = await trainBigram(training(world));
     const losses = reports.map(({ metrics }) => (metrics["loss/nll_observed"] as Mean).sum);
@@ -90,11 +128,16 @@ describe("sft on a bigram model", () => {
     const both = await trainBigram(training({ ...world, action_weight: 1, observation_weight: 0.5, steps: 1 }));
     // Two tokens of each answer: its letter and the stop token.
     expect(both.reports[0]?.metrics["loss/nll"]).toMatchObject({ count: 4 });
-    expect(both.reports[0]?.metrics["loss/nll_observed"]).toMatchObject({ sum: expect.closeTo(losses[0] as number, 4) });
+    expect(both.reports[0]?.metrics["loss/nll_observed"]).toMatchObject({
+      sum: expect.closeTo(losses[0] as number, 4),
+    });
   });
 
   test("numerics 52: several sources share the batches by weight, each with its own rules, also when the run is killed between", async () => {
-    const [long, short] = [fileOf({ prompt: "1", completion: "abab" }), fileOf({ prompt: "1", completion: "a" }, { prompt: "2", completion: "b" })];
+    const [long, short] = [
+      fileOf({ prompt: "1", completion: "abab" }),
+      fileOf({ prompt: "1", completion: "a" }, { prompt: "2", completion: "b" }),
+    ];
     const mixed = training({ data: [{ path: long, weight: 3 }, { path: short }, {}], batch_size: 5, steps: 6 });
     const whole = await trainBigram(mixed);
     // Of five conversations three of the first source (five tokens), one of the second (two), one demonstration ("aa": three).
@@ -106,7 +149,12 @@ describe("sft on a bigram model", () => {
 
   test("demonstrations of several environments come in proportion to the environments' weights", async () => {
     const environments = [lettersEnvironment(), lettersEnvironment({ id: "long@1", demonstration: "abcd" })];
-    const config = { environments: [{ id: "letters@1", weight: 1 }, { id: "long@1", weight: 3 }] };
+    const config = {
+      environments: [
+        { id: "letters@1", weight: 1 },
+        { id: "long@1", weight: 3 },
+      ],
+    };
     const { reports } = await trainBigram({ ...training({ batch_size: 4, steps: 2 }, config), environments });
     expect(reports.map(({ metrics }) => metrics["tokens/target"])).toEqual([3 + 3 * 5, 3 + 3 * 5]);
   });
@@ -114,72 +162,162 @@ describe("sft on a bigram model", () => {
   test.each<[JsonObject, string, RegExp]>([
     [{ action_weight: 0 }, "CONFIG_INVALID", /both 0/],
     [{ min_reward: 0.5 }, "CONFIG_INVALID", /min_reward.*own demonstrations/s],
-    [{ data: fileOf({ prompt: "1", completion: "a" }), demonstrations: 5 }, "CONFIG_INVALID", /demonstrations.*every source of data is a file/s],
-    [{ data: [{ path: fileOf({ prompt: "1", completion: "a" }), demonstrations: 5 }] }, "CONFIG_INVALID", /data\[0\]\.demonstrations: has no effect on a file/],
+    [
+      { data: fileOf({ prompt: "1", completion: "a" }), demonstrations: 5 },
+      "CONFIG_INVALID",
+      /demonstrations.*every source of data is a file/s,
+    ],
+    [
+      { data: [{ path: fileOf({ prompt: "1", completion: "a" }), demonstrations: 5 }] },
+      "CONFIG_INVALID",
+      /data\[0\]\.demonstrations: has no effect on a file/,
+    ],
     [{ data: [{ min_reward: 0.5 }] }, "CONFIG_INVALID", /data\[0\]\.min_reward: has no effect on environments' own/],
-    [{ sampling: { temperature: 0.5 } }, "CONFIG_INVALID", /sampling of this stage has no effect: sft@1 plays no episodes/],
+    [
+      { sampling: { temperature: 0.5 } },
+      "CONFIG_INVALID",
+      /sampling of this stage has no effect: sft@1 plays no episodes/,
+    ],
     [{ observation_weight: -1 }, "CONFIG_INVALID", /observation_weight/],
     [{ action_weight: 0, observation_weight: 1 }, "DATA_INVALID", /in none of them does an observation follow a turn/],
-    [{ data: [{ path: fileOf({ prompt: "1", completion: "a" }), action_weight: 0, observation_weight: 1 }] }, "DATA_INVALID", /1 without an observation after a turn/],
+    [
+      { data: [{ path: fileOf({ prompt: "1", completion: "a" }), action_weight: 0, observation_weight: 1 }] },
+      "DATA_INVALID",
+      /1 without an observation after a turn/,
+    ],
   ])("what has nothing to learn is refused: %j", async (options, code, message) => {
-    await expect(trainBigram(training(options))).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+    await expect(trainBigram(training(options))).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
   });
 
   test("an environment that demonstrates nothing is refused before anything is started, unless files are learnt from", async () => {
     const { demonstrate: _, ...silent } = lettersEnvironment();
     const data = fileOf({ prompt: "1", completion: "a" });
-    await expect(trainBigram({ ...training(), environments: [silent] })).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(/run\.yaml:\d+:\d+: .*none in letters@1/) });
+    await expect(trainBigram({ ...training(), environments: [silent] })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(/run\.yaml:\d+:\d+: .*none in letters@1/),
+    });
     expect((await trainBigram({ ...training({ data, steps: 1 }), environments: [silent] })).reports).toHaveLength(1);
   });
 
   describe("collected episodes", () => {
-    const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles({ alphabet: "abcd0123456789" }), eosTokenIds: [] });
+    const renderer = chatRenderer({
+      tokenizerFiles: characterTokenizerFiles({ alphabet: "abcd0123456789" }),
+      eosTokenIds: [],
+    });
     const row = (said: string, reward: number | null, changes: JsonObject = {}): JsonObject => {
-      const { tokens, mask } = renderer.supervise([textMessage("user", "1"), textMessage("assistant", said)])[0] as SupervisedSequence;
-      const segment = { tokens: [...tokens], mask: [...mask], logprobs: [...mask].map(() => 0), versions: [...mask].map(() => 0), parent: null };
-      const ids = { id: said, environment: "e@1", task: "train/1", seed: 1, group: "g", member: 0, agent: "agent", renderer: renderer.fingerprint };
-      const messages = [{ role: "user", content: "1" }, { role: "assistant", content: said }];
-      return { ...ids, messages, segments: [segment], turns: [], reward, terminated: true, truncated: false, ...changes };
+      const { tokens, mask } = renderer.supervise([
+        textMessage("user", "1"),
+        textMessage("assistant", said),
+      ])[0] as SupervisedSequence;
+      const segment = {
+        tokens: [...tokens],
+        mask: [...mask],
+        logprobs: [...mask].map(() => 0),
+        versions: [...mask].map(() => 0),
+        parent: null,
+      };
+      const ids = {
+        id: said,
+        environment: "e@1",
+        task: "train/1",
+        seed: 1,
+        group: "g",
+        member: 0,
+        agent: "agent",
+        renderer: renderer.fingerprint,
+      };
+      const messages = [
+        { role: "user", content: "1" },
+        { role: "assistant", content: said },
+      ];
+      return {
+        ...ids,
+        messages,
+        segments: [segment],
+        turns: [],
+        reward,
+        terminated: true,
+        truncated: false,
+        ...changes,
+      };
     };
 
     test.each<[string, number | null, RegExp]>([
-      ["that all earned too little", 0.2, /run\.yaml:\d+:\d+: .*none of its 2 episodes earned min_reward 0\.5; the best earned 0\.2/],
+      [
+        "that all earned too little",
+        0.2,
+        /run\.yaml:\d+:\d+: .*none of its 2 episodes earned min_reward 0\.5; the best earned 0\.2/,
+      ],
       ["without a score", null, /none of its 2 episodes has a score/],
     ])("%s are refused before anything is started", async (_, reward, message) => {
       const engine = new BigramEngine();
-      await expect(trainBigram({ ...training({ data: fileOf(row("ab", reward), row("cd", reward)), min_reward: 0.5 }), engine })).rejects.toThrow(message);
+      await expect(
+        trainBigram({ ...training({ data: fileOf(row("ab", reward), row("cd", reward)), min_reward: 0.5 }), engine }),
+      ).rejects.toThrow(message);
       expect((await engine.describe()).models).toEqual([]);
     });
 
     test("are learnt token by token; those without a score, that failed, or that earned too little are left out and told", async () => {
-      const data = fileOf(row("abab", 1), row("cd", 0.2), row("dd", null), row("dd", 1, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } }));
+      const data = fileOf(
+        row("abab", 1),
+        row("cd", 0.2),
+        row("dd", null),
+        row("dd", 1, { error: { code: "ENVIRONMENT_FAILED", message: "gone" } }),
+      );
       const { reports } = await trainBigram(training({ data, min_reward: 0.5, batch_size: 1, steps: 2 }));
       expect(reports.map(({ metrics }) => metrics["tokens/target"])).toEqual([5, 5]);
-      expect(reports.map(({ notices }) => notices)).toEqual([[expect.stringMatching(/jsonl: 1 rows are learnt from; 1 below min_reward 0.5, 1 unscored, 1 failed\.$/)], []]);
+      expect(reports.map(({ notices }) => notices)).toEqual([
+        [expect.stringMatching(/jsonl: 1 rows are learnt from; 1 below min_reward 0.5, 1 unscored, 1 failed\.$/)],
+        [],
+      ]);
       const conversations = fileOf({ prompt: "1", completion: "abab" });
       const spelled = await trainBigram(training({ data: conversations, batch_size: 1, steps: 2 }));
       expect(nll({ reports } as BigramOutcome)).toEqual(nll(spelled));
       // Of another tokenizer only the messages mean something.
-      const foreign = fileOf(row("abab", 1, { renderer: "other", segments: [{ tokens: [1], mask: [1], logprobs: [0], versions: [0], parent: null }] }));
+      const foreign = fileOf(
+        row("abab", 1, {
+          renderer: "other",
+          segments: [{ tokens: [1], mask: [1], logprobs: [0], versions: [0], parent: null }],
+        }),
+      );
       expect(nll(await trainBigram(training({ data: foreign, batch_size: 1, steps: 2 })))).toEqual(nll(spelled));
     });
   });
 
-  test.each([["refuse", undefined], ["truncate", [9, 9]], ["skip", [3, 3]]])("rows that are too long, on_overlong: %s", async (on_overlong, targets) => {
+  test.each([
+    ["refuse", undefined],
+    ["truncate", [9, 9]],
+    ["skip", [3, 3]],
+  ])("rows that are too long, on_overlong: %s", async (on_overlong, targets) => {
     const data = fileOf({ prompt: "1", completion: "ab" }, { prompt: "1", completion: "ab".repeat(20) });
     const outcome = trainBigram(training({ data, on_overlong, max_length: 10, batch_size: 2, steps: 2 }));
-    if (targets === undefined) return expect(outcome).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/jsonl:2 has \d+ tokens; 10 are allowed/) });
+    if (targets === undefined)
+      return expect(outcome).rejects.toMatchObject({
+        code: "DATA_INVALID",
+        message: expect.stringMatching(/jsonl:2 has \d+ tokens; 10 are allowed/),
+      });
     const { reports } = await outcome;
     expect(reports.map(({ metrics }) => metrics["tokens/target"])).toEqual(on_overlong === "skip" ? [6, 6] : targets);
-    expect(reports[0]?.notices).toEqual([expect.stringContaining(`1 longer than 10 tokens ${on_overlong === "skip" ? "left out" : "cut"}`)]);
+    expect(reports[0]?.notices).toEqual([
+      expect.stringContaining(`1 longer than 10 tokens ${on_overlong === "skip" ? "left out" : "cut"}`),
+    ]);
   });
 
   test("demonstrations that are too long are found before training begins", async () => {
-    await expect(trainBigram(training({ max_length: 3 }))).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("The demonstration of letters@1 train/") });
+    await expect(trainBigram(training({ max_length: 3 }))).rejects.toMatchObject({
+      code: "DATA_INVALID",
+      message: expect.stringContaining("The demonstration of letters@1 train/"),
+    });
   });
 
   test("a row that is no conversation is refused with its line before training begins", async () => {
     const data = fileOf({ prompt: "1", completion: "a" }, { question: "1" });
-    await expect(trainBigram(training({ data }))).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringMatching(/jsonl:2 is neither/) });
+    await expect(trainBigram(training({ data }))).rejects.toMatchObject({
+      code: "DATA_INVALID",
+      message: expect.stringMatching(/jsonl:2 is neither/),
+    });
   });
 });

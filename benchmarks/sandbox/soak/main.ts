@@ -19,7 +19,9 @@ const NOTE_MS = 30_000;
 /** What a process may gather that has not warmed up yet. */
 const MOST_GROWTH = { rss_mb: 96, members_mb: 512, descriptors: 16 };
 
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "30" }, seed: { type: "string", default: "0" } } });
+const { values } = parseArgs({
+  options: { minutes: { type: "string", default: "30" }, seed: { type: "string", default: "0" } },
+});
 const random = randomStream("soak", Number(values.seed));
 // Whatever is left in it was forgotten.
 const temporary = mkdtempSync(join(tmpdir(), "mrlm-soak-"));
@@ -47,9 +49,27 @@ const orphans = processes.alive();
 const left = readdirSync(temporary);
 rmSync(temporary, { recursive: true, force: true });
 const grown = growth(samples);
-const leaks = Object.entries(MOST_GROWTH).filter(([name, most]) => grown[name as keyof typeof grown] > most).map(([name]) => name);
-for (const complaint of [...orphans.map((one) => `still there: process ${one}`), ...left.map((name) => `still there: ${name}`), ...leaks.map((name) => `grew: ${name}`)]) console.error(complaint);
-const report = { minutes: Number(values.minutes), kinds: soaked.map(({ name }) => name), ...counts, wrong: wrong.length, late_ms: Math.round(latest.lateMs), over_mb: Math.round(mostOverMb), grown, orphans: orphans.length, zombies: processes.zombies(), left: left.length };
+const leaks = Object.entries(MOST_GROWTH)
+  .filter(([name, most]) => grown[name as keyof typeof grown] > most)
+  .map(([name]) => name);
+for (const complaint of [
+  ...orphans.map((one) => `still there: process ${one}`),
+  ...left.map((name) => `still there: ${name}`),
+  ...leaks.map((name) => `grew: ${name}`),
+])
+  console.error(complaint);
+const report = {
+  minutes: Number(values.minutes),
+  kinds: soaked.map(({ name }) => name),
+  ...counts,
+  wrong: wrong.length,
+  late_ms: Math.round(latest.lateMs),
+  over_mb: Math.round(mostOverMb),
+  grown,
+  orphans: orphans.length,
+  zombies: processes.zombies(),
+  left: left.length,
+};
 console.log(JSON.stringify(report));
 process.exitCode = wrong.length + orphans.length + left.length + leaks.length + report.zombies > 0 ? 1 : 0;
 
@@ -75,6 +95,11 @@ async function work({ name, sandbox, corpus }: Soaked, lane: number): Promise<vo
 
 function note(): void {
   const now = samples.at(-1);
-  const memory = now === undefined ? "" : `; ${now.rss_mb} MB, members ${now.members} with ${now.members_mb} MB, ${now.descriptors} descriptors`;
-  console.error(`${counts.submissions} submissions, ${counts.hostile} hostile, ${counts.sessions} sessions, ${wrong.length} wrong; latest ${Math.round(latest.lateMs)} ms (${latest.what})${memory}`);
+  const memory =
+    now === undefined
+      ? ""
+      : `; ${now.rss_mb} MB, members ${now.members} with ${now.members_mb} MB, ${now.descriptors} descriptors`;
+  console.error(
+    `${counts.submissions} submissions, ${counts.hostile} hostile, ${counts.sessions} sessions, ${wrong.length} wrong; latest ${Math.round(latest.lateMs)} ms (${latest.what})${memory}`,
+  );
 }

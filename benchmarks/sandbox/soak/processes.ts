@@ -32,24 +32,37 @@ export class Processes {
   /** Of all that were seen, those that have not ended, whoever their parent is now. */
   alive(): number[] {
     this.below();
-    return allProcesses().filter(({ pid, started, state }) => this.#seen.has(`${pid}:${started}`) && state !== "Z").map(({ pid }) => pid);
+    return allProcesses()
+      .filter(({ pid, started, state }) => this.#seen.has(`${pid}:${started}`) && state !== "Z")
+      .map(({ pid }) => pid);
   }
 
   /** Of all that were seen, those that have ended and that nobody has asked about. */
   zombies(): number {
-    return allProcesses().filter(({ pid, started, state }) => this.#seen.has(`${pid}:${started}`) && state === "Z").length;
+    return allProcesses().filter(({ pid, started, state }) => this.#seen.has(`${pid}:${started}`) && state === "Z")
+      .length;
   }
 }
 
 function allProcesses(): Process[] {
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((name) => {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "latin1");
-      // The name may hold anything, brackets too.
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return [{ pid: Number(name), state: fields[0] as string, parent: Number(fields[1]), started: fields[19] as string, rssBytes: Number(fields[21]) * PAGE }];
-    } catch {
-      return []; // It has ended meanwhile.
-    }
-  });
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, "latin1");
+        // The name may hold anything, brackets too.
+        const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+        return [
+          {
+            pid: Number(name),
+            state: fields[0] as string,
+            parent: Number(fields[1]),
+            started: fields[19] as string,
+            rssBytes: Number(fields[21]) * PAGE,
+          },
+        ];
+      } catch {
+        return []; // It has ended meanwhile.
+      }
+    });
 }

@@ -25,7 +25,9 @@ export function sample(processes: Processes): Sample {
 /** By how much each has grown: the median of the last quarter over that of the second one, as the first quarter warms up. */
 export function growth(samples: readonly Sample[]): Omit<Sample, "members"> {
   const quarter = Math.floor(samples.length / 4);
-  const of = (name: keyof Sample): number => median(samples.slice(-quarter || undefined).map((one) => one[name])) - median(samples.slice(quarter, 2 * quarter || undefined).map((one) => one[name]));
+  const of = (name: keyof Sample): number =>
+    median(samples.slice(-quarter || undefined).map((one) => one[name])) -
+    median(samples.slice(quarter, 2 * quarter || undefined).map((one) => one[name]));
   return { rss_mb: of("rss_mb"), descriptors: of("descriptors"), members_mb: of("members_mb") };
 }
 

@@ -25,7 +25,10 @@ export async function openSandboxes(): Promise<{ readonly soaked: readonly Soake
     for (const provision of provides.filter((each) => each.startsWith("sandbox:"))) {
       const language = provision.slice("sandbox:".length);
       for (const kind of KINDS[plugin] ?? [undefined]) {
-        const host = await PluginHost.discover({ directory, ...(kind === undefined ? {} : { plugins: { [plugin]: { kind } } }) });
+        const host = await PluginHost.discover({
+          directory,
+          ...(kind === undefined ? {} : { plugins: { [plugin]: { kind } } }),
+        });
         hosts.push(host);
         const name = kind ?? language;
         const sandbox = await host.service("sandbox", language, "the soak").catch((error: Error) => error);

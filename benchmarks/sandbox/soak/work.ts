@@ -28,8 +28,12 @@ export function runGood(sandbox: Sandbox, random: RandomStream): Promise<Found> 
   return expecting("a good submission", "passed failed", async () => {
     const isPython = sandbox.language === "python";
     const code = isPython ? "def add(a, b):\n    return a + b" : "const add = (a, b) => a + b;";
-    const test = (sum: number): string => (isPython ? `assert add(${a}, ${b}) == ${sum}` : `assert.equal(add(${a}, ${b}), ${sum});`);
-    const { tests, verdict, wallMs, cpuMs } = await sandbox.test({ code }, { entryPoints: ["add"], tests: [a + b, a + b + 1].map((sum) => ({ name: `${sum}`, code: test(sum) })) });
+    const test = (sum: number): string =>
+      isPython ? `assert add(${a}, ${b}) == ${sum}` : `assert.equal(add(${a}, ${b}), ${sum});`;
+    const { tests, verdict, wallMs, cpuMs } = await sandbox.test(
+      { code },
+      { entryPoints: ["add"], tests: [a + b, a + b + 1].map((sum) => ({ name: `${sum}`, code: test(sum) })) },
+    );
     return `${tests.map((each) => each.verdict).join(" ")}${verdict === "ok" ? "" : ` (${verdict} after ${Math.round(wallMs)} ms, ${Math.round(cpuMs)} of them on a processor)`}`;
   });
 }

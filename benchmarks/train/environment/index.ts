@@ -10,7 +10,11 @@ function tasksOf(file: string): TaskSource {
   const { prompts } = JSON.parse(readFileSync(file, "utf8")) as { prompts: string[] };
   return {
     splits: { train: prompts.length, eval: 1 },
-    get: async (split, index): Promise<Task> => ({ id: `${split}/${index}`, public: { prompt: prompts[index] as string }, private: {} }),
+    get: async (split, index): Promise<Task> => ({
+      id: `${split}/${index}`,
+      public: { prompt: prompts[index] as string },
+      private: {},
+    }),
   };
 }
 

@@ -3,13 +3,22 @@ import { join } from "node:path";
 import type { JsonObject } from "@mrlm/spec";
 
 /** Metrics that are absent or null where there is nothing to measure, by the count beside them or by what else a row says. */
-const isExplained = (name: string, row: { readonly metrics: JsonObject; readonly counts: JsonObject }): boolean => row.counts[name] === 0 || (name === "value/explained_variance" && row.metrics[name] === undefined);
+const isExplained = (name: string, row: { readonly metrics: JsonObject; readonly counts: JsonObject }): boolean =>
+  row.counts[name] === 0 || (name === "value/explained_variance" && row.metrics[name] === undefined);
 
 /** What a run's record says that no record should. */
 export function recordComplaints(directory: string): string[] {
   const rows = iterationRows(directory);
-  const broken = rows.flatMap(({ step, metrics, counts }) => Object.entries(metrics).flatMap(([name, value]) => (typeof value === "number" || isExplained(name, { metrics, counts }) ? [] : [`step ${step}: ${name} is ${JSON.stringify(value)} with count ${counts[name]}`])));
-  const said = diagnose(readRun(directory)).flatMap(({ rule, what, advice }) => (/NaN|undefined|Infinity|null/.test(`${what} ${advice}`) ? [`doctor ${rule}: ${what} ${advice}`] : []));
+  const broken = rows.flatMap(({ step, metrics, counts }) =>
+    Object.entries(metrics).flatMap(([name, value]) =>
+      typeof value === "number" || isExplained(name, { metrics, counts })
+        ? []
+        : [`step ${step}: ${name} is ${JSON.stringify(value)} with count ${counts[name]}`],
+    ),
+  );
+  const said = diagnose(readRun(directory)).flatMap(({ rule, what, advice }) =>
+    /NaN|undefined|Infinity|null/.test(`${what} ${advice}`) ? [`doctor ${rule}: ${what} ${advice}`] : [],
+  );
   const empty = rows.length === 0 ? ["no iteration was recorded"] : [];
   return [...broken, ...said, ...empty];
 }
@@ -24,7 +33,9 @@ export interface IterationRow {
 }
 
 export function iterationRows(directory: string): IterationRow[] {
-  return new MetricsFile(join(directory, "metrics.jsonl")).rows().filter((row: MetricsRow) => row.kind === "iteration") as unknown as IterationRow[];
+  return new MetricsFile(join(directory, "metrics.jsonl"))
+    .rows()
+    .filter((row: MetricsRow) => row.kind === "iteration") as unknown as IterationRow[];
 }
 
 /** Whether a step of the run changed the policy. The rate of a row is that of its last update: where it is 0, earlier ones may have had another. */
@@ -39,19 +50,29 @@ export function gradientComplaints(rows: readonly IterationRow[]): string[] {
   return rows.flatMap(({ step, metrics }) => {
     const isSupervised = "loss/nll" in metrics || "loss/nll_observed" in metrics;
     const norm = metrics["optim/grad_norm"];
-    return isSupervised && metrics["optim/skipped"] === 0 && !(Number(norm) > 0) ? [`step ${step}: the gradient norm is ${JSON.stringify(norm)}`] : [];
+    return isSupervised && metrics["optim/skipped"] === 0 && !(Number(norm) > 0)
+      ? [`step ${step}: the gradient norm is ${JSON.stringify(norm)}`]
+      : [];
   });
 }
 
 /** Names of what an update computes, which neither token budgets nor ranks may change. */
-const COMPUTED = /^(loss\/|optim\/grad_norm|optim\/critic_grad_norm|kl\/|entropy$|preference\/|logprob\/|ratio\/|clip\/|value\/|return\/)/;
+const COMPUTED =
+  /^(loss\/|optim\/grad_norm|optim\/critic_grad_norm|kl\/|entropy$|preference\/|logprob\/|ratio\/|clip\/|value\/|return\/)/;
 
 /** What the first iteration computed otherwise, relative to 1 or the value's magnitude. */
-export function computedOtherwise(one: readonly IterationRow[], other: readonly IterationRow[], tolerance: number, where: string): string[] {
+export function computedOtherwise(
+  one: readonly IterationRow[],
+  other: readonly IterationRow[],
+  tolerance: number,
+  where: string,
+): string[] {
   const [first, second] = [one[0]?.metrics ?? {}, other[0]?.metrics ?? {}];
   return Object.entries(first).flatMap(([name, value]) => {
     if (!COMPUTED.test(name) || typeof value !== "number") return [];
     const found = second[name];
-    return typeof found === "number" && Math.abs(value - found) <= tolerance * Math.max(1, Math.abs(value)) ? [] : [`${name}: ${value} became ${JSON.stringify(found)} ${where}`];
+    return typeof found === "number" && Math.abs(value - found) <= tolerance * Math.max(1, Math.abs(value))
+      ? []
+      : [`${name}: ${value} became ${JSON.stringify(found)} ${where}`];
   });
 }

@@ -37,19 +37,34 @@ function drawOptimizer(chance: Chance): JsonObject {
 
 function drawSft(chance: Chance, { data, hasDemonstrations }: StagePlace): JsonObject {
   const own: JsonObject[] = hasDemonstrations ? [{ weight: 2 }, { demonstrations: 7 }] : [];
-  const sources: JsonObject[] = [{ path: data.conversations, weight: 3 }, { path: data.collected, min_reward: 0.1 }, { path: data.parquet, observation_weight: 0.5 }, ...own];
+  const sources: JsonObject[] = [
+    { path: data.conversations, weight: 3 },
+    { path: data.collected, min_reward: 0.1 },
+    { path: data.parquet, observation_weight: 0.5 },
+    ...own,
+  ];
   const form = chance.pick(hasDemonstrations ? ["own", "file", "several"] : ["file", "several"]);
-  const weights = chance.pick<JsonObject>([{}, {}, { action_weight: 0.5, observation_weight: 1 }, { observation_weight: 0.3 }]);
+  const weights = chance.pick<JsonObject>([
+    {},
+    {},
+    { action_weight: 0.5, observation_weight: 1 },
+    { observation_weight: 0.3 },
+  ]);
   const from: Record<string, JsonObject> = {
     own: chance.maybe(0.5, "demonstrations", [3, 40]),
-    file: { data: chance.pick([data.conversations, data.collected, data.parquet]), ...chance.maybe(0.3, "min_reward", [-1, 0]) },
+    file: {
+      data: chance.pick([data.conversations, data.collected, data.parquet]),
+      ...chance.maybe(0.3, "min_reward", [-1, 0]),
+    },
     several: { data: chance.some(sources, 1, sources.length) },
   };
   return {
     batch_size: chance.pick([1, 3, 16]),
     ...from[form],
     ...weights,
-    ...(chance.of(0.3) ? { max_length: chance.pick([20, 60]), on_overlong: chance.pick(["truncate", "skip"]) } : { on_overlong: chance.pick(["truncate", "skip"]) }),
+    ...(chance.of(0.3)
+      ? { max_length: chance.pick([20, 60]), on_overlong: chance.pick(["truncate", "skip"]) }
+      : { on_overlong: chance.pick(["truncate", "skip"]) }),
     ...chance.maybe(0.4, "aggregation", ["token_mean", "sequence_mean"]),
   };
 }
@@ -69,16 +84,26 @@ function drawGrpo(chance: Chance, { maxTokens }: StagePlace): JsonObject {
     ...chance.maybe(0.7, "scale", ["none", "group_std", "batch_std"]),
     policy_loss: loss,
     ...(loss === "cispo" ? {} : chance.maybe(0.4, "clip_low", [0.0003, 0.1, 1])),
-    ...(loss === "minirl" ? { ...chance.maybe(0.5, "minirl_epsilon_high", [0, 0.3]), ...chance.maybe(0.5, "minirl_cap", [0.5, 1, 8]) } : chance.maybe(0.4, "clip_high", [0.0004, 0.28, 4])),
+    ...(loss === "minirl"
+      ? { ...chance.maybe(0.5, "minirl_epsilon_high", [0, 0.3]), ...chance.maybe(0.5, "minirl_cap", [0.5, 1, 8]) }
+      : chance.maybe(0.4, "clip_high", [0.0004, 0.28, 4])),
     ...(loss === "clip" || loss === "gspo" ? chance.maybe(0.3, "dual_clip", [1.5, 3]) : {}),
     ...chance.maybe(0.7, "aggregation", ["token_mean", "sequence_mean", "constant"]),
     old_policy: old,
     ...(mismatch === "none" ? {} : { mismatch, ...chance.maybe(0.5, "mismatch_cap", [1.01, 5]) }),
-    ...(kl ? { kl_coefficient: chance.pick([0.001, 0.1, 2]), kl_estimator: chance.pick(["k1", "k2", "k3"]), kl_importance: chance.of(0.5) } : {}),
+    ...(kl
+      ? {
+          kl_coefficient: chance.pick([0.001, 0.1, 2]),
+          kl_estimator: chance.pick(["k1", "k2", "k3"]),
+          kl_importance: chance.of(0.5),
+        }
+      : {}),
     ...chance.maybe(0.3, "entropy_coefficient", [0.001, 0.1]),
     ...chance.maybe(0.25, "dynamic_sampling", [1, 3]),
     ...chance.maybe(0.25, "on_length", ["keep", "mask"]),
-    ...(chance.of(0.25) ? { overlong_buffer: chance.integer(1, maxTokens - 1), ...chance.maybe(0.5, "overlong_penalty", [0.1, 3]) } : {}),
+    ...(chance.of(0.25)
+      ? { overlong_buffer: chance.integer(1, maxTokens - 1), ...chance.maybe(0.5, "overlong_penalty", [0.1, 3]) }
+      : {}),
     ...chance.maybe(0.2, "max_staleness", [0, 1]),
   };
 }
@@ -92,7 +117,9 @@ function drawPpo(chance: Chance, { model }: StagePlace): JsonObject {
   const kl: JsonObject = {
     kl_coefficient: chance.pick([0.001, 0.1, 2]),
     kl_placement: placement,
-    ...(placement === "loss" ? { kl_estimator: chance.pick(["k1", "k2", "k3"]) } : chance.maybe(0.4, "kl_clip", [0.01, 5])),
+    ...(placement === "loss"
+      ? { kl_estimator: chance.pick(["k1", "k2", "k3"]) }
+      : chance.maybe(0.4, "kl_clip", [0.01, 5])),
     ...(chance.of(0.5) ? { kl_target: chance.pick([0.01, 3]), ...chance.maybe(0.5, "kl_horizon", [5, 1000]) } : {}),
   };
   return {
@@ -112,10 +139,18 @@ function drawPpo(chance: Chance, { model }: StagePlace): JsonObject {
     ...chance.maybe(0.3, "reward_clip", [0.1, 10]),
     ...(onLength === "keep" ? chance.maybe(0.3, "cut_penalty", [0.5]) : { on_length: onLength }),
     critic,
-    ...(critic === "separate" ? { ...chance.maybe(0.4, "critic_learning_rate", [1e-2]), ...chance.maybe(0.2, "critic_warmup_steps", [1]), ...chance.maybe(0.15, "critic_path", [model]) } : {}),
+    ...(critic === "separate"
+      ? {
+          ...chance.maybe(0.4, "critic_learning_rate", [1e-2]),
+          ...chance.maybe(0.2, "critic_warmup_steps", [1]),
+          ...chance.maybe(0.15, "critic_path", [model]),
+        }
+      : {}),
     ...chance.maybe(0.3, "value_coefficient", [0.1, 2]),
     ...(chance.of(0.5) ? kl : {}),
-    ...(updates > 1 ? { ...chance.maybe(0.3, "stop_kl", [1e-4, 1]), ...chance.maybe(0.3, "value_clip", [0.01, 1]) } : {}),
+    ...(updates > 1
+      ? { ...chance.maybe(0.3, "stop_kl", [1e-4, 1]), ...chance.maybe(0.3, "value_clip", [0.01, 1]) }
+      : {}),
   };
 }
 
@@ -128,7 +163,12 @@ function drawDpo(chance: Chance, { data }: StagePlace): JsonObject {
     pairs: { data: data.pairs },
     messages: { data: data.messagePairs },
     collected: { data: chance.pick([data.collected, data.parquet]), ...chance.maybe(0.3, "pairs_per_group", [1, 2]) },
-    played: { prompts: chance.integer(6, 10), group_size: groupSize, ...chance.maybe(0.5, "pairs_per_group", [1, groupSize / 2]), ...chance.maybe(0.4, "collect_every", [1, 2]) },
+    played: {
+      prompts: chance.integer(6, 10),
+      group_size: groupSize,
+      ...chance.maybe(0.5, "pairs_per_group", [1, groupSize / 2]),
+      ...chance.maybe(0.4, "collect_every", [1, 2]),
+    },
   };
   return {
     batch_size: chance.pick(loss === "kto" ? [2, 5] : [1, 2, 5]),
@@ -136,9 +176,18 @@ function drawDpo(chance: Chance, { data }: StagePlace): JsonObject {
     ...chance.maybe(0.6, "beta", [0.01, 0.5, 2]),
     ...(loss === "sigmoid" || loss === "simpo" ? chance.maybe(0.4, "label_smoothing", [0.1, 0.4]) : {}),
     ...(loss === "simpo" ? chance.maybe(0.5, "simpo_margin", [0, 1.5]) : {}),
-    ...(loss === "kto" ? { ...chance.maybe(0.4, "kto_desirable_weight", [0, 1.33]), ...chance.maybe(0.4, "kto_undesirable_weight", [0.5]) } : {}),
+    ...(loss === "kto"
+      ? {
+          ...chance.maybe(0.4, "kto_desirable_weight", [0, 1.33]),
+          ...chance.maybe(0.4, "kto_undesirable_weight", [0.5]),
+        }
+      : {}),
     ...chance.maybe(0.3, "nll_coefficient", [0.1, 1]),
-    ...(isFree ? { reference_free: true } : loss === "simpo" ? {} : chance.maybe(0.6, "reference", ["model", "precomputed"])),
+    ...(isFree
+      ? { reference_free: true }
+      : loss === "simpo"
+        ? {}
+        : chance.maybe(0.6, "reference", ["model", "precomputed"])),
     ...from[form],
   };
 }

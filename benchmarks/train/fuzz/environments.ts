@@ -3,7 +3,13 @@ import { score, unscored } from "@mrlm/spec";
 import { lettersEnvironment, type LettersReward } from "@mrlm/testing";
 
 /** A reward that random letters differ in: the share of even code points. */
-const evenness: LettersReward = (text) => score(text.length === 0 ? 0 : [...text].filter((letter) => (letter.codePointAt(0) as number) % 2 === 0).length / text.length, { length: text.length });
+const evenness: LettersReward = (text) =>
+  score(
+    text.length === 0
+      ? 0
+      : [...text].filter((letter) => (letter.codePointAt(0) as number) % 2 === 0).length / text.length,
+    { length: text.length },
+  );
 
 /** `letters@1`, and `talk@1`, which has three turns, each with a reward, and now and then an episode that fails or is not scored. */
 export const fuzzEnvironments = definePlugin({

@@ -9,10 +9,23 @@ import { mutationComplaints } from "./mutate.ts";
 import { openPlace, type Strategy } from "./place.ts";
 import { tryOut } from "./trial.ts";
 
-const { values } = parseArgs({ options: { runs: { type: "string", default: "100" }, seed: { type: "string", default: "0" }, only: { type: "string" }, strategy: { type: "string" }, code: { type: "boolean", default: false }, bigram: { type: "boolean", default: false }, mutants: { type: "string", default: "5" }, "no-training": { type: "boolean", default: false }, show: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "100" },
+    seed: { type: "string", default: "0" },
+    only: { type: "string" },
+    strategy: { type: "string" },
+    code: { type: "boolean", default: false },
+    bigram: { type: "boolean", default: false },
+    mutants: { type: "string", default: "5" },
+    "no-training": { type: "boolean", default: false },
+    show: { type: "boolean", default: false },
+  },
+});
 const directory = mkdtempSync(join(tmpdir(), "mrlm-fuzz-"));
 const place = await openPlace(directory, { withCode: values.code, isBigram: values.bigram });
-const numbers = values.only === undefined ? Array.from({ length: Number(values.runs) }, (_, i) => i) : [Number(values.only)];
+const numbers =
+  values.only === undefined ? Array.from({ length: Number(values.runs) }, (_, i) => i) : [Number(values.only)];
 const counts: Record<string, number> = {};
 let complaints = 0;
 for (const number of numbers) {

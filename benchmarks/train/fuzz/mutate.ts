@@ -16,8 +16,46 @@ interface Mutant {
 const REQUIRED = ["model", "stages", "algorithm", "steps", "rank", "alpha", "id"];
 /** Real numbers that may be below 0, or whole. */
 const SIGNED = ["min_reward"];
-const WHOLE = ["steps", "seed", "max_tokens", "min_tokens", "prompts_per_step", "group_size", "updates_per_step", "minibatches", "batch_size", "warmup_steps", "rank", "tasks", "every", "keep", "samples", "concurrency", "prompts", "pairs_per_group", "collect_every", "max_turns", "overlong_buffer"];
-const CHOICES = ["dtype", "policy_loss", "baseline", "scale", "aggregation", "old_policy", "mismatch", "kl_estimator", "on_length", "lr_schedule", "loss", "reference", "critic", "kl_placement", "on_overlong"];
+const WHOLE = [
+  "steps",
+  "seed",
+  "max_tokens",
+  "min_tokens",
+  "prompts_per_step",
+  "group_size",
+  "updates_per_step",
+  "minibatches",
+  "batch_size",
+  "warmup_steps",
+  "rank",
+  "tasks",
+  "every",
+  "keep",
+  "samples",
+  "concurrency",
+  "prompts",
+  "pairs_per_group",
+  "collect_every",
+  "max_turns",
+  "overlong_buffer",
+];
+const CHOICES = [
+  "dtype",
+  "policy_loss",
+  "baseline",
+  "scale",
+  "aggregation",
+  "old_policy",
+  "mismatch",
+  "kl_estimator",
+  "on_length",
+  "lr_schedule",
+  "loss",
+  "reference",
+  "critic",
+  "kl_placement",
+  "on_overlong",
+];
 
 /** Breaks a valid configuration in some places, one after the other, and complains where that is accepted, or refused without a code and a place. */
 export async function mutationComplaints({ name, config }: Drawn, place: Place, count: number): Promise<string[]> {
@@ -46,22 +84,60 @@ function refusalFault(error: unknown, { says }: Mutant): string | undefined {
 
 function mutate(config: JsonObject, path: Path, chance: Chance): Mutant {
   const key = path.at(-1) as string;
-  const value = path.reduce<JsonValue | undefined>((at, step) => (at as Record<string | number, JsonValue>)[step], config) as JsonValue;
+  const value = path.reduce<JsonValue | undefined>(
+    (at, step) => (at as Record<string | number, JsonValue>)[step],
+    config,
+  ) as JsonValue;
   const at = path.join(".");
   const isOurs = !path.includes("options");
-  const set = (other: JsonValue): Mutant => ({ what: `${at}: ${JSON.stringify(other)} for ${JSON.stringify(value)}`, config: changed(config, path, other) as JsonValue, says: [String(key)] });
+  const set = (other: JsonValue): Mutant => ({
+    what: `${at}: ${JSON.stringify(other)} for ${JSON.stringify(value)}`,
+    config: changed(config, path, other) as JsonValue,
+    says: [String(key)],
+  });
   const ways: (() => Mutant)[] = [];
-  if (typeof value === "number") ways.push(() => set("many"), () => set([value]), () => set({ a: value }));
+  if (typeof value === "number")
+    ways.push(
+      () => set("many"),
+      () => set([value]),
+      () => set({ a: value }),
+    );
   if (typeof value === "number" && isOurs && !SIGNED.includes(key)) ways.push(() => set(-1));
   if (typeof value === "number" && WHOLE.includes(key)) ways.push(() => set(1.5));
-  if (typeof value === "boolean") ways.push(() => set("perhaps"), () => set(2));
-  if (typeof value === "string") ways.push(() => set(7), () => set({}), () => set(true));
-  if (typeof value === "string" && CHOICES.includes(key)) ways.push(() => ({ ...set(`${value}x`), says: ["must be one of"] }));
-  if (Array.isArray(value) && key !== "trackers" && key !== "data") ways.push(() => set("one"), () => set(3));
-  if (typeof value === "object" && !Array.isArray(value)) ways.push(() => set([1]), ...(key === "output" ? [] : [() => set("some")]));
+  if (typeof value === "boolean")
+    ways.push(
+      () => set("perhaps"),
+      () => set(2),
+    );
+  if (typeof value === "string")
+    ways.push(
+      () => set(7),
+      () => set({}),
+      () => set(true),
+    );
+  if (typeof value === "string" && CHOICES.includes(key))
+    ways.push(() => ({ ...set(`${value}x`), says: ["must be one of"] }));
+  if (Array.isArray(value) && key !== "trackers" && key !== "data")
+    ways.push(
+      () => set("one"),
+      () => set(3),
+    );
+  if (typeof value === "object" && !Array.isArray(value))
+    ways.push(() => set([1]), ...(key === "output" ? [] : [() => set("some")]));
   if (key !== "tracker" && key !== "description") ways.push(() => set(null));
-  if (key.length > 4) ways.push(() => ({ what: `${at} misspelt`, config: changed(config, path, value, `${key.slice(0, -2)}${key.at(-1)}${key.at(-2) === key.at(-1) ? "q" : key.at(-2)}`) as JsonValue, says: REQUIRED.includes(key) ? [] : ["id you mean", key] }));
-  if (REQUIRED.includes(key)) ways.push(() => ({ what: `without ${at}`, config: changed(config, path, undefined) as JsonValue, says: [key] }));
+  if (key.length > 4)
+    ways.push(() => ({
+      what: `${at} misspelt`,
+      config: changed(
+        config,
+        path,
+        value,
+        `${key.slice(0, -2)}${key.at(-1)}${key.at(-2) === key.at(-1) ? "q" : key.at(-2)}`,
+      ) as JsonValue,
+      says: REQUIRED.includes(key) ? [] : ["id you mean", key],
+    }));
+  if (REQUIRED.includes(key))
+    ways.push(() => ({ what: `without ${at}`, config: changed(config, path, undefined) as JsonValue, says: [key] }));
   return chance.pick(ways)();
 }
 
@@ -69,13 +145,22 @@ function mutate(config: JsonObject, path: Path, chance: Chance): Mutant {
 function pathsOf(value: JsonValue, path: Path = []): Path[] {
   if (Array.isArray(value)) return value.flatMap((item, i) => pathsOf(item, [...path, i]));
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) => [[...path, key], ...pathsOf(member as JsonValue, [...path, key])]);
+  return Object.entries(value).flatMap(([key, member]) => [
+    [...path, key],
+    ...pathsOf(member as JsonValue, [...path, key]),
+  ]);
 }
 
 /** The same with another value at a path, under another name, or, with `undefined`, without it. */
-function changed(value: JsonValue, [first, ...rest]: Path, to: JsonValue | undefined, name?: string): JsonValue | undefined {
+function changed(
+  value: JsonValue,
+  [first, ...rest]: Path,
+  to: JsonValue | undefined,
+  name?: string,
+): JsonValue | undefined {
   if (first === undefined) return to;
-  if (Array.isArray(value)) return value.map((item, i) => (i === first ? (changed(item, rest, to, name) as JsonValue) : item));
+  if (Array.isArray(value))
+    return value.map((item, i) => (i === first ? (changed(item, rest, to, name) as JsonValue) : item));
   const entries = Object.entries(value as JsonObject).flatMap(([key, member]): [string, JsonValue][] => {
     if (key !== first) return [[key, member as JsonValue]];
     const other = changed(member as JsonValue, rest, to, name);

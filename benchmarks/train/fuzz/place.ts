@@ -9,7 +9,17 @@ import codePlugin from "@mrlm/environment-code";
 import mathPlugin from "@mrlm/environment-math";
 import grpoPlugin from "@mrlm/grpo";
 import ppoPlugin from "@mrlm/ppo";
-import { Journal, LocalHost, parseConfig, PluginHost, prepareRun, type PreparedRun, RunDirectory, trainRun, writeCollection } from "@mrlm/runtime";
+import {
+  Journal,
+  LocalHost,
+  parseConfig,
+  PluginHost,
+  prepareRun,
+  type PreparedRun,
+  RunDirectory,
+  trainRun,
+  writeCollection,
+} from "@mrlm/runtime";
 import javascriptPlugin from "@mrlm/sandbox-javascript";
 import pythonPlugin from "@mrlm/sandbox-python";
 import scorerMathPlugin from "@mrlm/scorer-math";
@@ -51,7 +61,20 @@ export interface Place {
   close(): Promise<void>;
 }
 
-const PLUGINS = [sftPlugin, grpoPlugin, ppoPlugin, dpoPlugin, mathPlugin, codePlugin, scorerMathPlugin, javascriptPlugin, pythonPlugin, tensorboardPlugin, reversePlugin, fuzzEnvironments];
+const PLUGINS = [
+  sftPlugin,
+  grpoPlugin,
+  ppoPlugin,
+  dpoPlugin,
+  mathPlugin,
+  codePlugin,
+  scorerMathPlugin,
+  javascriptPlugin,
+  pythonPlugin,
+  tensorboardPlugin,
+  reversePlugin,
+  fuzzEnvironments,
+];
 
 /** Makes a place below `directory`: engines, a model of a few thousand parameters, and data files. */
 export async function openPlace(directory: string, options: Pick<Place, "withCode" | "isBigram">): Promise<Place> {
@@ -72,25 +95,48 @@ export async function openPlace(directory: string, options: Pick<Place, "withCod
       engines.set(strategy, opened);
       return (await opened).engine;
     },
-    prepare: async (text: string) => prepareRun(parseConfig(text, { path: join(directory, "fuzz.yaml"), workingDirectory: directory }), { host, algorithms: plugins }),
+    prepare: async (text: string) =>
+      prepareRun(parseConfig(text, { path: join(directory, "fuzz.yaml"), workingDirectory: directory }), {
+        host,
+        algorithms: plugins,
+      }),
     async close() {
       for (const opened of engines.values()) await (await opened).stop();
       await host.close();
       await plugins.close();
     },
   };
-  const warm = await trainRun({ prepared: await place.prepare(JSON.stringify(warmConfig(runs))), host, engine: await place.engine("one") });
+  const warm = await trainRun({
+    prepared: await place.prepare(JSON.stringify(warmConfig(runs))),
+    host,
+    engine: await place.engine("one"),
+  });
   await writeCollected(warm.directory, place.data);
   const model = warm.model;
   return { ...place, model: model as string };
 }
 
 function warmConfig(runs: string): object {
-  const config = { model_type: "qwen2", hidden_size: 32, intermediate_size: 64, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1, max_position_embeddings: 256, tie_word_embeddings: true };
+  const config = {
+    model_type: "qwen2",
+    hidden_size: 32,
+    intermediate_size: 64,
+    num_hidden_layers: 2,
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    max_position_embeddings: 256,
+    tie_word_embeddings: true,
+  };
   return {
     name: "warm",
     model: { random: { config, tokenizer: "characters" } },
-    environments: [{ id: "math@1", options: { families: ["ordering"], difficulty_range: 1, style: "terse", rewards: { format: 0.5 } } }, { id: "letters@1", weight: 0.3 }],
+    environments: [
+      {
+        id: "math@1",
+        options: { families: ["ordering"], difficulty_range: 1, style: "terse", rewards: { format: 0.5 } },
+      },
+      { id: "letters@1", weight: 0.3 },
+    ],
     sampling: { max_tokens: 8 },
     stages: [
       { algorithm: "sft", steps: 24, batch_size: 32, learning_rate: 1e-2 },
@@ -117,8 +163,16 @@ async function bigramEngine(): Promise<{ readonly engine: Engine; stop(): Promis
   return { engine: new BigramEngine(), stop: async () => undefined };
 }
 
-async function startEngine(strategy: Strategy, logDirectory: string): Promise<{ readonly engine: Engine; stop(): Promise<void> }> {
-  const started = await launchEngine({ device: "cpu", threads: 1, logDirectory, ...(strategy === "one" ? {} : { distributed: { strategy, processesPerNode: 2, nodes: 1 } }) });
+async function startEngine(
+  strategy: Strategy,
+  logDirectory: string,
+): Promise<{ readonly engine: Engine; stop(): Promise<void> }> {
+  const started = await launchEngine({
+    device: "cpu",
+    threads: 1,
+    logDirectory,
+    ...(strategy === "one" ? {} : { distributed: { strategy, processesPerNode: 2, nodes: 1 } }),
+  });
   const engine = await connectEngine(started.address, { token: started.token });
   return {
     engine,
@@ -137,9 +191,30 @@ function writeData(directory: string): Data {
   const user = (content: string) => ({ role: "user", content });
   const assistant = (content: string) => ({ role: "assistant", content });
   return {
-    conversations: write("conversations.jsonl", Array.from({ length: 12 }, (_, i) => (i % 3 === 0 ? { messages: [user(`${i}?`), assistant("b"), user("and?"), assistant(`d${i}`)] } : { prompt: `${i}`, completion: "bd ".repeat(i) }))),
-    pairs: write("pairs.jsonl", Array.from({ length: 9 }, (_, i) => ({ prompt: `${i} + ${i}`, chosen: `<answer>${2 * i}</answer>`, rejected: "no ".repeat(1 + (i % 4)) }))),
-    messagePairs: write("messages.jsonl", Array.from({ length: 9 }, (_, i) => ({ prompt: [user("hi"), assistant("yes?"), user(`${i}`)], chosen: [assistant(`b${i}`)], rejected: [assistant("")] }))),
+    conversations: write(
+      "conversations.jsonl",
+      Array.from({ length: 12 }, (_, i) =>
+        i % 3 === 0
+          ? { messages: [user(`${i}?`), assistant("b"), user("and?"), assistant(`d${i}`)] }
+          : { prompt: `${i}`, completion: "bd ".repeat(i) },
+      ),
+    ),
+    pairs: write(
+      "pairs.jsonl",
+      Array.from({ length: 9 }, (_, i) => ({
+        prompt: `${i} + ${i}`,
+        chosen: `<answer>${2 * i}</answer>`,
+        rejected: "no ".repeat(1 + (i % 4)),
+      })),
+    ),
+    messagePairs: write(
+      "messages.jsonl",
+      Array.from({ length: 9 }, (_, i) => ({
+        prompt: [user("hi"), assistant("yes?"), user(`${i}`)],
+        chosen: [assistant(`b${i}`)],
+        rejected: [assistant("")],
+      })),
+    ),
     collected: join(directory, "collected.jsonl"),
     parquet: join(directory, "collected.parquet"),
   };

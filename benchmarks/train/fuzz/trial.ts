@@ -20,9 +20,14 @@ const FOUND_OUT_LATER = [/There is not one pair to learn from/];
 /** Trains by a configuration, again, on from a checkpoint, and under another token budget; complains of everything that should not be. */
 export async function tryOut({ config, strategy, chance }: Drawn, place: Place): Promise<Verdict> {
   const prepared = await place.prepare(JSON.stringify(config, undefined, 2)).catch((error: unknown) => error as Error);
-  if (prepared instanceof Error) return { kind: "refused", complaints: [MrlmError.isInstance(prepared) ? `${prepared.code} ${prepared.message}` : String(prepared.stack)] };
+  if (prepared instanceof Error)
+    return {
+      kind: "refused",
+      complaints: [MrlmError.isInstance(prepared) ? `${prepared.code} ${prepared.message}` : String(prepared.stack)],
+    };
   const engine = await place.engine(strategy);
-  const train = async (run: PreparedRun, by = engine): Promise<string> => (await trainRun({ prepared: run, host: place.host, engine: by })).directory;
+  const train = async (run: PreparedRun, by = engine): Promise<string> =>
+    (await trainRun({ prepared: run, host: place.host, engine: by })).directory;
   const made: string[] = [];
   try {
     const before = join(mkdtempSync(join(place.runs, "before-")), "model");
@@ -36,8 +41,11 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
     const { isSame, nonFinite } = compareWeights(before, join(first, "model"));
     const complaints = [...recordComplaints(first), ...gradientComplaints(rows)];
     if (isSame && hasLearnt(rows) === "yes") complaints.push("there were gradients, and the weights are as they were");
-    const decays = prepared.stages.some(({ options }) => (options as { readonly weight_decay?: number }).weight_decay !== 0);
-    if (!isSame && hasLearnt(rows) === "no" && !decays) complaints.push("there was no gradient, and the weights have changed");
+    const decays = prepared.stages.some(
+      ({ options }) => (options as { readonly weight_decay?: number }).weight_decay !== 0,
+    );
+    if (!isSame && hasLearnt(rows) === "no" && !decays)
+      complaints.push("there was no gradient, and the weights have changed");
     if (nonFinite.length > 0) complaints.push(`not finite: ${nonFinite.join(", ")}`);
 
     const second = await train(prepared);
@@ -51,15 +59,32 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
     rmSync(join(resumed, "model"), { recursive: true, force: true });
     const at = chance.pick(checkpoints);
     const { run, loaded, checkpoint } = await openRun(join(resumed, "checkpoints", at), () => undefined);
-    await trainRun({ prepared: await prepareRun(loaded, { host: place.host, algorithms: place.plugins }), host: place.host, engine, run, ...(checkpoint === undefined ? {} : { checkpoint }) });
+    await trainRun({
+      prepared: await prepareRun(loaded, { host: place.host, algorithms: place.plugins }),
+      host: place.host,
+      engine,
+      run,
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+    });
     complaints.push(...difference(first, resumed, `resumed at ${at}`));
 
     const { model } = prepared.config;
     if (["float32", "auto"].includes(model.dtype)) {
-      const other = await place.prepare(JSON.stringify({ ...config, model: { ...(config["model"] as JsonObject), micro_batch_tokens: model.micro_batch_tokens === 64 ? 1000 : 64 } }));
+      const other = await place.prepare(
+        JSON.stringify({
+          ...config,
+          model: {
+            ...(config["model"] as JsonObject),
+            micro_batch_tokens: model.micro_batch_tokens === 64 ? 1000 : 64,
+          },
+        }),
+      );
       const third = await train(other);
       made.push(third);
-      const { updates_per_step = 1, minibatches = 1 } = (prepared.stages[0]?.options ?? {}) as { readonly updates_per_step?: number; readonly minibatches?: number };
+      const { updates_per_step = 1, minibatches = 1 } = (prepared.stages[0]?.options ?? {}) as {
+        readonly updates_per_step?: number;
+        readonly minibatches?: number;
+      };
       const tolerance = updates_per_step * minibatches === 1 ? 1e-5 : 3e-3;
       complaints.push(...computedOtherwise(rows, iterationRows(third), tolerance, "under another token budget"));
       const [stage] = prepared.stages;
@@ -73,8 +98,14 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
     return { kind: "trained", complaints };
   } catch (error) {
     const isMrlm = MrlmError.isInstance(error);
-    if (isMrlm && FOUND_OUT_LATER.some((known) => known.test(error.message))) return { kind: "stopped", complaints: [] };
-    return { kind: "stopped", complaints: [isMrlm && error.code !== "INTERNAL" ? `${error.code} ${error.message}` : String((error as Error).stack)] };
+    if (isMrlm && FOUND_OUT_LATER.some((known) => known.test(error.message)))
+      return { kind: "stopped", complaints: [] };
+    return {
+      kind: "stopped",
+      complaints: [
+        isMrlm && error.code !== "INTERNAL" ? `${error.code} ${error.message}` : String((error as Error).stack),
+      ],
+    };
   } finally {
     for (const path of made) rmSync(path, { recursive: true, force: true });
   }
@@ -90,22 +121,33 @@ function difference(one: string, other: string, what: string): string[] {
   for (const [part, of] of Object.entries({ metrics: metricsOf, episodes: episodesOf })) {
     const [expected, found] = [of(one), of(other)] as [unknown[], unknown[]];
     const at = expected.findIndex((row, i) => !isDeepStrictEqual(row, found[i]));
-    if (at >= 0) complaints.push(`${what}: ${part}[${at}] ${JSON.stringify(expected[at]).slice(0, 1500)} became ${JSON.stringify(found[at])?.slice(0, 1500)}`);
-    else if (expected.length !== found.length) complaints.push(`${what}: ${expected.length} ${part} became ${found.length}`);
+    if (at >= 0)
+      complaints.push(
+        `${what}: ${part}[${at}] ${JSON.stringify(expected[at]).slice(0, 1500)} became ${JSON.stringify(found[at])?.slice(0, 1500)}`,
+      );
+    else if (expected.length !== found.length)
+      complaints.push(`${what}: ${expected.length} ${part} became ${found.length}`);
   }
   return complaints;
 }
 
 /** Rows without the seconds that they took. */
 function metricsOf(directory: string): unknown[] {
-  return RunDirectory.open(directory).metrics.rows().map(({ seconds: _, ...row }) => row);
+  return RunDirectory.open(directory)
+    .metrics.rows()
+    .map(({ seconds: _, ...row }) => row);
 }
 
 function episodesOf(directory: string): unknown[] {
   if (!existsSync(join(directory, "trajectories.sqlite"))) return [];
   const store = RunDirectory.open(directory).openTrajectories();
   try {
-    return Array.from(store.read(), ({ step, stage, trajectory }) => ({ step, stage, ...trajectory, seconds: undefined }));
+    return Array.from(store.read(), ({ step, stage, trajectory }) => ({
+      step,
+      stage,
+      ...trajectory,
+      seconds: undefined,
+    }));
   } finally {
     store.close();
   }

@@ -28,11 +28,25 @@ export function commandReference(): string {
 
 function section(command: Command): string {
   const rows = command.options.map(({ flags, description, mandatory, defaultValue }) => {
-    const notes = [mandatory ? "**required**. " : "", description, defaultValue === undefined ? "" : ` (default \`${String(defaultValue)}\`)`];
+    const notes = [
+      mandatory ? "**required**. " : "",
+      description,
+      defaultValue === undefined ? "" : ` (default \`${String(defaultValue)}\`)`,
+    ];
     return `| \`${flags}\` | ${notes.join("")} |`;
   });
   const given = command.registeredArguments.map((argument) => `\`<${argument.name()}>\`: ${argument.description}.\n`);
-  return [`## ${nameOf(command)}`, "", `${command.description()}.`, "", ...given, "| flag | |", "| --- | --- |", ...rows, ""].join("\n");
+  return [
+    `## ${nameOf(command)}`,
+    "",
+    `${command.description()}.`,
+    "",
+    ...given,
+    "| flag | |",
+    "| --- | --- |",
+    ...rows,
+    "",
+  ].join("\n");
 }
 
 function nameOf(command: Command): string {

@@ -3,7 +3,8 @@ import { type JsonObject, MrlmError } from "@mrlm/spec";
 /** A whole number of `least` or more. Throws USAGE, naming the flag. */
 export function wholeNumber(text: string, flag: string, least = 0): number {
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < least) throw new MrlmError("USAGE", `${flag} ${text} is not a whole number of ${least} or more.`);
+  if (!/^\d+$/.test(text) || number < least)
+    throw new MrlmError("USAGE", `${flag} ${text} is not a whole number of ${least} or more.`);
   if (!Number.isSafeInteger(number)) throw new MrlmError("USAGE", `${flag} ${text} is 2^53 or more.`);
   return number;
 }
@@ -12,7 +13,10 @@ export function wholeNumber(text: string, flag: string, least = 0): number {
 export function realNumber(text: string, flag: string, options: { readonly mayBeNegative?: boolean } = {}): number {
   const number = Number(text);
   if (text.trim() === "" || !Number.isFinite(number) || (number < 0 && options.mayBeNegative !== true)) {
-    throw new MrlmError("USAGE", `${flag} ${text} is not a number${options.mayBeNegative === true ? "" : " of 0 or more"}.`);
+    throw new MrlmError(
+      "USAGE",
+      `${flag} ${text} is not a number${options.mayBeNegative === true ? "" : " of 0 or more"}.`,
+    );
   }
   return number;
 }
@@ -23,8 +27,13 @@ export function jsonObject(text: string, flag: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new MrlmError("USAGE", `${flag} is not JSON: ${(cause as Error).message}`, { hint: `For example ${flag} '{"difficulty_range": 3}'.`, cause });
+    throw new MrlmError("USAGE", `${flag} is not JSON: ${(cause as Error).message}`, {
+      hint: `For example ${flag} '{"difficulty_range": 3}'.`,
+      cause,
+    });
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw new MrlmError("USAGE", `${flag} is not a JSON object: ${text}`, { hint: `For example ${flag} '{"difficulty_range": 3}'.` });
+  throw new MrlmError("USAGE", `${flag} is not a JSON object: ${text}`, {
+    hint: `For example ${flag} '{"difficulty_range": 3}'.`,
+  });
 }

@@ -13,7 +13,11 @@ export interface Interrupts {
  * @param what is said at the first signal: what is being finished
  * @param lastWords said when the process ends at once: how to go on
  */
-export function listenForInterrupts(console: Console, what: string | (() => string), lastWords: () => string | undefined = () => undefined): Interrupts {
+export function listenForInterrupts(
+  console: Console,
+  what: string | (() => string),
+  lastWords: () => string | undefined = () => undefined,
+): Interrupts {
   const controller = new AbortController();
   const endAtOnce = (exitCode: number): never => {
     const words = lastWords();
@@ -26,9 +30,17 @@ export function listenForInterrupts(console: Console, what: string | (() => stri
     controller.abort();
   };
   const onUncaught = (error: unknown): void => {
-    const message = "This was thrown outside of every call: by a timer, a callback, or a promise that nobody awaits, mostly in an environment or another plugin.";
-    console.note(`error INTERNAL: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n  ${message}`);
-    console.emit({ event: "error", code: "INTERNAL", message: error instanceof Error ? error.message : String(error), hint: message });
+    const message =
+      "This was thrown outside of every call: by a timer, a callback, or a promise that nobody awaits, mostly in an environment or another plugin.";
+    console.note(
+      `error INTERNAL: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n  ${message}`,
+    );
+    console.emit({
+      event: "error",
+      code: "INTERNAL",
+      message: error instanceof Error ? error.message : String(error),
+      hint: message,
+    });
     endAtOnce(EXIT.failure);
   };
   const isDraining = (): boolean => controller.signal.aborted;

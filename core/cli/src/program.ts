@@ -14,7 +14,19 @@ import { trainCommand } from "./syntax/train.ts";
 import { createConsole } from "./console/console.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly CommandModule[] = [trainCommand, joinCommand, evalCommand, collectCommand, showCommand, renderCommand, doctorCommand, serveCommand, infoCommand, scoreCommand, engineCommand];
+const COMMANDS: readonly CommandModule[] = [
+  trainCommand,
+  joinCommand,
+  evalCommand,
+  collectCommand,
+  showCommand,
+  renderCommand,
+  doctorCommand,
+  serveCommand,
+  infoCommand,
+  scoreCommand,
+  engineCommand,
+];
 const JSON_FLAG = ["--json", "results as one JSON object a line on stdout"] as const;
 
 /** The command line: its commands and flags. */
@@ -30,14 +42,22 @@ export function createProgram(finish: (exitCode: number) => void): Program {
     .description("Reinforcement learning of language models in environments written in TypeScript")
     .version(VERSION, "-V, --version")
     .option(...JSON_FLAG)
-    .configureHelp({ optionDescription: (option) => `${option.mandatory ? "(required) " : ""}${new Help().optionDescription(option)}` })
+    .configureHelp({
+      optionDescription: (option) => `${option.mandatory ? "(required) " : ""}${new Help().optionDescription(option)}`,
+    })
     // What is wrong with the command line is reported as every other error is.
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
-  const context = (): CommandContext => ({ console: createConsole({ json: command.opts<{ json?: boolean }>().json === true }), directory: process.cwd() });
+  const context = (): CommandContext => ({
+    console: createConsole({ json: command.opts<{ json?: boolean }>().json === true }),
+    directory: process.cwd(),
+  });
   for (const add of COMMANDS) add(command, context, finish);
   // The flag may stand before the command or after it.
-  for (const leaf of leaves(command)) leaf.option(...JSON_FLAG).hook("preAction", () => void (leaf.opts<{ json?: boolean }>().json && command.setOptionValue("json", true)));
+  for (const leaf of leaves(command))
+    leaf
+      .option(...JSON_FLAG)
+      .hook("preAction", () => void (leaf.opts<{ json?: boolean }>().json && command.setOptionValue("json", true)));
   return { command, context };
 }
 

@@ -10,7 +10,9 @@ export async function runCli(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok;
   const { command, context } = createProgram((code) => (exitCode = code));
   // A reader that has seen enough (`| head`) is no fault.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => (error.code === "EPIPE" ? process.exit(EXIT.ok) : reportError(context().console, error)));
+  process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+    error.code === "EPIPE" ? process.exit(EXIT.ok) : reportError(context().console, error),
+  );
   try {
     await command.parseAsync(args, { from: "user" });
     return exitCode;
@@ -18,7 +20,11 @@ export async function runCli(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT.ok;
       // Help that was not asked for has been printed; it says all.
-      if (error.code !== "commander.help") reportError(createConsole({ json: args.includes("--json") }), usageError(error, command.commands.find((each) => each.name() === args[0])?.name()));
+      if (error.code !== "commander.help")
+        reportError(
+          createConsole({ json: args.includes("--json") }),
+          usageError(error, command.commands.find((each) => each.name() === args[0])?.name()),
+        );
       return EXIT.invalid;
     }
     reportError(context().console, error);
@@ -28,8 +34,15 @@ export async function runCli(args: readonly string[]): Promise<number> {
 
 /** The parser's complaint in the form that every error has. */
 function usageError({ message }: CommanderError, command: string | undefined): MrlmError {
-  const [what = "", suggestion = ""] = message.replace(/^error: /, "").replace(/\.$/, "").split("\n");
+  const [what = "", suggestion = ""] = message
+    .replace(/^error: /, "")
+    .replace(/\.$/, "")
+    .split("\n");
   const nearest = suggestion === "" ? "" : ` ${suggestion.replace(/^\(|\)$/g, "")}`;
   const file = /^too many arguments for '(?:train|serve)'.* got 1: (\S+\.ya?ml)$/.exec(what)?.[1];
-  return new MrlmError("USAGE", `${what.charAt(0).toUpperCase()}${what.slice(1)}.${file === undefined ? nearest : ` Did you mean --config ${file}?`}`, command === undefined ? {} : { hint: `See \`npx mrlm ${command} --help\`.` });
+  return new MrlmError(
+    "USAGE",
+    `${what.charAt(0).toUpperCase()}${what.slice(1)}.${file === undefined ? nearest : ` Did you mean --config ${file}?`}`,
+    command === undefined ? {} : { hint: `See \`npx mrlm ${command} --help\`.` },
+  );
 }

@@ -34,19 +34,59 @@ function inLocale(locale: string, what: () => void): void {
 process.env["LC_ALL"] = "C.UTF-8";
 
 /** A console whose output is kept. */
-function kept(options: { readonly json?: boolean; readonly columns?: number } = {}): { readonly console: Console; out(): string; err(): string } {
+function kept(options: { readonly json?: boolean; readonly columns?: number } = {}): {
+  readonly console: Console;
+  out(): string;
+  err(): string;
+} {
   const said = { out: "", err: "" };
-  const sink = (name: keyof typeof said): Writable => new Writable({ write: (chunk, _, done) => ((said[name] += String(chunk)), done()) });
-  const stderr = Object.assign(sink("err"), options.columns === undefined ? {} : { isTTY: true, columns: options.columns });
-  return { console: { ...createConsole({ json: options.json ?? false, stdout: sink("out"), stderr }), isInteractive: options.columns !== undefined }, out: () => said.out, err: () => said.err };
+  const sink = (name: keyof typeof said): Writable =>
+    new Writable({ write: (chunk, _, done) => ((said[name] += String(chunk)), done()) });
+  const stderr = Object.assign(
+    sink("err"),
+    options.columns === undefined ? {} : { isTTY: true, columns: options.columns },
+  );
+  return {
+    console: {
+      ...createConsole({ json: options.json ?? false, stdout: sink("out"), stderr }),
+      isInteractive: options.columns !== undefined,
+    },
+    out: () => said.out,
+    err: () => said.err,
+  };
 }
 
 describe("numbers, tables, paths", () => {
-  test("a share, a reward, or nothing", () => expect([decimal(0.98765), decimal(null), decimal(undefined), decimal(Number.NaN)]).toEqual(["0.988", "-", "-", "-"]));
-  test("seconds, and minutes from 60 on", () => expect([duration(8.14), duration(59.94), duration(125), duration(119.6)]).toEqual(["8.1 s", "59.9 s", "2 min 05 s", "2 min 00 s"]));
-  test("columns of numbers stand on the right", () => expect(table([["name", "n"], ["a", "5"], ["bc", "12"]])).toBe("name   n\n────  ──\na      5\nbc    12"));
+  test("a share, a reward, or nothing", () =>
+    expect([decimal(0.98765), decimal(null), decimal(undefined), decimal(Number.NaN)]).toEqual([
+      "0.988",
+      "-",
+      "-",
+      "-",
+    ]));
+  test("seconds, and minutes from 60 on", () =>
+    expect([duration(8.14), duration(59.94), duration(125), duration(119.6)]).toEqual([
+      "8.1 s",
+      "59.9 s",
+      "2 min 05 s",
+      "2 min 00 s",
+    ]));
+  test("columns of numbers stand on the right", () =>
+    expect(
+      table([
+        ["name", "n"],
+        ["a", "5"],
+        ["bc", "12"],
+      ]),
+    ).toBe("name   n\n────  ──\na      5\nbc    12"));
   test("a path is relative only below the working directory, and quoted where a shell would split it", () => {
-    expect([shownPath("/a/b/c", "/a/b"), shownPath("/a/b", "/a/b"), shownPath("/a/x", "/a/b"), shownPath("/a/b/my run", "/a/b"), shownPath("/a/b/..x", "/a/b")]).toEqual(["c", ".", "/a/x", "'my run'", "/a/b/..x"]);
+    expect([
+      shownPath("/a/b/c", "/a/b"),
+      shownPath("/a/b", "/a/b"),
+      shownPath("/a/x", "/a/b"),
+      shownPath("/a/b/my run", "/a/b"),
+      shownPath("/a/b/..x", "/a/b"),
+    ]).toEqual(["c", ".", "/a/x", "'my run'", "/a/b/..x"]);
   });
 });
 
@@ -68,15 +108,24 @@ describe("what goes where", () => {
 
   test("an error has its code, its hint and the causes that add something", () => {
     const { console, err } = kept();
-    reportError(console, new MrlmError("PORT_IN_USE", "Port 1 is in use.", { hint: "Take 2.", cause: new Error("EADDRINUSE") }));
+    reportError(
+      console,
+      new MrlmError("PORT_IN_USE", "Port 1 is in use.", { hint: "Take 2.", cause: new Error("EADDRINUSE") }),
+    );
     expect(err()).toBe("error PORT_IN_USE: Port 1 is in use.\n  Take 2.\n  caused by: EADDRINUSE\n");
     const remote = kept();
     const status = Object.assign(new Error("14 UNAVAILABLE: refused"), { code: 14, details: "refused", metadata: {} });
-    reportError(remote.console, new MrlmError("SERVER_UNAVAILABLE", "It cannot be reached: refused", { hint: "", cause: status }));
+    reportError(
+      remote.console,
+      new MrlmError("SERVER_UNAVAILABLE", "It cannot be reached: refused", { hint: "", cause: status }),
+    );
     expect(remote.err()).not.toContain("caused by");
     const json = kept({ json: true });
     reportError(json.console, new TypeError("oops"));
-    expect([json.out(), json.err()]).toEqual(['{"event":"error","code":"INTERNAL","message":"oops"}\n', expect.stringContaining("console.test.ts")]);
+    expect([json.out(), json.err()]).toEqual([
+      '{"event":"error","code":"INTERNAL","message":"oops"}\n',
+      expect.stringContaining("console.test.ts"),
+    ]);
   });
 });
 
@@ -108,9 +157,43 @@ describe("progress", () => {
 });
 
 describe("a run", () => {
-  const results = [{ environment: "math@1", tasks: 8, greedy: { episodes: 8, scored: 7, unscored: 1, failed: 0, truncated: 0, cut: 0.25, reward: 0.5, accuracy: 0.5, components: {}, tokens: 4, intervals: { accuracy: null, reward: null, components: {} }, passAtK: [] } }];
-  const summary: RunSummary = { status: "finished", directory: `${process.cwd()}/runs/a`, steps: 9, evaluations: [{ step: 9, label: "grpo", results }], seconds: { sampling: 3, training: 1 }, trainingSeconds: 4, model: "m" };
-  const report = (changes: Partial<RunSummary> = {}, more: Partial<RunReport> = {}): RunReport => ({ summary: { ...summary, ...changes }, curve: undefined, examples: [], needsConfig: false, log: `${process.cwd()}/runs/a/train.log`, ...more });
+  const results = [
+    {
+      environment: "math@1",
+      tasks: 8,
+      greedy: {
+        episodes: 8,
+        scored: 7,
+        unscored: 1,
+        failed: 0,
+        truncated: 0,
+        cut: 0.25,
+        reward: 0.5,
+        accuracy: 0.5,
+        components: {},
+        tokens: 4,
+        intervals: { accuracy: null, reward: null, components: {} },
+        passAtK: [],
+      },
+    },
+  ];
+  const summary: RunSummary = {
+    status: "finished",
+    directory: `${process.cwd()}/runs/a`,
+    steps: 9,
+    evaluations: [{ step: 9, label: "grpo", results }],
+    seconds: { sampling: 3, training: 1 },
+    trainingSeconds: 4,
+    model: "m",
+  };
+  const report = (changes: Partial<RunSummary> = {}, more: Partial<RunReport> = {}): RunReport => ({
+    summary: { ...summary, ...changes },
+    curve: undefined,
+    examples: [],
+    needsConfig: false,
+    log: `${process.cwd()}/runs/a/train.log`,
+    ...more,
+  });
 
   test("ends with what was learned, where time went, and what to try", () => {
     const { console, out } = kept();
@@ -119,31 +202,76 @@ describe("a run", () => {
     expect(out()).toMatch(/after grpo +9 +0\.500 +- +25 %\n/);
     expect(out()).toContain("\nfinished after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n");
     const commands = [...out().matchAll(/^ {2}npx mrlm (\S+ \S+ ?\S*)/gm)].map(([, command]) => command);
-    expect(commands).toEqual(["show runs/a --best", "render --model runs/a", "eval --model runs/a", "doctor runs/a", "train --config runs/a/config.yaml", "serve --environments math"]);
+    expect(commands).toEqual([
+      "show runs/a --best",
+      "render --model runs/a",
+      "eval --model runs/a",
+      "doctor runs/a",
+      "train --config runs/a/config.yaml",
+      "serve --environments math",
+    ]);
     const two = kept();
     const [first] = results;
-    printSummary(two.console, report({ evaluations: [{ step: 9, label: "grpo", results: [first as EvaluationResult, { ...(first as EvaluationResult), environment: "code@1" }] }] }));
+    printSummary(
+      two.console,
+      report({
+        evaluations: [
+          {
+            step: 9,
+            label: "grpo",
+            results: [first as EvaluationResult, { ...(first as EvaluationResult), environment: "code@1" }],
+          },
+        ],
+      }),
+    );
     expect(two.out()).toMatch(/^after grpo +9 +code@1 +0\.500/m);
   });
 
   test("that was stopped says how to go on", () => {
     const { console, out } = kept();
     printSummary(console, report({ status: "stopped" }));
-    expect(out()).toContain("stopped after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n\nContinue with:\n  npx mrlm train --resume runs/a\nOr measure what it has learnt so far:\n  npx mrlm eval --model runs/a --environment math\n");
+    expect(out()).toContain(
+      "stopped after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n\nContinue with:\n  npx mrlm train --resume runs/a\nOr measure what it has learnt so far:\n  npx mrlm eval --model runs/a --environment math\n",
+    );
     const early = kept();
     printSummary(early.console, report({ status: "stopped", steps: 0, evaluations: [], seconds: {} }));
     expect(early.out()).not.toContain("held-out");
   });
 
   test("U16: has a curve, and two tasks before and after, in Unicode or in ASCII", () => {
-    const row = { id: "0", environment: "math@1", task: "eval/3", seed: 1, group: "0", member: 0, agent: "agent", renderer: "", segments: [], components: { correct: 0 }, terminated: true, truncated: false };
-    const said = (content: string, reward: number, stop_reason: string) => ({ ...row, reward, messages: [{ role: "user" as const, content: "sort 21" }, { role: "assistant" as const, content }], turns: [{ segment: 0, start: 0, end: 1, stop_reason, reward }] });
-    const examples = [{ environment: "math@1", task: "eval/3", before: said("", 0, "length"), after: said("<answer>12", 1, "stop") }];
+    const row = {
+      id: "0",
+      environment: "math@1",
+      task: "eval/3",
+      seed: 1,
+      group: "0",
+      member: 0,
+      agent: "agent",
+      renderer: "",
+      segments: [],
+      components: { correct: 0 },
+      terminated: true,
+      truncated: false,
+    };
+    const said = (content: string, reward: number, stop_reason: string) => ({
+      ...row,
+      reward,
+      messages: [
+        { role: "user" as const, content: "sort 21" },
+        { role: "assistant" as const, content },
+      ],
+      turns: [{ segment: 0, start: 0, end: 1, stop_reason, reward }],
+    });
+    const examples = [
+      { environment: "math@1", task: "eval/3", before: said("", 0, "length"), after: said("<answer>12", 1, "stop") },
+    ];
     const curve = { metric: "reward/mean", points: [0.1, 0.2, 0.9].map((value, i) => ({ step: 5 + i, value })) };
     const { console, out } = kept();
     printSummary(console, report({}, { curve, examples }));
     expect(out()).toContain("\nmean reward, steps 5 to 7\n0.900 ┤      ███\n");
-    expect(out()).toMatch(/\(the first that improved\):\n\n {2}math@1, task eval\/3\n {4}user +sort 21\n {4}before +\(no text\)\n +\[reward 0 \(correct 0\), cut by max_tokens\]\n {4}after +<answer>12\n +\[reward 1 \(correct 0\)\]\n/);
+    expect(out()).toMatch(
+      /\(the first that improved\):\n\n {2}math@1, task eval\/3\n {4}user +sort 21\n {4}before +\(no text\)\n +\[reward 0 \(correct 0\), cut by max_tokens\]\n {4}after +<answer>12\n +\[reward 1 \(correct 0\)\]\n/,
+    );
     inLocale("C", () => {
       const ascii = kept();
       printSummary(ascii.console, report({}, { curve, examples }));
@@ -152,22 +280,75 @@ describe("a run", () => {
       expect(ascii.out()).toContain("0.900 |      ###\n");
     });
     expect(barChart([1, 1], 60, String).split("\n")).toHaveLength(5);
-    expect(barChart(Array.from({ length: 1000 }, (_, i) => i), 60, String).split("\n").every((line) => line.length <= 60 + 8)).toBe(true);
+    expect(
+      barChart(
+        Array.from({ length: 1000 }, (_, i) => i),
+        60,
+        String,
+      )
+        .split("\n")
+        .every((line) => line.length <= 60 + 8),
+    ).toBe(true);
   });
 
   test("U4: an answer of special tokens alone is distinguished from an empty one", () => {
-    const row = { id: "0", environment: "math@1", task: "eval/3", seed: 1, group: "0", member: 0, agent: "agent", renderer: "", segments: [], components: {}, terminated: true, truncated: false, reward: 0 };
-    const shown = (end: number): string => episodeText({ row: { ...row, messages: [{ role: "assistant", content: "" }], turns: [{ segment: 0, start: 4, end, stop_reason: "length", reward: 0 }] } });
-    expect([shown(5), shown(20)]).toEqual([expect.stringContaining("assistant  (no text)\n"), expect.stringContaining("assistant  (no text: 16 tokens, all of them special)\n")]);
+    const row = {
+      id: "0",
+      environment: "math@1",
+      task: "eval/3",
+      seed: 1,
+      group: "0",
+      member: 0,
+      agent: "agent",
+      renderer: "",
+      segments: [],
+      components: {},
+      terminated: true,
+      truncated: false,
+      reward: 0,
+    };
+    const shown = (end: number): string =>
+      episodeText({
+        row: {
+          ...row,
+          messages: [{ role: "assistant", content: "" }],
+          turns: [{ segment: 0, start: 4, end, stop_reason: "length", reward: 0 }],
+        },
+      });
+    expect([shown(5), shown(20)]).toEqual([
+      expect.stringContaining("assistant  (no text)\n"),
+      expect.stringContaining("assistant  (no text: 16 tokens, all of them special)\n"),
+    ]);
   });
 
   test("U16: time shares add up to 100, with the rest of the iterations as a row", () => {
-    const shares = (seconds: Record<string, number>, trainingSeconds: number) => timeTable({ ...summary, seconds, trainingSeconds }).split("\n").slice(2).map((line) => line.split(/ {2,}/));
-    const rows = shares({ training: 16.4, evaluation: 15.5, sampling: 7.1, environment: 2.7, publish: 0.6, checkpoint: 0.3 }, 27.5);
-    expect(rows.map(([name]) => name)).toEqual(["training", "evaluation", "sampling", "environment", "rest of the iterations", "publish", "checkpoint", "all"]);
+    const shares = (seconds: Record<string, number>, trainingSeconds: number) =>
+      timeTable({ ...summary, seconds, trainingSeconds })
+        .split("\n")
+        .slice(2)
+        .map((line) => line.split(/ {2,}/));
+    const rows = shares(
+      { training: 16.4, evaluation: 15.5, sampling: 7.1, environment: 2.7, publish: 0.6, checkpoint: 0.3 },
+      27.5,
+    );
+    expect(rows.map(([name]) => name)).toEqual([
+      "training",
+      "evaluation",
+      "sampling",
+      "environment",
+      "rest of the iterations",
+      "publish",
+      "checkpoint",
+      "all",
+    ]);
     expect(rows.slice(0, -1).reduce((sum, [, , share]) => sum + Number.parseInt(share as string, 10), 0)).toBe(100);
     expect(rows.at(-1)?.slice(1)).toEqual(["43.3 s", "100 %"]);
-    expect(shares({ sampling: 1, training: 1, publish: 1 }, 3).map((row) => row[2])).toEqual(["34 %", "33 %", "33 %", "100 %"]);
+    expect(shares({ sampling: 1, training: 1, publish: 1 }, 3).map((row) => row[2])).toEqual([
+      "34 %",
+      "33 %",
+      "33 %",
+      "100 %",
+    ]);
   });
 
   test("U16: the log has what is printed, and the details, from the beginning", () => {
@@ -193,7 +374,10 @@ describe("a run", () => {
     const logged = withLog(console, log);
     logged.print("a\u001b[2J\u001b]0;title\u0007\r\n\tb\rc\u009b1A é│");
     logged.note("\u0008\u007f");
-    expect([out(), err()]).toEqual(["a\\u001b[2J\\u001b]0;title\\u0007\n\tb\\u000dc\\u009b1A é│\n", "\\u0008\\u007f\n"]);
+    expect([out(), err()]).toEqual([
+      "a\\u001b[2J\\u001b]0;title\\u0007\n\tb\\u000dc\\u009b1A é│\n",
+      "\\u0008\\u007f\n",
+    ]);
     // oxlint-disable-next-line no-control-regex
     expect(readFileSync(file, "utf8")).toMatch(/^[^\x00-\x08\x0b-\x1f\x7f-\x9f]+$/);
   });
@@ -203,15 +387,26 @@ describe("a run", () => {
     const rows = evaluationReport({ ...result, sampled: { ...result.greedy, cut: 0 } }).split("\n");
     expect(rows.find((row) => row.startsWith("cut answers"))).toMatch(/^cut answers +25 % +0 %$/);
     expect(Math.max(...rows.map(({ length }) => length))).toBeLessThan(80);
-    expect(collectionReport({ episodes: 4, answers: 8, cut_answers: 8 }, undefined)).toMatch(/answers cut by max_tokens +100 %/);
-    expect(collectionReport({ episodes: 1, failed: 1, answers: 0, cut_answers: 0 }, undefined)).toMatch(/answers cut by max_tokens +-/);
+    expect(collectionReport({ episodes: 4, answers: 8, cut_answers: 8 }, undefined)).toMatch(
+      /answers cut by max_tokens +100 %/,
+    );
+    expect(collectionReport({ episodes: 1, failed: 1, answers: 0, cut_answers: 0 }, undefined)).toMatch(
+      /answers cut by max_tokens +-/,
+    );
     expect([0, 0.004, 0.5, 0.996, 1].map(percent)).toEqual(["0 %", "<1 %", "50 %", ">99 %", "100 %"]);
   });
 
   test("is evaluated with the reason why episodes failed or have no score", () => {
     const [result] = results as unknown as [EvaluationResult];
-    const greedy = { ...result.greedy, failed: 1, firstError: "ENVIRONMENT_FAILED: gone", firstUnscored: "SCORER_FAILED: judge is down" };
-    expect(evaluationReport({ ...result, greedy })).toContain("\n\nfailed, the first: ENVIRONMENT_FAILED: gone\nwithout a score, the first: SCORER_FAILED: judge is down");
+    const greedy = {
+      ...result.greedy,
+      failed: 1,
+      firstError: "ENVIRONMENT_FAILED: gone",
+      firstUnscored: "SCORER_FAILED: judge is down",
+    };
+    expect(evaluationReport({ ...result, greedy })).toContain(
+      "\n\nfailed, the first: ENVIRONMENT_FAILED: gone\nwithout a score, the first: SCORER_FAILED: judge is down",
+    );
     expect(evaluationReport(result)).not.toContain("first");
   });
 
@@ -220,11 +415,41 @@ describe("a run", () => {
     for (const { console } of [plain, json]) {
       const view = trainingView(console, new RunLog());
       view({ kind: "progress", done: 8, total: 8 });
-      view({ kind: "stage", index: 0, name: "grpo", iterations: 1, iteration: 0, stages: 2, description: "Group play (arXiv 2402.03300): plays.", until: 0.8 });
-      view({ kind: "iteration", stage: 0, name: "grpo", iterations: 1, step: 1, seconds: 2, engineSeconds: 1, report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } } });
+      view({
+        kind: "stage",
+        index: 0,
+        name: "grpo",
+        iterations: 1,
+        iteration: 0,
+        stages: 2,
+        description: "Group play (arXiv 2402.03300): plays.",
+        until: 0.8,
+      });
+      view({
+        kind: "iteration",
+        stage: 0,
+        name: "grpo",
+        iterations: 1,
+        step: 1,
+        seconds: 2,
+        engineSeconds: 1,
+        report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } },
+      });
       view({ kind: "evaluation", step: 1, label: "grpo", results, seconds: 1 });
     }
-    expect(plain.err()).toBe("stage 1 of 2, grpo (at most 1 steps): plays\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500, cut answers 25 % (1 unscored: see `mrlm show`)\n");
-    expect(json.out().trim().split("\n").map((line) => JSON.parse(line) as object)).toMatchObject([{ event: "stage" }, { event: "iteration", step: 1, metrics: { "reward/mean": 0.25 }, phases: { sampling: 1 } }, { event: "evaluation" }]);
+    expect(plain.err()).toBe(
+      "stage 1 of 2, grpo (at most 1 steps): plays\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500, cut answers 25 % (1 unscored: see `mrlm show`)\n",
+    );
+    expect(
+      json
+        .out()
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as object),
+    ).toMatchObject([
+      { event: "stage" },
+      { event: "iteration", step: 1, metrics: { "reward/mean": 0.25 }, phases: { sampling: 1 } },
+      { event: "evaluation" },
+    ]);
   });
 });

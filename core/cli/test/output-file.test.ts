@@ -9,7 +9,9 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const open = (name: string, overwrite = false): string => outputFile(name, { overwrite, besides: [".partial"] });
 const refused = (name: string, code: string, message: RegExp, overwrite = false): void =>
-  expect(() => open(name, overwrite)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
+  expect(() => open(name, overwrite)).toThrow(
+    expect.objectContaining({ code, message: expect.stringMatching(message) }),
+  );
 
 test("a place in which a file can be made is left as it was", () => {
   expect(open(join(directory, "new.json"))).toBe(join(directory, "new.json"));
@@ -30,6 +32,9 @@ test("what is in the way is said, and what is no file is not overwritten either"
   if (existsSync("/dev/null")) refused("/dev/null", "USAGE", /no ordinary file/, true);
 });
 
-(existsSync("/proc/self") ? test : test.skip)("a directory that no file can be made in is WRITE_FAILED (skipped where there is no /proc)", () => {
-  refused("/proc/result.json", "WRITE_FAILED", /cannot be written/);
-});
+(existsSync("/proc/self") ? test : test.skip)(
+  "a directory that no file can be made in is WRITE_FAILED (skipped where there is no /proc)",
+  () => {
+    refused("/proc/result.json", "WRITE_FAILED", /cannot be written/);
+  },
+);

@@ -15,15 +15,22 @@ function runOf(lora: string): { readonly run: string; readonly base: string } {
   mkdirSync(base);
   mkdirSync(join(run, "model", "adapter"), { recursive: true });
   writeFileSync(join(run, "run.json"), JSON.stringify({ status: "finished" }));
-  writeFileSync(join(run, "config.yaml"), `model: {path: base${lora}}\nenvironments: [{id: math}]\nstages: [{algorithm: none}]\n`);
+  writeFileSync(
+    join(run, "config.yaml"),
+    `model: {path: base${lora}}\nenvironments: [{id: math}]\nstages: [{algorithm: none}]\n`,
+  );
   return { run, base };
 }
 
-const modelOf = async (model: string): Promise<unknown> => (await playerConfig({ model, environment: "math", split: "eval" })).config.model;
+const modelOf = async (model: string): Promise<unknown> =>
+  (await playerConfig({ model, environment: "math", split: "eval" })).config.model;
 
 test("M1: a run with an adapter is played as its base model and its adapter, else as its merged model without the run's own adapter settings", async () => {
   const adapted = runOf(", lora: {rank: 4, alpha: 8}");
-  expect(await modelOf(adapted.run)).toMatchObject({ path: adapted.base, lora: { path: join(adapted.run, "model", "adapter") } });
+  expect(await modelOf(adapted.run)).toMatchObject({
+    path: adapted.base,
+    lora: { path: join(adapted.run, "model", "adapter") },
+  });
   rmSync(adapted.base, { recursive: true });
   expect(await modelOf(adapted.run)).toMatchObject({ path: join(adapted.run, "model"), lora: undefined });
   const full = runOf("");

@@ -10,6 +10,10 @@ process.on("exit", () => console.log(JSON.stringify([...packages].sort())));`;
 
 test("loads no package but these before it knows the command: each would make every command slower", () => {
   const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-  const out = execFileSync(process.execPath, ["--conditions=mrlm-source", "--import", PRINT_PACKAGES.replaceAll("\n", ""), main, "--version"], { encoding: "utf8" });
+  const out = execFileSync(
+    process.execPath,
+    ["--conditions=mrlm-source", "--import", PRINT_PACKAGES.replaceAll("\n", ""), main, "--version"],
+    { encoding: "utf8" },
+  );
   expect(JSON.parse(out.trim().split("\n").at(-1) as string)).toEqual(["@mrlm/spec", "commander"]);
 });

@@ -17,12 +17,17 @@ async function bare(service: ServiceDefinition, implementation: UntypedServiceIm
   const server = new Server();
   server.addService(service, implementation);
   cleanups.push(() => server.forceShutdown());
-  const port = await new Promise<number>((resolve) => server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (_error, bound) => resolve(bound)));
+  const port = await new Promise<number>((resolve) =>
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (_error, bound) => resolve(bound)),
+  );
   return `127.0.0.1:${port}`;
 }
 
 async function serve(): Promise<EnvironmentServer> {
-  const server = await serveEnvironments({ host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }), address: "127.0.0.1:0" });
+  const server = await serveEnvironments({
+    host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
+    address: "127.0.0.1:0",
+  });
   cleanups.push(() => server.close());
   return server;
 }
@@ -34,22 +39,37 @@ describe("connecting", () => {
       message: expect.stringContaining("127.0.0.1:1"),
       isRetryable: false,
     });
-    for (const none of [[], "127.0.0.1", "localhost:", "[::1]"]) await expect(connectEnvironments(none)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    for (const none of [[], "127.0.0.1", "localhost:", "[::1]"])
+      await expect(connectEnvironments(none)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     await expect(connectEngine("localhost")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
   test("to a server of another protocol, or of none of ours, is PROTOCOL_VERSION", async () => {
-    const newer: Partial<wire.DescribeResponse> = { protocolMajor: 2, protocolMinor: 5, environments: [], instanceId: "", serverVersion: "" };
+    const newer: Partial<wire.DescribeResponse> = {
+      protocolMajor: 2,
+      protocolMinor: 5,
+      environments: [],
+      instanceId: "",
+      serverVersion: "",
+    };
     const describeOnly = { describe: ENVIRONMENT_SERVICE.describe };
-    const address = await bare(describeOnly, { describe: (_call: unknown, answer: (error: null, response: unknown) => void) => answer(null, newer) });
-    await expect(connectEnvironments(address)).rejects.toMatchObject({ code: "PROTOCOL_VERSION", message: expect.stringContaining("2.5") });
+    const address = await bare(describeOnly, {
+      describe: (_call: unknown, answer: (error: null, response: unknown) => void) => answer(null, newer),
+    });
+    await expect(connectEnvironments(address)).rejects.toMatchObject({
+      code: "PROTOCOL_VERSION",
+      message: expect.stringContaining("2.5"),
+    });
     const other = await bare(HEALTH_SERVICE, {});
     await expect(connectEnvironments(other)).rejects.toMatchObject({ code: "PROTOCOL_VERSION" });
   });
 
   test("to several servers spreads the sessions, and goes on without one that is lost", async () => {
     const servers = [await serve(), await serve()] as const;
-    const remote = await connectEnvironments(servers.map(({ port }) => `127.0.0.1:${port}`), { reconnectMs: 100 });
+    const remote = await connectEnvironments(
+      servers.map(({ port }) => `127.0.0.1:${port}`),
+      { reconnectMs: 100 },
+    );
     cleanups.push(() => remote.close());
     expect((await remote.list()).map(({ id }) => id)).toEqual(["counting@1"]);
     const sessions = await Promise.all(Array.from({ length: 6 }, () => remote.open({ id: "counting" })));
@@ -65,6 +85,8 @@ describe("connecting", () => {
     const again = await remote.open({ id: "counting@1", options: {} });
     await again.reset({ signal: never });
     expect(servers[1].stats().sessions).toBe(1);
-    await expect(remote.open({ id: "nothing" })).rejects.toMatchObject({ code: expect.stringMatching(/ENVIRONMENT_NOT_FOUND|SERVER_UNAVAILABLE/) });
+    await expect(remote.open({ id: "nothing" })).rejects.toMatchObject({
+      code: expect.stringMatching(/ENVIRONMENT_NOT_FOUND|SERVER_UNAVAILABLE/),
+    });
   });
 });

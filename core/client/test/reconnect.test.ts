@@ -9,9 +9,14 @@ import { fragileProxy } from "./support/fragile-proxy.ts";
 import { ServerProcess } from "./support/server-process.ts";
 
 const never = new AbortController().signal;
-const say = (text: string): Action => ({ agent: "agent", message: textMessage("assistant", text), finishReason: "stop" });
+const say = (text: string): Action => ({
+  agent: "agent",
+  message: textMessage("assistant", text),
+  finishReason: "stop",
+});
 const shown = ({ messages }: Observation): unknown => (messages[0]?.parts[0] as { text?: string } | undefined)?.text;
-const step = (session: SimulatedEnvironment, text = "", signal = never): Promise<StepResult> => session.step(say(text), { signal });
+const step = (session: SimulatedEnvironment, text = "", signal = never): Promise<StepResult> =>
+  session.step(say(text), { signal });
 const fails = (code: string) => expect.objectContaining({ code });
 const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -38,7 +43,11 @@ async function startProcess(port = 0): Promise<ServerProcess> {
 }
 
 async function serveHere(options: Partial<ServeEnvironmentsOptions> = {}): Promise<EnvironmentServer> {
-  const server = await serveEnvironments({ ...options, host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }), address: "127.0.0.1:0" });
+  const server = await serveEnvironments({
+    ...options,
+    host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
+    address: "127.0.0.1:0",
+  });
   cleanups.push(() => server.close());
   return server;
 }
@@ -82,8 +91,15 @@ describe("a server that is killed", () => {
     );
     await server.kill();
     for (const { session, underWay } of running) {
-      await expect(underWay).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE", isRetryable: false, message: expect.stringContaining(String(server.port)) });
-      await expect(session.reset({ signal: never })).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE", isRetryable: false });
+      await expect(underWay).rejects.toMatchObject({
+        code: "SERVER_UNAVAILABLE",
+        isRetryable: false,
+        message: expect.stringContaining(String(server.port)),
+      });
+      await expect(session.reset({ signal: never })).rejects.toMatchObject({
+        code: "SERVER_UNAVAILABLE",
+        isRetryable: false,
+      });
       await session.close();
     }
   });
@@ -109,7 +125,11 @@ describe("a connection that breaks", () => {
     const session = await (await connect(proxy.port, { reconnectMs: 500 })).open({ id: "counting" });
     await session.reset({ signal: never });
     proxy.silence();
-    await expect(step(session)).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE", message: expect.stringContaining("answers nothing"), isRetryable: false });
+    await expect(step(session)).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      message: expect.stringContaining("answers nothing"),
+      isRetryable: false,
+    });
   });
 
   test.each(TRANSPORTS)("loses no step and takes none twice (%s)", async (transport) => {
@@ -141,7 +161,10 @@ test("U10: no timer is set in the past when a server stays away for longer than 
   const session = await remote.open({ id: "counting" });
   await session.reset({ signal: never });
   await server.close();
-  globalThis.setTimeout = Object.assign((callback: () => void, delay = 0) => (delays.push(delay), original(callback, delay)), original) as typeof setTimeout;
+  globalThis.setTimeout = Object.assign(
+    (callback: () => void, delay = 0) => (delays.push(delay), original(callback, delay)),
+    original,
+  ) as typeof setTimeout;
   try {
     const refused = () => expect(session.reset({ signal: never })).rejects.toEqual(fails("SERVER_UNAVAILABLE"));
     for (let i = 0; i < 3; i++) await refused();

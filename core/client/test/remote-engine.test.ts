@@ -2,7 +2,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { type CreateModelOptions, type Engine, type EngineUnit, MrlmError, type SampleRequest, type SampleResult, type UnitGradients, type UnitOutputs } from "@mrlm/spec";
+import {
+  type CreateModelOptions,
+  type Engine,
+  type EngineUnit,
+  MrlmError,
+  type SampleRequest,
+  type SampleResult,
+  type UnitGradients,
+  type UnitOutputs,
+} from "@mrlm/spec";
 import { serveEngine } from "@mrlm/server";
 import { BigramEngine } from "@mrlm/testing";
 import { connectEngine } from "../src/index.ts";
@@ -14,7 +23,12 @@ const policy: CreateModelOptions = {
   trainable: true,
   valueHead: true,
   microBatchTokens: 4000,
-  source: { kind: "random", config: { vocab_size: 7, eos_token_id: 6, initializer_range: 1, max_position_embeddings: 100_000 }, seed: 1, tokenizerFiles: { "tokenizer.json": Uint8Array.of(1, 2, 3) } },
+  source: {
+    kind: "random",
+    config: { vocab_size: 7, eos_token_id: 6, initializer_range: 1, max_position_embeddings: 100_000 },
+    seed: 1,
+    tokenizerFiles: { "tokenizer.json": Uint8Array.of(1, 2, 3) },
+  },
 };
 /** About 1.2 MB of tokens and masks in 20 units, so that they take several messages. */
 const units: EngineUnit[] = Array.from({ length: 20 }, (_, u) => ({
@@ -24,7 +38,10 @@ const units: EngineUnit[] = Array.from({ length: 20 }, (_, u) => ({
   })),
 }));
 const outputs = { logprob: true, entropy: true, value: true, finalValue: true };
-const gradient = (i: number, { logprob, value }: UnitOutputs): UnitGradients => ({ logprob: logprob?.map((x) => x * (i + 1)) ?? new Float32Array(), ...(i % 2 === 1 && value && { value: value.map((x) => x - 1) }) });
+const gradient = (i: number, { logprob, value }: UnitOutputs): UnitGradients => ({
+  logprob: logprob?.map((x) => x * (i + 1)) ?? new Float32Array(),
+  ...(i % 2 === 1 && value && { value: value.map((x) => x - 1) }),
+});
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -50,13 +67,42 @@ async function train(engine: Engine, units: readonly EngineUnit[]): Promise<unkn
   const forward = await engine.forward({ model: "policy", units, outputs, temperature: 0.7 });
   const steps = [];
   for (let i = 0; i < 2; i++) {
-    const { outputs: found, microBatches, tokens } = await engine.forwardBackward({ model: "policy", units, outputs, temperature: 0.7, normalizer: 10, loss: gradient });
+    const {
+      outputs: found,
+      microBatches,
+      tokens,
+    } = await engine.forwardBackward({
+      model: "policy",
+      units,
+      outputs,
+      temperature: 0.7,
+      normalizer: 10,
+      loss: gradient,
+    });
     const { gradNorm, step } = await engine.optimStep({ model: "policy", learningRate: 0.1, maxGradNorm: 1 });
     const known = found.map((unit, u) => gradient(u, unit));
-    const linear = await engine.forwardBackward({ model: "policy", units, outputs, normalizer: 10, loss: known, returnOutputs: true });
+    const linear = await engine.forwardBackward({
+      model: "policy",
+      units,
+      outputs,
+      normalizer: 10,
+      loss: known,
+      returnOutputs: true,
+    });
     const second = await engine.optimStep({ model: "policy", learningRate: 0.1 });
     const { version, checksum } = await engine.publish("policy");
-    steps.push({ found, microBatches, tokens, gradNorm, step, linear: linear.outputs, second: second.gradNorm, version, checksum, sampled: await sample(engine) });
+    steps.push({
+      found,
+      microBatches,
+      tokens,
+      gradNorm,
+      step,
+      linear: linear.outputs,
+      second: second.gradNorm,
+      version,
+      checksum,
+      sampled: await sample(engine),
+    });
   }
   const { models, deterministic } = await engine.describe();
   return structuredClone({ created, forward, steps, models, deterministic });
@@ -67,7 +113,11 @@ async function sample(engine: Engine, waves = 3): Promise<SampleResult[]> {
   const all: Promise<SampleResult>[] = [];
   for (let wave = 0; wave < waves; wave++) {
     for (let i = 0; i < 8; i++) {
-      const request: SampleRequest = { prompt: Int32Array.of(i % 7, 1), params: { temperature: 1, maxTokens: 30, stopTokenIds: [6] }, key: (BigInt(wave) << 60n) + BigInt(i) };
+      const request: SampleRequest = {
+        prompt: Int32Array.of(i % 7, 1),
+        params: { temperature: 1, maxTokens: 30, stopTokenIds: [6] },
+        key: (BigInt(wave) << 60n) + BigInt(i),
+      };
       all.push(sampler.sample(request));
     }
     sampler.barrier();
@@ -101,7 +151,11 @@ describe("a remote engine", () => {
       const sampler = await samplerOf(model);
       counted.made++;
       counted.open++;
-      return { sample: (request, options) => sampler.sample(request, options), barrier: () => sampler.barrier(), close: async () => void counted.open-- };
+      return {
+        sample: (request, options) => sampler.sample(request, options),
+        barrier: () => sampler.barrier(),
+        close: async () => void counted.open--,
+      };
     };
     const proxy = await fragileProxy(port);
     cleanups.push(() => proxy.close());
@@ -109,7 +163,11 @@ describe("a remote engine", () => {
     await engine.createModel(policy);
     const reference = new BigramEngine();
     await reference.createModel(policy);
-    const request = (i: number): SampleRequest => ({ prompt: Int32Array.of(i), params: { temperature: 1, maxTokens: 30, stopTokenIds: [6] }, key: BigInt(i) });
+    const request = (i: number): SampleRequest => ({
+      prompt: Int32Array.of(i),
+      params: { temperature: 1, maxTokens: 30, stopTokenIds: [6] },
+      key: BigInt(i),
+    });
     const streamOf = async (made: number): Promise<void> => {
       while (counted.made < made) await new Promise((resolve) => setTimeout(resolve, 5));
     };
@@ -162,7 +220,9 @@ describe("a remote engine", () => {
     await expect(engine.publish("nobody")).rejects.toEqual(fails("MODEL_NOT_FOUND"));
     await expect(engine.forward({ ...pass, model: "nobody" })).rejects.toEqual(fails("MODEL_NOT_FOUND"));
     await expect(engine.forwardBackward({ ...pass, normalizer: 0 })).rejects.toEqual(fails("NORMALIZER_INVALID"));
-    await expect(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(1) }) })).rejects.toEqual(fails("GRADIENT_SHAPE"));
+    await expect(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(1) }) })).rejects.toEqual(
+      fails("GRADIENT_SHAPE"),
+    );
     const broken = (): UnitGradients => {
       throw new Error("the loss is broken");
     };
@@ -179,7 +239,9 @@ describe("a remote engine", () => {
     const waiting = sampler.sample({ prompt: Int32Array.of(1), params, key: 1n }, { signal: controller.signal });
     controller.abort();
     expect((await waiting).stopReason).toBe("cancelled");
-    await expect((await engine.sampler("nobody")).sample({ prompt: Int32Array.of(1), params, key: 1n })).rejects.toEqual(fails("MODEL_NOT_FOUND"));
+    await expect(
+      (await engine.sampler("nobody")).sample({ prompt: Int32Array.of(1), params, key: 1n }),
+    ).rejects.toEqual(fails("MODEL_NOT_FOUND"));
     expect((await engine.publish("policy")).version).toBe(1);
   });
 
@@ -214,7 +276,11 @@ describe("a remote engine", () => {
     const engine = await connected(port, lost.signal);
     await engine.createModel(policy);
     const sampler = await engine.sampler("policy");
-    const waiting = sampler.sample({ prompt: Int32Array.of(1), params: { temperature: 1, maxTokens: 3, stopTokenIds: [] }, key: 1n });
+    const waiting = sampler.sample({
+      prompt: Int32Array.of(1),
+      params: { temperature: 1, maxTokens: 3, stopTokenIds: [] },
+      key: 1n,
+    });
     waiting.catch(() => undefined);
     await stop();
     const unnoticed = engine.publish("policy");
@@ -223,6 +289,9 @@ describe("a remote engine", () => {
     await expect(waiting).rejects.toMatchObject({ code: "ENGINE_EXITED" });
     await expect(unnoticed).rejects.toMatchObject({ code: "ENGINE_EXITED" });
     await expect(engine.forward({ model: "policy", units, outputs })).rejects.toMatchObject({ code: "ENGINE_EXITED" });
-    await expect(connectEngine("127.0.0.1:1")).rejects.toMatchObject({ code: "ENGINE_UNAVAILABLE", message: expect.stringContaining("127.0.0.1:1") });
+    await expect(connectEngine("127.0.0.1:1")).rejects.toMatchObject({
+      code: "ENGINE_UNAVAILABLE",
+      message: expect.stringContaining("127.0.0.1:1"),
+    });
   });
 });

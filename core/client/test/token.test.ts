@@ -7,7 +7,11 @@ import { countingPlugin } from "./support/counting-plugin.ts";
 const { signal } = new AbortController();
 let server: EnvironmentServer;
 beforeAll(async () => {
-  server = await serveEnvironments({ host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }), address: "127.0.0.1:0", token: "secret" });
+  server = await serveEnvironments({
+    host: new LocalHost({ source: await PluginHost.of([countingPlugin]) }),
+    address: "127.0.0.1:0",
+    token: "secret",
+  });
 });
 afterAll(() => server.close());
 
@@ -21,7 +25,10 @@ describe.each(["stream", "unary"] as const)("an environment server with a token 
   });
 
   test.each([[undefined], ["secret2"], [""]])("refuses %p at once", async (token) => {
-    const connecting = connectEnvironments(`127.0.0.1:${server.port}`, { transport, ...(token === undefined ? {} : { token }) });
+    const connecting = connectEnvironments(`127.0.0.1:${server.port}`, {
+      transport,
+      ...(token === undefined ? {} : { token }),
+    });
     await expect(connecting).rejects.toMatchObject({ code: "UNAUTHENTICATED", isRetryable: false });
   });
 });

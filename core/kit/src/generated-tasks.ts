@@ -22,7 +22,10 @@ export function generatedTasks<Public extends JsonObject, Private extends JsonOb
   /** Size of each split and the share of all keys that belongs to it. */
   readonly splits: Readonly<Record<string, { readonly size: number; readonly share: number }>>;
   /** Makes a candidate for one place; `at` lets difficulty follow the index. */
-  readonly generate: (random: RandomStream, at: { readonly split: string; readonly index: number }) => GeneratedTask<Public, Private>;
+  readonly generate: (
+    random: RandomStream,
+    at: { readonly split: string; readonly index: number },
+  ) => GeneratedTask<Public, Private>;
 }): TaskSource<Public, Private> {
   const { seed, splits, generate } = options;
   const total = Object.values(splits).reduce((sum, split) => sum + split.share, 0);
@@ -39,9 +42,13 @@ export function generatedTasks<Public extends JsonObject, Private extends JsonOb
         const task = generate(random, { split, index });
         if (ownerOf(task.key) === split) return { id: `${split}/${index}`, public: task.public, private: task.private };
       }
-      throw new MrlmError("OPTIONS_INVALID", `The generator made no task of split "${split}" in ${MAX_DRAWS} draws: these options allow too few different tasks.`, {
-        hint: "Raise the difficulty or size so that there are more tasks than splits.",
-      });
+      throw new MrlmError(
+        "OPTIONS_INVALID",
+        `The generator made no task of split "${split}" in ${MAX_DRAWS} draws: these options allow too few different tasks.`,
+        {
+          hint: "Raise the difficulty or size so that there are more tasks than splits.",
+        },
+      );
     },
   };
 }

@@ -10,7 +10,14 @@ export { defineEnvironment, definePlugin, type PluginInput } from "./define-plug
 export { assertTaskIndex, type GeneratedTask, generatedTasks } from "./generated-tasks.ts";
 export { hash128, hash64, mix32 } from "./hash.ts";
 export { messageText, textMessage, toolCalls } from "./messages.ts";
-export { difficultyRange, type DifficultyRange, familyMixture, type FamilyMixture, pickDifficulty, pickFamily } from "./mixture.ts";
+export {
+  difficultyRange,
+  type DifficultyRange,
+  familyMixture,
+  type FamilyMixture,
+  pickDifficulty,
+  pickFamily,
+} from "./mixture.ts";
 export { randomStream } from "./random.ts";
 export { repeatedHistory } from "./repeated-history.ts";
 export { limitsOf, sandboxLimits, sandboxOptions } from "./sandbox-options.ts";

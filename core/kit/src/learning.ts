@@ -1,12 +1,25 @@
 /** For authors of algorithms: episodes, order of tasks and rows, losses, options, metrics, and the rows of collected files. */
 
 export { chatMessage, type ChatMessage, fromChatMessage, toChatMessages } from "./collected/chat-message.ts";
-export { collectedRow, type CollectedRow, isCollectedRow, parseCollectedRow, toCollectedRows } from "./collected/collected-row.ts";
+export {
+  collectedRow,
+  type CollectedRow,
+  isCollectedRow,
+  parseCollectedRow,
+  toCollectedRows,
+} from "./collected/collected-row.ts";
 export { collectedSequences, isLearnable } from "./collected/collected-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
 export { klEstimate, type KlEstimator, weightedKl } from "./learning/kl.ts";
-export { type EpisodeCounts, type EpisodeRules, isCut, type LearnableEpisode, learnableEpisodes, noEpisodeCounts } from "./learning/learnable-episodes.ts";
+export {
+  type EpisodeCounts,
+  type EpisodeRules,
+  isCut,
+  type LearnableEpisode,
+  learnableEpisodes,
+  noEpisodeCounts,
+} from "./learning/learnable-episodes.ts";
 export { meanOf, meanValue, mergeMeans } from "./learning/mean.ts";
 export { minibatches } from "./learning/minibatches.ts";
 export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./learning/optimizer-options.ts";

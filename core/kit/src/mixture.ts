@@ -4,17 +4,28 @@ import { z } from "zod";
 const difficulty = z.int().min(1).max(10);
 
 /** Option of a generator: one difficulty or the lowest and highest, 1 to 10. */
-export const difficultyRange = z.union([difficulty, z.tuple([difficulty, difficulty]).refine(([low, high]) => low <= high, "the lower difficulty comes first")]);
+export const difficultyRange = z.union([
+  difficulty,
+  z.tuple([difficulty, difficulty]).refine(([low, high]) => low <= high, "the lower difficulty comes first"),
+]);
 export type DifficultyRange = z.output<typeof difficultyRange>;
 
 /** Families of problems, mixed evenly, or a weight for each. */
 export type FamilyMixture<Name extends string> = readonly Name[] | Readonly<Partial<Record<Name, number>>>;
 
 /** Option of a generator: which of its families, and how often each. */
-export function familyMixture<const Names extends readonly [string, ...string[]]>(names: Names): z.ZodType<FamilyMixture<Names[number]>> {
+export function familyMixture<const Names extends readonly [string, ...string[]]>(
+  names: Names,
+): z.ZodType<FamilyMixture<Names[number]>> {
   const family = z.enum(names);
   const weights = z.partialRecord(family, z.number().nonnegative());
-  return z.union([z.array(family).min(1), weights.refine((given) => Object.values(given).some((weight) => (weight as number) > 0), "at least one family needs a weight above 0")]) as never;
+  return z.union([
+    z.array(family).min(1),
+    weights.refine(
+      (given) => Object.values(given).some((weight) => (weight as number) > 0),
+      "at least one family needs a weight above 0",
+    ),
+  ]) as never;
 }
 
 /** A family by weight. */

@@ -5,7 +5,12 @@ type Schema = NonNullable<EnvironmentDefinition["options"]>;
 
 /** The Standard JSON Schema interface, which a Standard Schema may have besides. */
 interface JsonSchemaSource {
-  readonly jsonSchema?: { input(options: { readonly target: string; readonly libraryOptions: Readonly<Record<string, unknown>> }): Record<string, unknown> };
+  readonly jsonSchema?: {
+    input(options: {
+      readonly target: string;
+      readonly libraryOptions: Readonly<Record<string, unknown>>;
+    }): Record<string, unknown>;
+  };
 }
 
 /** The JSON Schema of the options that a schema accepts, before defaults; undefined for a schema of a library that cannot state it. */
@@ -16,12 +21,17 @@ export function optionsJsonSchemaOf(environment: string, schema: Schema): JsonOb
   try {
     if (jsonSchema !== undefined) return jsonSchema.input({ target: "draft-2020-12", libraryOptions }) as JsonObject;
     // Zod 4 before it had the interface. Zod 3 has no JSON Schema.
-    if (vendor === "zod" && "_zod" in schema) return toJSONSchema(schema as unknown as z.ZodType, { io: "input", ...libraryOptions }) as unknown as JsonObject;
+    if (vendor === "zod" && "_zod" in schema)
+      return toJSONSchema(schema as unknown as z.ZodType, { io: "input", ...libraryOptions }) as unknown as JsonObject;
     return undefined;
   } catch (error) {
-    throw new MrlmError("PLUGIN_INVALID", `The options of environment ${environment} have no JSON Schema: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-      hint: "Set `optionsJsonSchema` of the definition, or describe the options by a schema that can be expressed as JSON Schema.",
-    });
+    throw new MrlmError(
+      "PLUGIN_INVALID",
+      `The options of environment ${environment} have no JSON Schema: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+        hint: "Set `optionsJsonSchema` of the definition, or describe the options by a schema that can be expressed as JSON Schema.",
+      },
+    );
   }
 }

@@ -48,7 +48,9 @@ export function randomStream(name: string, seed: number | bigint): RandomStream 
     state: () => [a, b, c, counter].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join(""),
     restore(state) {
       if (!/^[0-9a-f]{32}$/.test(state)) throw new RangeError(`"${state}" is not the state of a random stream`);
-      [a, b, c, counter] = [0, 8, 16, 24].map((start) => Number.parseInt(state.slice(start, start + 8), 16) | 0) as State;
+      [a, b, c, counter] = [0, 8, 16, 24].map(
+        (start) => Number.parseInt(state.slice(start, start + 8), 16) | 0,
+      ) as State;
     },
   };
 }

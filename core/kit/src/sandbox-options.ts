@@ -18,7 +18,12 @@ export const sandboxOptions = {
 };
 
 /** The limits in the sandbox's units: milliseconds and bytes. */
-export function limitsOf({ wall_ms, cpu_ms, memory_mb, output_kb }: z.output<typeof sandboxLimits>): Partial<SandboxLimits> {
+export function limitsOf({
+  wall_ms,
+  cpu_ms,
+  memory_mb,
+  output_kb,
+}: z.output<typeof sandboxLimits>): Partial<SandboxLimits> {
   return {
     ...(wall_ms === undefined ? {} : { wallMs: wall_ms }),
     ...(cpu_ms === undefined ? {} : { cpuMs: cpu_ms }),

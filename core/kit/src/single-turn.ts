@@ -1,4 +1,13 @@
-import { type EnvironmentContext, type EnvironmentDefinition, type JsonObject, type Message, type Reward, score as scored, SOLE_AGENT, type Task } from "@mrlm/spec";
+import {
+  type EnvironmentContext,
+  type EnvironmentDefinition,
+  type JsonObject,
+  type Message,
+  type Reward,
+  score as scored,
+  SOLE_AGENT,
+  type Task,
+} from "@mrlm/spec";
 import { defineEnvironment } from "./define-plugin.ts";
 import { messageText, textMessage } from "./messages.ts";
 import { observe, soleStep } from "./sole-agent.ts";
@@ -6,14 +15,22 @@ import { anyTask, taskById } from "./task-ids.ts";
 
 /** A task that is one question and one response. The other fields are those of an environment definition. */
 export interface SingleTurnDefinition<Options, Public extends JsonObject, Private extends JsonObject>
-  extends Omit<EnvironmentDefinition<Options, Public, Private>, "agents" | "create" | "demonstrate" | "determinism" | "maxTurns" | "tasks">,
+  extends
+    Omit<
+      EnvironmentDefinition<Options, Public, Private>,
+      "agents" | "create" | "demonstrate" | "determinism" | "maxTurns" | "tasks"
+    >,
     Required<Pick<EnvironmentDefinition<Options, Public, Private>, "tasks">> {
   /** `full` by default. Set it where the score is not the same for the same response, such as that of a model used as a judge. */
   readonly determinism?: EnvironmentDefinition["determinism"];
   /** The question: a user message, or several messages. It receives the public fields only, so private ones cannot reach a model. */
   prompt(shown: Public, options: Options): string | readonly Message[];
   /** The reward of a response's text. A number is a reward without components, of which 1 counts as solved. */
-  score(response: string, task: Task<Public, Private>, more: ScoreContext<Options, Public, Private>): number | Reward | Promise<number | Reward>;
+  score(
+    response: string,
+    task: Task<Public, Private>,
+    more: ScoreContext<Options, Public, Private>,
+  ): number | Reward | Promise<number | Reward>;
   /** The response to learn from. SFT needs it. */
   answer?(task: Task<Public, Private>, options: Options): string;
 }
@@ -58,7 +75,11 @@ export function singleTurn<Options, Public extends JsonObject = JsonObject, Priv
       : {
           async demonstrate({ tasks }, options, id) {
             const task = await taskById(tasks, id);
-            return { task: id, agent: SOLE_AGENT, messages: [...messagesOf(task.public, options), textMessage("assistant", answer(task, options))] };
+            return {
+              task: id,
+              agent: SOLE_AGENT,
+              messages: [...messagesOf(task.public, options), textMessage("assistant", answer(task, options))],
+            };
           },
         }),
   });

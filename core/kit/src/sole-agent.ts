@@ -1,7 +1,18 @@
-import { SOLE_AGENT, type JsonObject, type Message, type Observation, type Reward, type StepResult, type ToolDefinition } from "@mrlm/spec";
+import {
+  SOLE_AGENT,
+  type JsonObject,
+  type Message,
+  type Observation,
+  type Reward,
+  type StepResult,
+  type ToolDefinition,
+} from "@mrlm/spec";
 
 /** What the only agent of an environment gets to see. */
-export function observe(messages: readonly Message[], extra: { readonly tools?: readonly ToolDefinition[]; readonly info?: JsonObject } = {}): Observation {
+export function observe(
+  messages: readonly Message[],
+  extra: { readonly tools?: readonly ToolDefinition[]; readonly info?: JsonObject } = {},
+): Observation {
   return { agent: SOLE_AGENT, messages, ...extra };
 }
 

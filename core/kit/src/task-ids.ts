@@ -1,7 +1,10 @@
 import type { EnvironmentContext, JsonObject, Task, TaskId, TaskSource } from "@mrlm/spec";
 
 /** The task that an id such as `train/17` names. Rejects with TASK_NOT_FOUND as its source does. */
-export async function taskById<Public extends JsonObject, Private extends JsonObject>(tasks: TaskSource<Public, Private>, id: TaskId): Promise<Task<Public, Private>> {
+export async function taskById<Public extends JsonObject, Private extends JsonObject>(
+  tasks: TaskSource<Public, Private>,
+  id: TaskId,
+): Promise<Task<Public, Private>> {
   const [split, index] = id.split("/") as [string, string];
   return tasks.get(split, Number(index));
 }

@@ -25,9 +25,13 @@ export function writeTokenFile(token: string = randomToken()): TokenFile {
     writeFileSync(path, token, { mode: 0o600, flag: "wx" });
     return { token, path, remove: () => rmSync(directory, { recursive: true, force: true }) };
   } catch (cause) {
-    throw new MrlmError("WRITE_FAILED", `The token of a server that is to be started cannot be written: ${(cause as Error).message}`, {
-      hint: `Free space in ${tmpdir()}, or set TMPDIR to a directory that this user can write to.`,
-      cause,
-    });
+    throw new MrlmError(
+      "WRITE_FAILED",
+      `The token of a server that is to be started cannot be written: ${(cause as Error).message}`,
+      {
+        hint: `Free space in ${tmpdir()}, or set TMPDIR to a directory that this user can write to.`,
+        cause,
+      },
+    );
   }
 }

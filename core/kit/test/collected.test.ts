@@ -2,21 +2,60 @@ import { describe, expect, test } from "@jest/globals";
 import { type JsonValue, type Message, score, type Trajectory, unscored } from "@mrlm/spec";
 import fc from "fast-check";
 import { textMessage } from "../src/index.ts";
-import { chatMessage, collectedSequences, fromChatMessage, isLearnable, parseCollectedRow, toChatMessages, toCollectedRows } from "../src/learning.ts";
+import {
+  chatMessage,
+  collectedSequences,
+  fromChatMessage,
+  isLearnable,
+  parseCollectedRow,
+  toChatMessages,
+  toCollectedRows,
+} from "../src/learning.ts";
 import { characterTokenizerFiles, chatRenderer } from "../src/renderer.ts";
 
 const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
 const throughJson = <T>(value: T): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
 
 /** An episode of one turn in which "hi" was answered with "yo". */
-function episode(changes: Partial<Trajectory> = {}, total = score(0.5, { correct: 0.5 }) as Trajectory["agents"][string]["total"]): Trajectory {
+function episode(
+  changes: Partial<Trajectory> = {},
+  total = score(0.5, { correct: 0.5 }) as Trajectory["agents"][string]["total"],
+): Trajectory {
   const prompt = renderer.render([textMessage("user", "hi")]).tokens;
-  const said = renderer.supervise([textMessage("user", "hi"), textMessage("assistant", "yo")])[0]?.tokens.subarray(prompt.length) as Int32Array;
-  const chosen = (value: number, other: number): number[] => [...Array.from(prompt, () => other), ...Array.from(said, () => value)];
-  const segment = { tokens: Int32Array.of(...prompt, ...said), logprobs: Float32Array.from(chosen(-0.3, 0)), mask: Uint8Array.from(chosen(1, 0)), versions: Int32Array.from(chosen(7, -1)), parent: null };
+  const said = renderer
+    .supervise([textMessage("user", "hi"), textMessage("assistant", "yo")])[0]
+    ?.tokens.subarray(prompt.length) as Int32Array;
+  const chosen = (value: number, other: number): number[] => [
+    ...Array.from(prompt, () => other),
+    ...Array.from(said, () => value),
+  ];
+  const segment = {
+    tokens: Int32Array.of(...prompt, ...said),
+    logprobs: Float32Array.from(chosen(-0.3, 0)),
+    mask: Uint8Array.from(chosen(1, 0)),
+    versions: Int32Array.from(chosen(7, -1)),
+    parent: null,
+  };
   return {
-    id: "g/0", environment: "e@1", task: "train/0", seed: 5, group: "g", member: 0, seconds: { sampling: 0, environment: 0 },
-    turns: [{ agent: "agent", observed: [textMessage("user", "hi")], said: textMessage("assistant", "yo"), segment: 0, start: prompt.length, end: segment.tokens.length, stopReason: "stop", rewards: { agent: total } }],
+    id: "g/0",
+    environment: "e@1",
+    task: "train/0",
+    seed: 5,
+    group: "g",
+    member: 0,
+    seconds: { sampling: 0, environment: 0 },
+    turns: [
+      {
+        agent: "agent",
+        observed: [textMessage("user", "hi")],
+        said: textMessage("assistant", "yo"),
+        segment: 0,
+        start: prompt.length,
+        end: segment.tokens.length,
+        stopReason: "stop",
+        rewards: { agent: total },
+      },
+    ],
     agents: { agent: { segments: [segment], total, end: { terminated: true, truncated: false } } },
     ...changes,
   };
@@ -27,27 +66,62 @@ const [whole] = toCollectedRows(episode(), renderer.fingerprint);
 describe("a collected row", () => {
   test("holds the trajectory down to the tokens, and survives its file", () => {
     const row = parseCollectedRow(throughJson(whole), "f:1");
-    expect(row).toMatchObject({ task: "train/0", seed: 5, group: "g", messages: [{ role: "user", content: "hi" }, { role: "assistant", content: "yo" }], reward: 0.5, components: { correct: 0.5 }, terminated: true, turns: [{ stop_reason: "stop", reward: 0.5 }] });
+    expect(row).toMatchObject({
+      task: "train/0",
+      seed: 5,
+      group: "g",
+      messages: [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: "yo" },
+      ],
+      reward: 0.5,
+      components: { correct: 0.5 },
+      terminated: true,
+      turns: [{ stop_reason: "stop", reward: 0.5 }],
+    });
     const { segments } = episode().agents["agent"] as Trajectory["agents"][string];
-    expect(row.segments).toEqual(segments.map(({ tokens, logprobs, mask, versions, parent }) => ({ tokens: [...tokens], logprobs: [...logprobs], mask: [...mask], versions: [...versions], parent })));
+    expect(row.segments).toEqual(
+      segments.map(({ tokens, logprobs, mask, versions, parent }) => ({
+        tokens: [...tokens],
+        logprobs: [...logprobs],
+        mask: [...mask],
+        versions: [...versions],
+        parent,
+      })),
+    );
   });
 
   test("numerics 54: without a score there is no reward, and why is said", () => {
     const [lost] = toCollectedRows(episode({}, unscored("SCORER_FAILED", "gone")), "r");
     const [failed] = toCollectedRows(episode({ error: { code: "ENVIRONMENT_FAILED", message: "gone" } }), "r");
-    const [nothing] = toCollectedRows(episode({ agents: {}, turns: [], error: { code: "ENVIRONMENT_FAILED", message: "gone" } }), "r");
-    expect([lost, failed, nothing].map((row) => [row?.reward, row?.unscored?.code, row?.error?.code])).toEqual([[null, "SCORER_FAILED", undefined], [null, undefined, "ENVIRONMENT_FAILED"], [null, undefined, "ENVIRONMENT_FAILED"]]);
-    for (const row of [lost, failed, nothing]) expect(isLearnable(parseCollectedRow(throughJson(row), "f:1"))).toBe(false);
+    const [nothing] = toCollectedRows(
+      episode({ agents: {}, turns: [], error: { code: "ENVIRONMENT_FAILED", message: "gone" } }),
+      "r",
+    );
+    expect([lost, failed, nothing].map((row) => [row?.reward, row?.unscored?.code, row?.error?.code])).toEqual([
+      [null, "SCORER_FAILED", undefined],
+      [null, undefined, "ENVIRONMENT_FAILED"],
+      [null, undefined, "ENVIRONMENT_FAILED"],
+    ]);
+    for (const row of [lost, failed, nothing])
+      expect(isLearnable(parseCollectedRow(throughJson(row), "f:1"))).toBe(false);
   });
 
   test("numerics 27: the same tokenizer learns the very tokens that were sampled; another one learns the messages in its own", () => {
     const row = parseCollectedRow(throughJson(whole), "f:1");
     // "y" and "o" might also have been one token: what was sampled counts.
-    const odd = { ...row, segments: [{ tokens: [1, 2, 3], logprobs: [0, -1, -1], mask: [0, 1, 1], versions: [-1, 0, 0], parent: null }] };
-    expect(collectedSequences(odd, renderer)).toEqual([{ tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) }]);
+    const odd = {
+      ...row,
+      segments: [{ tokens: [1, 2, 3], logprobs: [0, -1, -1], mask: [0, 1, 1], versions: [-1, 0, 0], parent: null }],
+    };
+    expect(collectedSequences(odd, renderer)).toEqual([
+      { tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) },
+    ]);
     const other = chatRenderer({ tokenizerFiles: characterTokenizerFiles({ alphabet: "yohi" }), eosTokenIds: [] });
     expect(other.fingerprint).not.toBe(renderer.fingerprint);
-    expect(collectedSequences(odd, other)).toEqual(other.supervise([textMessage("user", "hi"), textMessage("assistant", "yo")]));
+    expect(collectedSequences(odd, other)).toEqual(
+      other.supervise([textMessage("user", "hi"), textMessage("assistant", "yo")]),
+    );
   });
 
   test("a row of another form is refused with its place", () => {
@@ -57,12 +131,37 @@ describe("a collected row", () => {
 
 describe("chat messages", () => {
   const messages: fc.Arbitrary<Message> = fc.oneof(
-    fc.record({ role: fc.constantFrom("user" as const, "system" as const), parts: fc.tuple(fc.record({ type: fc.constant("text" as const), text: fc.string({ minLength: 1 }) })) }),
-    fc.tuple(fc.string(), fc.string({ minLength: 1 }), fc.array(fc.record({ type: fc.constant("tool-call" as const), id: fc.string(), name: fc.string(), arguments: fc.dictionary(fc.string(), fc.integer()) }))).map(([thought, text, calls]): Message => ({
-      role: "assistant",
-      parts: [...(thought === "" ? [] : [{ type: "thinking" as const, text: thought }]), { type: "text", text }, ...calls],
-    })),
-    fc.tuple(fc.string({ minLength: 1 }), fc.string(), fc.string({ minLength: 1 })).map(([id, name, text]): Message => ({ role: "tool", parts: [{ type: "tool-result", id, name, content: [{ type: "text", text }], isError: false }] })),
+    fc.record({
+      role: fc.constantFrom("user" as const, "system" as const),
+      parts: fc.tuple(fc.record({ type: fc.constant("text" as const), text: fc.string({ minLength: 1 }) })),
+    }),
+    fc
+      .tuple(
+        fc.string(),
+        fc.string({ minLength: 1 }),
+        fc.array(
+          fc.record({
+            type: fc.constant("tool-call" as const),
+            id: fc.string(),
+            name: fc.string(),
+            arguments: fc.dictionary(fc.string(), fc.integer()),
+          }),
+        ),
+      )
+      .map(([thought, text, calls]): Message => ({
+        role: "assistant",
+        parts: [
+          ...(thought === "" ? [] : [{ type: "thinking" as const, text: thought }]),
+          { type: "text", text },
+          ...calls,
+        ],
+      })),
+    fc
+      .tuple(fc.string({ minLength: 1 }), fc.string(), fc.string({ minLength: 1 }))
+      .map(([id, name, text]): Message => ({
+        role: "tool",
+        parts: [{ type: "tool-result", id, name, content: [{ type: "text", text }], isError: false }],
+      })),
   );
 
   test("keep text, reasoning, calls and results", () => {
@@ -70,14 +169,32 @@ describe("chat messages", () => {
       fc.property(messages, (message) => {
         const [written, ...more] = toChatMessages(message);
         expect(more).toEqual([]);
-        expect(fromChatMessage(chatMessage.parse(JSON.parse(JSON.stringify(written))))).toEqual(JSON.parse(JSON.stringify(message)));
+        expect(fromChatMessage(chatMessage.parse(JSON.parse(JSON.stringify(written))))).toEqual(
+          JSON.parse(JSON.stringify(message)),
+        );
       }),
     );
   });
 
   test("several results are several messages; a picture leaves its media type; arguments must be an object", () => {
-    const result = (id: string) => ({ type: "tool-result" as const, id, name: "t", content: [{ type: "image" as const, mediaType: "image/png", source: { url: "x" } }], isError: false });
-    expect(toChatMessages({ role: "tool", parts: [result("1"), result("2")] }).map(({ content, tool_call_id }) => [tool_call_id, content])).toEqual([["1", "[image/png]"], ["2", "[image/png]"]]);
-    expect(chatMessage.safeParse({ role: "assistant", tool_calls: [{ function: { name: "f", arguments: "[1" } }] }).success).toBe(false);
+    const result = (id: string) => ({
+      type: "tool-result" as const,
+      id,
+      name: "t",
+      content: [{ type: "image" as const, mediaType: "image/png", source: { url: "x" } }],
+      isError: false,
+    });
+    expect(
+      toChatMessages({ role: "tool", parts: [result("1"), result("2")] }).map(({ content, tool_call_id }) => [
+        tool_call_id,
+        content,
+      ]),
+    ).toEqual([
+      ["1", "[image/png]"],
+      ["2", "[image/png]"],
+    ]);
+    expect(
+      chatMessage.safeParse({ role: "assistant", tool_calls: [{ function: { name: "f", arguments: "[1" } }] }).success,
+    ).toBe(false);
   });
 });

@@ -1,6 +1,14 @@
 import { expect, test } from "@jest/globals";
 import { score } from "@mrlm/spec";
-import { defineEnvironment, generatedTasks, listedTasks, observe, soleStep, taskById, textMessage } from "../src/index.ts";
+import {
+  defineEnvironment,
+  generatedTasks,
+  listedTasks,
+  observe,
+  soleStep,
+  taskById,
+  textMessage,
+} from "../src/index.ts";
 
 // Types are checked by `npm run lint`, which compiles the tests: a line after `@ts-expect-error` must not compile.
 test("U14: the sides of a task have the types that `tasks` gives them, in create, demonstrate and fixtures", async () => {
@@ -8,7 +16,12 @@ test("U14: the sides of a task have the types that `tasks` gives them, in create
     id: "doubling@1",
     description: "Double a number.",
     determinism: "full",
-    tasks: () => generatedTasks({ seed: 0, splits: { train: { size: 8, share: 1 }, eval: { size: 8, share: 1 } }, generate: (random) => doubled(random.integer(0, 1000)) }),
+    tasks: () =>
+      generatedTasks({
+        seed: 0,
+        splits: { train: { size: 8, share: 1 }, eval: { size: 8, share: 1 } },
+        generate: (random) => doubled(random.integer(0, 1000)),
+      }),
     create({ tasks }) {
       let answer = 0;
       return {
@@ -24,11 +37,17 @@ test("U14: the sides of a task have the types that `tasks` gives them, in create
     },
     async demonstrate({ tasks }, _, task) {
       const { private: hidden } = await taskById(tasks, task);
-      return { task, agent: "agent", messages: [textMessage("user", "?"), textMessage("assistant", hidden.answer.toFixed())] };
+      return {
+        task,
+        agent: "agent",
+        messages: [textMessage("user", "?"), textMessage("assistant", hidden.answer.toFixed())],
+      };
     },
     fixtures: [{ name: "right", kind: "gold", reward: 1, policy: ({ task }) => task.private.answer.toFixed() }],
   });
-  const { private: hidden } = await (await doubling.tasks?.({} as never, undefined))?.get("train", 3) ?? { private: { answer: -1 } };
+  const { private: hidden } = (await (await doubling.tasks?.({} as never, undefined))?.get("train", 3)) ?? {
+    private: { answer: -1 },
+  };
   expect(hidden.answer % 2).toBe(0);
 });
 

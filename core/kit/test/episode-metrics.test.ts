@@ -5,7 +5,19 @@ import { episodeMetrics, noEpisodeCounts, playSeconds } from "../src/learning.ts
 const episode = (total: Reward, mask: number[], changes: Partial<Trajectory> = {}): Trajectory =>
   ({
     turns: [{ stopReason: "stop" }, { stopReason: "length" }],
-    agents: { agent: { segments: [{ mask: Uint8Array.from(mask), logprobs: Float32Array.from(mask, (bit) => -0.5 * bit), versions: Int32Array.from(mask, (bit, t) => (bit === 1 ? 3 + t : -1)) }], total, end: { terminated: true, truncated: false } } },
+    agents: {
+      agent: {
+        segments: [
+          {
+            mask: Uint8Array.from(mask),
+            logprobs: Float32Array.from(mask, (bit) => -0.5 * bit),
+            versions: Int32Array.from(mask, (bit, t) => (bit === 1 ? 3 + t : -1)),
+          },
+        ],
+        total,
+        end: { terminated: true, truncated: false },
+      },
+    },
     seconds: { sampling: 3, environment: 1 },
     ...changes,
   }) as unknown as Trajectory;

@@ -19,7 +19,9 @@ describe("generatedTasks", () => {
   test("splits never share a key, even where the generator repeats itself", async () => {
     const tasks = source();
     const keys = async (split: string, size: number) =>
-      new Set(await Promise.all(Array.from({ length: size }, async (_, i) => (await tasks.get(split, i)).public["question"])));
+      new Set(
+        await Promise.all(Array.from({ length: size }, async (_, i) => (await tasks.get(split, i)).public["question"])),
+      );
     const train = await keys("train", 300);
     const held = await keys("eval", 50);
     expect([...held].filter((key) => train.has(key))).toEqual([]);

@@ -26,14 +26,16 @@ const reverseKlGradient = (pi: number[], ref: number[]): number[] => {
 /** d KL(ref‖π) / d logit_j = π_j - ref_j. */
 const forwardKlGradient = (pi: number[], ref: number[]): number[] => pi.map((p, x) => p - (ref[x] as number));
 
-const expectClose = (one: number[], other: number[]): void => one.forEach((value, i) => expect(value).toBeCloseTo(other[i] as number, 9));
+const expectClose = (one: number[], other: number[]): void =>
+  one.forEach((value, i) => expect(value).toBeCloseTo(other[i] as number, 9));
 
 describe("KL estimators on an enumerable policy of four tokens", () => {
   test("numerics 24: on-policy, k1 has no gradient, k2 the reverse-KL gradient, k3 the forward-KL gradient", () => {
     fc.assert(
       fc.property(policy, policy, (logits, refLogits) => {
         const [pi, ref] = [softmax(logits), softmax(refLogits)];
-        const slope = (estimator: KlEstimator) => (x: number) => klEstimate(estimator, Math.log(pi[x] as number), Math.log(ref[x] as number)).slope;
+        const slope = (estimator: KlEstimator) => (x: number) =>
+          klEstimate(estimator, Math.log(pi[x] as number), Math.log(ref[x] as number)).slope;
         expectClose(expectedGradient(pi, pi, slope("k1")), [0, 0, 0, 0]);
         expectClose(expectedGradient(pi, pi, slope("k2")), reverseKlGradient(pi, ref));
         expectClose(expectedGradient(pi, pi, slope("k3")), forwardKlGradient(pi, ref));
@@ -46,29 +48,45 @@ describe("KL estimators on an enumerable policy of four tokens", () => {
       fc.property(policy, policy, policy, (logits, refLogits, oldLogits) => {
         const [pi, ref, old] = [softmax(logits), softmax(refLogits), softmax(oldLogits)];
         for (const estimator of estimators) {
-          const slope = (x: number): number => weightedKl(estimator, Math.log(pi[x] as number), Math.log(ref[x] as number), Math.log(old[x] as number)).slope;
+          const slope = (x: number): number =>
+            weightedKl(estimator, Math.log(pi[x] as number), Math.log(ref[x] as number), Math.log(old[x] as number))
+              .slope;
           expectClose(expectedGradient(pi, old, slope), reverseKlGradient(pi, ref));
         }
       }),
     );
   });
 
-  test.each(estimators)("M11: the slope of %s is the finite difference of its value, weighed or not, within the cut of the exponent and beyond it", (estimator) => {
-    const logprob = fc.oneof(fc.double({ min: -4, max: 0, noNaN: true }), fc.double({ min: -40, max: 0, noNaN: true }));
-    fc.assert(
-      fc.property(logprob, logprob, logprob, (now, ref, old) => {
-        const h = 1e-5;
-        // At the cut itself the value has a bend.
-        for (const other of [ref, old]) fc.pre(Math.abs(Math.abs(now - other) - 10) > 2 * h);
-        const difference = (value: (logprob: number) => number): number => (value(now + h) - value(now - h)) / (2 * h);
-        const expectSlope = (slope: number, expected: number): void => expect(Math.abs(slope - expected)).toBeLessThan(1e-4 * (1 + Math.abs(slope)));
-        expectSlope(klEstimate(estimator, now, ref).slope, difference((each) => klEstimate(estimator, each, ref).value));
-        // The ratio that weighs k2 is a constant.
-        const weighted = (each: number): number => (estimator === "k2" ? ratioOf(now, old) * klEstimate("k2", each, ref).value : weightedKl(estimator, each, ref, old).value);
-        expectSlope(weightedKl(estimator, now, ref, old).slope, difference(weighted));
-      }),
-    );
-  });
+  test.each(estimators)(
+    "M11: the slope of %s is the finite difference of its value, weighed or not, within the cut of the exponent and beyond it",
+    (estimator) => {
+      const logprob = fc.oneof(
+        fc.double({ min: -4, max: 0, noNaN: true }),
+        fc.double({ min: -40, max: 0, noNaN: true }),
+      );
+      fc.assert(
+        fc.property(logprob, logprob, logprob, (now, ref, old) => {
+          const h = 1e-5;
+          // At the cut itself the value has a bend.
+          for (const other of [ref, old]) fc.pre(Math.abs(Math.abs(now - other) - 10) > 2 * h);
+          const difference = (value: (logprob: number) => number): number =>
+            (value(now + h) - value(now - h)) / (2 * h);
+          const expectSlope = (slope: number, expected: number): void =>
+            expect(Math.abs(slope - expected)).toBeLessThan(1e-4 * (1 + Math.abs(slope)));
+          expectSlope(
+            klEstimate(estimator, now, ref).slope,
+            difference((each) => klEstimate(estimator, each, ref).value),
+          );
+          // The ratio that weighs k2 is a constant.
+          const weighted = (each: number): number =>
+            estimator === "k2"
+              ? ratioOf(now, old) * klEstimate("k2", each, ref).value
+              : weightedKl(estimator, each, ref, old).value;
+          expectSlope(weightedKl(estimator, now, ref, old).slope, difference(weighted));
+        }),
+      );
+    },
+  );
 
   test("numerics 14: the divergence from a reference that is the policy itself is exactly 0", () => {
     for (const estimator of estimators) expect(klEstimate(estimator, -1.25, -1.25).value).toBe(0);

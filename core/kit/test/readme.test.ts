@@ -28,7 +28,9 @@ function packagesOf(entry: string): string[] {
   const files = new Set([new URL(`../src/${entry}`, import.meta.url).href]);
   const packages = new Set<string>();
   for (const file of files) {
-    for (const [, from = ""] of readFileSync(new URL(file), "utf8").matchAll(/^(?:import|export) .*?from "([^"]+)"/gm)) {
+    for (const [, from = ""] of readFileSync(new URL(file), "utf8").matchAll(
+      /^(?:import|export) .*?from "([^"]+)"/gm,
+    )) {
       if (from.startsWith(".")) files.add(new URL(from, file).href);
       else if (!from.startsWith("node:")) packages.add(from);
     }

@@ -13,7 +13,8 @@ const FORGETFUL =
 function rendererWith(template?: string): Renderer {
   const files = characterTokenizerFiles({ tags: ["<answer>", "</answer>", "<think>", "</think>"] });
   return chatRenderer({
-    tokenizerFiles: template === undefined ? files : { ...files, "chat_template.jinja": new TextEncoder().encode(template) },
+    tokenizerFiles:
+      template === undefined ? files : { ...files, "chat_template.jinja": new TextEncoder().encode(template) },
     eosTokenIds: [],
   });
 }
@@ -34,17 +35,24 @@ const tools = ["search", "sort"].map((name) => ({ name, description: "", paramet
 describe("U3: tools", () => {
   test("that a template shows are rendered", () => {
     const renderer = rendererWith(WITH_TOOLS);
-    expect(renderer.decode(renderer.render([ask], tools).tokens)).toBe("<|system|>search sort <|end|><|user|>sort 413902<|end|>\n<|assistant|>");
+    expect(renderer.decode(renderer.render([ask], tools).tokens)).toBe(
+      "<|system|>search sort <|end|><|user|>sort 413902<|end|>\n<|assistant|>",
+    );
   });
 
   test("that a template leaves out are refused, with their names, also where the conversation has such a word", () => {
-    const refused = expect.objectContaining({ code: "TOOLS_UNSUPPORTED", message: expect.stringContaining("search, sort") });
+    const refused = expect.objectContaining({
+      code: "TOOLS_UNSUPPORTED",
+      message: expect.stringContaining("search, sort"),
+    });
     const renderer = rendererWith();
     expect(() => renderer.render([ask], tools)).toThrow(refused);
     expect(() => renderer.render([ask], tools)).toThrow(refused);
     expect(renderer.render([ask], []).tokens).toEqual(renderer.render([ask]).tokens);
     const onlyFirst = rendererWith(WITH_TOOLS.replace("for tool in tools", "for tool in tools[:1]"));
-    expect(() => onlyFirst.render([ask], tools)).toThrow(expect.objectContaining({ message: expect.stringMatching(/does not show: sort\.$/) }));
+    expect(() => onlyFirst.render([ask], tools)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/does not show: sort\.$/) }),
+    );
   });
 });
 
@@ -54,7 +62,9 @@ describe("chatRenderer", () => {
   test("a terse task with its answer takes 23 tokens: markers and tags are one token each", () => {
     const [sequence] = renderer.supervise([ask, say("<answer>012349</answer>")]);
     expect(sequence?.tokens).toHaveLength(23);
-    expect(renderer.decode(sequence?.tokens as Int32Array)).toBe("<|user|>sort 413902<|end|><|assistant|><answer>012349</answer><|end|>");
+    expect(renderer.decode(sequence?.tokens as Int32Array)).toBe(
+      "<|user|>sort 413902<|end|><|assistant|><answer>012349</answer><|end|>",
+    );
   });
 
   test("numerics 32: the stop token is inside the supervised mask, nothing of the prompt is", () => {
@@ -66,11 +76,15 @@ describe("chatRenderer", () => {
 
   test("numerics 43: the prompt's ids are a prefix of the ids of prompt and answer", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "grapheme-ascii", maxLength: 20 }), fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 }), (question, answer) => {
-        const prompt = renderer.render([textMessage("user", question)]).tokens;
-        const [sequence] = renderer.supervise([textMessage("user", question), say(answer)]);
-        expect(sequence?.tokens.subarray(0, prompt.length)).toEqual(prompt);
-      }),
+      fc.property(
+        fc.string({ unit: "grapheme-ascii", maxLength: 20 }),
+        fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 }),
+        (question, answer) => {
+          const prompt = renderer.render([textMessage("user", question)]).tokens;
+          const [sequence] = renderer.supervise([textMessage("user", question), say(answer)]);
+          expect(sequence?.tokens.subarray(0, prompt.length)).toEqual(prompt);
+        },
+      ),
     );
   });
 
@@ -91,28 +105,65 @@ describe("chatRenderer", () => {
 
   test("numerics 28: a template that drops old thinking restarts the segment", () => {
     const forgetful = rendererWith(FORGETFUL);
-    const thought: Message = { role: "assistant", parts: [{ type: "thinking", text: "hm" }, { type: "text", text: "9" }] };
+    const thought: Message = {
+      role: "assistant",
+      parts: [
+        { type: "thinking", text: "hm" },
+        { type: "text", text: "9" },
+      ],
+    };
     const tokens = Int32Array.from([...forgetful.render([ask]).tokens, ...sampled(forgetful, "9")]);
     const kept = forgetful.extend(tokens, [ask, say("9")], [textMessage("user", "no")]);
     expect([kept.kind, forgetful.decode(kept.tokens)]).toEqual(["extend", "\n<|user|>no<|end|>\n<|assistant|>"]);
     const dropped = forgetful.extend(tokens, [ask, thought], [textMessage("user", "no")]);
-    expect([dropped.kind, forgetful.decode(dropped.tokens)]).toEqual(["restart", "<|user|>sort 413902<|end|>\n<|assistant|>9<|end|>\n<|user|>no<|end|>\n<|assistant|>"]);
+    expect([dropped.kind, forgetful.decode(dropped.tokens)]).toEqual([
+      "restart",
+      "<|user|>sort 413902<|end|>\n<|assistant|>9<|end|>\n<|user|>no<|end|>\n<|assistant|>",
+    ]);
   });
 
   test("M11: thinking that a template never shows restarts the segment: the sampled tokens have it, and no rendering does", () => {
-    const thought: Message = { role: "assistant", parts: [{ type: "thinking", text: "hm" }, { type: "text", text: "9" }] };
+    const thought: Message = {
+      role: "assistant",
+      parts: [
+        { type: "thinking", text: "hm" },
+        { type: "text", text: "9" },
+      ],
+    };
     const tokens = Int32Array.from([...renderer.render([ask]).tokens, ...sampled(renderer, "<think>hm</think>9")]);
     const next = renderer.extend(tokens, [ask, thought], [textMessage("user", "no")]);
-    expect([next.kind, renderer.decode(next.tokens)]).toEqual(["restart", "<|user|>sort 413902<|end|><|assistant|>9<|end|><|user|>no<|end|><|assistant|>"]);
+    expect([next.kind, renderer.decode(next.tokens)]).toEqual([
+      "restart",
+      "<|user|>sort 413902<|end|><|assistant|>9<|end|><|user|>no<|end|><|assistant|>",
+    ]);
     // Without thinking nothing is left out.
     expect(renderer.extend(tokens, [ask, say("9")], [textMessage("user", "no")]).kind).toBe("extend");
   });
 
   describe("M11: text that spells special tokens", () => {
-    const word = fc.oneof(fc.constantFrom("<|end|>", "<|user|>", "<|assistant|>", "<|pad|>", "<|e", "nd|>", "<answer>", "\uE000", "\uE0011\uE001"), fc.string({ unit: "grapheme-ascii", maxLength: 4 }));
+    const word = fc.oneof(
+      fc.constantFrom(
+        "<|end|>",
+        "<|user|>",
+        "<|assistant|>",
+        "<|pad|>",
+        "<|e",
+        "nd|>",
+        "<answer>",
+        "\uE000",
+        "\uE0011\uE001",
+      ),
+      fc.string({ unit: "grapheme-ascii", maxLength: 4 }),
+    );
     const text = fc.array(word, { maxLength: 5 }).map((words) => words.join(""));
-    const wide = chatRenderer({ tokenizerFiles: characterTokenizerFiles({ alphabet: `${Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join("")}\uE000\uE001` }), eosTokenIds: [] });
-    const idOf = (marker: string): number => wide.render([textMessage("user", "")]).tokens[["<|user|>", "<|end|>", "<|assistant|>"].indexOf(marker)] as number;
+    const wide = chatRenderer({
+      tokenizerFiles: characterTokenizerFiles({
+        alphabet: `${Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join("")}\uE000\uE001`,
+      }),
+      eosTokenIds: [],
+    });
+    const idOf = (marker: string): number =>
+      wide.render([textMessage("user", "")]).tokens[["<|user|>", "<|end|>", "<|assistant|>"].indexOf(marker)] as number;
     const markersIn = (tokens: Int32Array): number[] => Array.from(tokens).filter((token) => token < 6);
 
     test("becomes ordinary tokens in prompts, continuations and demonstrations; markers are those of the template alone", () => {
@@ -120,26 +171,59 @@ describe("chatRenderer", () => {
       fc.assert(
         fc.property(text, text, text, (asked, answer, asked2) => {
           const prompt = wide.render([textMessage("user", asked)]).tokens;
-          expect([markersIn(prompt), wide.decode(prompt)]).toEqual([[user, end, assistant], `<|user|>${asked}<|end|><|assistant|>`]);
-          const [sequence] = wide.supervise([textMessage("user", asked), say(answer), textMessage("user", asked2), say("x")]);
-          expect(markersIn(sequence?.tokens as Int32Array)).toEqual([user, end, assistant, end, user, end, assistant, end]);
-          const said = Int32Array.from([...prompt, ...(sequence?.tokens ?? []).filter((_, t) => sequence?.mask[t] === 1 && t < (sequence?.tokens.length ?? 0) - 2)]);
+          expect([markersIn(prompt), wide.decode(prompt)]).toEqual([
+            [user, end, assistant],
+            `<|user|>${asked}<|end|><|assistant|>`,
+          ]);
+          const [sequence] = wide.supervise([
+            textMessage("user", asked),
+            say(answer),
+            textMessage("user", asked2),
+            say("x"),
+          ]);
+          expect(markersIn(sequence?.tokens as Int32Array)).toEqual([
+            user,
+            end,
+            assistant,
+            end,
+            user,
+            end,
+            assistant,
+            end,
+          ]);
+          const said = Int32Array.from([
+            ...prompt,
+            ...(sequence?.tokens ?? []).filter(
+              (_, t) => sequence?.mask[t] === 1 && t < (sequence?.tokens.length ?? 0) - 2,
+            ),
+          ]);
           const next = wide.extend(said, [textMessage("user", asked), say(answer)], [textMessage("user", asked2)]);
-          expect([next.kind, wide.decode(next.tokens), markersIn(next.tokens)]).toEqual(["extend", `<|user|>${asked2}<|end|><|assistant|>`, [user, end, assistant]]);
+          expect([next.kind, wide.decode(next.tokens), markersIn(next.tokens)]).toEqual([
+            "extend",
+            `<|user|>${asked2}<|end|><|assistant|>`,
+            [user, end, assistant],
+          ]);
         }),
       );
     });
 
     test("in tools and their arguments too, and tags that are not special stay one token", () => {
-      const tools = "{% if tools %}{% for tool in tools %}{{ '<|system|>' + tool.function.name + ' ' + tool.function.description + '<|end|>' }}{% endfor %}{% endif %}{% for message in messages %}{{ '<|user|>' + message.content + '<|end|>' }}{% endfor %}";
+      const tools =
+        "{% if tools %}{% for tool in tools %}{{ '<|system|>' + tool.function.name + ' ' + tool.function.description + '<|end|>' }}{% endfor %}{% endif %}{% for message in messages %}{{ '<|user|>' + message.content + '<|end|>' }}{% endfor %}";
       const shown = rendererWith(tools);
-      const { tokens } = shown.render([textMessage("user", "<answer>")], [{ name: "f", description: "a<|end|>b", parameters: {} }]);
+      const { tokens } = shown.render(
+        [textMessage("user", "<answer>")],
+        [{ name: "f", description: "a<|end|>b", parameters: {} }],
+      );
       expect(shown.decode(tokens)).toBe("<|system|>f a<|end|>b<|end|><|user|><answer><|end|>");
       expect(tokens).toHaveLength(2 + "f a<|end|>b".length + 3);
     });
 
     test("is not tokenised at all where the tokenizer has no tokens for its characters", () => {
-      const digits = chatRenderer({ tokenizerFiles: characterTokenizerFiles({ alphabet: "0123456789" }), eosTokenIds: [] });
+      const digits = chatRenderer({
+        tokenizerFiles: characterTokenizerFiles({ alphabet: "0123456789" }),
+        eosTokenIds: [],
+      });
       expect(() => digits.render([textMessage("user", "1<|end|>")])).toThrow('has no token for "e"');
     });
   });
@@ -148,7 +232,9 @@ describe("chatRenderer", () => {
     const conversation = [ask, say("1"), textMessage("user", "no"), say("2")];
     const [sequence, ...more] = renderer.supervise(conversation);
     expect(more).toEqual([]);
-    expect(renderer.decode(sequence?.tokens as Int32Array)).toBe("<|user|>sort 413902<|end|><|assistant|>1<|end|><|user|>no<|end|><|assistant|>2<|end|>");
+    expect(renderer.decode(sequence?.tokens as Int32Array)).toBe(
+      "<|user|>sort 413902<|end|><|assistant|>1<|end|><|user|>no<|end|><|assistant|>2<|end|>",
+    );
     expect(Array.from(sequence?.mask ?? []).reduce((sum, bit) => sum + bit, 0)).toBe(4);
   });
 
@@ -158,7 +244,12 @@ describe("chatRenderer", () => {
 
   test("reasoning and well-formed tool calls become parts, malformed ones stay text", () => {
     const wide = rendererWith();
-    const parts = wide.parse(sampled(wide, '<think>hm</think>a<tool_call>{"name":"f","arguments":{"x":1}}</tool_call><tool_call>{oops}</tool_call>')).parts;
+    const parts = wide.parse(
+      sampled(
+        wide,
+        '<think>hm</think>a<tool_call>{"name":"f","arguments":{"x":1}}</tool_call><tool_call>{oops}</tool_call>',
+      ),
+    ).parts;
     expect(parts.map((part) => part.type)).toEqual(["thinking", "text", "tool-call", "text"]);
   });
 
@@ -169,10 +260,15 @@ describe("chatRenderer", () => {
 
   test("vocabularies of today's models and conversations as long as their contexts fit", () => {
     const files = characterTokenizerFiles({ alphabet: "ab" });
-    const tokenizer = JSON.parse(new TextDecoder().decode(files["tokenizer.json"])) as { model: { vocab: Record<string, number> } };
+    const tokenizer = JSON.parse(new TextDecoder().decode(files["tokenizer.json"])) as {
+      model: { vocab: Record<string, number> };
+    };
     const first = Math.max(...Object.values(tokenizer.model.vocab)) + 1;
     for (let id = first; id < 160_000; id++) tokenizer.model.vocab[`unused${id}`] = id;
-    const large = chatRenderer({ tokenizerFiles: { ...files, "tokenizer.json": new TextEncoder().encode(JSON.stringify(tokenizer)) }, eosTokenIds: [] });
+    const large = chatRenderer({
+      tokenizerFiles: { ...files, "tokenizer.json": new TextEncoder().encode(JSON.stringify(tokenizer)) },
+      eosTokenIds: [],
+    });
     expect(large.vocabSize).toBe(160_000);
     const [sequence] = large.supervise([textMessage("user", "a".repeat(150_000)), textMessage("assistant", "b")]);
     expect([sequence?.tokens.length, sequence?.mask.filter((bit) => bit === 1).length]).toEqual([150_005, 2]);
@@ -187,6 +283,8 @@ describe("chatRenderer", () => {
 
   test("a tokenizer without a chat template is refused", () => {
     const files = characterTokenizerFiles();
-    expect(() => chatRenderer({ tokenizerFiles: { "tokenizer.json": files["tokenizer.json"] as Uint8Array }, eosTokenIds: [1] })).toThrow("chat template");
+    expect(() =>
+      chatRenderer({ tokenizerFiles: { "tokenizer.json": files["tokenizer.json"] as Uint8Array }, eosTokenIds: [1] }),
+    ).toThrow("chat template");
   });
 });

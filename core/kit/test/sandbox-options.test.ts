@@ -4,7 +4,12 @@ import { limitsOf, sandboxLimits, sandboxOptions } from "../src/index.ts";
 
 describe("the options of sandboxes", () => {
   test("limits in the units of their names become milliseconds and bytes", () => {
-    expect(limitsOf(sandboxLimits.parse({ wall_ms: 1500, cpu_ms: 900, memory_mb: 64, output_kb: 2 }))).toEqual({ wallMs: 1500, cpuMs: 900, memoryBytes: 67_108_864, outputBytes: 2048 });
+    expect(limitsOf(sandboxLimits.parse({ wall_ms: 1500, cpu_ms: 900, memory_mb: 64, output_kb: 2 }))).toEqual({
+      wallMs: 1500,
+      cpuMs: 900,
+      memoryBytes: 67_108_864,
+      outputBytes: 2048,
+    });
   });
 
   test("what is left out stays the sandbox's own", () => {

@@ -20,8 +20,16 @@ const sums = singleTurn({
   },
 });
 
-const context = async () => ({ tasks: await sums.tasks?.({} as never, { polite: false }), random: randomStream }) as unknown as EnvironmentContext<{ q: string }, { a: string }>;
-const says = (text: string): Action => ({ agent: "agent", message: textMessage("assistant", text), finishReason: "stop" });
+const context = async () =>
+  ({
+    tasks: await sums.tasks?.({} as never, { polite: false }),
+    random: randomStream,
+  }) as unknown as EnvironmentContext<{ q: string }, { a: string }>;
+const says = (text: string): Action => ({
+  agent: "agent",
+  message: textMessage("assistant", text),
+  finishReason: "stop",
+});
 const { signal } = new AbortController();
 
 describe("singleTurn", () => {
@@ -32,8 +40,14 @@ describe("singleTurn", () => {
     ["?", { scored: false, code: "JUDGE_DOWN" }],
   ])("ends after the response %s with its reward", async (text, reward) => {
     const environment = await sums.create(await context(), { polite: false });
-    expect(await environment.reset({ task: "train/0", signal })).toEqual({ agent: "agent", messages: [textMessage("user", "2+2")] });
-    expect(await environment.step(says(text), { signal })).toMatchObject({ rewards: { agent: reward }, terminated: { agent: true } });
+    expect(await environment.reset({ task: "train/0", signal })).toEqual({
+      agent: "agent",
+      messages: [textMessage("user", "2+2")],
+    });
+    expect(await environment.step(says(text), { signal })).toMatchObject({
+      rewards: { agent: reward },
+      terminated: { agent: true },
+    });
   });
 
   test("the same environment plays one task after another, and draws one for a reset that names none", async () => {
@@ -41,7 +55,10 @@ describe("singleTurn", () => {
     await environment.reset({ task: "train/0", signal });
     await environment.reset({ task: "eval/0", signal });
     expect(await environment.step(says("6"), { signal })).toMatchObject({ rewards: { agent: { value: 1 } } });
-    expect((await environment.reset({ seed: 3, signal })).messages).toEqual([textMessage("system", "Please."), textMessage("user", "2+2")]);
+    expect((await environment.reset({ seed: 3, signal })).messages).toEqual([
+      textMessage("system", "Please."),
+      textMessage("user", "2+2"),
+    ]);
   });
 
   test("demonstrates where the answer is known, with the messages of a reset", async () => {
@@ -58,13 +75,27 @@ describe("singleTurn", () => {
     expect(singleTurn({ ...bare, determinism: "none" }).determinism).toBe("none");
   });
 
-  // Types are checked by `npm run lint`: a line after `@ts-expect-error` must not compile.
+  // Types are checked by `npm run lint`: the line after `@ts-expect-error` must not compile.
   test("a prompt has no private fields, and the fields have the types that `tasks` gives them", () => {
-    // @ts-expect-error -- `a` is private
-    singleTurn({ ...bare, tasks: () => listedTasks(rows, ({ q, a }) => ({ public: { q }, private: { a } })), prompt: ({ a }) => a });
-    // @ts-expect-error -- no such field
-    singleTurn({ ...bare, tasks: () => listedTasks(rows, ({ q, a }) => ({ public: { q }, private: { a } })), answer: ({ private: { b } }) => b });
+    singleTurn({
+      ...bare,
+      tasks: () => listedTasks(rows, ({ q, a }) => ({ public: { q }, private: { a } })),
+      // @ts-expect-error -- `a` is private
+      prompt: ({ a }) => a,
+    });
+    singleTurn({
+      ...bare,
+      tasks: () => listedTasks(rows, ({ q, a }) => ({ public: { q }, private: { a } })),
+      // @ts-expect-error -- no such field
+      answer: ({ private: { b } }) => b,
+    });
   });
 });
 
-const bare = { id: "bare@1", description: "", tasks: () => listedTasks<object, JsonObject, JsonObject>({}, () => ({ public: {}, private: {} })), prompt: () => "", score: () => 0 } as const;
+const bare = {
+  id: "bare@1",
+  description: "",
+  tasks: () => listedTasks<object, JsonObject, JsonObject>({}, () => ({ public: {}, private: {} })),
+  prompt: () => "",
+  score: () => 0,
+} as const;

@@ -20,7 +20,18 @@ interface Schema {
 }
 
 /** Keys of the seed system's YAML at the top; they have a section of their own. */
-const SEED_KEYS = ["experiment_name", "training", "ppo", "grpo", "dpo", "sft", "eval_envs", "policy_env", "dataset", "output_dir"];
+const SEED_KEYS = [
+  "experiment_name",
+  "training",
+  "ppo",
+  "grpo",
+  "dpo",
+  "sft",
+  "eval_envs",
+  "policy_env",
+  "dataset",
+  "output_dir",
+];
 
 const INTRODUCTION = `# Configuration
 
@@ -76,15 +87,27 @@ export function configReference(): string {
     INTRODUCTION,
     "## Top level\n",
     table(own.map((key) => ({ key, schema: properties[key] as Schema, isRequired: required.includes(key) }))),
-    ...sections.map((key) => section(key, properties[key] as Schema, key === "model" ? (name) => !isSeedModelKey(name) : () => true)),
+    ...sections.map((key) =>
+      section(key, properties[key] as Schema, key === "model" ? (name) => !isSeedModelKey(name) : () => true),
+    ),
     SEED_INTRODUCTION,
     table(SEED_KEYS.map((key) => ({ key, schema: properties[key] as Schema, isRequired: false }))),
-    ...SEED_KEYS.flatMap((key) => (objectOf(properties[key] as Schema) === undefined ? [] : [section(key, properties[key] as Schema, () => true)])),
+    ...SEED_KEYS.flatMap((key) =>
+      objectOf(properties[key] as Schema) === undefined ? [] : [section(key, properties[key] as Schema, () => true)],
+    ),
     section("model", properties["model"] as Schema, isSeedModelKey, "model, the seed system's keys"),
   ].join("\n");
 }
 
-const OWN_MODEL_KEYS = ["path", "random", "dtype", "lora", "float32_head", "gradient_checkpointing", "micro_batch_tokens"];
+const OWN_MODEL_KEYS = [
+  "path",
+  "random",
+  "dtype",
+  "lora",
+  "float32_head",
+  "gradient_checkpointing",
+  "micro_batch_tokens",
+];
 
 function isSeedModelKey(name: string): boolean {
   return !OWN_MODEL_KEYS.includes(name.split(/[.[]/)[0] as string);
@@ -106,7 +129,10 @@ function rowsOf(schema: Schema, prefix: string): Row[] {
   return Object.entries(object?.properties ?? {}).flatMap(([name, member]) => {
     const key = `${prefix}${name}`;
     const isList = member.type === "array";
-    return [{ key, schema: member, isRequired: object?.required?.includes(name) ?? false }, ...rowsOf(member, `${key}${isList ? "[]" : ""}.`)];
+    return [
+      { key, schema: member, isRequired: object?.required?.includes(name) ?? false },
+      ...rowsOf(member, `${key}${isList ? "[]" : ""}.`),
+    ];
   });
 }
 
@@ -133,7 +159,8 @@ function kindOf(schema: Schema): string {
     return kinds.length > 4 ? "any" : kinds.join(" or ");
   }
   if (schema.type === "array") return `list of ${schema.items === undefined ? "anything" : kindOf(schema.items)}`;
-  if (schema.type === "integer" || schema.type === "number") return `${schema.type === "integer" ? "whole number" : "number"}${rangeOf(schema)}`;
+  if (schema.type === "integer" || schema.type === "number")
+    return `${schema.type === "integer" ? "whole number" : "number"}${rangeOf(schema)}`;
   const names: Readonly<Record<string, string>> = { string: "text", boolean: "true or false", object: "object" };
   return names[schema.type ?? ""] ?? "any";
 }

@@ -10,7 +10,8 @@ whole and is the same error on the other side. A *retryable* error may not come 
 /** docs/reference/errors.md: a section for each code. */
 export function errorReference(): string {
   const sections = Object.entries(ERROR_CODES).map(
-    ([code, { meaning, hint, retryable }]) => `## ${code}\n\n${meaning}\n\n**What to do:** ${hint}${retryable ? "\n\nRetryable." : ""}\n`,
+    ([code, { meaning, hint, retryable }]) =>
+      `## ${code}\n\n${meaning}\n\n**What to do:** ${hint}${retryable ? "\n\nRetryable." : ""}\n`,
   );
   return [INTRODUCTION, ...sections].join("\n");
 }

@@ -1,5 +1,14 @@
 import { afterAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -25,7 +34,8 @@ const contents = {
     writeFileSync(join(path, "config.json"), JSON.stringify({ model_type: "none" }));
   },
 };
-const write = (step: number, stage = 0, keep = 10) => new Checkpoints(directory).write({ step, stage }, keep, { step }, contents);
+const write = (step: number, stage = 0, keep = 10) =>
+  new Checkpoints(directory).write({ step, stage }, keep, { step }, contents);
 const silently = (): void => undefined;
 
 describe("numerics 53: what stands under a checkpoint's name is complete", () => {
@@ -51,7 +61,12 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
   test("a write that was interrupted anywhere leaves the one before it in use", async () => {
     await write(1);
     await expect(
-      new Checkpoints(directory).write({ step: 2, stage: 0 }, 10, {}, { ...contents, model: () => Promise.reject(new Error("killed")) }),
+      new Checkpoints(directory).write(
+        { step: 2, stage: 0 },
+        10,
+        {},
+        { ...contents, model: () => Promise.reject(new Error("killed")) },
+      ),
     ).rejects.toThrow("killed");
     expect((await new Checkpoints(directory).newest(silently))?.state).toEqual({ step: 1 });
     new Checkpoints(directory).clean(await openCheckpoint(join(directory, "checkpoints", "00000001-0")));
@@ -61,7 +76,13 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
   });
 
   test("any damage to any file is recognised, named, and passed over", async () => {
-    const files = ["engine/policy/weights.bin", "engine/optimiser.bin", "model/config.json", "state.json", "manifest.json"];
+    const files = [
+      "engine/policy/weights.bin",
+      "engine/optimiser.bin",
+      "model/config.json",
+      "state.json",
+      "manifest.json",
+    ];
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...files), fc.constantFrom("cut", "flip", "remove"), async (name, damage) => {
         rmSync(join(directory, "checkpoints"), { recursive: true, force: true });
@@ -95,10 +116,19 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
 });
 
 test("a directory that is no run is RUN_NOT_FOUND, with what to give instead", () => {
-  expect(() => RunDirectory.open(directory)).toThrow(expect.objectContaining({ code: "RUN_NOT_FOUND", hint: expect.stringContaining("mrlm train") }));
+  expect(() => RunDirectory.open(directory)).toThrow(
+    expect.objectContaining({ code: "RUN_NOT_FOUND", hint: expect.stringContaining("mrlm train") }),
+  );
 });
 
-(existsSync("/proc/self") ? test : test.skip)("a run directory that cannot be made is WRITE_FAILED, also where Node would try for ever (skipped where there is no /proc)", () => {
-  const config = parseConfig("{ model: { path: m }, stages: [{ algorithm: sft }], output: /proc/nope/deeper }", { path: "x.yaml" }).config;
-  expect(() => RunDirectory.create(config, "")).toThrow(expect.objectContaining({ code: "WRITE_FAILED", message: expect.stringContaining("/proc/nope/deeper") }));
-});
+(existsSync("/proc/self") ? test : test.skip)(
+  "a run directory that cannot be made is WRITE_FAILED, also where Node would try for ever (skipped where there is no /proc)",
+  () => {
+    const config = parseConfig("{ model: { path: m }, stages: [{ algorithm: sft }], output: /proc/nope/deeper }", {
+      path: "x.yaml",
+    }).config;
+    expect(() => RunDirectory.create(config, "")).toThrow(
+      expect.objectContaining({ code: "WRITE_FAILED", message: expect.stringContaining("/proc/nope/deeper") }),
+    );
+  },
+);

@@ -47,7 +47,14 @@ const collect = async (changes: Partial<CollectionRequest> = {}, path = newFile(
   const rows = await writeCollection(path, journal, {});
   return { path, rows, counts: journal.counts(), text: path.endsWith(".jsonl") ? readFileSync(path, "utf8") : "" };
 };
-const parsed = (text: string) => text.trim().split("\n").map((line) => JSON.parse(line) as { task: string; reward: number | null; id: string; error: unknown; unscored: unknown });
+const parsed = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map(
+      (line) =>
+        JSON.parse(line) as { task: string; reward: number | null; id: string; error: unknown; unscored: unknown },
+    );
 
 describe("a collection", () => {
   test("holds every episode, the failed and the unscored with their causes, and counts them", async () => {
@@ -66,12 +73,20 @@ describe("a collection", () => {
     const changes = { sampling: { temperature: 1, maxTokens: 1 } };
     const { counts, path } = await collect(changes);
     const { path: parquet } = await collect(changes, newFile(".parquet"));
-    const lines = readFileSync(path, "utf8").trim().split("\n").flatMap((line) => (JSON.parse(line) as { turns: { stop_reason: string }[] }).turns);
-    expect([counts["answers"], counts["cut_answers"]]).toEqual([lines.length, lines.filter(({ stop_reason }) => stop_reason === "length").length]);
+    const lines = readFileSync(path, "utf8")
+      .trim()
+      .split("\n")
+      .flatMap((line) => (JSON.parse(line) as { turns: { stop_reason: string }[] }).turns);
+    expect([counts["answers"], counts["cut_answers"]]).toEqual([
+      lines.length,
+      lines.filter(({ stop_reason }) => stop_reason === "length").length,
+    ]);
     for (const file of [path, parquet]) {
       const { kind, episodes, findings } = await examineFile(file);
       expect([kind, episodes]).toEqual(["collection", 24]);
-      expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["episodes-failed", "episodes-unscored", "truncation"]));
+      expect(findings.map(({ rule }) => rule)).toEqual(
+        expect.arrayContaining(["episodes-failed", "episodes-unscored", "truncation"]),
+      );
     }
     await expect(examineFile(new URL(import.meta.url).pathname)).rejects.toMatchObject({ code: "DATA_INVALID" });
   });
@@ -88,21 +103,34 @@ describe("a collection", () => {
     const path = newFile();
     const stop = new AbortController();
     const interrupted = await Journal.open(`${path}.partial`, { seed: 3 });
-    await expect(collectEpisodes(await request({ signal: stop.signal, onProgress: (done) => done >= 10 && stop.abort() }), interrupted)).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(
+      collectEpisodes(
+        await request({ signal: stop.signal, onProgress: (done) => done >= 10 && stop.abort() }),
+        interrupted,
+      ),
+    ).rejects.toMatchObject({ code: "CANCELLED" });
     expect([interrupted.has(0), interrupted.has(1), existsSync(path)]).toEqual([true, false, false]);
     writeFileSync(`${path}.partial`, '{"batch": 1, "rows": [{"id"', { flag: "a" });
     expect((await collect({}, path)).text).toBe(whole.text);
-    await expect(Journal.open(`${path}.partial`, { seed: 4 })).rejects.toThrow(/begun with different arguments: seed was 3 and is 4/);
+    await expect(Journal.open(`${path}.partial`, { seed: 4 })).rejects.toThrow(
+      /begun with different arguments: seed was 3 and is 4/,
+    );
   });
 
   test("past the end of the split tasks come again, with other episodes", async () => {
     const { text } = await collect({ size: 4, tasks: 8, groupSize: 1, batchTasks: 16 });
     const all = parsed(text);
-    expect([all.length, new Set(all.map(({ id }) => id)).size, new Set(all.map(({ task }) => task)).size]).toEqual([8, 8, 4]);
+    expect([all.length, new Set(all.map(({ id }) => id)).size, new Set(all.map(({ task }) => task)).size]).toEqual([
+      8, 8, 4,
+    ]);
   });
 
   test("in throughput mode each group is written down as it is complete", async () => {
-    const rollouts = await runner({ host: await localHost(environment), engine: throughputEngine(await bigramEngine()), isDeterministic: false });
+    const rollouts = await runner({
+      host: await localHost(environment),
+      engine: throughputEngine(await bigramEngine()),
+      isDeterministic: false,
+    });
     const { text, counts } = await collect({ rollouts, batchTasks: undefined });
     expect([counts["episodes"], new Set(parsed(text).map(({ id }) => id)).size]).toEqual([24, 24]);
   });
@@ -116,7 +144,8 @@ describe("Parquet", () => {
     const read = (await readRows(parquet, ".")) as Record<string, unknown>[];
     expect(rows).toBe(read.length);
     // A column that a row lacks is null there.
-    const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, member: unknown) => (member === null ? undefined : member)));
+    const plain = (value: unknown): unknown =>
+      JSON.parse(JSON.stringify(value, (_, member: unknown) => (member === null ? undefined : member)));
     const isWritten = (row: Record<string, unknown>): unknown => {
       const { components = {}, ...rest } = plain(row) as { components?: unknown };
       return { components, ...rest };

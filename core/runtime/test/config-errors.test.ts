@@ -27,7 +27,8 @@ const WHOLE = {
   distributed: { enabled: false, strategy: "fsdp", nproc_per_node: 2 },
 };
 
-const parse = (value: unknown) => parseConfig(typeof value === "string" ? value : stringify(value), { path: "run.yaml" });
+const parse = (value: unknown) =>
+  parseConfig(typeof value === "string" ? value : stringify(value), { path: "run.yaml" });
 const errorOf = (value: unknown): MrlmError => {
   try {
     parse(value);
@@ -81,7 +82,9 @@ describe("unknown keys", () => {
   });
 
   test("all of them are listed, each on a line of its own", () => {
-    expect(errorOf("nmae: x\nmodel: {path: a, detype: auto}\nstages: [{algorithm: sft}]\n").message.split("\n")).toEqual([
+    expect(
+      errorOf("nmae: x\nmodel: {path: a, detype: auto}\nstages: [{algorithm: sft}]\n").message.split("\n"),
+    ).toEqual([
       'run.yaml:2:18: unknown key "detype" in model. Did you mean "dtype"?',
       'run.yaml:1:1: unknown key "nmae". Did you mean "name"?',
     ]);
@@ -93,7 +96,10 @@ describe("values", () => {
     ["seed: one", 'run.yaml:1:7: seed: must be a number, but it is "one"'],
     ["seed: -1", "run.yaml:1:7: seed: must be at least 0, but it is -1"],
     ["seed: 1.5", "run.yaml:1:7: seed: must be a whole number, but it is 1.5"],
-    ["engine: {device: gpu}", 'run.yaml:1:18: engine.device: must be one of auto, cpu, cuda (did you mean cpu?), but it is "gpu"'],
+    [
+      "engine: {device: gpu}",
+      'run.yaml:1:18: engine.device: must be one of auto, cpu, cuda (did you mean cpu?), but it is "gpu"',
+    ],
     [
       "engine:\n  mode: determinstic",
       'run.yaml:2:9: engine.mode: must be one of auto, deterministic, throughput (did you mean deterministic?), but it is "determinstic"',
@@ -108,13 +114,17 @@ describe("values", () => {
     ["sampling: {max_tokens: 4, min_tokens: 5}", "run.yaml:1:39: sampling.min_tokens (5) is above max_tokens (4)"],
     ["eval: {tasks: 0, every: 2}", "run.yaml:1:18: eval.every has no effect"],
     ["model: {path: m, lora: {rank: 4, alpha: 8, dropout: 0.1}}", "run.yaml:1:53: model.lora.dropout: must be 0"],
-    ["stages: [{algorithm: grpo, sampling: {min_tokens: 300}}]", "run.yaml:1:51: sampling.min_tokens (300) is above max_tokens (256)"],
+    [
+      "stages: [{algorithm: grpo, sampling: {min_tokens: 300}}]",
+      "run.yaml:1:51: sampling.min_tokens (300) is above max_tokens (256)",
+    ],
     ["name: a/b", "run.yaml:1:7: name: must be letters, digits"],
   ];
   test.each(cases)("%s", (text, message) => {
     expect(
-      errorOf(`${text}\n${text.startsWith("model") ? "" : "model: {path: m}\n"}${text.startsWith("stages") ? "" : "stages: [{algorithm: sft}]\n"}`)
-        .message,
+      errorOf(
+        `${text}\n${text.startsWith("model") ? "" : "model: {path: m}\n"}${text.startsWith("stages") ? "" : "stages: [{algorithm: sft}]\n"}`,
+      ).message,
     ).toContain(message);
   });
 
@@ -126,8 +136,12 @@ describe("values", () => {
   test("what is missing as a whole", () => {
     expect(errorOf("").message).toContain("model: is missing");
     expect(errorOf("model: {path: m}").message).toContain("`stages` is missing");
-    expect(errorOf("model: {}\nstages: [{algorithm: sft}]").message).toContain("run.yaml:1:1: model: give either `path`");
-    expect(errorOf("model: {path: m, random: {config: {}}}\nstages: [{algorithm: sft}]").message).toContain("give either `path`");
+    expect(errorOf("model: {}\nstages: [{algorithm: sft}]").message).toContain(
+      "run.yaml:1:1: model: give either `path`",
+    );
+    expect(errorOf("model: {path: m, random: {config: {}}}\nstages: [{algorithm: sft}]").message).toContain(
+      "give either `path`",
+    );
   });
 
   test("one thing said twice", () => {
@@ -140,7 +154,9 @@ describe("values", () => {
   });
 
   test("how to start what is running already has no effect, and is said so; defaults are not mentioned", () => {
-    const { notices } = parse("model: {path: m}\nstages: [{algorithm: sft}]\nengine: {address: 'a:1', device: cuda, mode: auto, threads: 2}\nserver: {address: 'b:2', spawn: true}");
+    const { notices } = parse(
+      "model: {path: m}\nstages: [{algorithm: sft}]\nengine: {address: 'a:1', device: cuda, mode: auto, threads: 2}\nserver: {address: 'b:2', spawn: true}",
+    );
     expect(notices).toEqual([
       "run.yaml:3:26: engine.device has no effect: the one at a:1 is running already.",
       expect.stringMatching(/^run\.yaml:3:\d+: engine\.threads has no effect/),
@@ -163,7 +179,9 @@ describe("resolving", () => {
       sampling: { temperature: 0.9, max_tokens: 24 },
       options: { steps: 50 },
     });
-    expect(parseConfig(stringify(config), { path: "/elsewhere/config.yaml", workingDirectory: "/other" }).config).toEqual(config);
+    expect(
+      parseConfig(stringify(config), { path: "/elsewhere/config.yaml", workingDirectory: "/other" }).config,
+    ).toEqual(config);
   });
 
   test("defaults: one seed for all, evaluation on what is trained on, the file's name", () => {
@@ -179,7 +197,9 @@ describe("resolving", () => {
   });
 
   test("the seed system's form without evaluation loads again", () => {
-    const { config } = parse("model: {path: m}\ntraining: {algorithm: sft, num_epochs: 2, eval_every: 5, eval_episodes: 0}");
+    const { config } = parse(
+      "model: {path: m}\ntraining: {algorithm: sft, num_epochs: 2, eval_every: 5, eval_episodes: 0}",
+    );
     expect(parse(config).config).toEqual(config);
   });
 
@@ -187,14 +207,27 @@ describe("resolving", () => {
     const some = fc.record(
       {
         seed: fc.nat(),
-        model: fc.constantFrom({ path: "m" }, { random: { config: { hidden_size: 8 } } }, { path: "/m", lora: { rank: 4, alpha: 8 } }),
-        environments: fc.array(fc.record({ id: fc.constantFrom("a", "b@1"), weight: fc.integer({ min: 1, max: 5 }) }, { requiredKeys: ["id"] }), {
-          minLength: 1,
-          maxLength: 3,
-        }),
+        model: fc.constantFrom(
+          { path: "m" },
+          { random: { config: { hidden_size: 8 } } },
+          { path: "/m", lora: { rank: 4, alpha: 8 } },
+        ),
+        environments: fc.array(
+          fc.record(
+            { id: fc.constantFrom("a", "b@1"), weight: fc.integer({ min: 1, max: 5 }) },
+            { requiredKeys: ["id"] },
+          ),
+          {
+            minLength: 1,
+            maxLength: 3,
+          },
+        ),
         stages: fc.constant([{ algorithm: "x", depth: 2 }]),
         output: fc.constantFrom("o", { directory: "p" }),
-        distributed: fc.record({ nproc_per_node: fc.integer({ min: 1, max: 3 }), enabled: fc.boolean() }, { requiredKeys: [] }),
+        distributed: fc.record(
+          { nproc_per_node: fc.integer({ min: 1, max: 3 }), enabled: fc.boolean() },
+          { requiredKeys: [] },
+        ),
       },
       { requiredKeys: ["model", "stages"] },
     );
@@ -209,5 +242,10 @@ describe("resolving", () => {
 });
 
 test("U13: a configuration that is no object is named without an empty key", () => {
-  expect(() => parse("junk")).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", message: 'run.yaml:1:1: must be an object with keys, but it is "junk"' }));
+  expect(() => parse("junk")).toThrow(
+    expect.objectContaining({
+      code: "CONFIG_INVALID",
+      message: 'run.yaml:1:1: must be an object with keys, but it is "junk"',
+    }),
+  );
 });

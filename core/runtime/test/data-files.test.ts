@@ -15,13 +15,19 @@ symlinkSync(join(directory, "out.jsonl"), join(root, "link.jsonl"));
 describe("files that options may name", () => {
   const files = new DataFiles(root);
 
-  test.each(["in.jsonl", "./in.jsonl", "not-there.jsonl", "..strange/in.jsonl", join(root, "in.jsonl")])("%s is below the root", (path) => {
-    expect(files.pathOf(path)).toBe(resolve(root, path));
-  });
+  test.each(["in.jsonl", "./in.jsonl", "not-there.jsonl", "..strange/in.jsonl", join(root, "in.jsonl")])(
+    "%s is below the root",
+    (path) => {
+      expect(files.pathOf(path)).toBe(resolve(root, path));
+    },
+  );
 
-  test.each(["../out.jsonl", "..", join(directory, "out.jsonl"), "a/../../out.jsonl", "link.jsonl", "/etc/passwd"])("%s is not", (path) => {
-    expect(() => files.pathOf(path)).toThrow(expect.objectContaining({ code: "DATA_FORBIDDEN" }));
-  });
+  test.each(["../out.jsonl", "..", join(directory, "out.jsonl"), "a/../../out.jsonl", "link.jsonl", "/etc/passwd"])(
+    "%s is not",
+    (path) => {
+      expect(() => files.pathOf(path)).toThrow(expect.objectContaining({ code: "DATA_FORBIDDEN" }));
+    },
+  );
 
   test("without a root every file is open", () => {
     expect(new DataFiles().pathOf("/etc/passwd")).toBe("/etc/passwd");

@@ -12,17 +12,44 @@ afterAll(removeTemporaryDirectories);
 type Change = (iteration: number) => Readonly<Record<string, number>>;
 
 /** Forty iterations of a run that learns; a change is over its metrics. */
-function run(change: Change = () => ({}), more: Partial<RunRecord> = {}, algorithm = "grpo@1", seconds: Record<string, number> = {}): RunRecord {
+function run(
+  change: Change = () => ({}),
+  more: Partial<RunRecord> = {},
+  algorithm = "grpo@1",
+  seconds: Record<string, number> = {},
+): RunRecord {
   const iterations = Array.from({ length: 40 }, (_, i) => ({
     step: i + 1,
     seconds: { sampling: 1, environment: 0.2, training: 1, total: 2.3, engine: 2, ...seconds },
     metrics: {
-      "reward/mean": 0.4 + 0.01 * i + 0.01 * (i % 3), "reward/correct": 0.3 + 0.01 * i, "groups/without_signal": 0.3, "clip/fraction": 0.05, "entropy/sampled": 0.8 - 0.005 * i, "kl/reference": 0.02,
-      "mismatch/kl": 1e-6, "length/cut": 0.01, "length/mean": 20, "episodes/played": 256, "episodes/failed": 0, "episodes/unscored": 0, "versions/lag": 0,
-      "optim/grad_norm": 0.5 + 0.1 * (i % 4), "optim/skipped": 0, "value/explained_variance": 0.3, ...change(i),
+      "reward/mean": 0.4 + 0.01 * i + 0.01 * (i % 3),
+      "reward/correct": 0.3 + 0.01 * i,
+      "groups/without_signal": 0.3,
+      "clip/fraction": 0.05,
+      "entropy/sampled": 0.8 - 0.005 * i,
+      "kl/reference": 0.02,
+      "mismatch/kl": 1e-6,
+      "length/cut": 0.01,
+      "length/mean": 20,
+      "episodes/played": 256,
+      "episodes/failed": 0,
+      "episodes/unscored": 0,
+      "versions/lag": 0,
+      "optim/grad_norm": 0.5 + 0.1 * (i % 4),
+      "optim/skipped": 0,
+      "value/explained_variance": 0.3,
+      ...change(i),
     },
   }));
-  return { directory: "/runs/a", status: "finished", stages: [{ name: "grpo", algorithm, iterations }], evaluations: [], failures: [], unscored: [], ...more };
+  return {
+    directory: "/runs/a",
+    status: "finished",
+    stages: [{ name: "grpo", algorithm, iterations }],
+    evaluations: [],
+    failures: [],
+    unscored: [],
+    ...more,
+  };
 }
 
 /** Forty steps of a stage without episodes that learns. */
@@ -30,13 +57,29 @@ function supervised(algorithm: "sft" | "dpo", change: Change = () => ({})): RunR
   const metrics: Change =
     algorithm === "sft"
       ? (i) => ({ "loss/nll": 2 - 0.04 * i, entropy: 2 - 0.049 * i, "length/cut_targets": 0, "length/mean": 9 })
-      : (i) => ({ "loss/preference": 0.69 - 0.005 * i, "preference/accuracy": 0.5 + 0.01 * i, "preference/margin": 0.01 * i, "logprob/chosen": -0.5 - 0.002 * i, "length/chosen_cut": 0, entropy: 1 });
-  const iterations = Array.from({ length: 40 }, (_, i) => ({ step: i + 1, seconds: { training: 1, total: 1, engine: 0.9 }, metrics: { ...metrics(i), "optim/grad_norm": 1, "optim/skipped": 0, ...change(i) } }));
+      : (i) => ({
+          "loss/preference": 0.69 - 0.005 * i,
+          "preference/accuracy": 0.5 + 0.01 * i,
+          "preference/margin": 0.01 * i,
+          "logprob/chosen": -0.5 - 0.002 * i,
+          "length/chosen_cut": 0,
+          entropy: 1,
+        });
+  const iterations = Array.from({ length: 40 }, (_, i) => ({
+    step: i + 1,
+    seconds: { training: 1, total: 1, engine: 0.9 },
+    metrics: { ...metrics(i), "optim/grad_norm": 1, "optim/skipped": 0, ...change(i) },
+  }));
   return { ...run(), stages: [{ name: algorithm, algorithm: `${algorithm}@1`, iterations }] };
 }
 
 const found = (record: RunRecord): string[] => diagnose(record).map(({ rule }) => rule);
-const point = (step: number, accuracy: number) => ({ step, environment: "e@1", accuracy, interval: [accuracy - 0.05, accuracy + 0.05] as [number, number] });
+const point = (step: number, accuracy: number) => ({
+  step,
+  environment: "e@1",
+  accuracy,
+  interval: [accuracy - 0.05, accuracy + 0.05] as [number, number],
+});
 
 const SICK: readonly (readonly [string, RunRecord])[] = [
   ["groups-without-signal", run(() => ({ "groups/without_signal": 0.8 }))],
@@ -52,7 +95,12 @@ const SICK: readonly (readonly [string, RunRecord])[] = [
   ["sampler-mismatch", run(() => ({ "mismatch/kl": 0.05 }))],
   ["truncation", run(() => ({ "length/cut": 0.5 }))],
   ["episodes-limited", run(() => ({ "episodes/truncated": 0.9 }))],
-  ["episodes-failed", run(() => ({ "episodes/failed": 30 }), { failures: [{ code: "ENVIRONMENT_FAILED", message: "gone", episodes: 1200 }] })],
+  [
+    "episodes-failed",
+    run(() => ({ "episodes/failed": 30 }), {
+      failures: [{ code: "ENVIRONMENT_FAILED", message: "gone", episodes: 1200 }],
+    }),
+  ],
   ["episodes-unscored", run(() => ({ "episodes/unscored": 2 }))],
   ["version-lag", run(() => ({ "versions/lag": 9 }))],
   ["gradient-spikes", run((i) => ({ "optim/grad_norm": i === 30 ? 50 : 0.5 }))],
@@ -85,28 +133,70 @@ describe("a diagnosis", () => {
   });
 
   test("says why episodes failed, and puts problems before hints", () => {
-    const unscored = diagnose(run(() => ({ "episodes/unscored": 30 }), { unscored: [{ code: "JUDGE_FAILED", message: "503", episodes: 1200 }, { code: "SANDBOX_DIED", message: "", episodes: 1 }] }));
+    const unscored = diagnose(
+      run(() => ({ "episodes/unscored": 30 }), {
+        unscored: [
+          { code: "JUDGE_FAILED", message: "503", episodes: 1200 },
+          { code: "SANDBOX_DIED", message: "", episodes: 1 },
+        ],
+      }),
+    );
     expect(unscored[0]?.what).toContain("Most often: JUDGE_FAILED: 503 (1200 episodes)");
-    const findings = diagnose(run(() => ({ "versions/lag": 9, "episodes/failed": 30 }), { failures: [{ code: "ENVIRONMENT_FAILED", message: "gone", episodes: 1200 }] }));
+    const findings = diagnose(
+      run(() => ({ "versions/lag": 9, "episodes/failed": 30 }), {
+        failures: [{ code: "ENVIRONMENT_FAILED", message: "gone", episodes: 1200 }],
+      }),
+    );
     expect(findings.map(({ severity }) => severity)).toEqual(["problem", "hint"]);
     expect(findings[0]?.what).toContain("ENVIRONMENT_FAILED: gone (1200 episodes)");
   });
 
   test("what follows from something worse is not told beside it: a policy that collapsed at once needs no higher learning rate", () => {
-    const collapsed = run((i) => ({ "reward/mean": i === 0 ? 0.53 : 0.1, "reward/std": 0.3, "episodes/played": 128, "groups/without_signal": i === 0 ? 0 : 0.9, "optim/grad_norm": i === 0 ? 0.4 : 0, "reward/correct": 0.1 }));
+    const collapsed = run((i) => ({
+      "reward/mean": i === 0 ? 0.53 : 0.1,
+      "reward/std": 0.3,
+      "episodes/played": 128,
+      "groups/without_signal": i === 0 ? 0 : 0.9,
+      "optim/grad_norm": i === 0 ? 0.4 : 0,
+      "reward/correct": 0.1,
+    }));
     const findings = diagnose(collapsed);
     expect(findings.map(({ rule }) => rule)).toEqual(["falling-reward"]);
-    expect(findings[0]).toMatchObject({ what: "The mean reward fell from 0.53 to 0.1, most of it by iteration 2.", advice: expect.stringContaining("ten- to a hundredfold") });
-    const equal = run(() => ({ "reward/mean": 0.5, "reward/std": 0, "groups/without_signal": 1, "optim/grad_norm": 0, "reward/correct": 0.5 }));
-    expect(diagnose(equal).map(({ rule, what }) => [rule, what])).toEqual([["groups-without-signal", "Every episode of the stage earned exactly 0.5: whatever the policy says, it makes no difference."]]);
+    expect(findings[0]).toMatchObject({
+      what: "The mean reward fell from 0.53 to 0.1, most of it by iteration 2.",
+      advice: expect.stringContaining("ten- to a hundredfold"),
+    });
+    const equal = run(() => ({
+      "reward/mean": 0.5,
+      "reward/std": 0,
+      "groups/without_signal": 1,
+      "optim/grad_norm": 0,
+      "reward/correct": 0.5,
+    }));
+    expect(diagnose(equal).map(({ rule, what }) => [rule, what])).toEqual([
+      [
+        "groups-without-signal",
+        "Every episode of the stage earned exactly 0.5: whatever the policy says, it makes no difference.",
+      ],
+    ]);
   });
 
   test("a first iteration that was lucky, imitation that becomes certain, a small model's fixed costs and a critic that says 0 are no findings", () => {
-    expect(found(run((i) => ({ "reward/mean": i === 0 ? 0.6 : 0.5 + 0.01 * (i % 3) + 0.0005 * i, "reward/std": 0.3, "episodes/played": 128 })))).toEqual(["flat-reward"]);
+    expect(
+      found(
+        run((i) => ({
+          "reward/mean": i === 0 ? 0.6 : 0.5 + 0.01 * (i % 3) + 0.0005 * i,
+          "reward/std": 0.3,
+          "episodes/played": 128,
+        })),
+      ),
+    ).toEqual(["flat-reward"]);
     expect(found(supervised("sft"))).toEqual([]);
     expect(found(supervised("dpo"))).toEqual([]);
     expect(found(supervised("sft", (i) => ({ "loss/nll": i < 5 ? 0.5 : 0.52 })))).toEqual([]);
-    expect(found(run(undefined, {}, "grpo@1", { sampling: 0.1, environment: 0, training: 0.1, total: 0.2, engine: 0.1 }))).toEqual([]);
+    expect(
+      found(run(undefined, {}, "grpo@1", { sampling: 0.1, environment: 0, training: 0.1, total: 0.2, engine: 0.1 })),
+    ).toEqual([]);
     expect(found(run((i) => ({ "value/explained_variance": -0.004 + 0.0001 * i })))).toEqual([]);
     // Norms that shrink as a task is solved have no spikes at their beginning.
     expect(found(run((i) => ({ "optim/grad_norm": i < 8 ? 1 : 0.02 })))).toEqual([]);
@@ -115,36 +205,97 @@ describe("a diagnosis", () => {
   test("a divergence of ppo is that of an episode; a run without iterations has no findings; a solved task may be certain", () => {
     expect(found(run(() => ({ "kl/reference": 2 }), {}, "ppo@1"))).toEqual([]);
     expect(found({ ...run(), stages: [{ name: "sft", algorithm: "sft@1", iterations: [] }] })).toEqual([]);
-    expect(found(run((i) => ({ "reward/mean": i < 20 ? 0.9 : 0.99, "entropy/sampled": i < 20 ? 1 : 0.01 })))).toEqual([]);
+    expect(found(run((i) => ({ "reward/mean": i < 20 ? 0.9 : 0.99, "entropy/sampled": i < 20 ? 1 : 0.01 })))).toEqual(
+      [],
+    );
   });
 });
 
-const summary = (changes: Partial<EpisodeSummary> = {}): EpisodeSummary => ({ episodes: 8, scored: 8, unscored: 0, failed: 0, truncated: 0, cut: 0, reward: 0, accuracy: 0, components: {}, tokens: 4, intervals: { accuracy: null, reward: null, components: {} }, passAtK: [], ...changes });
+const summary = (changes: Partial<EpisodeSummary> = {}): EpisodeSummary => ({
+  episodes: 8,
+  scored: 8,
+  unscored: 0,
+  failed: 0,
+  truncated: 0,
+  cut: 0,
+  reward: 0,
+  accuracy: 0,
+  components: {},
+  tokens: 4,
+  intervals: { accuracy: null, reward: null, components: {} },
+  passAtK: [],
+  ...changes,
+});
 
 test("U1: the last evaluation of each environment is judged: cut answers, failed and unscored episodes", () => {
-  const point = (step: number, changes: Partial<EpisodeSummary>, environment = "e@1") => ({ step, environment, accuracy: 0, interval: null, greedy: summary(), sampled: summary(changes) });
+  const point = (step: number, changes: Partial<EpisodeSummary>, environment = "e@1") => ({
+    step,
+    environment,
+    accuracy: 0,
+    interval: null,
+    greedy: summary(),
+    sampled: summary(changes),
+  });
   const cut = run(undefined, { evaluations: [point(0, {}), point(40, { cut: 1 })] });
-  expect(diagnose(cut)).toMatchObject([{ rule: "truncation", severity: "problem", what: expect.stringMatching(/^The sampled evaluation of e@1 after step 40: max_tokens cut 100 % of the answers/) }]);
+  expect(diagnose(cut)).toMatchObject([
+    {
+      rule: "truncation",
+      severity: "problem",
+      what: expect.stringMatching(/^The sampled evaluation of e@1 after step 40: max_tokens cut 100 % of the answers/),
+    },
+  ]);
   // The policy of an earlier evaluation is gone.
   expect(found(run(undefined, { evaluations: [point(0, { cut: 1, failed: 8 }), point(40, {})] }))).toEqual([]);
   // The stage's finding of the same rule is enough.
   expect(found(run(() => ({ "length/cut": 0.5 }), { evaluations: [point(40, { cut: 1 })] }))).toEqual(["truncation"]);
-  expect(found(run(undefined, { evaluations: [point(40, { failed: 8, firstError: "ENVIRONMENT_FAILED: gone" }), point(40, { unscored: 8 }, "f@1"), point(40, { truncated: 8 }, "g@1")] }))).toEqual(["episodes-failed", "episodes-unscored", "episodes-limited"]);
+  expect(
+    found(
+      run(undefined, {
+        evaluations: [
+          point(40, { failed: 8, firstError: "ENVIRONMENT_FAILED: gone" }),
+          point(40, { unscored: 8 }, "f@1"),
+          point(40, { truncated: 8 }, "g@1"),
+        ],
+      }),
+    ),
+  ).toEqual(["episodes-failed", "episodes-unscored", "episodes-limited"]);
   // As run files of an earlier version have it.
   const { cut: _, ...before } = summary();
-  expect(found(run(undefined, { evaluations: [{ step: 40, environment: "e@1", accuracy: 0, interval: null, greedy: before as EpisodeSummary }] }))).toEqual([]);
+  expect(
+    found(
+      run(undefined, {
+        evaluations: [{ step: 40, environment: "e@1", accuracy: 0, interval: null, greedy: before as EpisodeSummary }],
+      }),
+    ),
+  ).toEqual([]);
 });
 
 test("U11: a run under way is not judged by answers from before its training; failed episodes still count", () => {
   const start = { step: 0, environment: "e@1", accuracy: 0, interval: null, greedy: summary({ cut: 1, truncated: 8 }) };
   expect(found(run(undefined, { status: "running", evaluations: [start] }))).toEqual([]);
-  expect(found({ ...run(undefined, { evaluations: [start] }), stages: [] })).toEqual(["truncation", "episodes-limited"]);
-  expect(found(run(undefined, { evaluations: [{ ...start, greedy: summary({ failed: 8 }) }] }))).toEqual(["episodes-failed"]);
+  expect(found({ ...run(undefined, { evaluations: [start] }), stages: [] })).toEqual([
+    "truncation",
+    "episodes-limited",
+  ]);
+  expect(found(run(undefined, { evaluations: [{ ...start, greedy: summary({ failed: 8 }) }] }))).toEqual([
+    "episodes-failed",
+  ]);
 });
 
 test("U5: the error that ended a run comes first", () => {
-  const failed = run(() => ({ "length/cut": 0.5 }), { status: "failed", error: { code: "ENGINE_EXITED", message: "The engine process ended.", hint: "Read engine.log." } });
-  expect(diagnose(failed)).toMatchObject([{ rule: "run-failed", severity: "problem", what: "The run failed with ENGINE_EXITED: The engine process ended.", advice: "Read engine.log." }, { rule: "truncation" }]);
+  const failed = run(() => ({ "length/cut": 0.5 }), {
+    status: "failed",
+    error: { code: "ENGINE_EXITED", message: "The engine process ended.", hint: "Read engine.log." },
+  });
+  expect(diagnose(failed)).toMatchObject([
+    {
+      rule: "run-failed",
+      severity: "problem",
+      what: "The run failed with ENGINE_EXITED: The engine process ended.",
+      advice: "Read engine.log.",
+    },
+    { rule: "truncation" },
+  ]);
   const guide = readFileSync(new URL("../../../docs/guides/diagnosis.md", import.meta.url), "utf8");
   expect(guide).toContain("### run-failed\n");
   expect(found({ ...failed, error: undefined })).toEqual(["run-failed", "truncation"]);

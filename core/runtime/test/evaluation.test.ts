@@ -41,9 +41,16 @@ describe("intervals", () => {
     expect([Math.abs(low - (4.5 - error)) < 0.05, Math.abs(high - (4.5 + error)) < 0.05]).toEqual([true, true]);
     expect(bootstrapInterval(values)).toEqual([low, high]);
     // The same episodes as ten clusters of forty equal ones: far less is known.
-    const [wideLow, wideHigh] = bootstrapInterval(Array.from({ length: 10 }, (_, i) => ({ sum: 40 * i, count: 40 }))) as [number, number];
+    const [wideLow, wideHigh] = bootstrapInterval(
+      Array.from({ length: 10 }, (_, i) => ({ sum: 40 * i, count: 40 })),
+    ) as [number, number];
     expect(wideHigh - wideLow).toBeGreaterThan(4 * (high - low));
-    expect(bootstrapInterval([{ sum: 1, count: 1 }, { sum: 0, count: 0 }])).toBeNull();
+    expect(
+      bootstrapInterval([
+        { sum: 1, count: 1 },
+        { sum: 0, count: 0 },
+      ]),
+    ).toBeNull();
   });
 });
 
@@ -66,15 +73,31 @@ describe("pass@k", () => {
   });
 
   test("leaves out tasks with too few samples, and says how many are left", () => {
-    const found = passAtKs([{ samples: 6, solved: 3 }, { samples: 6, solved: 0 }, { samples: 1, solved: 1 }]);
-    expect(found.map(({ k, value, tasks }) => [k, Number(value.toFixed(3)), tasks])).toEqual([[1, 0.5, 3], [2, 0.4, 2], [4, 0.5, 2], [6, 0.5, 2]]);
+    const found = passAtKs([
+      { samples: 6, solved: 3 },
+      { samples: 6, solved: 0 },
+      { samples: 1, solved: 1 },
+    ]);
+    expect(found.map(({ k, value, tasks }) => [k, Number(value.toFixed(3)), tasks])).toEqual([
+      [1, 0.5, 3],
+      [2, 0.4, 2],
+      [4, 0.5, 2],
+      [6, 0.5, 2],
+    ]);
     expect(passAtKs([{ samples: 1, solved: 1 }])).toEqual([]);
   });
 });
 
 describe("a summary of episodes", () => {
   const episode = (task: string, total: Reward, error?: Trajectory["error"]): Trajectory => ({
-    id: task, environment: "e@1", task, seed: null, group: task, member: 0, turns: [], seconds: { sampling: 0, environment: 0 },
+    id: task,
+    environment: "e@1",
+    task,
+    seed: null,
+    group: task,
+    member: 0,
+    turns: [],
+    seconds: { sampling: 0, environment: 0 },
     agents: { agent: { segments: [], total, end: { terminated: true, truncated: false } } },
     ...(error === undefined ? {} : { error }),
   });
@@ -87,22 +110,49 @@ describe("a summary of episodes", () => {
       episode("b", unscored("SCORER_FAILED", "gone")),
       episode("c", score(0), { code: "ENVIRONMENT_FAILED", message: "gone" }),
     ]);
-    expect(summary).toMatchObject({ episodes: 5, scored: 3, unscored: 1, failed: 1, components: { correct: 2 / 3, format: 0.5 }, accuracy: 2 / 3 });
+    expect(summary).toMatchObject({
+      episodes: 5,
+      scored: 3,
+      unscored: 1,
+      failed: 1,
+      components: { correct: 2 / 3, format: 0.5 },
+      accuracy: 2 / 3,
+    });
     expect(summary.reward).toBeCloseTo(1.9 / 3);
-    expect(summary.passAtK.map(({ k, value, tasks }) => [k, value, tasks])).toEqual([[1, 0.75, 2], [2, 1, 1]]);
+    expect(summary.passAtK.map(({ k, value, tasks }) => [k, value, tasks])).toEqual([
+      [1, 0.75, 2],
+      [2, 1, 1],
+    ]);
     expect(summary.intervals.accuracy).toEqual(shareInterval([0.5, 1], 3));
     expect([summary.firstError, summary.firstUnscored]).toEqual(["ENVIRONMENT_FAILED: gone", "SCORER_FAILED: gone"]);
   });
 
   test("U1: the share of answers that max_tokens cut is over turns, and is apart from episodes that a limit ended", () => {
-    const turn = (stopReason: StopReason): TurnRecord => ({ agent: "agent", observed: [], said: { role: "assistant", parts: [] }, segment: 0, start: 0, end: 1, stopReason, rewards: {} });
+    const turn = (stopReason: StopReason): TurnRecord => ({
+      agent: "agent",
+      observed: [],
+      said: { role: "assistant", parts: [] },
+      segment: 0,
+      start: 0,
+      end: 1,
+      stopReason,
+      rewards: {},
+    });
     const played = { ...episode("a", score(0)), turns: [turn("length"), turn("stop"), turn("length")] };
-    expect(summariseEpisodes([played, { ...played, turns: [turn("length")] }])).toMatchObject({ cut: 0.75, truncated: 0 });
+    expect(summariseEpisodes([played, { ...played, turns: [turn("length")] }])).toMatchObject({
+      cut: 0.75,
+      truncated: 0,
+    });
     expect(summariseEpisodes([{ ...played, error: { code: "X", message: "" } }]).cut).toBeNull();
   });
 
   test("a number has one interval, whatever it is called", () => {
-    const summary = summariseEpisodes(["a", "b", "c", "d"].flatMap((task, i) => [episode(task, score(i > 0 ? 1 : 0, { correct: i > 0 ? 1 : 0, steps: i / 4 })), episode(task, score(1, { correct: 1, steps: 0.5 }))]));
+    const summary = summariseEpisodes(
+      ["a", "b", "c", "d"].flatMap((task, i) => [
+        episode(task, score(i > 0 ? 1 : 0, { correct: i > 0 ? 1 : 0, steps: i / 4 })),
+        episode(task, score(1, { correct: 1, steps: 0.5 })),
+      ]),
+    );
     const { accuracy, reward, components } = summary.intervals;
     expect([reward, components["correct"]]).toEqual([accuracy, accuracy]);
     expect(accuracy).toEqual(shareInterval([0.5, 1, 1, 1], 8));
@@ -110,7 +160,14 @@ describe("a summary of episodes", () => {
   });
 
   test("without a component that says so, a reward of 1 solves a task; without episodes there is nothing", () => {
-    expect(summariseEpisodes([episode("a", score(1)), episode("b", score(0.5))])).toMatchObject({ accuracy: 0.5, components: {} });
-    expect(summariseEpisodes([])).toMatchObject({ accuracy: null, reward: null, intervals: { accuracy: null, reward: null } });
+    expect(summariseEpisodes([episode("a", score(1)), episode("b", score(0.5))])).toMatchObject({
+      accuracy: 0.5,
+      components: {},
+    });
+    expect(summariseEpisodes([])).toMatchObject({
+      accuracy: null,
+      reward: null,
+      intervals: { accuracy: null, reward: null },
+    });
   });
 });

@@ -17,7 +17,11 @@ afterAll(removeTemporaryDirectories);
 const query = (changes: Partial<EpisodeQuery> = {}): EpisodeQuery => ({ order: "newest", limit: 3, ...changes });
 let directory: string;
 beforeAll(async () => {
-  const { prepared, host } = await prepare({ ...CONFIG, stages: [{ algorithm: "reinforce", steps: 12, tasks: 4, group_size: 8 }], eval: { tasks: 4 } });
+  const { prepared, host } = await prepare({
+    ...CONFIG,
+    stages: [{ algorithm: "reinforce", steps: 12, tasks: 4, group_size: 8 }],
+    eval: { tasks: 4 },
+  });
   directory = (await trainRun({ prepared, host, engine: new BigramEngine() })).directory;
 });
 
@@ -28,13 +32,18 @@ describe("U4: episodes of a run", () => {
     const training = await keptEpisodes(directory, query({ task: "train", limit: 1000 }));
     expect([training.length, training.at(0)?.step, training.at(-1)?.step]).toEqual([12 * 4 * 8, 1, 12]);
     const ofTask = await keptEpisodes(directory, query({ task: "eval/1", limit: 100 }));
-    expect(ofTask.map(({ step, stage, row }) => [step, stage, row.task])).toEqual([0, 12].flatMap((step) => ["greedy", "sampled"].map((kind) => [step, `evaluation/${kind}`, "eval/1"])));
+    expect(ofTask.map(({ step, stage, row }) => [step, stage, row.task])).toEqual(
+      [0, 12].flatMap((step) => ["greedy", "sampled"].map((kind) => [step, `evaluation/${kind}`, "eval/1"])),
+    );
     expect(await keptEpisodes(directory, query({ order: "failed" }))).toEqual([]);
   });
 
   test("the best and the worst are those of all that were scored", async () => {
-    const all = (await keptEpisodes(directory, query({ limit: 10_000 }))).map(({ row }) => row.reward as number).sort((one, other) => one - other);
-    const rewards = async (order: EpisodeQuery["order"]) => (await keptEpisodes(directory, query({ order, limit: 5 }))).map(({ row }) => row.reward);
+    const all = (await keptEpisodes(directory, query({ limit: 10_000 })))
+      .map(({ row }) => row.reward as number)
+      .sort((one, other) => one - other);
+    const rewards = async (order: EpisodeQuery["order"]) =>
+      (await keptEpisodes(directory, query({ order, limit: 5 }))).map(({ row }) => row.reward);
     expect(await rewards("best")).toEqual(all.slice(-5).reverse());
     expect(await rewards("worst")).toEqual(all.slice(0, 5));
     expect(new Set(all).size).toBeGreaterThan(2);
@@ -47,18 +56,27 @@ describe("U4: episodes of a run", () => {
     store.close();
     const folder = temporaryDirectory();
     const [half, file] = [Math.floor(rows.length / 2), join(folder, "b.jsonl")];
-    const write = (path: string, part: typeof rows): void => writeFileSync(path, part.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const write = (path: string, part: typeof rows): void =>
+      writeFileSync(path, part.map((row) => `${JSON.stringify(row)}\n`).join(""));
     write(join(folder, "a.jsonl"), rows.slice(0, half));
     write(file, rows.slice(half));
     for (const order of ["best", "worst", "newest"] as const) {
-      const [ofRun, ofFiles] = [await keptEpisodes(directory, query({ order, task: "train", limit: 4 })), await keptEpisodes(folder, query({ order, limit: 4 }))];
+      const [ofRun, ofFiles] = [
+        await keptEpisodes(directory, query({ order, task: "train", limit: 4 })),
+        await keptEpisodes(folder, query({ order, limit: 4 })),
+      ];
       expect([order, ofFiles.map(({ row }) => row.reward)]).toEqual([order, ofRun.map(({ row }) => row.reward)]);
     }
     expect(await keptEpisodes(file, query({ limit: 10_000 }))).toHaveLength(rows.length - half);
-    write(file, [{ ...(rows[0] as (typeof rows)[number]), error: { code: "ENVIRONMENT_FAILED", message: "gone" }, reward: null }]);
+    write(file, [
+      { ...(rows[0] as (typeof rows)[number]), error: { code: "ENVIRONMENT_FAILED", message: "gone" }, reward: null },
+    ]);
     expect(await keptEpisodes(file, query({ order: "failed" }))).toHaveLength(1);
     writeFileSync(file, '{"prompt": "x"}\n');
-    await expect(keptEpisodes(file, query())).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("row 1") });
+    await expect(keptEpisodes(file, query())).rejects.toMatchObject({
+      code: "DATA_INVALID",
+      message: expect.stringContaining("row 1"),
+    });
   });
 
   test("one task that improved and one that did not come from the first and the last evaluation", () => {
@@ -67,21 +85,45 @@ describe("U4: episodes of a run", () => {
     expect(new Set(examples.map(({ task }) => task)).size).toBe(2);
     const [improved] = examples;
     expect(improved?.after.reward).toBeGreaterThan(improved?.before.reward as number);
-    for (const { task, before, after } of examples) expect([before.task, after.task, before.messages[0], before.seed]).toEqual([task, task, after.messages[0], after.seed]);
+    for (const { task, before, after } of examples)
+      expect([before.task, after.task, before.messages[0], before.seed]).toEqual([
+        task,
+        task,
+        after.messages[0],
+        after.seed,
+      ]);
   });
 
   test("what is not there is said with the nearest name", async () => {
-    const refused = (path: string, changes: Partial<EpisodeQuery> = {}) => keptEpisodes(path, query(changes)).catch((error: unknown) => error);
-    expect(await refused(directory, { task: "evl/1" })).toMatchObject({ code: "TASK_NOT_FOUND", message: expect.stringMatching(/it has .*4 tasks of eval.* Did you mean "eval\/1"\?$/) });
+    const refused = (path: string, changes: Partial<EpisodeQuery> = {}) =>
+      keptEpisodes(path, query(changes)).catch((error: unknown) => error);
+    expect(await refused(directory, { task: "evl/1" })).toMatchObject({
+      code: "TASK_NOT_FOUND",
+      message: expect.stringMatching(/it has .*4 tasks of eval.* Did you mean "eval\/1"\?$/),
+    });
     const parent = join(directory, "..");
-    expect(await refused(`${directory}x`)).toMatchObject({ code: "RUN_NOT_FOUND", message: expect.stringContaining(`Did you mean "${directory.split("/").at(-1)}"?`) });
+    expect(await refused(`${directory}x`)).toMatchObject({
+      code: "RUN_NOT_FOUND",
+      message: expect.stringContaining(`Did you mean "${directory.split("/").at(-1)}"?`),
+    });
     expect(await refused(parent)).toMatchObject({ code: "RUN_NOT_FOUND", hint: expect.stringContaining(directory) });
     const empty = temporaryDirectory();
     mkdirSync(join(empty, "runs"));
-    expect(await refused(empty)).toMatchObject({ code: "RUN_NOT_FOUND", message: expect.stringContaining("neither a run's directory nor a collected file") });
-    const { prepared, host } = await prepare({ ...CONFIG, stages: [{ algorithm: "reinforce", steps: 1 }], eval: { tasks: 0 }, output: { directory: temporaryDirectory(), trajectories: false } });
+    expect(await refused(empty)).toMatchObject({
+      code: "RUN_NOT_FOUND",
+      message: expect.stringContaining("neither a run's directory nor a collected file"),
+    });
+    const { prepared, host } = await prepare({
+      ...CONFIG,
+      stages: [{ algorithm: "reinforce", steps: 1 }],
+      eval: { tasks: 0 },
+      output: { directory: temporaryDirectory(), trajectories: false },
+    });
     const bare = await trainRun({ prepared, host, engine: new BigramEngine() });
-    expect(await refused(bare.directory)).toMatchObject({ code: "EPISODE_NOT_FOUND", hint: expect.stringContaining("output.trajectories") });
+    expect(await refused(bare.directory)).toMatchObject({
+      code: "EPISODE_NOT_FOUND",
+      hint: expect.stringContaining("output.trajectories"),
+    });
     expect(beforeAndAfter(RunDirectory.open(bare.directory))).toEqual([]);
   });
 });
@@ -108,7 +150,12 @@ describe("U5: a run directory that cannot be written", () => {
     expect(kept.steps()).toEqual({ first: 1, last: 12 });
     kept.close();
     writeFileSync(path, "no database, however long the text of the file may be");
-    expect(() => new TrajectoryStore(path, { readOnly: true })).toThrow(expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("cannot be read: file is not a database") }));
+    expect(() => new TrajectoryStore(path, { readOnly: true })).toThrow(
+      expect.objectContaining({
+        code: "DATA_INVALID",
+        message: expect.stringContaining("cannot be read: file is not a database"),
+      }),
+    );
   });
 
   test("a store without tables has no episodes", () => {
@@ -121,8 +168,12 @@ describe("U5: a run directory that cannot be written", () => {
 });
 
 test("U6: among episodes of the same reward, the best and the worst are of different tasks", async () => {
-  const tasks = async (path: string, order: EpisodeQuery["order"], task: string) => (await keptEpisodes(path, query({ order, task, limit: 4 }))).map(({ row }) => row);
-  const [run, rows] = [await tasks(directory, "worst", "train"), (await keptEpisodes(directory, query({ task: "train", limit: 10_000 }))).map(({ row }) => row)];
+  const tasks = async (path: string, order: EpisodeQuery["order"], task: string) =>
+    (await keptEpisodes(path, query({ order, task, limit: 4 }))).map(({ row }) => row);
+  const [run, rows] = [
+    await tasks(directory, "worst", "train"),
+    (await keptEpisodes(directory, query({ task: "train", limit: 10_000 }))).map(({ row }) => row),
+  ];
   const lowest = rows.filter(({ reward }) => reward === Math.min(...rows.map((row) => row.reward as number)));
   const distinct = Math.min(4, new Set(lowest.map(({ task }) => task)).size);
   expect(distinct).toBeGreaterThan(1);
@@ -140,19 +191,33 @@ test("U7: a path that does not exist is no run directory without a file", () => 
       return error;
     }
   };
-  expect(opened(`${directory}x`)).toMatchObject({ code: "RUN_NOT_FOUND", message: expect.stringMatching(/does not exist\. Did you mean/) });
-  expect(opened(join(directory, ".."))).toMatchObject({ code: "RUN_NOT_FOUND", hint: expect.stringContaining(directory) });
-  expect(opened(join(directory, "tokenizer"))).toMatchObject({ code: "RUN_NOT_FOUND", message: expect.stringContaining("it has no config.yaml") });
+  expect(opened(`${directory}x`)).toMatchObject({
+    code: "RUN_NOT_FOUND",
+    message: expect.stringMatching(/does not exist\. Did you mean/),
+  });
+  expect(opened(join(directory, ".."))).toMatchObject({
+    code: "RUN_NOT_FOUND",
+    hint: expect.stringContaining(directory),
+  });
+  expect(opened(join(directory, "tokenizer"))).toMatchObject({
+    code: "RUN_NOT_FOUND",
+    message: expect.stringContaining("it has no config.yaml"),
+  });
 });
 
 test("U12: a damaged record of a run, and a file without episodes, are named", async () => {
   const copy = temporaryDirectory();
   cpSync(directory, copy, { recursive: true });
   writeFileSync(join(copy, "run.json"), "{bad");
-  expect(() => readRun(copy)).toThrow(expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("run.json cannot be read") }));
+  expect(() => readRun(copy)).toThrow(
+    expect.objectContaining({ code: "DATA_INVALID", message: expect.stringContaining("run.json cannot be read") }),
+  );
   const file = join(temporaryDirectory(), "none.jsonl");
   writeFileSync(file, "");
-  await expect(keptEpisodes(file, query())).rejects.toMatchObject({ code: "EPISODE_NOT_FOUND", hint: expect.stringContaining("--filter-reward") });
+  await expect(keptEpisodes(file, query())).rejects.toMatchObject({
+    code: "EPISODE_NOT_FOUND",
+    hint: expect.stringContaining("--filter-reward"),
+  });
 });
 
 function filesOf(path: string): string[] {

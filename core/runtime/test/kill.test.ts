@@ -47,11 +47,19 @@ test("numerics 52: kill -9 of the process, resume, and the rest is bit-identical
       onEvent: (event) => event.kind === "iteration" && event.step === target && drain.abort(),
       ...(options.resume && checkpoint !== undefined ? { run, checkpoint } : {}),
     });
-    const engine = join(summary.directory, "checkpoints", readdirSync(join(summary.directory, "checkpoints")).sort().at(-1) as string, "engine");
+    const engine = join(
+      summary.directory,
+      "checkpoints",
+      readdirSync(join(summary.directory, "checkpoints")).sort().at(-1) as string,
+      "engine",
+    );
     const weights = readdirSync(engine)
       .sort()
       .map((name) => readFileSync(join(engine, name)).toString("base64"));
-    return [weights, new MetricsFile(join(summary.directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row)];
+    return [
+      weights,
+      new MetricsFile(join(summary.directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row),
+    ];
   };
   expect(await played({ resume: true })).toEqual(await played({ resume: false }));
 });

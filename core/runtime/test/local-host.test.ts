@@ -16,7 +16,11 @@ const failure = (promise: Promise<unknown>) =>
 
 describe("environments", () => {
   test("a plain name is the newest version", async () => {
-    const host = await hostOf(counterEnvironment({ id: "counter@2" }), counterEnvironment({ id: "counter@10" }), counterEnvironment());
+    const host = await hostOf(
+      counterEnvironment({ id: "counter@2" }),
+      counterEnvironment({ id: "counter@10" }),
+      counterEnvironment(),
+    );
     expect((await host.describe({ id: "counter" })).id).toBe("counter@10");
     expect((await host.describe({ id: "counter@1" })).id).toBe("counter@1");
     expect((await host.list()).map(({ id }) => id)).toEqual(["counter@2", "counter@10", "counter@1"]);
@@ -77,10 +81,17 @@ describe("tasks and seeds", () => {
   test.each([
     ["nothing", undefined, "it has no get()"],
     ["no splits", { get: async () => undefined }, "it has no splits"],
-    ["half a task", { get: async () => undefined, splits: { train: 0.5 } }, 'split "train" has 0.5 tasks, which is not a whole number of 0 or more'],
+    [
+      "half a task",
+      { get: async () => undefined, splits: { train: 0.5 } },
+      'split "train" has 0.5 tasks, which is not a whole number of 0 or more',
+    ],
   ])("a source of %s is the author's fault", async (_, source, problem) => {
     const host = await hostOf(counterEnvironment({ tasks: () => source as never }));
-    expect(await failure(host.describe({ id: "counter" }))).toMatchObject({ code: "ENVIRONMENT_FAILED", message: `Environment counter@1 returned something malformed from tasks: ${problem}.` });
+    expect(await failure(host.describe({ id: "counter" }))).toMatchObject({
+      code: "ENVIRONMENT_FAILED",
+      message: `Environment counter@1 returned something malformed from tasks: ${problem}.`,
+    });
   });
 
   test("without a task, the seed chooses one of the training split", async () => {
@@ -89,19 +100,24 @@ describe("tasks and seeds", () => {
     expect(await session.reset({ seed: 3, signal: never })).toEqual(first);
     const others = await Promise.all(
       [4, 5, 6, 7].map(async (seed) =>
-        (await hostOf(counterEnvironment())).open({ id: "counter" }).then((other) => other.reset({ seed, signal: never })),
+        (await hostOf(counterEnvironment()))
+          .open({ id: "counter" })
+          .then((other) => other.reset({ seed, signal: never })),
       ),
     );
     expect(new Set(others.map((observation) => JSON.stringify(observation).split(" ")[0])).size).toBeGreaterThan(1);
   });
 
-  test.each(["train/8", "train/-1", "train/01", "test/0", "train", "__proto__/0"])("task %s does not exist", async (task) => {
-    const session = await (await hostOf(counterEnvironment())).open({ id: "counter" });
-    expect(await failure(session.reset({ task, signal: never }))).toMatchObject({
-      code: "TASK_NOT_FOUND",
-      message: expect.stringContaining("train/0 to train/7"),
-    });
-  });
+  test.each(["train/8", "train/-1", "train/01", "test/0", "train", "__proto__/0"])(
+    "task %s does not exist",
+    async (task) => {
+      const session = await (await hostOf(counterEnvironment())).open({ id: "counter" });
+      expect(await failure(session.reset({ task, signal: never }))).toMatchObject({
+        code: "TASK_NOT_FOUND",
+        message: expect.stringContaining("train/0 to train/7"),
+      });
+    },
+  );
 
   test("an environment without tasks refuses one; one without determinism refuses a seed", async () => {
     const create = () => ({
@@ -113,7 +129,9 @@ describe("tasks and seeds", () => {
       counterEnvironment({ id: "live@1", tasks: undefined, create, determinism: "none" }),
     );
     const plain = await host.open({ id: "counter" });
-    expect(await failure(plain.reset({ task: "train/0", signal: never }))).toMatchObject({ code: "TASK_NOT_SUPPORTED" });
+    expect(await failure(plain.reset({ task: "train/0", signal: never }))).toMatchObject({
+      code: "TASK_NOT_SUPPORTED",
+    });
     expect(await failure(plain.reset({ seed: 0.5, signal: never }))).toMatchObject({ code: "OPTIONS_INVALID" });
     const live = await host.open({ id: "live" });
     expect(await failure(live.reset({ seed: 1, signal: never }))).toMatchObject({ code: "SEED_REFUSED" });
@@ -130,8 +148,13 @@ describe("demonstrations", () => {
 
   test("come in the order of the tasks, from the training split only", async () => {
     const host = await hostOf(counterEnvironment({ demonstrate }));
-    expect((await host.demonstrate({ id: "counter" }, ["train/3", "train/1"])).map(({ task }) => task)).toEqual(["train/3", "train/1"]);
-    expect(await failure(host.demonstrate({ id: "counter" }, ["train/3", "eval/0"]))).toMatchObject({ code: "DEMONSTRATION_REFUSED" });
+    expect((await host.demonstrate({ id: "counter" }, ["train/3", "train/1"])).map(({ task }) => task)).toEqual([
+      "train/3",
+      "train/1",
+    ]);
+    expect(await failure(host.demonstrate({ id: "counter" }, ["train/3", "eval/0"]))).toMatchObject({
+      code: "DEMONSTRATION_REFUSED",
+    });
     expect(await failure(host.demonstrate({ id: "counter" }, ["train/99"]))).toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
@@ -140,10 +163,16 @@ describe("demonstrations", () => {
       counterEnvironment(),
       counterEnvironment({
         id: "odd@1",
-        demonstrate: async (_context, _options, task) => ({ task, agent: "agent", messages: [textMessage("user", "?")] }),
+        demonstrate: async (_context, _options, task) => ({
+          task,
+          agent: "agent",
+          messages: [textMessage("user", "?")],
+        }),
       }),
     );
-    expect(await failure(host.demonstrate({ id: "counter" }, ["train/0"]))).toMatchObject({ code: "DEMONSTRATION_REFUSED" });
+    expect(await failure(host.demonstrate({ id: "counter" }, ["train/0"]))).toMatchObject({
+      code: "DEMONSTRATION_REFUSED",
+    });
     expect(await failure(host.demonstrate({ id: "odd" }, ["train/0"]))).toMatchObject({
       code: "ENVIRONMENT_FAILED",
       message: expect.stringContaining("nothing to learn"),
@@ -154,7 +183,10 @@ describe("demonstrations", () => {
 test("closing the host closes its sessions and then refuses", async () => {
   const close = jest.fn(async () => undefined);
   const host = await hostOf(
-    counterEnvironment({ tasks: undefined, create: () => ({ reset: async () => observe([]), step: async () => soleStep({}), close }) }),
+    counterEnvironment({
+      tasks: undefined,
+      create: () => ({ reset: async () => observe([]), step: async () => soleStep({}), close }),
+    }),
   );
   const session = await host.open({ id: "counter" });
   await session.reset({ signal: never });

@@ -24,19 +24,27 @@ const checkpoint = (step: number, write = model): Promise<string> =>
 
 test("a finished run stands for its model, one under way or made longer for its newest checkpoint, and says so", async () => {
   const [first, second] = [await checkpoint(1), await checkpoint(2)];
-  expect(await modelDirectory(run)).toEqual({ path: join(second, "model"), run, notice: expect.stringContaining("checkpoint 00000002-0") });
+  expect(await modelDirectory(run)).toEqual({
+    path: join(second, "model"),
+    run,
+    notice: expect.stringContaining("checkpoint 00000002-0"),
+  });
   await model(join(run, "model"));
   expect(await modelDirectory(join(run, "checkpoints"))).toMatchObject({ path: join(second, "model") });
   record("finished");
   expect(await modelDirectory(run)).toEqual({ path: join(run, "model"), run });
   expect(await modelDirectory(first)).toEqual({ path: join(first, "model"), run });
-  for (const path of [join(run, "model"), join(first, "model")]) expect(await modelDirectory(path)).toEqual({ path, run });
+  for (const path of [join(run, "model"), join(first, "model")])
+    expect(await modelDirectory(path)).toEqual({ path, run });
 });
 
 test("a damaged checkpoint is passed over with its fault, and refused where it is named", async () => {
   const [first, second] = [await checkpoint(1), await checkpoint(2)];
   truncateSync(join(second, "model", "weights.safetensors"), 3);
-  expect(await modelDirectory(run)).toMatchObject({ path: join(first, "model"), notice: expect.stringContaining("was cut") });
+  expect(await modelDirectory(run)).toMatchObject({
+    path: join(first, "model"),
+    notice: expect.stringContaining("was cut"),
+  });
   await expect(modelDirectory(second)).rejects.toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
 });
 
@@ -49,8 +57,15 @@ test("M1: the adapter of a run's model is in a directory of its own; another dir
 });
 
 test("where there is no model, that is said with what to do", async () => {
-  await expect(modelDirectory(run)).rejects.toMatchObject({ code: "MODEL_DIRECTORY_MISSING", message: expect.stringContaining("no checkpoint yet"), hint: expect.stringContaining(`--resume ${run}`) });
+  await expect(modelDirectory(run)).rejects.toMatchObject({
+    code: "MODEL_DIRECTORY_MISSING",
+    message: expect.stringContaining("no checkpoint yet"),
+    hint: expect.stringContaining(`--resume ${run}`),
+  });
   const old = await checkpoint(1, async () => undefined);
-  await expect(modelDirectory(old)).rejects.toMatchObject({ code: "MODEL_DIRECTORY_MISSING", message: expect.stringContaining("older mrlm") });
+  await expect(modelDirectory(old)).rejects.toMatchObject({
+    code: "MODEL_DIRECTORY_MISSING",
+    message: expect.stringContaining("older mrlm"),
+  });
   expect(await modelDirectory(join(run, "elsewhere", "qwen"))).toMatchObject({ path: join(run, "elsewhere", "qwen") });
 });

@@ -4,7 +4,12 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { z } from "zod";
 import { describeIssues, namedOption, validateOptions } from "../src/plugins/standard-options.ts";
 
-const schema = z.strictObject({ families: familyMixture(["ordering", "arithmetic"]).optional(), rate: z.number().positive().optional(), name: z.string(), rewards: z.strictObject({ format: z.number() }).optional() });
+const schema = z.strictObject({
+  families: familyMixture(["ordering", "arithmetic"]).optional(),
+  rate: z.number().positive().optional(),
+  name: z.string(),
+  rewards: z.strictObject({ format: z.number() }).optional(),
+});
 const said = async (value: object, by: StandardSchemaV1 = schema): Promise<string> => {
   const outcome = await validateOptions(by, value);
   return outcome.ok ? "" : describeIssues(outcome.issues, by);
@@ -13,25 +18,48 @@ const said = async (value: object, by: StandardSchemaV1 = schema): Promise<strin
 describe("what is wrong with options", () => {
   test.each([
     [{ name: "x", familys: [] }, 'unknown key "familys" (did you mean "families"?)'],
-    [{ name: "x", families: ["orderin"] }, 'families.0: must be one of ordering, arithmetic (did you mean ordering?), but it is "orderin"'],
+    [
+      { name: "x", families: ["orderin"] },
+      'families.0: must be one of ordering, arithmetic (did you mean ordering?), but it is "orderin"',
+    ],
     [{ name: "x", rate: "fast" }, 'rate: must be a number, but it is "fast"'],
     [{ name: "x", rate: -1 }, "rate: must be above 0, but it is -1"],
     [{ name: "x", rewards: { formta: 1, format: 1 } }, 'unknown key "rewards.formta" (did you mean "format"?)'],
-    [{ name: "x", families: { orderign: 1, arithmetic: 1 } }, 'unknown key "families.orderign" (did you mean "ordering"?)'],
+    [
+      { name: "x", families: { orderign: 1, arithmetic: 1 } },
+      'unknown key "families.orderign" (did you mean "ordering"?)',
+    ],
     [{}, "name: is missing"],
   ])("%j", async (value, expected) => {
     expect(await said(value)).toBe(expected);
   });
 
   test("what comes before a schema hides none of its keys, and the place of what is named is found again", async () => {
-    expect(await said({ name: "x", familys: [] }, z.preprocess((given) => given, schema))).toContain('did you mean "families"?');
-    expect(namedOption('Options of environment math@1: unknown key "rewards.formta" (did you mean "format"?).', { rewards: { formta: 1 } })).toEqual(["rewards", "formta"]);
-    expect(namedOption('Options of environment math@1: rate: must be above 0, but it is -1.', { rate: -1 })).toEqual(["rate"]);
+    expect(
+      await said(
+        { name: "x", familys: [] },
+        z.preprocess((given) => given, schema),
+      ),
+    ).toContain('did you mean "families"?');
+    expect(
+      namedOption('Options of environment math@1: unknown key "rewards.formta" (did you mean "format"?).', {
+        rewards: { formta: 1 },
+      }),
+    ).toEqual(["rewards", "formta"]);
+    expect(namedOption("Options of environment math@1: rate: must be above 0, but it is -1.", { rate: -1 })).toEqual([
+      "rate",
+    ]);
     expect(namedOption("Options of environment math@1: name: is missing.", {})).toEqual([]);
   });
 
   test("a schema that is not zod's is quoted", async () => {
-    const other: StandardSchemaV1 = { "~standard": { version: 1, vendor: "other", validate: () => ({ issues: [{ message: "must be round", path: ["wheel"] }] }) } };
+    const other: StandardSchemaV1 = {
+      "~standard": {
+        version: 1,
+        vendor: "other",
+        validate: () => ({ issues: [{ message: "must be round", path: ["wheel"] }] }),
+      },
+    };
     expect(await said({}, other)).toBe("wheel: must be round");
   });
 });

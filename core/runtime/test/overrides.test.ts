@@ -17,11 +17,23 @@ const refused = (overrides: readonly string[], code: string, message: RegExp): v
   expect(() => load(...overrides)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
 
 test("keys that are set count before the file's, the later ones first, and what follows from them follows", () => {
-  const { config, text } = load("stages.1.learning_rate=1e-4", "stages[1].group_size=4", "seed=2", "seed=3", "eval.tasks=16", "sampling.temperature=0.5", "model.lora={ rank: 8, alpha: 16 }", "tags=[a, b]");
+  const { config, text } = load(
+    "stages.1.learning_rate=1e-4",
+    "stages[1].group_size=4",
+    "seed=2",
+    "seed=3",
+    "eval.tasks=16",
+    "sampling.temperature=0.5",
+    "model.lora={ rank: 8, alpha: 16 }",
+    "tags=[a, b]",
+  );
   expect(config).toMatchObject({
     seed: 3,
     model: { random: { seed: 3 }, lora: { rank: 8, alpha: 16 } },
-    stages: [{ options: { steps: 5 }, sampling: { temperature: 0.5 } }, { options: { learning_rate: 1e-4, group_size: 4 } }],
+    stages: [
+      { options: { steps: 5 }, sampling: { temperature: 0.5 } },
+      { options: { learning_rate: 1e-4, group_size: 4 } },
+    ],
     eval: { tasks: 16 },
     tags: ["a", "b"],
   });
@@ -33,7 +45,10 @@ test("keys that are set count before the file's, the later ones first, and what 
 test("what is wrong with one is said of its flag, with the nearest key", () => {
   const cases: [string, RegExp][] = [
     ["sed=3", /^--set sed: unknown key "sed"\. Did you mean "seed"\?$/],
-    ["sampling.temprature=1", /^--set sampling.temprature: unknown key "temprature" in sampling\. Did you mean "temperature"\?$/],
+    [
+      "sampling.temprature=1",
+      /^--set sampling.temprature: unknown key "temprature" in sampling\. Did you mean "temperature"\?$/,
+    ],
     ["sampling.temperature=hot", /^--set sampling.temperature: sampling.temperature: .*number/],
     ["checkpoint.every.often=1", /^--set checkpoint.every.often: checkpoint.every/],
   ];
@@ -43,7 +58,11 @@ test("what is wrong with one is said of its flag, with the nearest key", () => {
 
 test("U9: a fault of an entry that a flag changes names the place in the file and the flag", () => {
   const source = withOverrides(readYaml(TEXT, "run.yaml"), ["stages.1.group_size=1", "seed=3"]);
-  expect([source.locate(["stages", 1]), source.locate(["stages", 0]), source.locate([])]).toEqual(["run.yaml:5:5, with --set stages.1.group_size", "run.yaml:4:5", "run.yaml:1:1"]);
+  expect([source.locate(["stages", 1]), source.locate(["stages", 0]), source.locate([])]).toEqual([
+    "run.yaml:5:5, with --set stages.1.group_size",
+    "run.yaml:4:5",
+    "run.yaml:1:1",
+  ]);
 });
 
 test("what is no assignment, or leads nowhere, is USAGE with what there is", () => {
@@ -54,5 +73,12 @@ test("what is no assignment, or leads nowhere, is USAGE with what there is", () 
 });
 
 test("any value arrives as the file would have had it", () => {
-  fc.assert(fc.property(fc.jsonValue({ maxDepth: 2 }), (value) => expect(load(`stages.1.x=${JSON.stringify(value)}`).config.stages[1]?.options["x"]).toEqual(parse(JSON.stringify(value)))), { numRuns: 100 });
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 2 }), (value) =>
+      expect(load(`stages.1.x=${JSON.stringify(value)}`).config.stages[1]?.options["x"]).toEqual(
+        parse(JSON.stringify(value)),
+      ),
+    ),
+    { numRuns: 100 },
+  );
 });

@@ -57,7 +57,10 @@ describe("discovery", () => {
   );
 
   test("U13: finds the project itself, unless the config leaves it out", async () => {
-    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "exact", version: "2.0.0", type: "module", mrlm: MANIFEST }));
+    writeFileSync(
+      join(project, "package.json"),
+      JSON.stringify({ name: "exact", version: "2.0.0", type: "module", mrlm: MANIFEST }),
+    );
     writeFileSync(join(project, "index.js"), ENTRY);
     const host = await discover();
     expect(host.registry.entries.map(({ name, version }) => `${name} ${version}`)).toEqual(["exact 2.0.0"]);
@@ -67,7 +70,9 @@ describe("discovery", () => {
   });
 
   test("never looks at packages that are merely installed", async () => {
-    projectWith({ exact: { mrlm: MANIFEST }, hidden: { mrlm: { ...MANIFEST, provides: ["scorer:hidden@1"] } } }, ["exact"]);
+    projectWith({ exact: { mrlm: MANIFEST }, hidden: { mrlm: { ...MANIFEST, provides: ["scorer:hidden@1"] } } }, [
+      "exact",
+    ]);
     expect((await discover()).registry.ids("scorer")).toEqual(["exact@1"]);
     expect((await discover({ hidden: true })).registry.ids("scorer")).toEqual(["exact@1", "hidden@1"]);
   });
@@ -78,7 +83,13 @@ describe("discovery", () => {
     mkdirSync(nested, { recursive: true });
     expect((await PluginHost.discover({ directory: nested })).registry.ids("scorer")).toEqual(["exact@1"]);
     expect(
-      (await PluginHost.discover({ directory: tmpdir(), relativeTo: nested, plugins: { "../../node_modules/exact": true } })).registry.ids("scorer"),
+      (
+        await PluginHost.discover({
+          directory: tmpdir(),
+          relativeTo: nested,
+          plugins: { "../../node_modules/exact": true },
+        })
+      ).registry.ids("scorer"),
     ).toEqual(["exact@1"]);
   });
 
@@ -90,13 +101,38 @@ describe("discovery", () => {
 
 describe("each failure has its own code, names the plugin and says what to do", () => {
   const cases: [string, string, { mrlm?: unknown; entry?: string }, RegExp][] = [
-    ["an api version from the future", "PLUGIN_API_VERSION", { mrlm: { ...MANIFEST, apiVersion: 2, entry: 7 } }, /exact was made for version 2/],
+    [
+      "an api version from the future",
+      "PLUGIN_API_VERSION",
+      { mrlm: { ...MANIFEST, apiVersion: 2, entry: 7 } },
+      /exact was made for version 2/,
+    ],
     ["no api version", "PLUGIN_API_VERSION", { mrlm: { entry: "./index.js" } }, /exact declares no apiVersion/],
     ["an unknown key in the manifest", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, provide: [] } }, /exact.*provide/],
-    ["a provision without a version", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, provides: ["scorer:exact"] } }, /exact.*mrlm\.provides\.0/],
-    ["a provision of an unknown kind", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, provides: ["oracle:exact@1"] } }, /exact.*mrlm\.provides\.0/],
-    ["an entry outside the package", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, entry: "../x.js" } }, /exact.*mrlm\.entry/],
-    ["a requirement of an unknown kind", "PLUGIN_INVALID", { mrlm: { ...MANIFEST, requires: ["oracle:exact@1"] } }, /exact.*mrlm\.requires\.0/],
+    [
+      "a provision without a version",
+      "PLUGIN_INVALID",
+      { mrlm: { ...MANIFEST, provides: ["scorer:exact"] } },
+      /exact.*mrlm\.provides\.0/,
+    ],
+    [
+      "a provision of an unknown kind",
+      "PLUGIN_INVALID",
+      { mrlm: { ...MANIFEST, provides: ["oracle:exact@1"] } },
+      /exact.*mrlm\.provides\.0/,
+    ],
+    [
+      "an entry outside the package",
+      "PLUGIN_INVALID",
+      { mrlm: { ...MANIFEST, entry: "../x.js" } },
+      /exact.*mrlm\.entry/,
+    ],
+    [
+      "a requirement of an unknown kind",
+      "PLUGIN_INVALID",
+      { mrlm: { ...MANIFEST, requires: ["oracle:exact@1"] } },
+      /exact.*mrlm\.requires\.0/,
+    ],
   ];
   test.each(cases)("%s: %s", async (_name, code, content, message) => {
     projectWith({ exact: content });
@@ -108,7 +144,12 @@ describe("each failure has its own code, names the plugin and says what to do", 
   const loading: [string, string, string, RegExp][] = [
     ["an entry that throws", "PLUGIN_LOAD_FAILED", "throw new Error('boom')", /exact.*boom/],
     ["no default export", "PLUGIN_INVALID", "export const x = 1", /exact has no default export/],
-    ["an export of another api version", "PLUGIN_API_VERSION", "export default { apiVersion: 9, name: 'exact' }", /exact was made for version 9/],
+    [
+      "an export of another api version",
+      "PLUGIN_API_VERSION",
+      "export default { apiVersion: 9, name: 'exact' }",
+      /exact was made for version 9/,
+    ],
     [
       "a manifest and an export that disagree",
       "PLUGIN_INVALID",
@@ -125,35 +166,78 @@ describe("each failure has its own code, names the plugin and says what to do", 
   test.each(loading)("%s: %s, and only when it is needed", async (_name, code, entry, message) => {
     projectWith({ exact: { mrlm: MANIFEST, entry } });
     const host = await discover();
-    expect(await failure(host.service("scorer", "exact", "environment x@1"))).toMatchObject({ code, message: expect.stringMatching(message) });
+    expect(await failure(host.service("scorer", "exact", "environment x@1"))).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
   });
 
-  const environment = (id: string, requires = "") => `{ id: "${id}", description: "", determinism: "full", ${requires} create: () => ({}) }`;
+  const environment = (id: string, requires = "") =>
+    `{ id: "${id}", description: "", determinism: "full", ${requires} create: () => ({}) }`;
   test.each([
-    ["the manifest alone", ["scorer:exact@1"], [environment("a@1")], /disagree about `requires`: the manifest lists scorer:exact@1, which the export lacks/],
-    ["the definition alone", undefined, [environment("a@1", 'requires: ["scorer:exact@1"],')], /disagree about `requires`: the export has scorer:exact@1, which the manifest does not list/],
-    ["neither, but two environments have one id", undefined, [environment("a@1"), environment("a@1")], /exports environment:a@1 twice/],
-  ])("U7: a requirement that stands in %s is refused when the environment is loaded", async (_, requires, environments, message) => {
-    const entry = `export default { apiVersion: 1, name: "world", environments: [${environments.join(", ")}] }`;
-    projectWith({ exact: { mrlm: MANIFEST }, world: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], ...(requires && { requires }) }, entry } });
-    const host = await discover();
-    expect(await failure(host.environment("a@1"))).toMatchObject({ code: "PLUGIN_INVALID", message: expect.stringMatching(message) });
-  });
+    [
+      "the manifest alone",
+      ["scorer:exact@1"],
+      [environment("a@1")],
+      /disagree about `requires`: the manifest lists scorer:exact@1, which the export lacks/,
+    ],
+    [
+      "the definition alone",
+      undefined,
+      [environment("a@1", 'requires: ["scorer:exact@1"],')],
+      /disagree about `requires`: the export has scorer:exact@1, which the manifest does not list/,
+    ],
+    [
+      "neither, but two environments have one id",
+      undefined,
+      [environment("a@1"), environment("a@1")],
+      /exports environment:a@1 twice/,
+    ],
+  ])(
+    "U7: a requirement that stands in %s is refused when the environment is loaded",
+    async (_, requires, environments, message) => {
+      const entry = `export default { apiVersion: 1, name: "world", environments: [${environments.join(", ")}] }`;
+      projectWith({
+        exact: { mrlm: MANIFEST },
+        world: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], ...(requires && { requires }) }, entry },
+      });
+      const host = await discover();
+      expect(await failure(host.environment("a@1"))).toMatchObject({
+        code: "PLUGIN_INVALID",
+        message: expect.stringMatching(message),
+      });
+    },
+  );
 
   test.each([
     ["listed", ["sandbox:python", "sandbox:javascript"], "REQUIREMENT_MISSING", /sandbox "python"/],
-    ["not listed", ["sandbox:javascript"], "PLUGIN_INVALID", /a@1 requires sandbox:python \(its options\), which the manifest of plugin world does not list/],
+    [
+      "not listed",
+      ["sandbox:javascript"],
+      "PLUGIN_INVALID",
+      /a@1 requires sandbox:python \(its options\), which the manifest of plugin world does not list/,
+    ],
     ["the only one", undefined, "PLUGIN_INVALID", /sandbox:python/],
   ])("U7: a sandbox that some options require, %s in the manifest", async (_, requires, code, message) => {
-    const chosen = 'own: "sandbox:python", requires() { return [{ id: this.own, asker: "its options" }, { id: "scorer:exact@1", asker: "a row" }]; },';
+    const chosen =
+      'own: "sandbox:python", requires() { return [{ id: this.own, asker: "its options" }, { id: "scorer:exact@1", asker: "a row" }]; },';
     const entry = `export default { apiVersion: 1, name: "world", environments: [${environment("a@1", chosen)}] }`;
-    projectWith({ exact: { mrlm: MANIFEST }, world: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], ...(requires && { requires }) }, entry } });
-    expect(await failure(new LocalHost({ source: await discover() }).describe({ id: "a" }))).toMatchObject({ code, message: expect.stringMatching(message) });
+    projectWith({
+      exact: { mrlm: MANIFEST },
+      world: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], ...(requires && { requires }) }, entry },
+    });
+    expect(await failure(new LocalHost({ source: await discover() }).describe({ id: "a" }))).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
   });
 
   test("U7: a plugin at hand with two environments of one id is refused", async () => {
     const plugin = definePlugin({ name: "twice", environments: [counterEnvironment(), counterEnvironment()] });
-    expect(await failure(PluginHost.of([plugin]))).toMatchObject({ code: "PLUGIN_INVALID", message: "Plugin twice exports environment:counter@1 twice." });
+    expect(await failure(PluginHost.of([plugin]))).toMatchObject({
+      code: "PLUGIN_INVALID",
+      message: "Plugin twice exports environment:counter@1 twice.",
+    });
   });
 
   test("two plugins that provide the same: PLUGIN_CONFLICT", async () => {
@@ -172,7 +256,10 @@ describe("each failure has its own code, names the plugin and says what to do", 
       message: expect.stringContaining('Did you mean "exact"?'),
       hint: expect.not.stringContaining("npm install"),
     });
-    expect(await failure(discover({ "other-plugin": {} }))).toMatchObject({ code: "PLUGIN_NOT_FOUND", hint: expect.stringContaining("npm install other-plugin") });
+    expect(await failure(discover({ "other-plugin": {} }))).toMatchObject({
+      code: "PLUGIN_NOT_FOUND",
+      hint: expect.stringContaining("npm install other-plugin"),
+    });
   });
 
   test("options that the plugin's schema refuses: OPTIONS_INVALID before anything starts", async () => {
@@ -192,21 +279,35 @@ describe("each failure has its own code, names the plugin and says what to do", 
     projectWith({ exact: { mrlm: { ...MANIFEST, provides: ["environment:a@1"], requires: ["tool:none@1"] }, entry } });
     expect(await failure(discover({ exact: { x: 1 } }))).toMatchObject({ code: "OPTIONS_INVALID" });
     const host = new LocalHost({ source: await discover() });
-    expect(await failure(host.describe({ id: "a" }))).toMatchObject({ code: "REQUIREMENT_MISSING", message: expect.stringContaining('requires tool "none@1"') });
+    expect(await failure(host.describe({ id: "a" }))).toMatchObject({
+      code: "REQUIREMENT_MISSING",
+      message: expect.stringContaining('requires tool "none@1"'),
+    });
   });
 
   test("the requirements of an environment that is not used are not looked for", async () => {
     const entry = `export default { apiVersion: 1, name: "exact", environments: [${environment("a@1", 'requires: ["tool:none@1"],')}, ${environment("b@1")}] }`;
-    projectWith({ exact: { mrlm: { ...MANIFEST, provides: ["environment:a@1", "environment:b@1"], requires: ["tool:none@1"] }, entry } });
+    projectWith({
+      exact: {
+        mrlm: { ...MANIFEST, provides: ["environment:a@1", "environment:b@1"], requires: ["tool:none@1"] },
+        entry,
+      },
+    });
     expect(await new LocalHost({ source: await discover() }).describe({ id: "b" })).toMatchObject({ id: "b@1" });
   });
 });
 
 test("what some options need is looked for under those options", async () => {
-  const picky = counterEnvironment({ requires: (_context, { goal }) => (goal > 5 ? [{ id: "sandbox:python", asker: `counter@1 with goal: ${goal}` }] : []) });
+  const picky = counterEnvironment({
+    requires: (_context, { goal }) =>
+      goal > 5 ? [{ id: "sandbox:python", asker: `counter@1 with goal: ${goal}` }] : [],
+  });
   const host = new LocalHost({ source: await PluginHost.of([definePlugin({ name: "picky", environments: [picky] })]) });
   await host.open({ id: "counter" });
-  expect(await failure(host.open({ id: "counter", options: { goal: 9 } }))).toMatchObject({ code: "REQUIREMENT_MISSING", message: expect.stringContaining('Counter@1 with goal: 9 requires sandbox "python"') });
+  expect(await failure(host.open({ id: "counter", options: { goal: 9 } }))).toMatchObject({
+    code: "REQUIREMENT_MISSING",
+    message: expect.stringContaining('Counter@1 with goal: 9 requires sandbox "python"'),
+  });
 });
 
 describe("services", () => {
@@ -232,7 +333,10 @@ describe("services", () => {
   });
 
   test("an environment whose requirement is not provided is refused, with the nearest name", async () => {
-    const incomplete = definePlugin({ name: "incomplete", environments: [counterEnvironment({ requires: ["tool:rule@1"] })] });
+    const incomplete = definePlugin({
+      name: "incomplete",
+      environments: [counterEnvironment({ requires: ["tool:rule@1"] })],
+    });
     const host = new LocalHost({ source: await PluginHost.of([incomplete, { ...plugin([]), environments: [] }]) });
     expect(await failure(host.describe({ id: "counter" }))).toMatchObject({
       code: "REQUIREMENT_MISSING",

@@ -13,7 +13,11 @@ afterAll(removeTemporaryDirectories);
 const grpo: AlgorithmDefinition<{ steps: number; group_size: number }> = {
   id: "grpo@1",
   description: "",
-  options: z.strictObject({ steps: z.int().positive(), group_size: z.int().positive().default(8), clip_low: z.number().default(0.2) }),
+  options: z.strictObject({
+    steps: z.int().positive(),
+    group_size: z.int().positive().default(8),
+    clip_low: z.number().default(0.2),
+  }),
   iterations: ({ steps }) => steps,
   validate({ group_size }, _environments, { temperature }) {
     if (temperature === 0) throw new MrlmError("CONFIG_INVALID", "sampling.temperature is 0: nothing varies.");
@@ -23,7 +27,9 @@ const grpo: AlgorithmDefinition<{ steps: number; group_size: number }> = {
 };
 
 async function prepare(text: string) {
-  const environment = counterEnvironment({ optionsJsonSchema: { type: "object", properties: { goal: { type: "integer" } } } });
+  const environment = counterEnvironment({
+    optionsJsonSchema: { type: "object", properties: { goal: { type: "integer" } } },
+  });
   const source = await PluginHost.of([definePlugin({ name: "test", environments: [environment], algorithms: [grpo] })]);
   const host = new LocalHost({ source });
   return prepareRun(parseConfig(text, { path: "run.yaml" }), { host, algorithms: source });
@@ -87,9 +93,24 @@ describe("whatever is wrong is said before training begins, with its place", () 
       "CONFIG_INVALID",
       /^run\.yaml:5:5: .*temperature is 0/,
     ],
-    ["the same entry twice before it", "environments: [{id: counter}, {id: counter}, {id: countr}]\nstages: [{algorithm: grpo, steps: 1}]", "ENVIRONMENT_NOT_FOUND", /^run\.yaml:2:46: /],
-    ["a misspelt key of the stage itself", "environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1, untli: {accuracy: 1}}]", "CONFIG_INVALID", /^run\.yaml:3:38: unknown key "untli".*Did you mean "until"/],
-    ["a goal without an environment to measure it in", "stages: [{algorithm: grpo, steps: 1, until: {accuracy: 0.5}}]", "CONFIG_INVALID", /^run\.yaml:2:38: until is measured on tasks/],
+    [
+      "the same entry twice before it",
+      "environments: [{id: counter}, {id: counter}, {id: countr}]\nstages: [{algorithm: grpo, steps: 1}]",
+      "ENVIRONMENT_NOT_FOUND",
+      /^run\.yaml:2:46: /,
+    ],
+    [
+      "a misspelt key of the stage itself",
+      "environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1, untli: {accuracy: 1}}]",
+      "CONFIG_INVALID",
+      /^run\.yaml:3:38: unknown key "untli".*Did you mean "until"/,
+    ],
+    [
+      "a goal without an environment to measure it in",
+      "stages: [{algorithm: grpo, steps: 1, until: {accuracy: 0.5}}]",
+      "CONFIG_INVALID",
+      /^run\.yaml:2:38: until is measured on tasks/,
+    ],
     [
       "a split that does not exist",
       "environments: [{id: counter}]\neval: {split: evil}\nstages: [{algorithm: grpo, steps: 1}]",
@@ -111,8 +132,12 @@ describe("whatever is wrong is said before training begins, with its place", () 
       code: "MODEL_DIRECTORY_INVALID",
       message: expect.stringContaining("config.json and tokenizer.json"),
     });
-    expect(await failure(`model: {random: {config: /nowhere.json}}${rest}`)).toMatchObject({ code: "MODEL_DIRECTORY_INVALID" });
-    expect(await failure(`model: {random: {config: {}, tokenizer: /nowhere}}${rest}`)).toMatchObject({ code: "TOKENIZER_INVALID" });
+    expect(await failure(`model: {random: {config: /nowhere.json}}${rest}`)).toMatchObject({
+      code: "MODEL_DIRECTORY_INVALID",
+    });
+    expect(await failure(`model: {random: {config: {}, tokenizer: /nowhere}}${rest}`)).toMatchObject({
+      code: "TOKENIZER_INVALID",
+    });
     expect((await prepare(`model: {path: /nowhere}\nengine: {address: "gpu:50052"}${rest}`)).stages).toHaveLength(1);
   });
 });
@@ -123,8 +148,17 @@ test("a split that is empty is called empty, and what fills it is named", async 
     tasks: () => ({ splits: { train: 1, eval: 0 }, get: () => Promise.reject(new Error("not played here")) }),
   });
   const source = await PluginHost.of([definePlugin({ name: "test", environments: [empty], algorithms: [grpo] })]);
-  const refused = prepareRun(parseConfig(`${MODEL}environments: [{id: counter, options: {data: {}}}]\nstages: [{algorithm: grpo, steps: 1}]`, { path: "run.yaml" }), { host: new LocalHost({ source }), algorithms: source });
-  await expect(refused).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringMatching(/split "eval"\. The split is empty/), hint: expect.stringContaining("data.eval_share") });
+  const refused = prepareRun(
+    parseConfig(`${MODEL}environments: [{id: counter, options: {data: {}}}]\nstages: [{algorithm: grpo, steps: 1}]`, {
+      path: "run.yaml",
+    }),
+    { host: new LocalHost({ source }), algorithms: source },
+  );
+  await expect(refused).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringMatching(/split "eval"\. The split is empty/),
+    hint: expect.stringContaining("data.eval_share"),
+  });
 });
 
 describe("the seed system's form", () => {
@@ -145,7 +179,9 @@ describe("the seed system's form", () => {
 
   test("a value of the wrong kind is still an error", async () => {
     expect(
-      await failure(`${MODEL}training: {algorithm: grpo, num_epochs: 5}\ngrpo: {group_size: 1}\neval_envs: [{env_type: counter}]`),
+      await failure(
+        `${MODEL}training: {algorithm: grpo, num_epochs: 5}\ngrpo: {group_size: 1}\neval_envs: [{env_type: counter}]`,
+      ),
     ).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("no advantage") });
   });
 });
@@ -156,18 +192,33 @@ test("more processes than one: what cannot start is refused, what has no effect 
   expect((await prepare(`${text}engine: {address: "gpu:1"}\ndistributed: {nproc_per_node: 2}`)).notices).toEqual([
     expect.stringMatching(/^run\.yaml:5:1: distributed has no effect: the engine at gpu:1 is already running/),
   ]);
-  expect(await failure(`${text}distributed: {nnodes: 2}`)).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("master_addr") });
+  expect(await failure(`${text}distributed: {nnodes: 2}`)).toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringContaining("master_addr"),
+  });
   const second = `${text}distributed: {nnodes: 2, node_rank: 1, master_addr: head}`;
-  expect((await prepare(second)).notices).toEqual([expect.stringMatching(/node_rank has no effect: .*mrlm join --node-rank N/)]);
+  expect((await prepare(second)).notices).toEqual([
+    expect.stringMatching(/node_rank has no effect: .*mrlm join --node-rank N/),
+  ]);
 });
 
 describe("the policy", () => {
-  const optionsOf = (model: string) => policyOptions(parseConfig(`model: ${model}\nseed: 5\nstages: [{algorithm: x}]`, { path: "run.yaml" }).config);
+  const optionsOf = (model: string) =>
+    policyOptions(parseConfig(`model: ${model}\nseed: 5\nstages: [{algorithm: x}]`, { path: "run.yaml" }).config);
 
   test("random weights: the tokenizer fills in what the configuration leaves out", () => {
-    const { source } = optionsOf("{random: {config: {hidden_size: 8}, tokenizer: {characters: {alphabet: abc, tags: []}}}}");
-    expect(source).toMatchObject({ kind: "random", seed: 5, config: { hidden_size: 8, vocab_size: 9, pad_token_id: 0, eos_token_id: 1 } });
-    expect(optionsOf("{random: {config: {vocab_size: 128}, seed: 9}}").source).toMatchObject({ seed: 9, config: { vocab_size: 128 } });
+    const { source } = optionsOf(
+      "{random: {config: {hidden_size: 8}, tokenizer: {characters: {alphabet: abc, tags: []}}}}",
+    );
+    expect(source).toMatchObject({
+      kind: "random",
+      seed: 5,
+      config: { hidden_size: 8, vocab_size: 9, pad_token_id: 0, eos_token_id: 1 },
+    });
+    expect(optionsOf("{random: {config: {vocab_size: 128}, seed: 9}}").source).toMatchObject({
+      seed: 9,
+      config: { vocab_size: 128 },
+    });
   });
 
   test("from files: a config.json and a tokenizer's directory", () => {
@@ -175,7 +226,8 @@ describe("the policy", () => {
     const { source } = optionsOf("{random: {config: {}}}");
     mkdirSync(join(directory, "tokenizer"));
     if (source.kind === "random")
-      for (const [name, content] of Object.entries(source.tokenizerFiles)) writeFileSync(join(directory, "tokenizer", name), content);
+      for (const [name, content] of Object.entries(source.tokenizerFiles))
+        writeFileSync(join(directory, "tokenizer", name), content);
     writeFileSync(join(directory, "config.json"), JSON.stringify({ hidden_size: 16 }));
     expect(optionsOf(`{random: {config: ${directory}, tokenizer: ${directory}/tokenizer}}`).source).toEqual({
       ...source,
@@ -199,16 +251,33 @@ describe("the policy", () => {
   test("M1: a saved adapter: its directory, and what is said where it is none", () => {
     const directory = temporaryDirectory();
     const adapted = (): unknown => optionsOf(`{random: {config: {}}, lora: {path: ${directory}}}`).lora;
-    expect(adapted).toThrow(expect.objectContaining({ code: "MODEL_DIRECTORY_INVALID", message: expect.stringContaining("lacks adapter_config.json and adapter_model.safetensors") }));
+    expect(adapted).toThrow(
+      expect.objectContaining({
+        code: "MODEL_DIRECTORY_INVALID",
+        message: expect.stringContaining("lacks adapter_config.json and adapter_model.safetensors"),
+      }),
+    );
     for (const name of ["adapter_config.json", "adapter_model.safetensors"]) writeFileSync(join(directory, name), "{}");
     expect(adapted()).toEqual({ path: directory, seed: 5 });
-    expect(() => optionsOf("{random: {config: {}}, lora: {path: /none/such}}")).toThrow(expect.objectContaining({ code: "MODEL_DIRECTORY_MISSING" }));
-    for (const lora of ["{rank: 4}", "{alpha: 8}", "{}"]) expect(() => optionsOf(`{random: {config: {}}, lora: ${lora}}`)).toThrow(/needs rank and alpha, or the path of a saved adapter/);
+    expect(() => optionsOf("{random: {config: {}}, lora: {path: /none/such}}")).toThrow(
+      expect.objectContaining({ code: "MODEL_DIRECTORY_MISSING" }),
+    );
+    for (const lora of ["{rank: 4}", "{alpha: 8}", "{}"])
+      expect(() => optionsOf(`{random: {config: {}}, lora: ${lora}}`)).toThrow(
+        /needs rank and alpha, or the path of a saved adapter/,
+      );
   });
 
   test("M1: the reference of a new adapter is the policy without it; of one that continues, and later, it is a copy", () => {
-    const { config } = parseConfig("model: {random: {config: {}}, lora: {rank: 4, alpha: 8}}\nstages: [{algorithm: x}]", { path: "run.yaml" });
+    const { config } = parseConfig(
+      "model: {random: {config: {}}, lora: {rank: 4, alpha: 8}}\nstages: [{algorithm: x}]",
+      { path: "run.yaml" },
+    );
     const continued = { ...config, model: { ...config.model, lora: { path: "adapter" } } };
-    expect([referenceKind(config, 0), referenceKind(config, 1), referenceKind(continued, 0)]).toEqual(["adapter-off", "copy", "copy"]);
+    expect([referenceKind(config, 0), referenceKind(config, 1), referenceKind(continued, 0)]).toEqual([
+      "adapter-off",
+      "copy",
+      "copy",
+    ]);
   });
 });

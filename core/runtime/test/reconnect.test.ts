@@ -37,7 +37,8 @@ async function mortalHost(
             life++;
             away = plan.attemptsAway;
           }
-          if (born !== life) throw new MrlmError(away > 0 ? "SERVER_UNAVAILABLE" : "SESSION_NOT_FOUND", "the server is not what it was");
+          if (born !== life)
+            throw new MrlmError(away > 0 ? "SERVER_UNAVAILABLE" : "SESSION_NOT_FOUND", "the server is not what it was");
           return session.step(action, options);
         },
       };
@@ -49,19 +50,24 @@ async function mortalHost(
 const slow = { environment: { id: "counter", options: { goal: 3 } } };
 
 describe("an environment server that dies in mid-run", () => {
-  test.each([0, 3])("loses no episode: after %i attempts at an absent server the episodes are what they would have been", async (attemptsAway) => {
-    const expected = withoutSeconds(await collect(await runner(), slow));
-    const { host, opened } = await mortalHost(counterEnvironment(), { dieAfter: 20, attemptsAway });
-    expect(withoutSeconds(await collect(await runner({ host }), slow))).toEqual(expected);
-    expect(opened()).toBeGreaterThan(12);
-  });
+  test.each([0, 3])(
+    "loses no episode: after %i attempts at an absent server the episodes are what they would have been",
+    async (attemptsAway) => {
+      const expected = withoutSeconds(await collect(await runner(), slow));
+      const { host, opened } = await mortalHost(counterEnvironment(), { dieAfter: 20, attemptsAway });
+      expect(withoutSeconds(await collect(await runner({ host }), slow))).toEqual(expected);
+      expect(opened()).toBeGreaterThan(12);
+    },
+  );
 
   test("an environment that cannot be replayed begins its episode again", async () => {
     const live = counterEnvironment({ determinism: "none" });
     const { host } = await mortalHost(live, { dieAfter: 20, attemptsAway: 1 });
     const groups = await collect(await runner({ host }), slow);
     const all = groups.flatMap(({ trajectories }) => trajectories);
-    expect(all.map(({ error, turns, seed }) => [error, turns.length, seed])).toEqual(Array(12).fill([undefined, 3, null]));
+    expect(all.map(({ error, turns, seed }) => [error, turns.length, seed])).toEqual(
+      Array(12).fill([undefined, 3, null]),
+    );
   });
 
   test("an environment that breaks its promise of determinism begins again too", async () => {
@@ -82,7 +88,9 @@ describe("an environment server that dies in mid-run", () => {
 
   test("a server that stays away ends the run with its cause", async () => {
     const { host } = await mortalHost(counterEnvironment(), { dieAfter: 5, attemptsAway: 1e9 });
-    await expect(collect(await runner({ host, reconnection: { patienceMs: 30, firstDelayMs: 1 } }), slow)).rejects.toMatchObject({
+    await expect(
+      collect(await runner({ host, reconnection: { patienceMs: 30, firstDelayMs: 1 } }), slow),
+    ).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",
     });
   });
@@ -104,11 +112,16 @@ describe("an environment server that dies in mid-run", () => {
       open: (ref) => inner.open(ref),
       close: () => inner.close(),
       demonstrate: (ref, tasks) =>
-        away-- > 0 ? Promise.reject(new MrlmError("SERVER_UNAVAILABLE", "connection refused")) : inner.demonstrate(ref, tasks),
+        away-- > 0
+          ? Promise.reject(new MrlmError("SERVER_UNAVAILABLE", "connection refused"))
+          : inner.demonstrate(ref, tasks),
     };
-    const loaded = parseConfig("model: {random: {config: {}}}\nenvironments: [{id: counter}]\nstages: [{algorithm: reinforce, steps: 1}]", {
-      path: "run.yaml",
-    });
+    const loaded = parseConfig(
+      "model: {random: {config: {}}}\nenvironments: [{id: counter}]\nstages: [{algorithm: reinforce, steps: 1}]",
+      {
+        path: "run.yaml",
+      },
+    );
     const { environments } = await prepareRun(loaded, { host, algorithms: source });
     expect(await environments[0]?.demonstrate(["train/1"])).toHaveLength(1);
   });

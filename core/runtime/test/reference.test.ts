@@ -5,7 +5,8 @@ import { parseConfig } from "@mrlm/runtime";
 import { configJsonSchema, configReference } from "../scripts/config-reference.ts";
 import { errorReference } from "../scripts/error-reference.ts";
 
-const read = (name: string): string => readFileSync(new URL(`../../../docs/reference/${name}`, import.meta.url), "utf8");
+const read = (name: string): string =>
+  readFileSync(new URL(`../../../docs/reference/${name}`, import.meta.url), "utf8");
 
 test("docs/reference/config.md has every key of the schema, as the schema describes it", () => {
   expect(read("config.md")).toBe(configReference());

@@ -10,7 +10,15 @@ import { CONFIG, letters, prepare, removeTemporaryDirectories, temporaryDirector
 
 afterAll(removeTemporaryDirectories);
 
-const QUICK = { ...CONFIG, stages: [{ algorithm: "imitate", steps: 2 }, { algorithm: "reinforce", steps: 3, with_reference: true }], eval: { tasks: 2 }, checkpoint: { every: 1, keep: 9 } };
+const QUICK = {
+  ...CONFIG,
+  stages: [
+    { algorithm: "imitate", steps: 2 },
+    { algorithm: "reinforce", steps: 3, with_reference: true },
+  ],
+  eval: { tasks: 2 },
+  checkpoint: { every: 1, keep: 9 },
+};
 
 /** Its tasks are made from the file that an option names. */
 const lettersOfFile = counterEnvironment({
@@ -19,7 +27,10 @@ const lettersOfFile = counterEnvironment({
   options: z.strictObject({ path: z.string() }),
   tasks: (context, { path }: { readonly path: string }) => {
     const lines = readFileSync(context.dataPath(path), "utf8").trim().split("\n");
-    return { splits: { train: lines.length, eval: 2 }, get: async (split, index) => ({ id: `${split}/${index}`, public: { line: lines[index] ?? "" }, private: {} }) };
+    return {
+      splits: { train: lines.length, eval: 2 },
+      get: async (split, index) => ({ id: `${split}/${index}`, public: { line: lines[index] ?? "" }, private: {} }),
+    };
   },
 });
 
@@ -28,7 +39,10 @@ interface Trained {
   readonly notices: readonly string[];
 }
 
-async function train(config: Readonly<Record<string, unknown>>, extra: Partial<Parameters<typeof trainRun>[0]> = {}): Promise<Trained> {
+async function train(
+  config: Readonly<Record<string, unknown>>,
+  extra: Partial<Parameters<typeof trainRun>[0]> = {},
+): Promise<Trained> {
   const notices: string[] = [];
   const { prepared, host } = await prepare(config, lettersOfFile);
   const onEvent = (event: RunEvent): void => void (event.kind === "notice" && notices.push(event.text));
@@ -36,7 +50,11 @@ async function train(config: Readonly<Record<string, unknown>>, extra: Partial<P
 }
 
 /** Goes on under a configuration that may have been edited meanwhile. */
-async function resume(directory: string, config: Readonly<Record<string, unknown>> = QUICK, extra: Partial<Parameters<typeof trainRun>[0]> = {}): Promise<Trained> {
+async function resume(
+  directory: string,
+  config: Readonly<Record<string, unknown>> = QUICK,
+  extra: Partial<Parameters<typeof trainRun>[0]> = {},
+): Promise<Trained> {
   const { run, checkpoint } = await openRun(directory, () => undefined);
   return train(config, { run, ...(checkpoint === undefined ? {} : { checkpoint }), ...extra });
 }
@@ -44,21 +62,43 @@ async function resume(directory: string, config: Readonly<Record<string, unknown
 /** A run that was asked to stop after a step. */
 async function stoppedAfter(step: number, config: Readonly<Record<string, unknown>> = QUICK): Promise<string> {
   const drain = new AbortController();
-  const { summary } = await train(config, { drain: drain.signal, onEvent: (event) => event.kind === "iteration" && event.step === step && drain.abort() });
+  const { summary } = await train(config, {
+    drain: drain.signal,
+    onEvent: (event) => event.kind === "iteration" && event.step === step && drain.abort(),
+  });
   return summary.directory;
 }
 
 const weights = ({ summary }: Trained): Buffer => readFileSync(join(summary.directory, "model", "weights.bin"));
-const steps = (directory: string): string[] => new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ kind, step }) => `${kind} ${step}`);
-const failure = (work: Promise<unknown>): Promise<MrlmError> => work.then(() => Promise.reject(new Error("It did not fail")), (error: MrlmError) => error);
+const steps = (directory: string): string[] =>
+  new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ kind, step }) => `${kind} ${step}`);
+const failure = (work: Promise<unknown>): Promise<MrlmError> =>
+  work.then(
+    () => Promise.reject(new Error("It did not fail")),
+    (error: MrlmError) => error,
+  );
 
 describe("a run that is gone on with under another configuration", () => {
   test("is refused, with each field that has changed", async () => {
     const directory = await stoppedAfter(3);
-    const changed = { ...QUICK, seed: 9, stages: [{ ...QUICK.stages[0], algorithm: "reinforce" }, { ...QUICK.stages[1], learning_rate: 0.25 }], sampling: { max_tokens: 9 } };
+    const changed = {
+      ...QUICK,
+      seed: 9,
+      stages: [
+        { ...QUICK.stages[0], algorithm: "reinforce" },
+        { ...QUICK.stages[1], learning_rate: 0.25 },
+      ],
+      sampling: { max_tokens: 9 },
+    };
     const { code, message } = await failure(resume(directory, changed));
     expect(code).toBe("CHECKPOINT_MISMATCH");
-    for (const field of ["seed: 7 -> 9", 'stages[0].algorithm: "imitate" -> "reinforce"', "stages[1].options.learning_rate: nothing -> 0.25", "sampling.max_tokens: 8 -> 9"]) expect(message).toContain(field);
+    for (const field of [
+      "seed: 7 -> 9",
+      'stages[0].algorithm: "imitate" -> "reinforce"',
+      "stages[1].options.learning_rate: nothing -> 0.25",
+      "sampling.max_tokens: 8 -> 9",
+    ])
+      expect(message).toContain(field);
     expect(steps(directory)).toContain("iteration 3");
     expect(message).not.toContain("group_size");
   });
@@ -67,9 +107,21 @@ describe("a run that is gone on with under another configuration", () => {
     const directory = await stoppedAfter(3);
     const { run, checkpoint } = await openRun(directory, () => undefined);
     const { prepared, host } = await prepare(QUICK);
-    const environments = prepared.environments.map((environment) => ({ ...environment, ref: { ...environment.ref, id: "letters@2" } }));
-    const refused = trainRun({ prepared: { ...prepared, environments }, host, engine: new BigramEngine(), run, ...(checkpoint === undefined ? {} : { checkpoint }) });
-    expect(await failure(refused)).toMatchObject({ code: "CHECKPOINT_MISMATCH", message: expect.stringContaining('environments[0]: "letters@1" -> "letters@2"') });
+    const environments = prepared.environments.map((environment) => ({
+      ...environment,
+      ref: { ...environment.ref, id: "letters@2" },
+    }));
+    const refused = trainRun({
+      prepared: { ...prepared, environments },
+      host,
+      engine: new BigramEngine(),
+      run,
+      ...(checkpoint === undefined ? {} : { checkpoint }),
+    });
+    expect(await failure(refused)).toMatchObject({
+      code: "CHECKPOINT_MISMATCH",
+      message: expect.stringContaining('environments[0]: "letters@1" -> "letters@2"'),
+    });
   });
 
   test("is refused where a data file has changed that the stage under way reads, and only there", async () => {
@@ -78,7 +130,10 @@ describe("a run that is gone on with under another configuration", () => {
     const config = { ...QUICK, stages: [{ ...QUICK.stages[0], data }, QUICK.stages[1]] };
     const [inside, behind] = [await stoppedAfter(1, config), await stoppedAfter(3, config)];
     writeFileSync(data, "{}\n{}\n");
-    expect(await failure(resume(inside, config))).toMatchObject({ code: "CHECKPOINT_MISMATCH", message: expect.stringMatching(/rows\.jsonl has changed since the run read it: its SHA-256 was \w{64}/) });
+    expect(await failure(resume(inside, config))).toMatchObject({
+      code: "CHECKPOINT_MISMATCH",
+      message: expect.stringMatching(/rows\.jsonl has changed since the run read it: its SHA-256 was \w{64}/),
+    });
     expect((await resume(behind, config)).summary.status).toBe("finished");
   });
 
@@ -88,7 +143,11 @@ describe("a run that is gone on with under another configuration", () => {
     const config = { ...QUICK, environments: [{ id: "letters-of-file", options: { path } }] };
     const directory = await stoppedAfter(3, config);
     writeFileSync(path, "1\n3\n");
-    expect(await failure(resume(directory, config))).toMatchObject({ code: "CHECKPOINT_MISMATCH", message: expect.stringMatching(/letters-of-file@1: \S*tasks\.txt: "\w{64}" -> "\w{64}"/), hint: expect.stringContaining("Put the files back") });
+    expect(await failure(resume(directory, config))).toMatchObject({
+      code: "CHECKPOINT_MISMATCH",
+      message: expect.stringMatching(/letters-of-file@1: \S*tasks\.txt: "\w{64}" -> "\w{64}"/),
+      hint: expect.stringContaining("Put the files back"),
+    });
     writeFileSync(path, "1\n2\n");
     expect((await resume(directory, config)).summary.status).toBe("finished");
   });
@@ -96,26 +155,49 @@ describe("a run that is gone on with under another configuration", () => {
   test("M12: reports that another sampling.concurrency may change last bits", async () => {
     const directory = await stoppedAfter(3);
     const { notices, summary } = await resume(directory, { ...QUICK, sampling: { max_tokens: 8, concurrency: 3 } });
-    expect([notices, summary.status]).toEqual([[expect.stringMatching(/^sampling\.concurrency: 256 -> 3: .*last bits/)], "finished"]);
+    expect([notices, summary.status]).toEqual([
+      [expect.stringMatching(/^sampling\.concurrency: 256 -> 3: .*last bits/)],
+      "finished",
+    ]);
   });
 
   test("may take other memory", async () => {
     const directory = await stoppedAfter(3);
     const loads: unknown[] = [];
     const engine = new Proxy(new BigramEngine() as Engine, {
-      get: (target, property: keyof Engine) => (property === "load" ? (...given: Parameters<Engine["load"]>) => (loads.push(given[1]), target.load(...given)) : target[property].bind(target)),
+      get: (target, property: keyof Engine) =>
+        property === "load"
+          ? (...given: Parameters<Engine["load"]>) => (loads.push(given[1]), target.load(...given))
+          : target[property].bind(target),
     });
-    const { notices } = await resume(directory, { ...QUICK, model: { ...CONFIG.model, micro_batch_tokens: 64 } }, { engine });
-    expect([loads, notices]).toEqual([[{ microBatchTokens: 64 }], [expect.stringContaining("model.micro_batch_tokens: nothing -> 64")]]);
+    const { notices } = await resume(
+      directory,
+      { ...QUICK, model: { ...CONFIG.model, micro_batch_tokens: 64 } },
+      { engine },
+    );
+    expect([loads, notices]).toEqual([
+      [{ microBatchTokens: 64 }],
+      [expect.stringContaining("model.micro_batch_tokens: nothing -> 64")],
+    ]);
   });
 
   test("is told of versions and devices that are others now, by name", async () => {
     const directory = await stoppedAfter(3);
     const record = JSON.parse(readFileSync(join(directory, "run.json"), "utf8"));
-    writeFileSync(join(directory, "run.json"), JSON.stringify({ ...record, versions: { ...record.versions, engine: { ...record.versions.engine, torch: "1.0" } } }));
+    writeFileSync(
+      join(directory, "run.json"),
+      JSON.stringify({
+        ...record,
+        versions: { ...record.versions, engine: { ...record.versions.engine, torch: "1.0" } },
+      }),
+    );
     const { notices } = await resume(directory);
     expect(notices).toEqual([expect.stringContaining('engine.torch: "1.0" -> "none"')]);
-    expect(JSON.parse(readFileSync(join(directory, "run.json"), "utf8"))).toMatchObject({ started: record.started, resumed: [{ from: expect.stringContaining("00000003-1") }], status: "finished" });
+    expect(JSON.parse(readFileSync(join(directory, "run.json"), "utf8"))).toMatchObject({
+      started: record.started,
+      resumed: [{ from: expect.stringContaining("00000003-1") }],
+      status: "finished",
+    });
   });
 });
 
@@ -130,7 +212,9 @@ describe("a run that is over", () => {
     const extended = await openRun(short.summary.directory, () => undefined, 5);
     expect([extended.finished, extended.loaded.config.stages[1]?.options["steps"]]).toEqual([undefined, 5]);
     const { summary, notices } = await resume(short.summary.directory, longer);
-    expect(notices).toEqual([expect.stringContaining("Stage reinforce now has 5 steps instead of 3. Its learning rate is constant")]);
+    expect(notices).toEqual([
+      expect.stringContaining("Stage reinforce now has 5 steps instead of 3. Its learning rate is constant"),
+    ]);
     expect([summary.status, summary.steps]).toEqual(["finished", 7]);
     expect(weights({ summary, notices })).toEqual(weights(whole));
     expect((await openRun(summary.directory, () => undefined)).finished).toEqual(summary);
@@ -140,24 +224,47 @@ describe("a run that is over", () => {
 
   test("can have a further stage, and be shorter than planned, but not than it is", async () => {
     const { summary } = await train(QUICK);
-    const more = await resume(summary.directory, { ...QUICK, stages: [...QUICK.stages, { algorithm: "imitate", name: "again", steps: 2 }] });
-    expect([more.summary.steps, more.notices]).toEqual([7, [expect.stringContaining("1 stage was added at the end: again.")]]);
+    const more = await resume(summary.directory, {
+      ...QUICK,
+      stages: [...QUICK.stages, { algorithm: "imitate", name: "again", steps: 2 }],
+    });
+    expect([more.summary.steps, more.notices]).toEqual([
+      7,
+      [expect.stringContaining("1 stage was added at the end: again.")],
+    ]);
     const directory = await stoppedAfter(4);
     const shorter = { ...QUICK, stages: [QUICK.stages[0], { ...QUICK.stages[1], steps: 2 }] };
-    expect(await failure(resume(directory, { ...shorter, stages: [QUICK.stages[0], { ...QUICK.stages[1], steps: 1 }] }))).toMatchObject({ message: expect.stringContaining("stage 2 has done 2 steps already: it cannot have 1"), hint: expect.stringContaining("Give it 2 or more") });
+    expect(
+      await failure(resume(directory, { ...shorter, stages: [QUICK.stages[0], { ...QUICK.stages[1], steps: 1 }] })),
+    ).toMatchObject({
+      message: expect.stringContaining("stage 2 has done 2 steps already: it cannot have 1"),
+      hint: expect.stringContaining("Give it 2 or more"),
+    });
     expect((await resume(directory, shorter)).summary).toMatchObject({ status: "finished", steps: 4 });
   });
 
   test("killed after its last checkpoint, it still measures and writes its model", async () => {
     const dying = new Proxy(new BigramEngine() as Engine, {
-      get: (target, property: keyof Engine) => (property === "export" ? () => Promise.reject(new MrlmError("ENGINE_EXITED", "killed")) : target[property].bind(target)),
+      get: (target, property: keyof Engine) =>
+        property === "export"
+          ? () => Promise.reject(new MrlmError("ENGINE_EXITED", "killed"))
+          : target[property].bind(target),
     });
     const { hint } = await failure(train(QUICK, { engine: dying }));
     const directory = /--resume (\S+)/.exec(hint)?.[1] as string;
     expect((await openRun(directory, () => undefined)).finished).toBeUndefined();
     const { summary } = await resume(directory);
     expect([summary.status, existsSync(join(directory, "model"))]).toEqual(["finished", true]);
-    expect(steps(directory)).toEqual(["evaluation 0", "iteration 1", "iteration 2", "evaluation 2", "iteration 3", "iteration 4", "iteration 5", "evaluation 5"]);
+    expect(steps(directory)).toEqual([
+      "evaluation 0",
+      "iteration 1",
+      "iteration 2",
+      "evaluation 2",
+      "iteration 3",
+      "iteration 4",
+      "iteration 5",
+      "evaluation 5",
+    ]);
   });
 });
 
@@ -165,7 +272,10 @@ describe("nothing is spoilt", () => {
   test("by a second process: a run is trained by one at a time, and is free when that one has gone", async () => {
     const directory = await stoppedAfter(3);
     const lock = RunDirectory.open(directory).lock();
-    expect(await failure(resume(directory))).toMatchObject({ code: "RUN_IN_USE", message: expect.stringContaining(directory) });
+    expect(await failure(resume(directory))).toMatchObject({
+      code: "RUN_IN_USE",
+      message: expect.stringContaining(directory),
+    });
     lock.release();
     expect((await resume(directory)).summary.status).toBe("finished");
   });
@@ -174,7 +284,12 @@ describe("nothing is spoilt", () => {
     const directory = await stoppedAfter(3);
     const engine = new BigramEngine();
     const { run, checkpoint } = await openRun(directory, () => undefined);
-    await engine.createModel({ model: "policy", role: "policy", source: { kind: "random", config: { model_type: "bigram", vocab_size: 8 }, seed: 0, tokenizerFiles: {} }, trainable: true });
+    await engine.createModel({
+      model: "policy",
+      role: "policy",
+      source: { kind: "random", config: { model_type: "bigram", vocab_size: 8 }, seed: 0, tokenizerFiles: {} },
+      trainable: true,
+    });
     const models = async (): Promise<string[]> => (await engine.describe()).models.map(({ model }) => model);
     const shared = { run, engine, isEngineShared: true, ...(checkpoint === undefined ? {} : { checkpoint }) };
     const lock = run.lock();
@@ -190,38 +305,62 @@ describe("nothing is spoilt", () => {
     const [before, rows] = [readdirSync(join(directory, "checkpoints")), steps(directory)];
     const earlier = join(directory, "checkpoints", "00000001-0");
     const deaf = new Proxy(new BigramEngine() as Engine, {
-      get: (target, property: keyof Engine) => (property === "load" ? () => Promise.reject(new MrlmError("CHECKPOINT_MISMATCH", "another torch")) : target[property].bind(target)),
+      get: (target, property: keyof Engine) =>
+        property === "load"
+          ? () => Promise.reject(new MrlmError("CHECKPOINT_MISMATCH", "another torch"))
+          : target[property].bind(target),
     });
     expect(await failure(resume(earlier, QUICK, { engine: deaf }))).toMatchObject({ message: "another torch" });
     expect([readdirSync(join(directory, "checkpoints")), steps(directory)]).toEqual([before, rows]);
-    expect((await resume(earlier)).notices).toEqual([expect.stringMatching(/goes back to step 1: later checkpoints are removed \(.*00000004-1.*\)/)]);
+    expect((await resume(earlier)).notices).toEqual([
+      expect.stringMatching(/goes back to step 1: later checkpoints are removed \(.*00000004-1.*\)/),
+    ]);
   });
 
   test("by what a killed run has left in an engine that lives on", async () => {
     const engine = new BigramEngine();
     const mortal = new Proxy(engine as Engine, {
-      get: (target, property: keyof Engine) => (property === "save" ? () => Promise.reject(new MrlmError("CANCELLED", "killed")) : target[property].bind(target)),
+      get: (target, property: keyof Engine) =>
+        property === "save"
+          ? () => Promise.reject(new MrlmError("CANCELLED", "killed"))
+          : target[property].bind(target),
     });
     const { hint } = await failure(train(QUICK, { engine: mortal }));
     const { summary } = await resume(/--resume (\S+)/.exec(hint)?.[1] as string, QUICK, { engine });
     expect(weights({ summary, notices: [] })).toEqual(weights(await train(QUICK)));
   });
 
-  (existsSync("/dev/full") ? test : test.skip)("by a full disk: that is said, the checkpoint before it is complete, and with room again the run goes on (skipped without /dev/full)", async () => {
-    const directory = await stoppedAfter(3);
-    const metrics = join(directory, "metrics.jsonl");
-    const kept = readFileSync(metrics);
-    const full = await openRun(directory, () => undefined);
-    const { prepared, host } = await prepare(QUICK);
-    const onEvent = (event: RunEvent): void => {
-      if (event.kind !== "stage") return;
+  (existsSync("/dev/full") ? test : test.skip)(
+    "by a full disk: that is said, the checkpoint before it is complete, and with room again the run goes on (skipped without /dev/full)",
+    async () => {
+      const directory = await stoppedAfter(3);
+      const metrics = join(directory, "metrics.jsonl");
+      const kept = readFileSync(metrics);
+      const full = await openRun(directory, () => undefined);
+      const { prepared, host } = await prepare(QUICK);
+      const onEvent = (event: RunEvent): void => {
+        if (event.kind !== "stage") return;
+        rmSync(metrics);
+        symlinkSync("/dev/full", metrics);
+      };
+      const error = await failure(
+        trainRun({
+          prepared,
+          host,
+          engine: new BigramEngine(),
+          onEvent,
+          run: full.run,
+          ...(full.checkpoint === undefined ? {} : { checkpoint: full.checkpoint }),
+        }),
+      );
+      expect(error).toMatchObject({
+        code: "WRITE_FAILED",
+        message: expect.stringContaining("ENOSPC"),
+        hint: expect.stringContaining(`--resume ${directory}`),
+      });
       rmSync(metrics);
-      symlinkSync("/dev/full", metrics);
-    };
-    const error = await failure(trainRun({ prepared, host, engine: new BigramEngine(), onEvent, run: full.run, ...(full.checkpoint === undefined ? {} : { checkpoint: full.checkpoint }) }));
-    expect(error).toMatchObject({ code: "WRITE_FAILED", message: expect.stringContaining("ENOSPC"), hint: expect.stringContaining(`--resume ${directory}`) });
-    rmSync(metrics);
-    writeFileSync(metrics, kept);
-    expect(weights(await resume(directory))).toEqual(weights(await train(QUICK)));
-  });
+      writeFileSync(metrics, kept);
+      expect(weights(await resume(directory))).toEqual(weights(await train(QUICK)));
+    },
+  );
 });

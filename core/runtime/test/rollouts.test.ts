@@ -37,7 +37,11 @@ function unruly(seed: number): EnvironmentDefinition<any> {
           await wait();
           const text = JSON.stringify(action.message.parts);
           if (text.includes("a")) left--;
-          return soleStep({ messages: [textMessage("user", String(left))], reward: score(text.length), terminated: --left <= 0 });
+          return soleStep({
+            messages: [textMessage("user", String(left))],
+            reward: score(text.length),
+            terminated: --left <= 0,
+          });
         },
       };
     },
@@ -78,7 +82,8 @@ describe("groups", () => {
   test("of a task that is asked for twice are two groups with episodes of their own", async () => {
     const groups = await collect(await runner(), { tasks: ["train/0", "train/0"] });
     expect(groups[0]?.id).not.toBe(groups[1]?.id);
-    const sampled = (group: TrajectoryGroup | undefined): unknown => group?.trajectories.map(({ turns }) => turns.map(({ said }) => said));
+    const sampled = (group: TrajectoryGroup | undefined): unknown =>
+      group?.trajectories.map(({ turns }) => turns.map(({ said }) => said));
     expect(sampled(groups[0])).not.toEqual(sampled(groups[1]));
   });
 
@@ -103,18 +108,36 @@ describe("groups", () => {
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.length).toBeLessThan(18);
     for (const group of groups)
-      expect(group.trajectories.map(({ member, group: id }) => [member, id])).toEqual([0, 1, 2, 3, 4, 5].map((member) => [member, group.id]));
+      expect(group.trajectories.map(({ member, group: id }) => [member, id])).toEqual(
+        [0, 1, 2, 3, 4, 5].map((member) => [member, group.id]),
+      );
     for (const trajectory of failed) {
       expect(trajectory.error).toEqual({ code: "ENVIRONMENT_FAILED", message: expect.stringContaining("bad luck") });
       expect(trajectory.agents["agent"]?.segments[0]?.tokens.length).toBeGreaterThan(0);
     }
     for (const trajectory of all.filter(({ error }) => error === undefined))
-      expect(trajectory.agents["agent"]).toMatchObject({ total: score(1, { count: 3 }), end: { terminated: true, truncated: false } });
+      expect(trajectory.agents["agent"]).toMatchObject({
+        total: score(1, { count: 3 }),
+        end: { terminated: true, truncated: false },
+      });
   });
 
   test("U3: tools that the model's template cannot show end the collection", async () => {
-    const host = await localHost(counterEnvironment({ create: () => ({ reset: async () => ({ ...observe([textMessage("user", "1")]), tools: [{ name: "search", description: "", parameters: {} }] }), step: async () => soleStep({ terminated: true }) }) }));
-    await expect(collect(await runner({ host }))).rejects.toMatchObject({ code: "TOOLS_UNSUPPORTED", message: expect.stringContaining("search") });
+    const host = await localHost(
+      counterEnvironment({
+        create: () => ({
+          reset: async () => ({
+            ...observe([textMessage("user", "1")]),
+            tools: [{ name: "search", description: "", parameters: {} }],
+          }),
+          step: async () => soleStep({ terminated: true }),
+        }),
+      }),
+    );
+    await expect(collect(await runner({ host }))).rejects.toMatchObject({
+      code: "TOOLS_UNSUPPORTED",
+      message: expect.stringContaining("search"),
+    });
   });
 
   test("U6: an environment that repeats the history is reported once", async () => {
@@ -124,14 +147,21 @@ describe("groups", () => {
         const messages = [textMessage("user", "a")];
         return {
           reset: async () => observe(messages),
-          step: async ({ message }) => soleStep({ messages: [...messages, message, textMessage("user", "b")], reward: score(0), terminated: --left <= 0 }),
+          step: async ({ message }) =>
+            soleStep({
+              messages: [...messages, message, textMessage("user", "b")],
+              reward: score(0),
+              terminated: --left <= 0,
+            }),
         };
       },
     });
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (text: string) => void warnings.push(text) };
     await collect(await runner({ host: await localHost(repeating), logger }));
-    expect(warnings).toEqual([expect.stringMatching(/before turn 2 of environment counter@1 repeats what agent "agent" has already seen/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/before turn 2 of environment counter@1 repeats what agent "agent" has already seen/),
+    ]);
   });
 
   test("an episode that fails to start is recorded too", async () => {
@@ -146,12 +176,15 @@ describe("groups", () => {
       counterEnvironment({
         create: () => ({
           reset: async () => observe([textMessage("user", "a")]),
-          step: async () => soleStep({ reward: step++ % 2 ? score(1) : unscored("SCORER_FAILED", "down"), terminated: step % 2 === 0 }),
+          step: async () =>
+            soleStep({ reward: step++ % 2 ? score(1) : unscored("SCORER_FAILED", "down"), terminated: step % 2 === 0 }),
         }),
       }),
     );
     const [group] = await collect(await runner({ host }), { tasks: ["train/0"], groupSize: 1 });
-    expect(group?.trajectories[0]).toMatchObject({ agents: { agent: { total: { scored: false, code: "SCORER_FAILED" } } } });
+    expect(group?.trajectories[0]).toMatchObject({
+      agents: { agent: { total: { scored: false, code: "SCORER_FAILED" } } },
+    });
     expect(group?.trajectories[0]?.error).toBeUndefined();
     expect(totalReward([score(1, { a: 1 }), score(2, { a: 2, b: 1 })])).toEqual(score(3, { a: 3, b: 1 }));
   });
@@ -164,7 +197,10 @@ describe("determinism", () => {
         const play = async (delays: number): Promise<[unknown, SampleRequest[][]]> => {
           const waves: SampleRequest[][] = [];
           const engine = watched(await bigramEngine(), waves);
-          return [withoutSeconds(await collect(await runner({ host: await localHost(unruly(delays)), engine, concurrency }))), waves];
+          return [
+            withoutSeconds(await collect(await runner({ host: await localHost(unruly(delays)), engine, concurrency }))),
+            waves,
+          ];
         };
         const [first, firstWaves] = await play(one);
         const [second, secondWaves] = await play(other);
@@ -186,11 +222,16 @@ describe("determinism", () => {
 
   test("throughput mode yields groups as they are complete, with the same bookkeeping", async () => {
     const engine = throughputEngine(await bigramEngine());
-    const groups = await collect(await runner({ engine, isDeterministic: false, host: await localHost(unruly(4)), concurrency: 3 }), {
-      tasks: ["train/0", "train/1", "train/2", "train/3"],
-    });
+    const groups = await collect(
+      await runner({ engine, isDeterministic: false, host: await localHost(unruly(4)), concurrency: 3 }),
+      {
+        tasks: ["train/0", "train/1", "train/2", "train/3"],
+      },
+    );
     expect(groups.map(({ task }) => task).sort()).toEqual(["train/0", "train/1", "train/2", "train/3"]);
-    expect(groups.every(({ trajectories }) => trajectories.map(({ member }) => member).join() === "0,1,2,3")).toBe(true);
+    expect(groups.every(({ trajectories }) => trajectories.map(({ member }) => member).join() === "0,1,2,3")).toBe(
+      true,
+    );
   });
 });
 
@@ -213,11 +254,15 @@ describe("limits", () => {
     const [byConfig] = await collect(await runner({ host, turnLimit: () => 2 }), { maxTurns: 3 });
     expect(byConfig?.trajectories[0]?.turns).toHaveLength(2);
     const [byHost] = await collect(await runner({ host: await localHost({ ...endless, maxTurns: 1 }) }));
-    expect(byHost?.trajectories[0]).toMatchObject({ agents: { agent: { end: { truncated: true, truncatedBy: "turns" } } } });
+    expect(byHost?.trajectories[0]).toMatchObject({
+      agents: { agent: { end: { truncated: true, truncatedBy: "turns" } } },
+    });
   });
 
   test("no segment passes the token limit; an episode that would is truncated by tokens", async () => {
-    const [group] = await collect(await runner({ host: await localHost(endless), tokenLimit: () => 60 }), { maxSequenceTokens: 48 });
+    const [group] = await collect(await runner({ host: await localHost(endless), tokenLimit: () => 60 }), {
+      maxSequenceTokens: 48,
+    });
     for (const { agents, error } of group?.trajectories ?? []) {
       expect(error).toBeUndefined();
       expect(agents["agent"]?.end).toEqual({ terminated: false, truncated: true, truncatedBy: "tokens" });
@@ -247,13 +292,15 @@ describe("what concerns the whole run", () => {
               const sampler = await target.sampler(model);
               return {
                 ...bound(sampler),
-                sample: (given: SampleRequest) => (++waves > 4 ? Promise.reject(new MrlmError("ENGINE_EXITED", "killed")) : sampler.sample(given)),
+                sample: (given: SampleRequest) =>
+                  ++waves > 4 ? Promise.reject(new MrlmError("ENGINE_EXITED", "killed")) : sampler.sample(given),
               };
             },
     });
     const groups: TrajectoryGroup[] = [];
     const playing = (async () => {
-      for await (const group of (await runner({ engine: dying, concurrency: 2 })).collect({ ...request, groupSize: 1 })) groups.push(group);
+      for await (const group of (await runner({ engine: dying, concurrency: 2 })).collect({ ...request, groupSize: 1 }))
+        groups.push(group);
     })();
     await expect(playing).rejects.toMatchObject({ code: "ENGINE_EXITED" });
     expect(groups.map(({ task }) => task)).toEqual(["train/0", "train/1"]);
@@ -271,7 +318,9 @@ describe("what concerns the whole run", () => {
         }),
       }),
     );
-    await expect(collect(await runner({ host }), { signal: controller.signal })).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(collect(await runner({ host }), { signal: controller.signal })).rejects.toMatchObject({
+      code: "CANCELLED",
+    });
     expect(close).toHaveBeenCalledTimes(12);
   });
 

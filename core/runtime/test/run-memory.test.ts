@@ -29,7 +29,18 @@ class SmallMachine extends BigramEngine {
     const microBatchTokens = fitting < least ? 0 : Math.min(wantedTokens, fitting);
     const lines = [{ model: "policy", part: "weights", bytes: bytes(Math.max(least, microBatchTokens)), formula: "" }];
     const totalBytes = lines[0]?.bytes ?? 0;
-    return { lines, totalBytes, availableBytes: this.#free, availableFrom: "test", microBatchTokens, wantedTokens, wantedBytes: bytes(wantedTokens), leastTokens: least, leastBytes: bytes(least), fittingSequenceTokens: Math.max(0, Math.min(least, fitting)) };
+    return {
+      lines,
+      totalBytes,
+      availableBytes: this.#free,
+      availableFrom: "test",
+      microBatchTokens,
+      wantedTokens,
+      wantedBytes: bytes(wantedTokens),
+      leastTokens: least,
+      leastBytes: bytes(least),
+      fittingSequenceTokens: Math.max(0, Math.min(least, fitting)),
+    };
   }
 
   override async createModel(options: CreateModelOptions) {
@@ -38,22 +49,36 @@ class SmallMachine extends BigramEngine {
   }
 }
 
-async function train(engine: SmallMachine, changes: Readonly<Record<string, unknown>> = {}): Promise<{ events: RunEvent[]; run: RunDirectory }> {
+async function train(
+  engine: SmallMachine,
+  changes: Readonly<Record<string, unknown>> = {},
+): Promise<{ events: RunEvent[]; run: RunDirectory }> {
   const events: RunEvent[] = [];
-  const { prepared, host } = await prepare({ ...CONFIG, eval: { tasks: 0 }, sampling: { max_tokens: 8, concurrency: 3 }, ...changes });
+  const { prepared, host } = await prepare({
+    ...CONFIG,
+    eval: { tasks: 0 },
+    sampling: { max_tokens: 8, concurrency: 3 },
+    ...changes,
+  });
   const run = RunDirectory.create(prepared.config, prepared.sourceText);
   await trainRun({ prepared, host, engine, run, onEvent: (event) => events.push(event) });
   return { events, run };
 }
 
-const record = (run: RunDirectory): { readonly memory?: MemoryEstimate } => JSON.parse(readFileSync(join(run.path, "run.json"), "utf8"));
+const record = (run: RunDirectory): { readonly memory?: MemoryEstimate } =>
+  JSON.parse(readFileSync(join(run.path, "run.json"), "utf8"));
 
 test("a run that fits is told of and recorded, and left as it is", async () => {
   const engine = new SmallMachine(8000);
   const { events, run } = await train(engine);
   // One for each stage; the second has a reference, and the assumed length is at least 1,024 tokens.
-  expect(engine.workloads).toMatchObject([{ models: [{ model: "policy" }], sampledModel: "policy", concurrency: 3, sequenceTokens: 1024 }, { models: [{ model: "policy" }, { role: "reference" }] }]);
-  expect(events.find(({ kind }) => kind === "memory")).toMatchObject({ memory: { stage: "second", isLowered: false, isLengthStated: false } });
+  expect(engine.workloads).toMatchObject([
+    { models: [{ model: "policy" }], sampledModel: "policy", concurrency: 3, sequenceTokens: 1024 },
+    { models: [{ model: "policy" }, { role: "reference" }] },
+  ]);
+  expect(events.find(({ kind }) => kind === "memory")).toMatchObject({
+    memory: { stage: "second", isLowered: false, isLengthStated: false },
+  });
   expect(record(run).memory).toMatchObject({ stage: "second", availableBytes: 8000 * 2 ** 20 });
   expect(engine.created[0]?.microBatchTokens).toBeUndefined();
 });
@@ -64,7 +89,12 @@ test("the token budget is lowered to what fits, and said", async () => {
   expect(engine.created[0]?.microBatchTokens).toBe(1024);
   // Numerics 52: what a later stage makes from a directory has it too, however often the run was resumed before.
   expect((await run.checkpoints.newest(() => undefined))?.state["microBatchTokens"]).toBe(1024);
-  expect(events).toContainEqual({ kind: "notice", text: expect.stringMatching(/^model\.micro_batch_tokens is lowered from 4096 to 1024: second would need about 4\.0 GiB, and 2\.0 GiB are free \(test\)\./) });
+  expect(events).toContainEqual({
+    kind: "notice",
+    text: expect.stringMatching(
+      /^model\.micro_batch_tokens is lowered from 4096 to 1024: second would need about 4\.0 GiB, and 2\.0 GiB are free \(test\)\./,
+    ),
+  });
 });
 
 test.each([
@@ -72,18 +102,25 @@ test.each([
   [2020, 500, 1024],
   [2070, 500, 2048],
   [1500, 1300, 1300],
-])("U9: with %i MiB and sequences of %i tokens the budget is %i tokens: a power of two, but at least one sequence", async (mebibytes, longest, expected) => {
-  const engine = new SmallMachine(mebibytes);
-  await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: longest } });
-  expect(engine.created[0]?.microBatchTokens).toBe(expected);
-});
+])(
+  "U9: with %i MiB and sequences of %i tokens the budget is %i tokens: a power of two, but at least one sequence",
+  async (mebibytes, longest, expected) => {
+    const engine = new SmallMachine(mebibytes);
+    await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: longest } });
+    expect(engine.created[0]?.microBatchTokens).toBe(expected);
+  },
+);
 
 test("what cannot fit is refused with what is missing and what to do, unless the configuration says not to check", async () => {
   const sampling = { max_tokens: 8, max_sequence_tokens: 500 };
   await expect(train(new SmallMachine(320), { sampling })).rejects.toMatchObject({
     code: "MEMORY_INSUFFICIENT",
-    message: expect.stringMatching(/^second needs about 520 MiB with one sequence of 500 tokens at a time, and 320 MiB are free \(test\): 200 MiB too little\.$/),
-    hint: expect.stringMatching(/^Lower sampling\.max_sequence_tokens to 300; set model\.gradient_checkpointing: true; .*engine\.check_memory: false/),
+    message: expect.stringMatching(
+      /^second needs about 520 MiB with one sequence of 500 tokens at a time, and 320 MiB are free \(test\): 200 MiB too little\.$/,
+    ),
+    hint: expect.stringMatching(
+      /^Lower sampling\.max_sequence_tokens to 300; set model\.gradient_checkpointing: true; .*engine\.check_memory: false/,
+    ),
   });
   const { run, events } = await train(new SmallMachine(320), { sampling, engine: { check_memory: false } });
   expect(existsSync(run.modelPath)).toBe(true);

@@ -23,7 +23,15 @@ distributed: {enabled: false, strategy: ddp}
         {
           algorithm: "ppo",
           name: "ppo",
-          options: { steps: 10, prompts_per_step: 16, learning_rate: 1e-5, clip_low: 0.2, clip_high: 0.2, gamma: 0.99, gae_lambda: 0.95 },
+          options: {
+            steps: 10,
+            prompts_per_step: 16,
+            learning_rate: 1e-5,
+            clip_low: 0.2,
+            clip_high: 0.2,
+            gamma: 0.99,
+            gae_lambda: 0.95,
+          },
         },
       ],
       environments: [{ id: "code", options: {}, weight: 1, max_turns: 3 }],
@@ -32,7 +40,9 @@ distributed: {enabled: false, strategy: ddp}
       sampling: { max_tokens: 128, temperature: 0.8 },
       distributed: { enabled: false, nproc_per_node: 1 },
     });
-    expect(notices).toEqual(["/configs/run.yaml:8:50: eval_envs[0].timeout has no effect: deadlines belong to the environment."]);
+    expect(notices).toEqual([
+      "/configs/run.yaml:8:50: eval_envs[0].timeout has no effect: deadlines belong to the environment.",
+    ]);
     expect(isTranslated).toEqual({ stages: true, environments: true });
     expect(stagePath(0, ["clip_low"])).toEqual(["ppo", "clip_range"]);
     expect(stagePath(0, ["prompts_per_step"])).toEqual(["training", "num_rollouts_per_iteration"]);
@@ -101,7 +111,17 @@ distributed: {enabled: true, strategy: fsdp, num_gpus: 4, backend: nccl}
     expect(dpo).toMatchObject({
       environments: [],
       stages: [
-        { algorithm: "dpo", options: { steps: 20, batch_size: 4, beta: 0.1, label_smoothing: 0, reference_free: false, data: "data/pairs.jsonl" } },
+        {
+          algorithm: "dpo",
+          options: {
+            steps: 20,
+            batch_size: 4,
+            beta: 0.1,
+            label_smoothing: 0,
+            reference_free: false,
+            data: "data/pairs.jsonl",
+          },
+        },
       ],
       distributed: { enabled: true, strategy: "fsdp", nproc_per_node: 4, nnodes: 1 },
     });
@@ -118,7 +138,9 @@ distributed: {enabled: true, strategy: fsdp, num_gpus: 4, backend: nccl}
   });
 
   test("our own environments with the seed's eval_envs: those are what is evaluated on", () => {
-    const { config } = parse("model: {path: m}\nenvironments: [{id: a}]\nstages: [{algorithm: x}]\neval_envs: [{env_type: b}]");
+    const { config } = parse(
+      "model: {path: m}\nenvironments: [{id: a}]\nstages: [{algorithm: x}]\neval_envs: [{env_type: b}]",
+    );
     expect(config).toMatchObject({ environments: [{ id: "a" }], eval: { environments: [{ id: "b" }] } });
   });
 });

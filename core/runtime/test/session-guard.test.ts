@@ -10,8 +10,15 @@ async function hostOf(definition: EnvironmentDefinition<any>, logger: Logger = s
   return new LocalHost({ source, logger });
 }
 
-async function sessionOf(environment: Partial<SimulatedEnvironment>, overrides: Partial<EnvironmentDefinition<any>> = {}) {
-  const whole: SimulatedEnvironment = { reset: async () => observe([]), step: async () => soleStep({}), ...environment };
+async function sessionOf(
+  environment: Partial<SimulatedEnvironment>,
+  overrides: Partial<EnvironmentDefinition<any>> = {},
+) {
+  const whole: SimulatedEnvironment = {
+    reset: async () => observe([]),
+    step: async () => soleStep({}),
+    ...environment,
+  };
   const host = await hostOf(counterEnvironment({ tasks: undefined, create: () => whole, ...overrides }));
   return host.open({ id: "counter" });
 }
@@ -30,7 +37,11 @@ describe("order", () => {
     await session.reset(reset);
     await session.step(say("x"), { signal: never });
     const last = await session.step(say("x"), { signal: never });
-    expect(last).toMatchObject({ terminated: { agent: true }, truncated: { agent: false }, observation: { agent: "" } });
+    expect(last).toMatchObject({
+      terminated: { agent: true },
+      truncated: { agent: false },
+      observation: { agent: "" },
+    });
     expect(await codeOf(session.step(say("x"), { signal: never }))).toBe("EPISODE_ENDED");
     await session.reset(reset);
     expect((await session.step(say("x"), { signal: never })).terminated).toEqual({ agent: false });
@@ -51,7 +62,9 @@ describe("order", () => {
     const session = await sessionOf({});
     await session.reset({ signal: never });
     expect(await codeOf(session.step(say("x", "other"), { signal: never }))).toBe("STEP_OUT_OF_ORDER");
-    expect(await codeOf(session.step({ ...say("x"), message: textMessage("user", "x") }, { signal: never }))).toBe("OPTIONS_INVALID");
+    expect(await codeOf(session.step({ ...say("x"), message: textMessage("user", "x") }, { signal: never }))).toBe(
+      "OPTIONS_INVALID",
+    );
     expect((await session.step(say("x"), { signal: never })).observation.agent).toBe("agent");
   });
 
@@ -67,7 +80,11 @@ describe("order", () => {
           let isClosed = false;
           for (const call of calls) {
             const outcome = await codeOf(
-              call === "reset" ? session.reset(reset) : call === "step" ? session.step(say("x"), { signal: never }) : session.close(),
+              call === "reset"
+                ? session.reset(reset)
+                : call === "step"
+                  ? session.step(say("x"), { signal: never })
+                  : session.close(),
             );
             if (call === "close") isClosed = true;
             else if (isClosed) expect(outcome).toBe("SESSION_NOT_FOUND");
@@ -102,12 +119,17 @@ describe("limits", () => {
     const create = (): SimulatedEnvironment => ({
       reset: async () => (made++, observe([])),
       step: (_, { signal }) =>
-        new Promise((_resolve, reject) => signal.addEventListener("abort", () => ((aborted = true), reject(new Error("late"))))),
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => ((aborted = true), reject(new Error("late")))),
+        ),
     });
     const session = await sessionOf({}, { create, deadlines: { stepMs: 20 } });
     await session.reset({ signal: never });
     const error = await session.step(say("x"), { signal: never }).catch((reason: MrlmError) => reason);
-    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", message: expect.stringMatching(/counter@1.*20 ms.*step/) });
+    expect(error).toMatchObject({
+      code: "DEADLINE_EXCEEDED",
+      message: expect.stringMatching(/counter@1.*20 ms.*step/),
+    });
     expect(aborted).toBe(true);
     expect(await codeOf(session.step(say("x"), { signal: never }))).toBe("EPISODE_ENDED");
     await session.reset({ signal: never });
@@ -116,7 +138,10 @@ describe("limits", () => {
 
   test("time spent grading does not count against the step's deadline", async () => {
     const slow = {
-      score: () => new Promise<never>((resolve) => setTimeout(() => resolve({ reward: score(1), verdict: "equivalent", reason: "" } as never), 60)),
+      score: () =>
+        new Promise<never>((resolve) =>
+          setTimeout(() => resolve({ reward: score(1), verdict: "equivalent", reason: "" } as never), 60),
+        ),
     };
     const definition = counterEnvironment({
       tasks: undefined,
@@ -124,10 +149,13 @@ describe("limits", () => {
       deadlines: { stepMs: 40, scoreMs: 5_000 },
       create: (context): SimulatedEnvironment => ({
         reset: async () => observe([]),
-        step: async () => soleStep({ reward: (await context.scorer("slow").score({ answer: "", gold: "" })).reward, terminated: true }),
+        step: async () =>
+          soleStep({ reward: (await context.scorer("slow").score({ answer: "", gold: "" })).reward, terminated: true }),
       }),
     });
-    const source = await PluginHost.of([definePlugin({ name: "test", environments: [definition], scorers: { "slow@1": () => slow } })]);
+    const source = await PluginHost.of([
+      definePlugin({ name: "test", environments: [definition], scorers: { "slow@1": () => slow } }),
+    ]);
     const session = await new LocalHost({ source }).open({ id: "counter" });
     await session.reset({ signal: never });
     expect((await session.step(say("x"), { signal: never })).rewards).toEqual({ agent: score(1) });
@@ -156,7 +184,10 @@ describe("what an author returned", () => {
     "a bare number as reward": { ...soleStep({}), rewards: { agent: 1 } },
     "a flag that is no boolean": { ...soleStep({}), terminated: { agent: 1 } },
     "nobody on turn in mid-episode": { ...soleStep({}), observation: { agent: "", messages: [] } },
-    "a message without parts": { ...soleStep({}), observation: { agent: "agent", messages: [{ role: "user", text: "x" }] } },
+    "a message without parts": {
+      ...soleStep({}),
+      observation: { agent: "agent", messages: [{ role: "user", text: "x" }] },
+    },
     "info that is not JSON": { ...soleStep({}), info: { at: () => 1 } },
     nothing: undefined,
   };
@@ -169,22 +200,36 @@ describe("what an author returned", () => {
     });
   });
 
-  test.each(["CANCELLED", "ENGINE_EXITED", "SERVER_UNAVAILABLE"] as const)("an author's %s is ENVIRONMENT_FAILED: it must not end the run", async (code) => {
-    const session = await sessionOf({ step: () => Promise.reject(new MrlmError(code, "my own")) });
-    await session.reset({ signal: never });
-    await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED", message: expect.stringContaining(`${code}: my own`) });
-  });
+  test.each(["CANCELLED", "ENGINE_EXITED", "SERVER_UNAVAILABLE"] as const)(
+    "an author's %s is ENVIRONMENT_FAILED: it must not end the run",
+    async (code) => {
+      const session = await sessionOf({ step: () => Promise.reject(new MrlmError(code, "my own")) });
+      await session.reset({ signal: never });
+      await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({
+        code: "ENVIRONMENT_FAILED",
+        message: expect.stringContaining(`${code}: my own`),
+      });
+    },
+  );
 
-  test.each(["mean", "std"])("a reward component called %s, which would hide a metric of the whole reward, is refused", async (name) => {
-    const session = await sessionOf({ step: async () => soleStep({ reward: score(1, { [name]: 1 }) }) });
-    await session.reset({ signal: never });
-    await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED", message: expect.stringMatching(/components: .*name the component otherwise/) });
-  });
+  test.each(["mean", "std"])(
+    "a reward component called %s, which would hide a metric of the whole reward, is refused",
+    async (name) => {
+      const session = await sessionOf({ step: async () => soleStep({ reward: score(1, { [name]: 1 }) }) });
+      await session.reset({ signal: never });
+      await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({
+        code: "ENVIRONMENT_FAILED",
+        message: expect.stringMatching(/components: .*name the component otherwise/),
+      });
+    },
+  );
 
   test("what cannot be one is told how one is made", async () => {
     const session = await sessionOf({ step: async () => [1] as never });
     await session.reset({ signal: never });
-    await expect(session.step(say("x"), { signal: never })).rejects.toThrow("from step: expected object, received array; soleStep({ messages, reward: score(1), terminated: true }) of @mrlm/kit makes one.");
+    await expect(session.step(say("x"), { signal: never })).rejects.toThrow(
+      "from step: expected object, received array; soleStep({ messages, reward: score(1), terminated: true }) of @mrlm/kit makes one.",
+    );
   });
 
   test("an exception becomes ENVIRONMENT_FAILED with its cause; the host's own errors keep their code", async () => {
@@ -193,11 +238,18 @@ describe("what an author returned", () => {
     await expect(session.reset({ signal: never })).rejects.toMatchObject({
       code: "ENVIRONMENT_FAILED",
       cause,
-      message: expect.stringMatching(/threw in reset: TypeError: x is not a function \(session-guard\.test\.ts:\d+:\d+\)$/),
+      message: expect.stringMatching(
+        /threw in reset: TypeError: x is not a function \(session-guard\.test\.ts:\d+:\d+\)$/,
+      ),
     });
     const undeclared = await sessionOf(
       {},
-      { create: (context) => (context.scorer("math@1"), { reset: async () => observe([]), step: async () => soleStep({}) }) },
+      {
+        create: (context) => (
+          context.scorer("math@1"),
+          { reset: async () => observe([]), step: async () => soleStep({}) }
+        ),
+      },
     );
     expect(await codeOf(undeclared.reset({ signal: never }))).toBe("REQUIREMENT_UNDECLARED");
   });
@@ -218,11 +270,20 @@ describe("what an author returned", () => {
 });
 
 describe("numerics 54: what could not be scored is unscored, never 0", () => {
-  const brokenTool = { name: "calculator", description: "", parameters: {}, call: () => Promise.reject(new Error("exploded")) };
+  const brokenTool = {
+    name: "calculator",
+    description: "",
+    parameters: {},
+    call: () => Promise.reject(new Error("exploded")),
+  };
   const brokenScorer = { score: () => Promise.reject(new Error("judge is down")) };
 
   async function stepWith(create: EnvironmentDefinition["create"]) {
-    const definition = counterEnvironment({ tasks: undefined, requires: ["tool:calculator@1", "scorer:math@1"], create });
+    const definition = counterEnvironment({
+      tasks: undefined,
+      requires: ["tool:calculator@1", "scorer:math@1"],
+      create,
+    });
     const source = await PluginHost.of([
       definePlugin({
         name: "test",
@@ -239,15 +300,21 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
   test("a scorer that throws answers unscored", async () => {
     const result = await stepWith((context) => ({
       reset: async () => observe([]),
-      step: async () => soleStep({ reward: (await context.scorer("math").score({ answer: "1", gold: "1" })).reward, terminated: true }),
+      step: async () =>
+        soleStep({ reward: (await context.scorer("math").score({ answer: "1", gold: "1" })).reward, terminated: true }),
     }));
-    expect(result.rewards).toEqual({ agent: { scored: false, code: "SCORER_FAILED", message: expect.stringContaining("judge is down") } });
+    expect(result.rewards).toEqual({
+      agent: { scored: false, code: "SCORER_FAILED", message: expect.stringContaining("judge is down") },
+    });
   });
 
   test("a broken tool ends the episode unscored and truncated", async () => {
     const result = await stepWith((context) => ({
       reset: async () => observe([]),
-      step: async (_action, options) => (await context.tool("calculator@1").call({}, options), soleStep({ reward: score(1) })),
+      step: async (_action, options) => (
+        await context.tool("calculator@1").call({}, options),
+        soleStep({ reward: score(1) })
+      ),
     }));
     expect(result).toMatchObject({
       rewards: { agent: { scored: false, code: "TOOL_FAILED" } },
@@ -269,7 +336,10 @@ describe("several agents", () => {
 
   test("each ends on its own; the episode ends with the last", async () => {
     let step = 0;
-    const session = await sessionOf({ reset: async () => ({ agent: "a", messages: [] }), step: async () => pair(++step) }, { agents: ["a", "b"] });
+    const session = await sessionOf(
+      { reset: async () => ({ agent: "a", messages: [] }), step: async () => pair(++step) },
+      { agents: ["a", "b"] },
+    );
     await session.reset({ signal: never });
     expect((await session.step(say("x", "a"), { signal: never })).observation.agent).toBe("b");
     expect((await session.step(say("x", "b"), { signal: never })).terminated).toEqual({ a: true, b: false });
@@ -280,7 +350,12 @@ describe("several agents", () => {
     const session = await sessionOf(
       {
         reset: async () => ({ agent: "a", messages: [] }),
-        step: async () => ({ observation: { agent: "a", messages: [] }, rewards: {}, terminated: { a: true }, truncated: {} }),
+        step: async () => ({
+          observation: { agent: "a", messages: [] },
+          rewards: {},
+          terminated: { a: true },
+          truncated: {},
+        }),
       },
       { agents: ["a", "b"] },
     );

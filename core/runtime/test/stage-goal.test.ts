@@ -13,11 +13,20 @@ const withGoal = (accuracy: number, every = 1) => ({
   eval: { tasks: 4 },
 });
 
-async function train(config: Readonly<Record<string, unknown>>, extra: Partial<Parameters<typeof trainRun>[0]> = {}): Promise<{ summary: RunSummary; notices: string[] }> {
+async function train(
+  config: Readonly<Record<string, unknown>>,
+  extra: Partial<Parameters<typeof trainRun>[0]> = {},
+): Promise<{ summary: RunSummary; notices: string[] }> {
   const notices: string[] = [];
   const { prepared, host } = await prepare(config);
   const note = (event: RunEvent): void => void (event.kind === "notice" && notices.push(event.text));
-  const summary = await trainRun({ prepared, host, engine: new BigramEngine(), ...extra, onEvent: (event) => (note(event), extra.onEvent?.(event)) });
+  const summary = await trainRun({
+    prepared,
+    host,
+    engine: new BigramEngine(),
+    ...extra,
+    onEvent: (event) => (note(event), extra.onEvent?.(event)),
+  });
   return { summary, notices };
 }
 
@@ -32,13 +41,18 @@ test("a stage ends at the first measurement that reaches its goal", async () => 
   expect(summary.steps).toBe(goals.at(-1)!.step);
   expect(summary.steps).toBeLessThan(20);
   expect(summary.evaluations.map(({ label }) => label)).toEqual(["start", "reinforce"]);
-  expect(notices).toContainEqual(`reinforce ends: greedy accuracy 1.000 on training tasks after ${summary.steps} iterations (until 1).`);
+  expect(notices).toContainEqual(
+    `reinforce ends: greedy accuracy 1.000 on training tasks after ${summary.steps} iterations (until 1).`,
+  );
 });
 
 test("a run that was stopped on the way ends its stage where one that was not does", async () => {
   const whole = await train(withGoal(1, 2));
   const drain = new AbortController();
-  const stopped = await train(withGoal(1, 2), { drain: drain.signal, onEvent: (event) => event.kind === "iteration" && event.step === 2 && drain.abort() });
+  const stopped = await train(withGoal(1, 2), {
+    drain: drain.signal,
+    onEvent: (event) => event.kind === "iteration" && event.step === 2 && drain.abort(),
+  });
   expect(stopped.summary).toMatchObject({ status: "stopped", steps: 2 });
   const { run, checkpoint } = await openRun(stopped.summary.directory, () => undefined);
   const { summary } = await train(withGoal(1, 2), { run, ...(checkpoint && { checkpoint }) });
@@ -48,8 +62,18 @@ test("a run that was stopped on the way ends its stage where one that was not do
 });
 
 test("a goal that is out of reach is said to be when the stage has run its course", async () => {
-  const never = { ...withGoal(1, 3), environments: [{ id: "letters" }], stages: [{ algorithm: "reinforce", steps: 2, tasks: 1, group_size: 2, learning_rate: 1e-9, until: { accuracy: 1 } }] };
+  const never = {
+    ...withGoal(1, 3),
+    environments: [{ id: "letters" }],
+    stages: [
+      { algorithm: "reinforce", steps: 2, tasks: 1, group_size: 2, learning_rate: 1e-9, until: { accuracy: 1 } },
+    ],
+  };
   const { summary, notices } = await train(never);
   expect(summary).toMatchObject({ status: "finished", steps: 2 });
-  expect(notices).toContainEqual(expect.stringMatching(/^reinforce ends without reaching its goal: greedy accuracy 0\.\d{3} on training tasks after 2 iterations \(until 1\)\.$/));
+  expect(notices).toContainEqual(
+    expect.stringMatching(
+      /^reinforce ends without reaching its goal: greedy accuracy 0\.\d{3} on training tasks after 2 iterations \(until 1\)\.$/,
+    ),
+  );
 });

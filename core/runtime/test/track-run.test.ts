@@ -17,7 +17,10 @@ const good: TrackerDefinition<{ color: string }> = {
   name: "good",
   description: "Keeps what it is told.",
   options: z.strictObject({ color: z.string().default("blue") }),
-  start: async (run) => (runs.push(run), { log: async (row) => void rows.push(row), close: async (status) => void ends.push(status) }),
+  start: async (run) => (
+    runs.push(run),
+    { log: async (row) => void rows.push(row), close: async (status) => void ends.push(status) }
+  ),
 };
 const bad: TrackerDefinition<object> = {
   name: "bad",
@@ -25,21 +28,45 @@ const bad: TrackerDefinition<object> = {
   options: z.strictObject({}),
   start: async () => ({ log: async () => Promise.reject(new Error("the disk is full")), close: async () => undefined }),
 };
-const source = PluginHost.of([definePlugin({ name: "test", environments: [letters], algorithms: [reinforce], trackers: [good, bad] })]);
+const source = PluginHost.of([
+  definePlugin({ name: "test", environments: [letters], algorithms: [reinforce], trackers: [good, bad] }),
+]);
 
 async function prepare(trackers: readonly unknown[]) {
   const host = new LocalHost({ source: await source });
-  const loaded = parseConfig(JSON.stringify({ ...CONFIG, output: temporaryDirectory(), trackers }), { path: "/tmp/run.yaml" });
+  const loaded = parseConfig(JSON.stringify({ ...CONFIG, output: temporaryDirectory(), trackers }), {
+    path: "/tmp/run.yaml",
+  });
   return { host, prepared: await prepareRun(loaded, { host, algorithms: await source }) };
 }
 
 test("trackers get every iteration and evaluation in order; one that fails is told of once and the run goes on", async () => {
   const notices: string[] = [];
   const { host, prepared } = await prepare(["bad", { name: "good", options: { color: "red" } }]);
-  const { status } = await trainRun({ prepared, host, engine: new BigramEngine(), onEvent: (event) => event.kind === "notice" && notices.push(event.text) });
+  const { status } = await trainRun({
+    prepared,
+    host,
+    engine: new BigramEngine(),
+    onEvent: (event) => event.kind === "notice" && notices.push(event.text),
+  });
   expect([status, ends, runs[0]?.resumedAt, runs[0]?.name]).toEqual(["finished", ["finished"], undefined, "test"]);
-  expect(notices.filter((text) => text.includes("Tracker bad failed"))).toEqual([expect.stringContaining("the disk is full")]);
-  expect(rows.map(({ kind, step }) => `${kind} ${step}`)).toEqual(["evaluation 0", "iteration 1", "iteration 2", "evaluation 2", "iteration 3", "evaluation 3", "iteration 4", "iteration 5", "evaluation 5", "iteration 6", "iteration 7", "evaluation 7"]);
+  expect(notices.filter((text) => text.includes("Tracker bad failed"))).toEqual([
+    expect.stringContaining("the disk is full"),
+  ]);
+  expect(rows.map(({ kind, step }) => `${kind} ${step}`)).toEqual([
+    "evaluation 0",
+    "iteration 1",
+    "iteration 2",
+    "evaluation 2",
+    "iteration 3",
+    "evaluation 3",
+    "iteration 4",
+    "iteration 5",
+    "evaluation 5",
+    "iteration 6",
+    "iteration 7",
+    "evaluation 7",
+  ]);
   expect(Object.keys(rows[1]?.metrics ?? {})).toEqual(expect.arrayContaining(["reward/mean", "seconds/total"]));
   expect(rows[0]?.metrics).toMatchObject({ "eval/letters@1/greedy_accuracy": expect.any(Number) });
 });
@@ -48,15 +75,28 @@ test("a run that goes on hands on no step twice that it has not told trackers to
   const before = rows.length;
   const drain = new AbortController();
   const { host, prepared } = await prepare(["good"]);
-  const begun = await trainRun({ prepared, host, engine: new BigramEngine(), drain: drain.signal, onEvent: (event) => event.kind === "iteration" && event.step === 5 && drain.abort() });
+  const begun = await trainRun({
+    prepared,
+    host,
+    engine: new BigramEngine(),
+    drain: drain.signal,
+    onEvent: (event) => event.kind === "iteration" && event.step === 5 && drain.abort(),
+  });
   const checkpoint = await openCheckpoint(join(begun.directory, "checkpoints", "00000002-0"));
   await trainRun({ prepared, host, engine: new BigramEngine(), run: RunDirectory.open(begun.directory), checkpoint });
   expect(runs.slice(-2).map(({ resumedAt }) => resumedAt)).toEqual([undefined, 2]);
   const told = rows.slice(before);
-  const again = told.findIndex(({ kind, step }, i) => kind === "iteration" && step === 2 && told.slice(0, i).some((row) => row.step === 5));
+  const again = told.findIndex(
+    ({ kind, step }, i) => kind === "iteration" && step === 2 && told.slice(0, i).some((row) => row.step === 5),
+  );
   const valid = [...told.slice(0, again).filter(({ step }) => step < 2), ...told.slice(again)];
-  expect(valid.map(({ kind, step }) => `${kind} ${step}`)).toEqual(rows.slice(0, before).map(({ kind, step }) => `${kind} ${step}`));
-  const withoutSeconds = ({ metrics, ...row }: TrackedRow) => ({ ...row, metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !name.startsWith("seconds/"))) });
+  expect(valid.map(({ kind, step }) => `${kind} ${step}`)).toEqual(
+    rows.slice(0, before).map(({ kind, step }) => `${kind} ${step}`),
+  );
+  const withoutSeconds = ({ metrics, ...row }: TrackedRow) => ({
+    ...row,
+    metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !name.startsWith("seconds/"))),
+  });
   expect(valid.map(withoutSeconds)).toEqual(rows.slice(0, before).map(withoutSeconds));
 });
 
@@ -70,6 +110,12 @@ test("one that begins anew tells trackers to forget everything", async () => {
 });
 
 test("a tracker that is not there, and options that it does not have, are said before the run", async () => {
-  await expect(prepare(["god"])).rejects.toMatchObject({ code: "PLUGIN_NOT_FOUND", message: expect.stringContaining('Did you mean "good"?') });
-  await expect(prepare([{ name: "good", options: { colour: "red" } }])).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("colour") });
+  await expect(prepare(["god"])).rejects.toMatchObject({
+    code: "PLUGIN_NOT_FOUND",
+    message: expect.stringContaining('Did you mean "good"?'),
+  });
+  await expect(prepare([{ name: "good", options: { colour: "red" } }])).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringContaining("colour"),
+  });
 });

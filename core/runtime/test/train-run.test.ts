@@ -5,7 +5,15 @@ import { observe, soleStep, textMessage } from "@mrlm/kit";
 import { type Engine, type EnvironmentHost, MrlmError, unscored } from "@mrlm/spec";
 import { BigramEngine } from "@mrlm/testing";
 import { parse } from "yaml";
-import { MetricsFile, openRun, parseConfig, type RunEvent, type RunSummary, trainRun, TrajectoryStore } from "@mrlm/runtime";
+import {
+  MetricsFile,
+  openRun,
+  parseConfig,
+  type RunEvent,
+  type RunSummary,
+  trainRun,
+  TrajectoryStore,
+} from "@mrlm/runtime";
 import { CONFIG, letters, prepare, removeTemporaryDirectories, temporaryDirectory } from "./support/training.ts";
 
 afterAll(removeTemporaryDirectories);
@@ -22,10 +30,14 @@ async function train(
 }
 
 const weights = (summary: RunSummary): Buffer => readFileSync(join(summary.directory, "model", "weights.bin"));
-const iterations = (directory: string): unknown[] => new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row);
+const iterations = (directory: string): unknown[] =>
+  new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row);
 const episodes = (directory: string, name = "trajectories.sqlite"): unknown[] => {
   const store = new TrajectoryStore(join(directory, name));
-  const all = [...store.read()].map(({ trajectory: { seconds: _, ...trajectory }, ...rest }) => ({ ...rest, trajectory }));
+  const all = [...store.read()].map(({ trajectory: { seconds: _, ...trajectory }, ...rest }) => ({
+    ...rest,
+    trajectory,
+  }));
   store.close();
   return all;
 };
@@ -40,7 +52,13 @@ describe("a run", () => {
   test("plays its stages, measures before, between, during and after, and leaves a complete directory", () => {
     const { summary, events } = whole;
     expect(summary).toMatchObject({ status: "finished", steps: 7 });
-    expect(summary.evaluations.map(({ step, label }) => `${label} ${step}`)).toEqual(["start 0", "first 2", "first 3", "second 5", "second 7"]);
+    expect(summary.evaluations.map(({ step, label }) => `${label} ${step}`)).toEqual([
+      "start 0",
+      "first 2",
+      "first 3",
+      "second 5",
+      "second 7",
+    ]);
     expect(summary.evaluations[0]?.results[0]).toMatchObject({
       environment: "letters@1",
       tasks: 4,
@@ -90,7 +108,8 @@ describe("a run", () => {
     const [again, other] = [await train(), await train({ ...CONFIG, seed: 8 })];
     expect(weights(again.summary)).toEqual(weights(whole.summary));
     expect(iterations(again.summary.directory)).toEqual(iterations(whole.summary.directory));
-    for (const name of ["trajectories.sqlite", "evaluations.sqlite"]) expect(episodes(again.summary.directory, name)).toEqual(episodes(whole.summary.directory, name));
+    for (const name of ["trajectories.sqlite", "evaluations.sqlite"])
+      expect(episodes(again.summary.directory, name)).toEqual(episodes(whole.summary.directory, name));
     expect(weights(other.summary)).not.toEqual(weights(whole.summary));
   });
 
@@ -118,14 +137,18 @@ function mortal(engine: Engine, dieAt: number): Engine {
       property !== "optimStep"
         ? Reflect.get(target, property).bind(target)
         : (options: Parameters<Engine["optimStep"]>[0]) =>
-            ++steps === dieAt ? Promise.reject(new MrlmError("ENGINE_EXITED", "the engine was killed")) : target.optimStep(options),
+            ++steps === dieAt
+              ? Promise.reject(new MrlmError("ENGINE_EXITED", "the engine was killed"))
+              : target.optimStep(options),
   });
 }
 
 describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
   test.each([1, 2, 4, 6])("killed at optimiser step %i", async (dieAt) => {
     const { prepared, host } = await prepare(CONFIG);
-    const failure: MrlmError = await trainRun({ prepared, host, engine: mortal(new BigramEngine(), dieAt) }).catch((error) => error);
+    const failure: MrlmError = await trainRun({ prepared, host, engine: mortal(new BigramEngine(), dieAt) }).catch(
+      (error) => error,
+    );
     expect(failure).toMatchObject({ code: "ENGINE_EXITED", hint: expect.stringMatching(/mrlm train --resume \S+/) });
     const directory = /--resume (\S+)/.exec(failure.hint)?.[1] as string;
     const { run, checkpoint } = await openRun(directory, () => undefined);
@@ -133,7 +156,8 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
     const resumed = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
     expect(weights(resumed.summary)).toEqual(weights(whole.summary));
     expect(iterations(directory)).toEqual(iterations(whole.summary.directory));
-    for (const name of ["trajectories.sqlite", "evaluations.sqlite"]) expect(episodes(directory, name)).toEqual(episodes(whole.summary.directory, name));
+    for (const name of ["trajectories.sqlite", "evaluations.sqlite"])
+      expect(episodes(directory, name)).toEqual(episodes(whole.summary.directory, name));
     expect(resumed.summary.evaluations).toEqual(whole.summary.evaluations);
   });
 
@@ -146,12 +170,17 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
     };
     const expected = await train(config);
     const versions = (
-      episodes(expected.summary.directory) as { step: number; trajectory: { agents: { agent: { segments: { versions: Int32Array }[] } } } }[]
+      episodes(expected.summary.directory) as {
+        step: number;
+        trajectory: { agents: { agent: { segments: { versions: Int32Array }[] } } };
+      }[]
     ).map(({ step, trajectory }) => `${step}: ${trajectory.agents.agent.segments[0]?.versions.at(-1)}`);
     expect([...new Set(versions)]).toEqual(["1: 1", "2: 1", "3: 2", "4: 3", "5: 4"]);
     for (const dieAt of [4, 5]) {
       const { prepared, host } = await prepare(config);
-      const failure: MrlmError = await trainRun({ prepared, host, engine: mortal(new BigramEngine(), dieAt) }).catch((error) => error);
+      const failure: MrlmError = await trainRun({ prepared, host, engine: mortal(new BigramEngine(), dieAt) }).catch(
+        (error) => error,
+      );
       const { run, checkpoint } = await openRun(/--resume (\S+)/.exec(failure.hint)?.[1] as string, () => undefined);
       const resumed = await train(config, { run, ...(checkpoint ? { checkpoint } : {}) });
       expect(weights(resumed.summary)).toEqual(weights(expected.summary));
@@ -173,17 +202,28 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
     expect(iterations(summary.directory)).toEqual(iterations(whole.summary.directory));
   });
 
-  test.each([3, 4])("numerics 22: stopped after step %i of a stage that does not publish, tokens name the weight versions that they would have", async (step) => {
-    const config = { ...CONFIG, stages: [{ algorithm: "imitate", steps: 6 }, CONFIG.stages[0]], checkpoint: { every: 4, keep: 9 }, eval: { tasks: 1 } };
-    const expected = await train(config);
-    const drain = new AbortController();
-    const { summary: stopped } = await train(config, { drain: drain.signal, onEvent: (event) => event.kind === "iteration" && event.step === step && drain.abort() });
-    expect(stopped).toMatchObject({ status: "stopped", steps: step });
-    const { run, checkpoint } = await openRun(stopped.directory, () => undefined);
-    const { summary } = await train(config, { run, ...(checkpoint ? { checkpoint } : {}) });
-    expect(weights(summary)).toEqual(weights(expected.summary));
-    expect(episodes(summary.directory)).toEqual(episodes(expected.summary.directory));
-  });
+  test.each([3, 4])(
+    "numerics 22: stopped after step %i of a stage that does not publish, tokens name the weight versions that they would have",
+    async (step) => {
+      const config = {
+        ...CONFIG,
+        stages: [{ algorithm: "imitate", steps: 6 }, CONFIG.stages[0]],
+        checkpoint: { every: 4, keep: 9 },
+        eval: { tasks: 1 },
+      };
+      const expected = await train(config);
+      const drain = new AbortController();
+      const { summary: stopped } = await train(config, {
+        drain: drain.signal,
+        onEvent: (event) => event.kind === "iteration" && event.step === step && drain.abort(),
+      });
+      expect(stopped).toMatchObject({ status: "stopped", steps: step });
+      const { run, checkpoint } = await openRun(stopped.directory, () => undefined);
+      const { summary } = await train(config, { run, ...(checkpoint ? { checkpoint } : {}) });
+      expect(weights(summary)).toEqual(weights(expected.summary));
+      expect(episodes(summary.directory)).toEqual(episodes(expected.summary.directory));
+    },
+  );
 
   test("asked to stop while it measures, it measures when it is resumed", async () => {
     const drain = new AbortController();
@@ -198,31 +238,37 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
     expect(iterations(summary.directory)).toEqual(iterations(whole.summary.directory));
   });
 
-  test.each([3, 27, 46, 70])("asked to stop when session %i is opened, wherever that is, it goes on as if nothing had been", async (count) => {
-    const drain = new AbortController();
-    const { prepared, host } = await prepare(CONFIG);
-    let opened = 0;
-    const counting: EnvironmentHost = {
-      list: () => host.list(),
-      describe: (ref) => host.describe(ref),
-      demonstrate: (ref, tasks) => host.demonstrate(ref, tasks),
-      close: () => host.close(),
-      open: (ref) => (++opened === count && drain.abort(), host.open(ref)),
-    };
-    const stopped = await trainRun({ prepared, host: counting, engine: new BigramEngine(), drain: drain.signal });
-    expect(stopped.status).toBe("stopped");
-    const { run, checkpoint } = await openRun(stopped.directory, () => undefined);
-    const { summary } = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
-    expect(weights(summary)).toEqual(weights(whole.summary));
-    expect(iterations(summary.directory)).toEqual(iterations(whole.summary.directory));
-    expect(episodes(summary.directory)).toEqual(episodes(whole.summary.directory));
-    expect(summary.evaluations).toEqual(whole.summary.evaluations);
-  });
+  test.each([3, 27, 46, 70])(
+    "asked to stop when session %i is opened, wherever that is, it goes on as if nothing had been",
+    async (count) => {
+      const drain = new AbortController();
+      const { prepared, host } = await prepare(CONFIG);
+      let opened = 0;
+      const counting: EnvironmentHost = {
+        list: () => host.list(),
+        describe: (ref) => host.describe(ref),
+        demonstrate: (ref, tasks) => host.demonstrate(ref, tasks),
+        close: () => host.close(),
+        open: (ref) => (++opened === count && drain.abort(), host.open(ref)),
+      };
+      const stopped = await trainRun({ prepared, host: counting, engine: new BigramEngine(), drain: drain.signal });
+      expect(stopped.status).toBe("stopped");
+      const { run, checkpoint } = await openRun(stopped.directory, () => undefined);
+      const { summary } = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
+      expect(weights(summary)).toEqual(weights(whole.summary));
+      expect(iterations(summary.directory)).toEqual(iterations(whole.summary.directory));
+      expect(episodes(summary.directory)).toEqual(episodes(whole.summary.directory));
+      expect(summary.evaluations).toEqual(whole.summary.evaluations);
+    },
+  );
 
   test("told to stop at once, it rejects with CANCELLED", async () => {
     const stop = new AbortController();
     await expect(
-      train(CONFIG, { stop: stop.signal, onEvent: (event) => event.kind === "iteration" && event.step === 2 && stop.abort() }),
+      train(CONFIG, {
+        stop: stop.signal,
+        onEvent: (event) => event.kind === "iteration" && event.step === 2 && stop.abort(),
+      }),
     ).rejects.toMatchObject({ code: "CANCELLED" });
   });
 
@@ -237,33 +283,82 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
 const failing = (id: string, create: () => object): typeof letters => ({ ...letters, id, create }) as typeof letters;
 
 test.each([
-  ["failed", failing("broken@1", () => ({ reset: () => Promise.reject(new Error("no such service")) })), "ENVIRONMENT_FAILED", /4 of 4 failed, 0 had no score.*no such service/],
-  ["has no score", failing("mute@1", () => ({ reset: async () => observe([textMessage("user", "a")]), step: async () => soleStep({ reward: unscored("SCORER_FAILED", "judge is down"), terminated: true }) })), "SCORER_FAILED", /0 of 4 failed, 4 had no score.*judge is down/],
-] as const)("a run in whose first evaluation every episode %s ends before it trains, unless it is to go on", async (_, environment, code, message) => {
-  const config = { ...CONFIG, environments: [{ id: environment.id }], stages: [{ algorithm: "reinforce", steps: 1 }], eval: { tasks: 2 } };
-  const events: RunEvent[] = [];
-  const play = async (evaluation: object): Promise<RunSummary> => {
-    const { prepared, host } = await prepare({ ...config, eval: { ...config.eval, ...evaluation } }, environment);
-    return trainRun({ prepared, host, engine: new BigramEngine(), onEvent: (event) => events.push(event) });
-  };
-  await expect(play({})).rejects.toMatchObject({ code, message: expect.stringMatching(message), hint: expect.stringContaining("may_fail") });
-  expect(events.filter(({ kind }) => kind === "iteration")).toEqual([]);
-  expect(await play({ may_fail: true })).toMatchObject({ steps: 1 });
-  expect(events.map((event) => (event.kind === "notice" ? event.text : ""))).toContainEqual(expect.stringMatching(/^(\d+) of \1 episodes (failed|have no score) and are left out\. .*(no such service|judge is down)/));
-});
+  [
+    "failed",
+    failing("broken@1", () => ({ reset: () => Promise.reject(new Error("no such service")) })),
+    "ENVIRONMENT_FAILED",
+    /4 of 4 failed, 0 had no score.*no such service/,
+  ],
+  [
+    "has no score",
+    failing("mute@1", () => ({
+      reset: async () => observe([textMessage("user", "a")]),
+      step: async () => soleStep({ reward: unscored("SCORER_FAILED", "judge is down"), terminated: true }),
+    })),
+    "SCORER_FAILED",
+    /0 of 4 failed, 4 had no score.*judge is down/,
+  ],
+] as const)(
+  "a run in whose first evaluation every episode %s ends before it trains, unless it is to go on",
+  async (_, environment, code, message) => {
+    const config = {
+      ...CONFIG,
+      environments: [{ id: environment.id }],
+      stages: [{ algorithm: "reinforce", steps: 1 }],
+      eval: { tasks: 2 },
+    };
+    const events: RunEvent[] = [];
+    const play = async (evaluation: object): Promise<RunSummary> => {
+      const { prepared, host } = await prepare({ ...config, eval: { ...config.eval, ...evaluation } }, environment);
+      return trainRun({ prepared, host, engine: new BigramEngine(), onEvent: (event) => events.push(event) });
+    };
+    await expect(play({})).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+      hint: expect.stringContaining("may_fail"),
+    });
+    expect(events.filter(({ kind }) => kind === "iteration")).toEqual([]);
+    expect(await play({ may_fail: true })).toMatchObject({ steps: 1 });
+    expect(events.map((event) => (event.kind === "notice" ? event.text : ""))).toContainEqual(
+      expect.stringMatching(
+        /^(\d+) of \1 episodes (failed|have no score) and are left out\. .*(no such service|judge is down)/,
+      ),
+    );
+  },
+);
 
 test.each<[string, object, RegExp, RegExp]>([
-  ["TOKENIZER_INVALID", { tokenizer: { characters: { alphabet: "abc" } } }, /no token for "\d"/, /tokenizer that has all of its characters/],
+  [
+    "TOKENIZER_INVALID",
+    { tokenizer: { characters: { alphabet: "abc" } } },
+    /no token for "\d"/,
+    /tokenizer that has all of its characters/,
+  ],
   ["SEQUENCE_TOO_LONG", { config: { max_position_embeddings: 3 } }, /leaves no room/, /model with more positions/],
-])("U15: %s blames the model and suggests no --resume, in the evaluation before training and after failed iterations", async (code, random, message, hint) => {
-  const model = { random: { ...CONFIG.model.random, ...random } };
-  for (const evaluation of [{ tasks: 2 }, { tasks: 0 }]) {
-    const { prepared, host } = await prepare({ ...CONFIG, model, stages: [{ algorithm: "reinforce", steps: 5 }], eval: evaluation });
-    const failed: { hint?: string } = await trainRun({ prepared, host, engine: new BigramEngine() }).then(() => ({}), (error: object) => error);
-    expect(failed).toMatchObject({ code, message: expect.stringMatching(message), hint: expect.stringMatching(hint) });
-    expect(failed.hint).not.toMatch(/--resume|Correct the environment|Mend/);
-  }
-});
+])(
+  "U15: %s blames the model and suggests no --resume, in the evaluation before training and after failed iterations",
+  async (code, random, message, hint) => {
+    const model = { random: { ...CONFIG.model.random, ...random } };
+    for (const evaluation of [{ tasks: 2 }, { tasks: 0 }]) {
+      const { prepared, host } = await prepare({
+        ...CONFIG,
+        model,
+        stages: [{ algorithm: "reinforce", steps: 5 }],
+        eval: evaluation,
+      });
+      const failed: { hint?: string } = await trainRun({ prepared, host, engine: new BigramEngine() }).then(
+        () => ({}),
+        (error: object) => error,
+      );
+      expect(failed).toMatchObject({
+        code,
+        message: expect.stringMatching(message),
+        hint: expect.stringMatching(hint),
+      });
+      expect(failed.hint).not.toMatch(/--resume|Correct the environment|Mend/);
+    }
+  },
+);
 
 test("U15: data that are refused before anything is done suggest no --resume either; after a stage they do", async () => {
   const data = join(temporaryDirectory(), "rows.jsonl");
@@ -271,7 +366,10 @@ test("U15: data that are refused before anything is done suggest no --resume eit
   const refused = { algorithm: "imitate", steps: 1, data };
   const hintOf = async (stages: readonly object[]): Promise<string> => {
     const { prepared, host } = await prepare({ ...CONFIG, stages, eval: { tasks: 0 } });
-    const failed = await trainRun({ prepared, host, engine: new BigramEngine() }).then(() => undefined, (error: MrlmError) => error);
+    const failed = await trainRun({ prepared, host, engine: new BigramEngine() }).then(
+      () => undefined,
+      (error: MrlmError) => error,
+    );
     expect(failed).toMatchObject({ code: "DATA_INVALID" });
     return failed?.hint ?? "";
   };

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import { observe, soleStep, textMessage } from "@mrlm/kit";
-import { type Engine, type Message, type Renderer, type Sampler, type SampleRequest, type SampleResult, score } from "@mrlm/spec";
+import {
+  type Engine,
+  type Message,
+  type Renderer,
+  type Sampler,
+  type SampleRequest,
+  type SampleResult,
+  score,
+} from "@mrlm/spec";
 import { counterEnvironment } from "./support/counter-environment.ts";
 import { bigramEngine, collect, localHost, renderer, runner } from "./support/rollouts.ts";
 
@@ -42,7 +50,10 @@ describe("numerics 27: token in, token out", () => {
   test("what was sampled stands in the trajectory byte for byte, with its log-probabilities and versions", async () => {
     const { engine, calls } = await recording();
     await engine.publish("policy");
-    const [group] = await collect(await runner({ engine, host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 1 });
+    const [group] = await collect(await runner({ engine, host: await localHost(chat) }), {
+      tasks: ["train/0"],
+      groupSize: 1,
+    });
     const trajectory = group?.trajectories[0];
     expect(calls).toHaveLength(4);
     for (const [i, turn] of (trajectory?.turns ?? []).entries()) {
@@ -72,17 +83,24 @@ describe("numerics 27: token in, token out", () => {
 
 /** A renderer that forgets all but the last message of the policy, as templates do that drop old thinking. */
 function forgetful(): Renderer {
-  const kept = (history: readonly Message[]): Message[] => history.filter(({ role }, i) => role !== "assistant" || i === history.length - 1);
+  const kept = (history: readonly Message[]): Message[] =>
+    history.filter(({ role }, i) => role !== "assistant" || i === history.length - 1);
   return {
     ...renderer,
-    extend: (_tokens, history, messages) => ({ kind: "restart", tokens: renderer.render(kept([...history, ...messages])).tokens }),
+    extend: (_tokens, history, messages) => ({
+      kind: "restart",
+      tokens: renderer.render(kept([...history, ...messages])).tokens,
+    }),
   };
 }
 
 describe("numerics 28: a template that is not prefix-preserving", () => {
   test("starts a new segment with its parent; each segment is what was sampled under it", async () => {
     const { engine, calls } = await recording();
-    const [group] = await collect(await runner({ engine, renderer: forgetful, host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 1 });
+    const [group] = await collect(await runner({ engine, renderer: forgetful, host: await localHost(chat) }), {
+      tasks: ["train/0"],
+      groupSize: 1,
+    });
     const { segments } = group?.trajectories[0]?.agents["agent"] ?? { segments: [] };
     expect(segments.map(({ parent }) => parent)).toEqual([null, 0, 1, 2]);
     segments.forEach(({ tokens, mask }, i) => {
@@ -100,7 +118,10 @@ describe("numerics 28: a template that is not prefix-preserving", () => {
         return { kind: "restart", tokens: Int32Array.of(...tokens, ...extension.tokens) };
       },
     };
-    const [group] = await collect(await runner({ renderer: () => honest, host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 1 });
+    const [group] = await collect(await runner({ renderer: () => honest, host: await localHost(chat) }), {
+      tasks: ["train/0"],
+      groupSize: 1,
+    });
     const [plain] = await collect(await runner({ host: await localHost(chat) }), { tasks: ["train/0"], groupSize: 1 });
     expect(group?.trajectories[0]?.agents).toEqual(plain?.trajectories[0]?.agents);
     expect(group?.trajectories[0]?.agents["agent"]?.segments).toHaveLength(1);
@@ -109,7 +130,10 @@ describe("numerics 28: a template that is not prefix-preserving", () => {
   test("a renderer that makes impossible tokens fails the episode by name", async () => {
     const broken: Renderer = { ...renderer, render: () => ({ tokens: Int32Array.of(1, 10_000) }) };
     const [group] = await collect(await runner({ renderer: () => broken }), { tasks: ["train/0"], groupSize: 1 });
-    expect(group?.trajectories[0]?.error).toMatchObject({ code: "SEQUENCE_INVALID", message: expect.stringContaining("position 1") });
+    expect(group?.trajectories[0]?.error).toMatchObject({
+      code: "SEQUENCE_INVALID",
+      message: expect.stringContaining("position 1"),
+    });
   });
 });
 
@@ -135,11 +159,18 @@ test("several agents: each has its own tokens, rewards and end, under its own mo
     },
   });
   const engine = await bigramEngine();
-  await engine.createModel({ model: "second", role: "policy", trainable: false, source: { kind: "copy", of: "policy" } });
+  await engine.createModel({
+    model: "second",
+    role: "policy",
+    trainable: false,
+    source: { kind: "copy", of: "policy" },
+  });
   const models: string[] = [];
   const watching = new Proxy<Engine>(engine, {
     get: (target, property) =>
-      property === "sampler" ? (model: string) => (models.push(model), target.sampler(model)) : Reflect.get(target, property).bind(target),
+      property === "sampler"
+        ? (model: string) => (models.push(model), target.sampler(model))
+        : Reflect.get(target, property).bind(target),
   });
   const [group] = await collect(await runner({ engine: watching, host: await localHost(pair) }), {
     tasks: ["train/0"],
@@ -156,5 +187,8 @@ test("several agents: each has its own tokens, rewards and end, under its own mo
     groupSize: 1,
     model: { a: "policy" },
   });
-  expect(missing?.trajectories[0]?.error).toMatchObject({ code: "MODEL_NOT_FOUND", message: expect.stringContaining('"b"') });
+  expect(missing?.trajectories[0]?.error).toMatchObject({
+    code: "MODEL_NOT_FOUND",
+    message: expect.stringContaining('"b"'),
+  });
 });

@@ -1,4 +1,15 @@
-import type { Sandbox, SandboxCallOptions, SandboxLayers, SandboxLimits, SandboxResult, SandboxSession, SandboxSessionOptions, SandboxTestReport, SandboxTestSuite, Submission } from "@mrlm/spec";
+import type {
+  Sandbox,
+  SandboxCallOptions,
+  SandboxLayers,
+  SandboxLimits,
+  SandboxResult,
+  SandboxSession,
+  SandboxSessionOptions,
+  SandboxTestReport,
+  SandboxTestSuite,
+  Submission,
+} from "@mrlm/spec";
 import { detectJail } from "./jail/detect-jail.ts";
 import { rlimitsMissing } from "./jail/rlimits.ts";
 import { Pool, type PoolOptions } from "./pool/pool.ts";
@@ -10,7 +21,12 @@ import { PooledSession } from "./pooled-session.ts";
 const MEGABYTE = 1024 * 1024;
 
 /** Limits of a submission that brings none. */
-export const DEFAULT_LIMITS: SandboxLimits = { wallMs: 10_000, cpuMs: 10_000, memoryBytes: 256 * MEGABYTE, outputBytes: 64 * 1024 };
+export const DEFAULT_LIMITS: SandboxLimits = {
+  wallMs: 10_000,
+  cpuMs: 10_000,
+  memoryBytes: 256 * MEGABYTE,
+  outputBytes: 64 * 1024,
+};
 
 /** What a pool of sandbox children is made with. */
 export interface PooledSandboxOptions {
@@ -33,10 +49,24 @@ export class PooledSandbox implements Sandbox {
     this.language = backend.language;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.#backend = backend;
-    const sizes: PoolOptions = { children: 2, queue: 1024, maxRuns: 1000, maxGrowthBytes: 64 * MEGABYTE, memoryBytes: this.limits.memoryBytes, keepsWarm: true, isForSessions: false, ...pool };
+    const sizes: PoolOptions = {
+      children: 2,
+      queue: 1024,
+      maxRuns: 1000,
+      maxGrowthBytes: 64 * MEGABYTE,
+      memoryBytes: this.limits.memoryBytes,
+      keepsWarm: true,
+      isForSessions: false,
+      ...pool,
+    };
     this.#pool = new Pool(backend, sizes);
     // A session's state goes with its child.
-    const forever = { maxRuns: Number.POSITIVE_INFINITY, maxGrowthBytes: Number.POSITIVE_INFINITY, keepsWarm: false, isForSessions: true };
+    const forever = {
+      maxRuns: Number.POSITIVE_INFINITY,
+      maxGrowthBytes: Number.POSITIVE_INFINITY,
+      keepsWarm: false,
+      isForSessions: true,
+    };
     this.#sessions = new Pool(backend, { ...sizes, children: sessions, queue: 0, ...forever });
   }
 
@@ -44,13 +74,21 @@ export class PooledSandbox implements Sandbox {
     return toResult(await this.#pool.run({ op: "run", submission }, this.#limitsOf(submission), signal));
   }
 
-  async test(submission: Submission, suite: SandboxTestSuite, { signal }: SandboxCallOptions = {}): Promise<SandboxTestReport> {
+  async test(
+    submission: Submission,
+    suite: SandboxTestSuite,
+    { signal }: SandboxCallOptions = {},
+  ): Promise<SandboxTestReport> {
     const limits = this.#limitsOf(submission);
     return toReport(await this.#pool.run({ op: "test", submission, suite }, limits, signal), suite.tests, limits);
   }
 
   async session(options: SandboxSessionOptions = {}): Promise<SandboxSession> {
-    return PooledSession.open(this.#sessions, { ...options, limits: { ...this.limits, ...options.limits }, hasSnapshots: this.#backend.hasSnapshots });
+    return PooledSession.open(this.#sessions, {
+      ...options,
+      limits: { ...this.limits, ...options.limits },
+      hasSnapshots: this.#backend.hasSnapshots,
+    });
   }
 
   async warm(): Promise<void> {
@@ -62,7 +100,9 @@ export class PooledSandbox implements Sandbox {
     const { kind, language, layers } = this.#backend;
     const walls = { watchdog: watchdogMissing(), rlimits: rlimitsMissing() };
     const active = Object.entries(walls).flatMap(([layer, reason]) => (reason === undefined ? [layer] : []));
-    const missing = Object.entries(walls).flatMap(([layer, reason]) => (reason === undefined ? [] : [{ layer, reason }]));
+    const missing = Object.entries(walls).flatMap(([layer, reason]) =>
+      reason === undefined ? [] : [{ layer, reason }],
+    );
     return {
       kind,
       language,

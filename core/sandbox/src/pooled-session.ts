@@ -1,4 +1,12 @@
-import { MrlmError, type SandboxCallOptions, type SandboxLimits, type SandboxResult, type SandboxSession, type SandboxSessionOptions, type Submission } from "@mrlm/spec";
+import {
+  MrlmError,
+  type SandboxCallOptions,
+  type SandboxLimits,
+  type SandboxResult,
+  type SandboxSession,
+  type SandboxSessionOptions,
+  type Submission,
+} from "@mrlm/spec";
 import type { Child } from "./pool/child.ts";
 import type { Outcome } from "./pool/exchange.ts";
 import type { Pool } from "./pool/pool.ts";
@@ -24,8 +32,10 @@ export class PooledSession implements SandboxSession {
     this.#child = child;
     this.#limits = limits;
     if (!hasSnapshots) return;
-    this.snapshot = async (options) => (await this.#exchange({ op: "snapshot" }, limits, options)).result.snapshot as string;
-    this.restore = async (snapshot, options) => void (await this.#exchange({ op: "restore", snapshot }, limits, options));
+    this.snapshot = async (options) =>
+      (await this.#exchange({ op: "snapshot" }, limits, options)).result.snapshot as string;
+    this.restore = async (snapshot, options) =>
+      void (await this.#exchange({ op: "restore", snapshot }, limits, options));
   }
 
   static async open(pool: Pool, options: OpenOptions): Promise<PooledSession> {
@@ -41,7 +51,9 @@ export class PooledSession implements SandboxSession {
   }
 
   async evaluate(submission: Submission, options?: SandboxCallOptions): Promise<SandboxResult> {
-    return toResult(await this.#exchange({ op: "evaluate", submission }, { ...this.#limits, ...submission.limits }, options));
+    return toResult(
+      await this.#exchange({ op: "evaluate", submission }, { ...this.#limits, ...submission.limits }, options),
+    );
   }
 
   async close(): Promise<void> {
@@ -54,7 +66,11 @@ export class PooledSession implements SandboxSession {
 
   async #exchange(task: ChildTask, limits: SandboxLimits, options: SandboxCallOptions = {}): Promise<Outcome> {
     if (!this.#isOpen || !this.#child.isAlive) {
-      throw new MrlmError("SESSION_NOT_FOUND", "This sandbox session has ended: it was closed, or one of its evaluations exceeded a limit.", { hint: "Open a new session." });
+      throw new MrlmError(
+        "SESSION_NOT_FOUND",
+        "This sandbox session has ended: it was closed, or one of its evaluations exceeded a limit.",
+        { hint: "Open a new session." },
+      );
     }
     const outcome = await this.#child.exchange(task, limits, { ...options, isSession: true });
     const { verdict, spent } = outcome.result;

@@ -1,4 +1,11 @@
-import type { SandboxLimits, SandboxResult, SandboxTest, SandboxTestReport, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
+import type {
+  SandboxLimits,
+  SandboxResult,
+  SandboxTest,
+  SandboxTestReport,
+  SandboxTestResult,
+  SandboxVerdict,
+} from "@mrlm/spec";
 import type { Outcome } from "./pool/exchange.ts";
 
 /** What a caller is told of a run. */
@@ -28,7 +35,9 @@ export function toReport(outcome: Outcome, tests: readonly SandboxTest[], limits
   const results = tests.map(({ name }, index): SandboxTestResult => {
     const known = outcome.tests[index];
     if (known !== undefined) return { name, ...known };
-    return index === current && verdict !== "ok" ? { name, verdict: "failed", message: whyEnded(verdict, limits) } : { name, verdict: "not-run" };
+    return index === current && verdict !== "ok"
+      ? { name, verdict: "failed", message: whyEnded(verdict, limits) }
+      : { name, verdict: "not-run" };
   });
   return { ...toResult(outcome), tests: results };
 }

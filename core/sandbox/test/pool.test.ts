@@ -6,7 +6,8 @@ const backend: SandboxBackend = {
   language: "fragile",
   layers: [],
   hasSnapshots: false,
-  program: ({ isJailed }) => nodeProgram({ entry: new URL("support/fragile-child.ts", import.meta.url), packages: [], isJailed }),
+  program: ({ isJailed }) =>
+    nodeProgram({ entry: new URL("support/fragile-child.ts", import.meta.url), packages: [], isJailed }),
 };
 
 describe("a child that breaks down", () => {

@@ -9,17 +9,21 @@ import { readResult } from "../src/protocol/read-result.ts";
 describe("frames", () => {
   test("come out as they went in, however they are cut", () => {
     fc.assert(
-      fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (values, sizes) => {
-        const bytes = Buffer.concat(values.map(encodeFrame));
-        const reader = new FrameReader(1 << 20);
-        const heard: unknown[] = [];
-        for (let at = 0, turn = 0; at < bytes.length; turn++) {
-          const size = sizes[turn % sizes.length] as number;
-          heard.push(...reader.push(bytes.subarray(at, at + size)));
-          at += size;
-        }
-        expect(JSON.stringify(heard)).toBe(JSON.stringify(values));
-      }),
+      fc.property(
+        fc.array(fc.jsonValue(), { maxLength: 5 }),
+        fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+        (values, sizes) => {
+          const bytes = Buffer.concat(values.map(encodeFrame));
+          const reader = new FrameReader(1 << 20);
+          const heard: unknown[] = [];
+          for (let at = 0, turn = 0; at < bytes.length; turn++) {
+            const size = sizes[turn % sizes.length] as number;
+            heard.push(...reader.push(bytes.subarray(at, at + size)));
+            at += size;
+          }
+          expect(JSON.stringify(heard)).toBe(JSON.stringify(values));
+        },
+      ),
     );
   });
 
@@ -83,12 +87,23 @@ describe("an exchange", () => {
   test("takes of a test what is of the right form, and no more of it than people read", async () => {
     const exchange = new Exchange("nonce", 4, 10);
     const error = { name: "E", message: "m".repeat(20_000), trace: "t" };
-    const results = [passed, { verdict: "failed", message: "m".repeat(20_000), error }, { verdict: "failed", message: 7, error: { ...error, name: null } }, { verdict: "well" }];
+    const results = [
+      passed,
+      { verdict: "failed", message: "m".repeat(20_000), error },
+      { verdict: "failed", message: 7, error: { ...error, name: null } },
+      { verdict: "well" },
+    ];
     exchange.hear({ type: "testing", id: "nonce" });
-    for (const [index, result] of results.entries()) exchange.hear({ type: "tested", id: "nonce", index, result } as never);
+    for (const [index, result] of results.entries())
+      exchange.hear({ type: "tested", id: "nonce", index, result } as never);
     exchange.impose("timeout");
     const message = "m".repeat(10_000);
-    expect((await exchange.promise).tests).toEqual([passed, { verdict: "failed", message, error: { ...error, message } }, { verdict: "failed" }, { verdict: "failed" }]);
+    expect((await exchange.promise).tests).toEqual([
+      passed,
+      { verdict: "failed", message, error: { ...error, message } },
+      { verdict: "failed" },
+      { verdict: "failed" },
+    ]);
   });
 
   test("keeps output up to its limit", async () => {
@@ -96,11 +111,17 @@ describe("an exchange", () => {
     exchange.hear({ type: "output", id: "nonce", stream: "stdout", text: "123456" });
     exchange.hear({ type: "output", id: "nonce", stream: "stdout", text: "789012" });
     exchange.impose("timeout");
-    expect(await exchange.promise).toMatchObject({ stdout: "1234567890", stdoutTruncated: true, stderrTruncated: false, result: { verdict: "timeout" } });
+    expect(await exchange.promise).toMatchObject({
+      stdout: "1234567890",
+      stdoutTruncated: true,
+      stderrTruncated: false,
+      result: { verdict: "timeout" },
+    });
   });
 
   test("malformed messages are none", () => {
-    for (const json of [null, 1, [], {}, { type: "result" }, { type: "unknown", id: "nonce" }]) expect(readMessage(json as never)).toBeUndefined();
+    for (const json of [null, 1, [], {}, { type: "result" }, { type: "unknown", id: "nonce" }])
+      expect(readMessage(json as never)).toBeUndefined();
   });
 });
 
@@ -115,11 +136,26 @@ describe("the result of a run", () => {
   ])("%j is one", (told) => expect(readResult(told)).toEqual(told));
 
   test("what is not known of results is left out", () => {
-    expect(readResult({ verdict: "ok", tests: [{ verdict: "passed" }], stdout: "forged", spent: 1, cpuMs: -1 })).toEqual({ verdict: "ok" });
+    expect(
+      readResult({ verdict: "ok", tests: [{ verdict: "passed" }], stdout: "forged", spent: 1, cpuMs: -1 }),
+    ).toEqual({ verdict: "ok" });
   });
 
   test.each([
-    [undefined], [null], [[]], ["ok"], [{}], [{ verdict: "passed" }], [{ verdict: "ok", shown: 7 }], [{ verdict: "error", error: null }], [{ verdict: "error", error: { ...error, message: 7 } }],
-    [{ verdict: "error", error: { name: "E", message: "m" } }], [{ verdict: "error", error: { ...error, line: "1" } }], [{ verdict: "ok", exitCode: 0.5 }], [{ verdict: "ok", snapshot: 1 }],
-  ])("%j is none: the submission has broken its interpreter", (told) => expect(readResult(told as never)).toEqual({ verdict: "killed" }));
+    [undefined],
+    [null],
+    [[]],
+    ["ok"],
+    [{}],
+    [{ verdict: "passed" }],
+    [{ verdict: "ok", shown: 7 }],
+    [{ verdict: "error", error: null }],
+    [{ verdict: "error", error: { ...error, message: 7 } }],
+    [{ verdict: "error", error: { name: "E", message: "m" } }],
+    [{ verdict: "error", error: { ...error, line: "1" } }],
+    [{ verdict: "ok", exitCode: 0.5 }],
+    [{ verdict: "ok", snapshot: 1 }],
+  ])("%j is none: the submission has broken its interpreter", (told) =>
+    expect(readResult(told as never)).toEqual({ verdict: "killed" }),
+  );
 });

@@ -9,11 +9,23 @@ const X64 = 0xc000_003e;
 const ARM64 = 0xc000_00b7;
 
 /** Runs a filter as the kernel does: loads, jumps, returns. */
-function answer(filter: Buffer, { architecture = X64, number, flags = 0 }: { architecture?: number; number: number; flags?: number }): number {
-  const data = new Map([[0, number], [4, architecture], [16, flags]]);
+function answer(
+  filter: Buffer,
+  { architecture = X64, number, flags = 0 }: { architecture?: number; number: number; flags?: number },
+): number {
+  const data = new Map([
+    [0, number],
+    [4, architecture],
+    [16, flags],
+  ]);
   let accumulator = 0;
   for (let at = 0; ; at++) {
-    const [code, ifTrue, ifFalse, value] = [filter.readUInt16LE(at * 8), filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3), filter.readUInt32LE(at * 8 + 4)];
+    const [code, ifTrue, ifFalse, value] = [
+      filter.readUInt16LE(at * 8),
+      filter.readUInt8(at * 8 + 2),
+      filter.readUInt8(at * 8 + 3),
+      filter.readUInt32LE(at * 8 + 4),
+    ];
     if (code === 0x06) return value;
     if (code === 0x20) accumulator = data.get(value) as number;
     else if (code === 0x15) at += accumulator === value ? ifTrue : ifFalse;
@@ -31,11 +43,23 @@ describe("the filter of system calls", () => {
   const THREAD = 0x3d0f00;
 
   test("computing is allowed, other processes and the network are not", () => {
-    expect([READ, SOCKET, PTRACE, UNSHARE, IO_URING].map((number) => answer(plain, { number }))).toEqual([ALLOW, EPERM, EPERM, EPERM, ENOSYS]);
+    expect([READ, SOCKET, PTRACE, UNSHARE, IO_URING].map((number) => answer(plain, { number }))).toEqual([
+      ALLOW,
+      EPERM,
+      EPERM,
+      EPERM,
+      ENOSYS,
+    ]);
   });
 
   test("threads are allowed, processes only to what forks, namespaces only to what makes them", () => {
-    const calls = [{ number: CLONE, flags: THREAD }, { number: CLONE, flags: 17 }, { number: FORK }, { number: CLONE, flags: 0x2000_0011 }, { number: UNSHARE }];
+    const calls = [
+      { number: CLONE, flags: THREAD },
+      { number: CLONE, flags: 17 },
+      { number: FORK },
+      { number: CLONE, flags: 0x2000_0011 },
+      { number: UNSHARE },
+    ];
     expect(calls.map((call) => answer(plain, call))).toEqual([ALLOW, EPERM, EPERM, EPERM, EPERM]);
     expect(calls.map((call) => answer(forks, call))).toEqual([ALLOW, ALLOW, ALLOW, EPERM, EPERM]);
     expect(calls.map((call) => answer(namespaces, call))).toEqual([ALLOW, ALLOW, ALLOW, ALLOW, ALLOW]);
@@ -47,11 +71,27 @@ describe("the filter of system calls", () => {
   });
 
   test("behind another filter only what that one allows is refused", () => {
-    const inner = seccompFilter({ forks: false, namespaces: false, sharedMemory: false, behind: { forks: true, namespaces: true } }, "x64") as Buffer;
+    const inner = seccompFilter(
+      { forks: false, namespaces: false, sharedMemory: false, behind: { forks: true, namespaces: true } },
+      "x64",
+    ) as Buffer;
     const MEMFD = 319;
-    const calls = [{ number: READ }, { number: CLONE, flags: THREAD }, { number: CLONE, flags: 17 }, { number: FORK }, { number: UNSHARE }, { number: MEMFD }];
+    const calls = [
+      { number: READ },
+      { number: CLONE, flags: THREAD },
+      { number: CLONE, flags: 17 },
+      { number: FORK },
+      { number: UNSHARE },
+      { number: MEMFD },
+    ];
     expect(calls.map((call) => answer(inner, call))).toEqual([ALLOW, ALLOW, EPERM, EPERM, EPERM, EPERM]);
-    expect([PTRACE, SOCKET, IO_URING].map((number) => [answer(inner, { number }), answer(namespaces, { number })])).toEqual([[ALLOW, EPERM], [ALLOW, EPERM], [ALLOW, ENOSYS]]);
+    expect(
+      [PTRACE, SOCKET, IO_URING].map((number) => [answer(inner, { number }), answer(namespaces, { number })]),
+    ).toEqual([
+      [ALLOW, EPERM],
+      [ALLOW, EPERM],
+      [ALLOW, ENOSYS],
+    ]);
     expect(inner.length).toBeLessThan(plain.length / 2);
   });
 

@@ -17,7 +17,14 @@ export async function listen(server: Server, address: string, credentials: Serve
 
 function bindError(address: string, cause: Error): MrlmError {
   if (cause.message.includes("EADDRINUSE")) {
-    return new MrlmError("PORT_IN_USE", `Port ${address.slice(address.lastIndexOf(":") + 1)} is in use by another process (${address}).`, { hint: "Choose another port; 0 takes any free one (mrlm serve --port 0).", cause });
+    return new MrlmError(
+      "PORT_IN_USE",
+      `Port ${address.slice(address.lastIndexOf(":") + 1)} is in use by another process (${address}).`,
+      { hint: "Choose another port; 0 takes any free one (mrlm serve --port 0).", cause },
+    );
   }
-  return new MrlmError("CONFIG_INVALID", `The server cannot listen on ${address}: ${cause.message}`, { hint: "Give an address of this machine as host:port.", cause });
+  return new MrlmError("CONFIG_INVALID", `The server cannot listen on ${address}: ${cause.message}`, {
+    hint: "Give an address of this machine as host:port.",
+    cause,
+  });
 }

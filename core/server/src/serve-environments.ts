@@ -58,7 +58,11 @@ const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "gr
 export async function serveEnvironments(options: ServeEnvironmentsOptions): Promise<EnvironmentServer> {
   const { host, maxMessageBytes = 64 << 20, leaseMs = 60_000, logger = silentLogger } = options;
   const limits = {
-    admission: { places: options.maxSessions ?? 4096, queue: options.maxQueue ?? 1024, queueMs: options.queueMs ?? 30_000 },
+    admission: {
+      places: options.maxSessions ?? 4096,
+      queue: options.maxQueue ?? 1024,
+      queueMs: options.queueMs ?? 30_000,
+    },
     leases: { defaultMs: leaseMs, maxMs: options.maxLeaseMs ?? 3_600_000 },
     sweepMs: Math.min(1_000, Math.max(10, leaseMs / 4)),
   };
@@ -76,7 +80,12 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
     ...(options.token === undefined ? {} : { interceptors: [requireToken(options.token)] }),
   });
   server.addService(ENVIRONMENT_SERVICE, {
-    ...unaryMethods(host, table, { instanceId: randomUUID(), version: VERSION, demonstrations: options.demonstrations ?? false }, logger),
+    ...unaryMethods(
+      host,
+      table,
+      { instanceId: randomUUID(), version: VERSION, demonstrations: options.demonstrations ?? false },
+      logger,
+    ),
     multiplex: (call: ServerDuplexStream<Serialised, Serialised>) => {
       const client = new MultiplexedClient(call, identityOf(call), { table, logger, maxMessageBytes });
       streams.add(client);
@@ -87,10 +96,12 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   });
   server.addService(HEALTH_SERVICE, health.methods);
   for (const service of REFLECTION_SERVICES) server.addService(service, reflectionMethods(SERVICES));
-  const port = await listen(server, options.address, options.credentials ?? ServerCredentials.createInsecure()).catch(async (error: unknown) => {
-    await table.endAll();
-    throw error;
-  });
+  const port = await listen(server, options.address, options.credentials ?? ServerCredentials.createInsecure()).catch(
+    async (error: unknown) => {
+      await table.endAll();
+      throw error;
+    },
+  );
 
   const stop = async (graceMs: number): Promise<void> => {
     health.stop();

@@ -30,9 +30,16 @@ afterEach(async () => {
 });
 
 const fails = (code: string) => expect.objectContaining({ code });
-const chunk = (requestId: bigint, data: Uint8Array, last = false) => ({ requestId, request: undefined, cancel: false, chunk: { data, last } });
-const send = (stream: RawStream, requests: readonly wire.SessionRequest[]): void => stream.write(wire.MultiplexRequest.encode({ requests: [...requests] }).finish());
-const codesOf = (stream: RawStream): Set<string | undefined> => new Set(stream.answers.map(({ response }) => (response?.$case === "error" ? response.error.code : response?.$case)));
+const chunk = (requestId: bigint, data: Uint8Array, last = false) => ({
+  requestId,
+  request: undefined,
+  cancel: false,
+  chunk: { data, last },
+});
+const send = (stream: RawStream, requests: readonly wire.SessionRequest[]): void =>
+  stream.write(wire.MultiplexRequest.encode({ requests: [...requests] }).finish());
+const codesOf = (stream: RawStream): Set<string | undefined> =>
+  new Set(stream.answers.map(({ response }) => (response?.$case === "error" ? response.error.code : response?.$case)));
 /** A session of another client works: the server has survived. */
 async function works(client = connect("bystander")): Promise<void> {
   const id = randomBytes(16);
@@ -45,11 +52,17 @@ describe("S5: memory that a client makes a server hold", () => {
   test("requests that are begun and never ended are refused beyond a number, empty pieces at once", async () => {
     await serve();
     const stream = connect("attacker").stream();
-    send(stream, Array.from({ length: 1_000 }, (_, i) => chunk(BigInt(i + 1), Buffer.of(1))));
+    send(
+      stream,
+      Array.from({ length: 1_000 }, (_, i) => chunk(BigInt(i + 1), Buffer.of(1))),
+    );
     await stream.received(1_000 - MAX_UNFINISHED);
     expect(codesOf(stream)).toEqual(new Set(["RESOURCE_EXHAUSTED"]));
     stream.answers.length = 0;
-    send(stream, Array.from({ length: 1_000 }, (_, i) => chunk(BigInt(i + 2_000), Buffer.of())));
+    send(
+      stream,
+      Array.from({ length: 1_000 }, (_, i) => chunk(BigInt(i + 2_000), Buffer.of())),
+    );
     await stream.received(1_000);
     expect(codesOf(stream)).toEqual(new Set(["MESSAGE_INVALID"]));
     await works();
@@ -74,7 +87,12 @@ describe("S5: memory that a client makes a server hold", () => {
     await stream.received(1);
     stream.answers.length = 0;
     const step = stepRequest(id, 1, 0, "wait");
-    const repeated = Array.from({ length: 20_000 }, (_, i) => ({ requestId: BigInt(i + 2), request: { $case: "step" as const, step }, cancel: false, chunk: undefined }));
+    const repeated = Array.from({ length: 20_000 }, (_, i) => ({
+      requestId: BigInt(i + 2),
+      request: { $case: "step" as const, step },
+      cancel: false,
+      chunk: undefined,
+    }));
     for (let i = 0; i < repeated.length; i += 5_000) send(stream, repeated.slice(i, i + 5_000));
     await stream.received(20_000 - 16_384);
     expect(codesOf(stream)).toEqual(new Set(["RESOURCE_EXHAUSTED"]));
@@ -90,7 +108,12 @@ describe("S5: memory that a client makes a server hold", () => {
     const gate = Promise.withResolvers<void>();
     const { open } = host;
     host.open = async (ref) => (await gate.promise, open(ref));
-    const resets = Array.from({ length: 100 }, (_, i) => ({ requestId: BigInt(i + 1), request: { $case: "reset" as const, reset: resetRequest(id, i + 1) }, cancel: false, chunk: undefined }));
+    const resets = Array.from({ length: 100 }, (_, i) => ({
+      requestId: BigInt(i + 1),
+      request: { $case: "reset" as const, reset: resetRequest(id, i + 1) },
+      cancel: false,
+      chunk: undefined,
+    }));
     send(stream, resets);
     await stream.received(100 - 16);
     expect(codesOf(stream)).toContain("SESSION_BUSY");
@@ -102,13 +125,27 @@ describe("S5: memory that a client makes a server hold", () => {
   test("watches, which need no token, are limited", async () => {
     await serve({ token: "secret" });
     const watches = Array.from({ length: 1_100 }, () => connect().serverStream(HEALTH_SERVICE.watch, { service: "" }));
-    const codes = await Promise.all(watches.map((watch) => new Promise((resolve) => watch.once("error", (error) => resolve((error as { code?: number }).code)).once("data", () => resolve(0)))));
+    const codes = await Promise.all(
+      watches.map(
+        (watch) =>
+          new Promise((resolve) =>
+            watch.once("error", (error) => resolve((error as { code?: number }).code)).once("data", () => resolve(0)),
+          ),
+      ),
+    );
     expect([codes.filter((code) => code === 0).length, codes.filter((code) => code === 8).length]).toEqual([1_024, 76]);
   });
 
   test("reflection reads no further question while its answers are not read", () => {
-    const call = Object.assign(new EventEmitter(), { write: () => false, pause: jest.fn(), resume: jest.fn(), end: () => undefined });
-    reflectionMethods([]).serverReflectionInfo(call as unknown as Parameters<ReturnType<typeof reflectionMethods>["serverReflectionInfo"]>[0]);
+    const call = Object.assign(new EventEmitter(), {
+      write: () => false,
+      pause: jest.fn(),
+      resume: jest.fn(),
+      end: () => undefined,
+    });
+    reflectionMethods([]).serverReflectionInfo(
+      call as unknown as Parameters<ReturnType<typeof reflectionMethods>["serverReflectionInfo"]>[0],
+    );
     call.emit("data", { host: "", messageRequest: { $case: "listServices", listServices: "" } });
     expect([call.pause.mock.calls.length, call.resume.mock.calls.length]).toEqual([1, 0]);
     call.emit("drain");
@@ -118,8 +155,14 @@ describe("S5: memory that a client makes a server hold", () => {
   test.each([
     ["a name of an environment", { environment: { id: "x".repeat(5_000), optionsJson: "" } }],
     ["the name of a task", { task: "x".repeat(5_000) }],
-    ["options of 2 MiB", { environment: { id: "counting@1", optionsJson: JSON.stringify({ key: "x".repeat(2 << 20) }) } }],
-    ["options that are nested 200,000 deep", { environment: { id: "counting@1", optionsJson: `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}` } }],
+    [
+      "options of 2 MiB",
+      { environment: { id: "counting@1", optionsJson: JSON.stringify({ key: "x".repeat(2 << 20) }) } },
+    ],
+    [
+      "options that are nested 200,000 deep",
+      { environment: { id: "counting@1", optionsJson: `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}` } },
+    ],
   ])("%s is refused, and nothing is logged", async (_, extra) => {
     const logged: string[] = [];
     const log = (message: string): void => void logged.push(message);
@@ -132,7 +175,8 @@ describe("S5: memory that a client makes a server hold", () => {
 });
 
 describe("S1: tokens", () => {
-  const describeWith = (headers: Readonly<Record<string, string>>) => connect(undefined, headers).unary(ENVIRONMENT_SERVICE.describe, { environment: undefined });
+  const describeWith = (headers: Readonly<Record<string, string>>) =>
+    connect(undefined, headers).unary(ENVIRONMENT_SERVICE.describe, { environment: undefined });
 
   test.each([
     ["none", {}],
@@ -142,14 +186,22 @@ describe("S1: tokens", () => {
     ["more than it", { authorization: `Bearer ${"a".repeat(65)}` }],
     ["other letter case", { authorization: `Bearer ${"A".repeat(64)}` }],
     ["the token without its scheme", { authorization: "a".repeat(64) }],
-    ["the token under another name", { "x-authorization": `Bearer ${"a".repeat(64)}`, token: "a".repeat(64), "mrlm-client": "a".repeat(64) }],
+    [
+      "the token under another name",
+      { "x-authorization": `Bearer ${"a".repeat(64)}`, token: "a".repeat(64), "mrlm-client": "a".repeat(64) },
+    ],
     ["a token of 6,000 characters", { authorization: `Bearer ${"a".repeat(6_000)}` }],
   ])("a call with %s is refused, on every method and stream", async (_, headers) => {
     await serve({ token: "a".repeat(64), demonstrations: true });
     await expect(describeWith(headers)).rejects.toEqual(fails("UNAUTHENTICATED"));
     const client = connect("secret", headers);
     const environment = { id: "counting@1", optionsJson: "" };
-    for (const refused of [client.reset(randomBytes(16), 1), client.step(randomBytes(16), 1, 0), client.unary(ENVIRONMENT_SERVICE.renew, { sessionIds: [] }), client.unary(ENVIRONMENT_SERVICE.demonstrate, { environment, tasks: [] })])
+    for (const refused of [
+      client.reset(randomBytes(16), 1),
+      client.step(randomBytes(16), 1, 0),
+      client.unary(ENVIRONMENT_SERVICE.renew, { sessionIds: [] }),
+      client.unary(ENVIRONMENT_SERVICE.demonstrate, { environment, tasks: [] }),
+    ])
       await expect(refused).rejects.toEqual(fails("UNAUTHENTICATED"));
     expect(await client.stream().ended()).toBe("UNAUTHENTICATED");
     expect(server.stats()).toMatchObject({ sessions: 0, streams: 0, resets: 0, steps: 0 });
@@ -160,13 +212,19 @@ describe("S1: tokens", () => {
     const [first, second] = [randomToken(), randomToken()];
     await serve({ token: first });
     await expect(describeWith({ authorization: `Bearer ${second}` })).rejects.toEqual(fails("UNAUTHENTICATED"));
-    await expect(describeWith({ authorization: `Bearer ${first}` })).resolves.toMatchObject({ environments: [{ id: "counting@1" }] });
+    await expect(describeWith({ authorization: `Bearer ${first}` })).resolves.toMatchObject({
+      environments: [{ id: "counting@1" }],
+    });
   });
 
   test("metadata of a megabyte is refused, and the server goes on", async () => {
     await serve({ token: "secret" });
     const metadata = Object.fromEntries(Array.from({ length: 128 }, (_, i) => [`x-${i}`, "y".repeat(8_000)]));
-    await expect(connect(undefined, { authorization: "Bearer secret", ...metadata }).unary(ENVIRONMENT_SERVICE.describe, { environment: undefined })).rejects.toBeInstanceOf(Error);
+    await expect(
+      connect(undefined, { authorization: "Bearer secret", ...metadata }).unary(ENVIRONMENT_SERVICE.describe, {
+        environment: undefined,
+      }),
+    ).rejects.toBeInstanceOf(Error);
     await works(connect("bystander", { authorization: "Bearer secret" }));
   });
 });
@@ -178,19 +236,26 @@ describe("S6, S7: demonstrations", () => {
   test("S7: are refused unless the operator gives them, and then not offered", async () => {
     await serve();
     host.describe = async () => ({ ...(await scriptedHost().describe({ id: "counting@1" })), hasDemonstrations: true });
-    await expect(demonstrate(["train/0"])).rejects.toMatchObject({ code: "DEMONSTRATION_REFUSED", hint: expect.stringContaining("--demonstrations") });
+    await expect(demonstrate(["train/0"])).rejects.toMatchObject({
+      code: "DEMONSTRATION_REFUSED",
+      hint: expect.stringContaining("--demonstrations"),
+    });
     const described = await connect().unary(ENVIRONMENT_SERVICE.describe, { environment });
     expect(described.environments[0]?.hasDemonstrations).toBe(false);
   });
 
   test("S6: of more tasks than a client asks for at once are refused; a client that is gone ends the work", async () => {
     await serve({ demonstrations: true });
-    await expect(demonstrate(Array.from({ length: 60_000 }, (_, i) => `train/${i}`))).rejects.toEqual(fails("MESSAGE_INVALID"));
+    await expect(demonstrate(Array.from({ length: 60_000 }, (_, i) => `train/${i}`))).rejects.toEqual(
+      fails("MESSAGE_INVALID"),
+    );
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const { promise: aborted, resolve: abort } = Promise.withResolvers<unknown>();
     host.demonstrate = async (_ref, _tasks, { signal } = {}) => {
       begin();
-      return new Promise((_, reject) => signal?.addEventListener("abort", () => (abort(signal.reason), reject(signal.reason))));
+      return new Promise((_, reject) =>
+        signal?.addEventListener("abort", () => (abort(signal.reason), reject(signal.reason))),
+      );
     };
     const client = connect();
     client.unary(ENVIRONMENT_SERVICE.demonstrate, { environment, tasks: ["train/0"] }).catch(() => undefined);

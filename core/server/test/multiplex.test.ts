@@ -21,7 +21,10 @@ afterEach(async () => {
   await server.close();
 });
 
-const step = (id: Uint8Array, index: number, text = "", epoch = 1) => ({ $case: "step" as const, step: stepRequest(id, epoch, index, text) });
+const step = (id: Uint8Array, index: number, text = "", epoch = 1) => ({
+  $case: "step" as const,
+  step: stepRequest(id, epoch, index, text),
+});
 const reset = (id: Uint8Array, epoch = 1) => ({ $case: "reset" as const, reset: resetRequest(id, epoch) });
 const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -112,7 +115,9 @@ describe("the multiplexed stream", () => {
     stream.send(2000n, step(ids[0] as Buffer, 1));
     stream.call.resume();
     const answers = await stream.received(41);
-    expect(answers.filter(({ response }) => response?.$case === "step" && shown(response.step)?.length === 1 << 20)).toHaveLength(40);
+    expect(
+      answers.filter(({ response }) => response?.$case === "step" && shown(response.step)?.length === 1 << 20),
+    ).toHaveLength(40);
     expect(answers.some(({ requestId }) => requestId === 2000n)).toBe(true);
   });
 
@@ -133,7 +138,13 @@ describe("the multiplexed stream", () => {
     await stream.received(4);
     stream.send(5n, step(second, 0, "", 2));
     const kinds = (await stream.received(5)).map(({ requestId, response }) => [requestId, response?.$case]);
-    expect(kinds).toEqual([[1n, "reset"], [2n, "error"], [4n, "close"], [3n, "reset"], [5n, "step"]]);
+    expect(kinds).toEqual([
+      [1n, "reset"],
+      [2n, "error"],
+      [4n, "close"],
+      [3n, "reset"],
+      [5n, "step"],
+    ]);
     stream.send(6n, reset(third));
     await until(() => server.stats().queued === 1);
     // Both in one frame: the place is granted to a session that is closed in the same moment.
@@ -148,12 +159,21 @@ describe("the multiplexed stream", () => {
   test("what is wrong with one request is that request's error", async () => {
     const [id] = (await open(1)) as [Buffer];
     stream.send(10n, undefined);
-    stream.call.write(Buffer.from(wire.MultiplexRequest.encode({ requests: [{ requestId: 14n, request: undefined, cancel: false, chunk: { data: Buffer.from("garbage"), last: true } }] }).finish()));
+    stream.call.write(
+      Buffer.from(
+        wire.MultiplexRequest.encode({
+          requests: [
+            { requestId: 14n, request: undefined, cancel: false, chunk: { data: Buffer.from("garbage"), last: true } },
+          ],
+        }).finish(),
+      ),
+    );
     stream.send(11n, step(randomBytes(16), 0));
     stream.send(12n, { $case: "renew", renew: { sessionIds: [id, randomBytes(16)] } });
     stream.send(13n, { $case: "close", close: { sessionId: id } });
     const answers = new Map((await stream.received(5)).map(({ requestId, response }) => [requestId, response]));
-    for (const malformed of [10n, 14n]) expect(answers.get(malformed)).toMatchObject({ error: { code: "MESSAGE_INVALID" } });
+    for (const malformed of [10n, 14n])
+      expect(answers.get(malformed)).toMatchObject({ error: { code: "MESSAGE_INVALID" } });
     expect(answers.get(11n)).toMatchObject({ error: { code: "SESSION_NOT_FOUND", hint: expect.any(String) } });
     expect(answers.get(12n)).toMatchObject({ renew: { gone: [expect.anything()] } });
     expect(answers.get(13n)).toMatchObject({ $case: "close" });

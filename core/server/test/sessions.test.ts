@@ -71,7 +71,9 @@ describe("a session", () => {
     await expect(client.step(id, 2, 0)).rejects.toEqual(fails("STEP_OUT_OF_ORDER"));
     await expect(client.reset(id, 1)).rejects.toEqual(fails("STEP_OUT_OF_ORDER"));
     await expect(client.reset(randomBytes(8), 1)).rejects.toEqual(fails("MESSAGE_INVALID"));
-    await expect(client.reset(id, 2, { environment: { id: "other@1", optionsJson: "" } })).rejects.toEqual(fails("MESSAGE_INVALID"));
+    await expect(client.reset(id, 2, { environment: { id: "other@1", optionsJson: "" } })).rejects.toEqual(
+      fails("MESSAGE_INVALID"),
+    );
     await expect(client.reset(randomBytes(16), 0)).rejects.toEqual(fails("MESSAGE_INVALID"));
     await expect(client.step(randomBytes(16), 1, 0)).rejects.toEqual(fails("SESSION_NOT_FOUND"));
   });
@@ -121,9 +123,13 @@ describe("a session", () => {
 
   test("that cannot be opened leaves nothing behind, and says why however long that is", async () => {
     await serve();
-    host.describe = async () => Promise.reject(new MrlmError("OPTIONS_INVALID", `These are wrong: ${"\ud83d\ude00\ud800".repeat(20_000)}`));
+    host.describe = async () =>
+      Promise.reject(new MrlmError("OPTIONS_INVALID", `These are wrong: ${"\ud83d\ude00\ud800".repeat(20_000)}`));
     const refused = client.reset(randomBytes(16), 1);
-    await expect(refused).rejects.toMatchObject({ code: "OPTIONS_INVALID", message: expect.stringMatching(/^These are wrong: .*\.\.\.$/u) });
+    await expect(refused).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+      message: expect.stringMatching(/^These are wrong: .*\.\.\.$/u),
+    });
     expect([host.opened - host.closed, server.stats().sessions]).toEqual([0, 0]);
   });
 
@@ -152,7 +158,11 @@ describe("capacity", () => {
     await client.reset(first, 1);
     const queued = client.reset(second, 1);
     await until(() => server.stats().queued === 1);
-    await expect(client.reset(third, 1)).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED", isRetryable: true, retryDelayMs: expect.any(Number) });
+    await expect(client.reset(third, 1)).rejects.toMatchObject({
+      code: "RESOURCE_EXHAUSTED",
+      isRetryable: true,
+      retryDelayMs: expect.any(Number),
+    });
     await client.unary(ENVIRONMENT_SERVICE.close, { sessionId: first });
     await queued;
     await client.unary(ENVIRONMENT_SERVICE.close, { sessionId: second });
@@ -186,7 +196,10 @@ describe("the end of a server", () => {
     const id = randomBytes(16);
     await client.reset(id, 1);
     const closed = server.close(60_000);
-    await expect(client.reset(randomBytes(16), 1)).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE", isRetryable: true });
+    await expect(client.reset(randomBytes(16), 1)).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      isRetryable: true,
+    });
     expect(shown(await client.step(id, 1, 0))).toBe("step 0");
     await client.unary(ENVIRONMENT_SERVICE.close, { sessionId: id });
     await closed;

@@ -18,12 +18,18 @@ afterAll(async () => {
 });
 
 /** The answers to these questions, in order. */
-async function reflect(version: 0 | 1, ...questions: NonNullable<wire.ServerReflectionRequest["messageRequest"]>[]): Promise<wire.ServerReflectionResponse["messageResponse"][]> {
-  const call = client.duplex((REFLECTION_SERVICES[version] as (typeof REFLECTION_SERVICES)[number]).serverReflectionInfo);
+async function reflect(
+  version: 0 | 1,
+  ...questions: NonNullable<wire.ServerReflectionRequest["messageRequest"]>[]
+): Promise<wire.ServerReflectionResponse["messageResponse"][]> {
+  const call = client.duplex(
+    (REFLECTION_SERVICES[version] as (typeof REFLECTION_SERVICES)[number]).serverReflectionInfo,
+  );
   for (const messageRequest of questions) call.write({ host: "", messageRequest });
   call.end();
   const answers = [];
-  for await (const { messageResponse } of call as AsyncIterable<wire.ServerReflectionResponse>) answers.push(messageResponse);
+  for await (const { messageResponse } of call as AsyncIterable<wire.ServerReflectionResponse>)
+    answers.push(messageResponse);
   return answers;
 }
 
@@ -36,9 +42,12 @@ describe("reflection", () => {
       { $case: "fileByFilename", fileByFilename: "mrlm/env/v1/environment.proto" },
       { $case: "fileContainingSymbol", fileContainingSymbol: "no.such.Thing" },
     );
-    expect(list?.$case === "listServicesResponse" && list.listServicesResponse.service.map(({ name }) => name)).toContain("mrlm.env.v1.EnvironmentService");
+    expect(
+      list?.$case === "listServicesResponse" && list.listServicesResponse.service.map(({ name }) => name),
+    ).toContain("mrlm.env.v1.EnvironmentService");
     expect(bySymbol).toEqual(byName);
-    const [file] = bySymbol?.$case === "fileDescriptorResponse" ? bySymbol.fileDescriptorResponse.fileDescriptorProto : [];
+    const [file] =
+      bySymbol?.$case === "fileDescriptorResponse" ? bySymbol.fileDescriptorResponse.fileDescriptorProto : [];
     expect(Buffer.from(file ?? []).toString("latin1")).toContain("StepRequest");
     expect(missing).toMatchObject({ errorResponse: { errorCode: 5 } });
   });

@@ -17,7 +17,11 @@ export interface Requirement {
 }
 
 /** An environment as a plugin offers it. The types of its tasks follow from `tasks`. */
-export interface EnvironmentDefinition<Options = unknown, Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
+export interface EnvironmentDefinition<
+  Options = unknown,
+  Public extends JsonObject = JsonObject,
+  Private extends JsonObject = JsonObject,
+> {
   readonly id: VersionedId;
   /** One sentence. */
   readonly description: string;
@@ -34,15 +38,28 @@ export interface EnvironmentDefinition<Options = unknown, Public extends JsonObj
    * What `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. A function where it depends on
    * options or on a data file that they name; it is called before anything is made. The plugin's manifest lists the same, for every option.
    */
-  readonly requires?: readonly string[] | ((context: EnvironmentContext, options: Options) => readonly Requirement[] | Promise<readonly Requirement[]>);
+  readonly requires?:
+    | readonly string[]
+    | ((context: EnvironmentContext, options: Options) => readonly Requirement[] | Promise<readonly Requirement[]>);
   /** Turns after which the host truncates an episode. */
   readonly maxTurns?: number;
   /** Deadlines by phase in milliseconds; the host's defaults fill the rest. */
-  readonly deadlines?: { readonly setupMs?: number; readonly stepMs?: number; readonly scoreMs?: number; readonly closeMs?: number };
+  readonly deadlines?: {
+    readonly setupMs?: number;
+    readonly stepMs?: number;
+    readonly scoreMs?: number;
+    readonly closeMs?: number;
+  };
   /** The tasks under these options; the host makes one source and shares it among sessions. */
-  tasks?(context: EnvironmentContext, options: Options): TaskSource<Public, Private> | Promise<TaskSource<Public, Private>>;
+  tasks?(
+    context: EnvironmentContext,
+    options: Options,
+  ): TaskSource<Public, Private> | Promise<TaskSource<Public, Private>>;
   /** A fresh environment for one session. `context.tasks` is what `tasks` returned. */
-  create(context: EnvironmentContext<Public, Private>, options: Options): SimulatedEnvironment | Promise<SimulatedEnvironment>;
+  create(
+    context: EnvironmentContext<Public, Private>,
+    options: Options,
+  ): SimulatedEnvironment | Promise<SimulatedEnvironment>;
   /** A worked solution of a training task. */
   demonstrate?(context: EnvironmentContext<Public, Private>, options: Options, task: TaskId): Promise<Demonstration>;
   /** Episodes whose outcome is known: gold, nop, cheat, malformed, determinism. */

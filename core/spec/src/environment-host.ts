@@ -42,6 +42,10 @@ export interface EnvironmentHost {
   /** A session of its own. Close it. */
   open(environment: EnvironmentRef): Promise<SimulatedEnvironment & { close(): Promise<void> }>;
   /** Worked solutions of training tasks. Rejects with DEMONSTRATION_REFUSED for other splits, and with the signal's reason when it is aborted. */
-  demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[], options?: { readonly signal?: AbortSignal }): Promise<readonly Demonstration[]>;
+  demonstrate(
+    environment: EnvironmentRef,
+    tasks: readonly TaskId[],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<readonly Demonstration[]>;
   close(): Promise<void>;
 }

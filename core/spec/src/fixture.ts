@@ -4,7 +4,9 @@ import type { Message } from "./message.ts";
 import type { Task } from "./task.ts";
 
 /** What a scripted policy says, given the conversation so far and, in tests only, the task's private side. */
-export type FixturePolicy<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> = (request: FixtureRequest<Public, Private>) => string | Message;
+export type FixturePolicy<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> = (
+  request: FixtureRequest<Public, Private>,
+) => string | Message;
 
 /** Input of a scripted policy. */
 export interface FixtureRequest<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {

@@ -13,7 +13,15 @@ import type { TrackerDefinition } from "./tracker.ts";
 export const PLUGIN_API_VERSION = 1;
 
 /** What a plugin can provide. */
-export type ProvisionKind = "environment" | "scorer" | "judge" | "sandbox" | "tool" | "algorithm" | "engine" | "tracker";
+export type ProvisionKind =
+  | "environment"
+  | "scorer"
+  | "judge"
+  | "sandbox"
+  | "tool"
+  | "algorithm"
+  | "engine"
+  | "tracker";
 
 /** The `mrlm` field of a plugin's package.json, read without running its code. */
 export interface PluginManifest {

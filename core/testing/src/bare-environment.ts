@@ -1,5 +1,16 @@
 import { randomStream, silentLogger, textMessage } from "@mrlm/kit";
-import { type EnvironmentContext, type EnvironmentDefinition, type JsonObject, type Judge, MrlmError, type Sandbox, type Scorer, type StepResult, type TaskSource, type Tool } from "@mrlm/spec";
+import {
+  type EnvironmentContext,
+  type EnvironmentDefinition,
+  type JsonObject,
+  type Judge,
+  MrlmError,
+  type Sandbox,
+  type Scorer,
+  type StepResult,
+  type TaskSource,
+  type Tool,
+} from "@mrlm/spec";
 
 /** What replaces a host's services, by the names that the environment asks for. */
 export interface BareServices {
@@ -19,7 +30,11 @@ export interface BareEnvironment<Options> {
 }
 
 /** Makes an environment for tests of its own parts; what it asks for beyond `services` is refused. Throws for options that its schema refuses. */
-export async function bareEnvironment<Options>(definition: EnvironmentDefinition<Options>, given: JsonObject, services: BareServices): Promise<BareEnvironment<Options>> {
+export async function bareEnvironment<Options>(
+  definition: EnvironmentDefinition<Options>,
+  given: JsonObject,
+  services: BareServices,
+): Promise<BareEnvironment<Options>> {
   const parsed = await definition.options?.["~standard"].validate(given);
   if (parsed?.issues !== undefined) throw new Error(`The options are refused: ${JSON.stringify(parsed.issues)}`);
   const options = parsed?.value as Options;
@@ -36,7 +51,10 @@ export async function bareEnvironment<Options>(definition: EnvironmentDefinition
       let { agent } = await environment.reset({ task, signal });
       const steps: StepResult[] = [];
       for (const text of replies) {
-        const step = await environment.step({ agent, message: textMessage("assistant", text), finishReason: "stop" }, { signal });
+        const step = await environment.step(
+          { agent, message: textMessage("assistant", text), finishReason: "stop" },
+          { signal },
+        );
         steps.push(step);
         agent = step.observation.agent || agent;
       }
@@ -51,8 +69,18 @@ function contextWith(tasks: TaskSource, { scorers, judges, sandboxes, tools }: B
     <T>(kind: string, known: Readonly<Record<string, T>> = {}) =>
     (name: string): T => {
       const found = known[name];
-      if (found === undefined) throw new MrlmError("REQUIREMENT_UNDECLARED", `${kind} ${name} is not among the services of this test.`);
+      if (found === undefined)
+        throw new MrlmError("REQUIREMENT_UNDECLARED", `${kind} ${name} is not among the services of this test.`);
       return found;
     };
-  return { logger: silentLogger, tasks, random: randomStream, scorer: among("scorer", scorers), judge: among("judge", judges), sandbox: among("sandbox", sandboxes), tool: among("tool", tools), dataPath: (path) => path };
+  return {
+    logger: silentLogger,
+    tasks,
+    random: randomStream,
+    scorer: among("scorer", scorers),
+    judge: among("judge", judges),
+    sandbox: among("sandbox", sandboxes),
+    tool: among("tool", tools),
+    dataPath: (path) => path,
+  };
 }

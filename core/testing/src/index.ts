@@ -8,6 +8,20 @@ export { type Transport, inProcess, overGrpc } from "./transports.ts";
 export { lettersEnvironment, type LettersReward } from "./training/letters-environment.ts";
 export { RoundingEngine, toBfloat16 } from "./training/rounding-engine.ts";
 export { recordingEngine, type RecordedLearning } from "./training/recording-engine.ts";
-export { type BigramOutcome, type BigramTraining, trainBigram, trainBigramInterrupted } from "./training/train-bigram.ts";
+export {
+  type BigramOutcome,
+  type BigramTraining,
+  trainBigram,
+  trainBigramInterrupted,
+} from "./training/train-bigram.ts";
 export { type SandboxContractOptions, sandboxContract } from "./sandbox-contract/sandbox-contract.ts";
-export { type HostileCorpus, type HostileOutcome, type HostileProgram, hostileComplaints, readCorpora, readCorpus, runHostile, sampleOf } from "./sandbox-contract/hostile-corpus.ts";
+export {
+  type HostileCorpus,
+  type HostileOutcome,
+  type HostileProgram,
+  hostileComplaints,
+  readCorpora,
+  readCorpus,
+  runHostile,
+  sampleOf,
+} from "./sandbox-contract/hostile-corpus.ts";

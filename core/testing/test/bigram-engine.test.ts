@@ -14,7 +14,12 @@ const policy: CreateModelOptions = {
   source: { kind: "random", config, seed: 1, tokenizerFiles: { "tokenizer.json": Uint8Array.of(1, 2) } },
 };
 const units: EngineUnit[] = [
-  { sequences: [{ tokens: Int32Array.of(0, 1, 2, 3), mask: Uint8Array.of(0, 0, 1, 1) }, { tokens: Int32Array.of(2, 2), mask: Uint8Array.of(0, 1) }] },
+  {
+    sequences: [
+      { tokens: Int32Array.of(0, 1, 2, 3), mask: Uint8Array.of(0, 0, 1, 1) },
+      { tokens: Int32Array.of(2, 2), mask: Uint8Array.of(0, 1) },
+    ],
+  },
   { sequences: [{ tokens: Int32Array.of(3, 0, 4), mask: Uint8Array.of(0, 1, 1) }] },
 ];
 const everything: OutputSelection = { logprob: true, entropy: true, value: true, finalValue: true };
@@ -29,8 +34,14 @@ beforeEach(async () => {
 
 /** A loss in all outputs with a curvature of its own for each. */
 function loss(i: number, outputs: UnitOutputs): number {
-  const sum = (numbers: Float32Array | undefined, f: (x: number) => number): number => Array.from(numbers ?? []).reduce((total, x) => total + f(x), 0);
-  return (i + 1) * (sum(outputs.logprob, (x) => x * x) + sum(outputs.entropy, (x) => Math.sin(x)) + sum(outputs.value, (x) => (x - 1) ** 2));
+  const sum = (numbers: Float32Array | undefined, f: (x: number) => number): number =>
+    Array.from(numbers ?? []).reduce((total, x) => total + f(x), 0);
+  return (
+    (i + 1) *
+    (sum(outputs.logprob, (x) => x * x) +
+      sum(outputs.entropy, (x) => Math.sin(x)) +
+      sum(outputs.value, (x) => (x - 1) ** 2))
+  );
 }
 function gradient(i: number, outputs: UnitOutputs): UnitGradients {
   return {
@@ -43,10 +54,23 @@ function gradient(i: number, outputs: UnitOutputs): UnitGradients {
 describe("BigramEngine", () => {
   test("a small step along the gradient lowers the loss by as much as its norm says", async () => {
     const before = await engine.forward({ model: "policy", units, outputs: everything, temperature: 0.7 });
-    await engine.forwardBackward({ model: "policy", units, outputs: everything, temperature: 0.7, normalizer: 1, loss: gradient });
+    await engine.forwardBackward({
+      model: "policy",
+      units,
+      outputs: everything,
+      temperature: 0.7,
+      normalizer: 1,
+      loss: gradient,
+    });
     const rate = 1e-3;
     // With these moments AdamW's first update is the gradient itself, so the loss falls by rate x norm².
-    const { gradNorm, applied, step } = await engine.optimStep({ model: "policy", learningRate: rate * 1e12, beta1: 0, beta2: 0, epsilon: 1e12 });
+    const { gradNorm, applied, step } = await engine.optimStep({
+      model: "policy",
+      learningRate: rate * 1e12,
+      beta1: 0,
+      beta2: 0,
+      epsilon: 1e12,
+    });
     const after = await engine.forward({ model: "policy", units, outputs: everything, temperature: 0.7 });
     const total = (all: readonly UnitOutputs[]): number => all.reduce((sum, outputs, i) => sum + loss(i, outputs), 0);
     expect({ applied, step }).toEqual({ applied: true, step: 1 });
@@ -59,7 +83,13 @@ describe("BigramEngine", () => {
       [0, 1, 5].map(async (microBatchTokens) => {
         const other = new BigramEngine();
         await other.createModel({ ...policy, microBatchTokens });
-        const { microBatches } = await other.forwardBackward({ model: "policy", units, outputs: everything, normalizer: 3, loss: gradient });
+        const { microBatches } = await other.forwardBackward({
+          model: "policy",
+          units,
+          outputs: everything,
+          normalizer: 3,
+          loss: gradient,
+        });
         return { microBatches, norm: (await other.optimStep({ model: "policy", learningRate: 1 })).gradNorm };
       }),
     );
@@ -87,7 +117,12 @@ describe("BigramEngine", () => {
     expect(third?.tokens).not.toEqual(first?.tokens);
     const tokens = Int32Array.of(0, 1, ...(first?.tokens ?? []));
     const mask = Uint8Array.from(tokens, (_, t) => Number(t >= 2));
-    const [outputs] = await engine.forward({ model: "policy", units: [{ sequences: [{ tokens, mask }] }], outputs: { logprob: true }, temperature: 0.7 });
+    const [outputs] = await engine.forward({
+      model: "policy",
+      units: [{ sequences: [{ tokens, mask }] }],
+      outputs: { logprob: true },
+      temperature: 0.7,
+    });
     expect(outputs?.logprob).toEqual(first?.logprobs);
   });
 
@@ -96,7 +131,9 @@ describe("BigramEngine", () => {
     const base = { temperature: 1, maxTokens: 8, stopTokenIds: [0, 1, 2, 3] };
     const prompt = Int32Array.of(0);
     const aborted = sampler.sample({ prompt, params: base, key: 1n }, { signal: AbortSignal.abort() });
-    const all = [{ temperature: 0 }, { topK: 1 }, { topP: 1e-9 }, { minTokens: 8 }].map((extra) => sampler.sample({ prompt, params: { ...base, ...extra }, key: 1n }));
+    const all = [{ temperature: 0 }, { topK: 1 }, { topP: 1e-9 }, { minTokens: 8 }].map((extra) =>
+      sampler.sample({ prompt, params: { ...base, ...extra }, key: 1n }),
+    );
     sampler.barrier();
     const [greedy, topK, topP, least] = await Promise.all(all);
     expect(topK?.tokens).toEqual(greedy?.tokens);
@@ -111,7 +148,11 @@ describe("BigramEngine", () => {
   test("only a published step reaches the sampler; numerics 49", async () => {
     const version = async (): Promise<number | undefined> => {
       const sampler = await engine.sampler("policy");
-      const sampled = sampler.sample({ prompt: Int32Array.of(0), params: { temperature: 0, maxTokens: 1, stopTokenIds: [] }, key: 0n });
+      const sampled = sampler.sample({
+        prompt: Int32Array.of(0),
+        params: { temperature: 0, maxTokens: 1, stopTokenIds: [] },
+        key: 0n,
+      });
       sampler.barrier();
       return (await sampled).versions[0];
     };
@@ -124,8 +165,18 @@ describe("BigramEngine", () => {
 
   test("numerics 58: a gradient that is not finite skips the step and says so", async () => {
     const broken = (): UnitGradients => ({ value: new Float32Array(3).fill(Number.NaN) });
-    await engine.forwardBackward({ model: "policy", units: units.slice(0, 1), outputs: { value: true }, normalizer: 1, loss: broken });
-    expect(await engine.optimStep({ model: "policy", learningRate: 1 })).toMatchObject({ applied: false, step: 0, skippedReason: expect.stringContaining("NaN") });
+    await engine.forwardBackward({
+      model: "policy",
+      units: units.slice(0, 1),
+      outputs: { value: true },
+      normalizer: 1,
+      loss: broken,
+    });
+    expect(await engine.optimStep({ model: "policy", learningRate: 1 })).toMatchObject({
+      applied: false,
+      step: 0,
+      skippedReason: expect.stringContaining("NaN"),
+    });
     expect(await engine.optimStep({ model: "policy", learningRate: 1 })).toMatchObject({ applied: true, gradNorm: 0 });
   });
 
@@ -141,23 +192,43 @@ describe("BigramEngine", () => {
     const resumed = new BigramEngine();
     await resumed.load(join(folder, "checkpoint"));
     expect(await train(resumed)).toBe(await train(engine));
-    const created = await resumed.createModel({ ...policy, model: "again", source: { kind: "directory", path: join(folder, "model") } });
+    const created = await resumed.createModel({
+      ...policy,
+      model: "again",
+      source: { kind: "directory", path: join(folder, "model") },
+    });
     expect(created.tokenizerFiles["tokenizer.json"]).toEqual(Uint8Array.of(1, 2));
   });
 
   test("refuses what cannot be", async () => {
     const fails = (code: string) => expect.objectContaining({ code });
     const pass = { model: "policy", units, outputs: { logprob: true }, normalizer: 1, loss: [] };
-    await engine.createModel({ ...policy, model: "frozen", trainable: false, valueHead: false, source: { kind: "copy", of: "policy" } });
+    await engine.createModel({
+      ...policy,
+      model: "frozen",
+      trainable: false,
+      valueHead: false,
+      source: { kind: "copy", of: "policy" },
+    });
     await expect(engine.publish("nobody")).rejects.toEqual(fails("MODEL_NOT_FOUND"));
     await expect(engine.forwardBackward({ ...pass, model: "frozen" })).rejects.toEqual(fails("NOT_TRAINABLE"));
     await expect(engine.forwardBackward({ ...pass, normalizer: 0 })).rejects.toEqual(fails("NORMALIZER_INVALID"));
-    await expect(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(1) }) })).rejects.toEqual(fails("GRADIENT_SHAPE"));
-    await expect(engine.forward({ ...pass, model: "frozen", outputs: { value: true } })).rejects.toEqual(fails("VALUE_HEAD_MISSING"));
-    const bad = (tokens: number[], mask: number[]) => engine.forward({ ...pass, units: [{ sequences: [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] }] });
+    await expect(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(1) }) })).rejects.toEqual(
+      fails("GRADIENT_SHAPE"),
+    );
+    await expect(engine.forward({ ...pass, model: "frozen", outputs: { value: true } })).rejects.toEqual(
+      fails("VALUE_HEAD_MISSING"),
+    );
+    const bad = (tokens: number[], mask: number[]) =>
+      engine.forward({
+        ...pass,
+        units: [{ sequences: [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] }],
+      });
     await expect(bad([0, 5], [0, 1])).rejects.toEqual(fails("SEQUENCE_INVALID"));
     await expect(bad([0, 1], [1, 1])).rejects.toEqual(fails("SEQUENCE_INVALID"));
     await expect(bad(Array(5000).fill(0), Array(5000).fill(0))).rejects.toEqual(fails("SEQUENCE_TOO_LONG"));
-    await expect(engine.createModel({ ...policy, lora: { rank: 1, alpha: 1 } })).rejects.toEqual(fails("LORA_UNAVAILABLE"));
+    await expect(engine.createModel({ ...policy, lora: { rank: 1, alpha: 1 } })).rejects.toEqual(
+      fails("LORA_UNAVAILABLE"),
+    );
   });
 });

@@ -7,7 +7,12 @@ const model: CreateModelOptions = {
   role: "policy",
   trainable: true,
   valueHead: true,
-  source: { kind: "random", config: { vocab_size: 8, eos_token_id: 0, initializer_range: 1 }, seed: 1, tokenizerFiles: {} },
+  source: {
+    kind: "random",
+    config: { vocab_size: 8, eos_token_id: 0, initializer_range: 1 },
+    seed: 1,
+    tokenizerFiles: {},
+  },
 };
 
 engineContract({ name: "the bigram engine", make: async () => new BigramEngine(), model });
@@ -17,7 +22,12 @@ describe("the contract catches an engine that", () => {
   /** The names of the tests that an engine fails. */
   async function failuresOf(make: () => BigramEngine): Promise<string[]> {
     const tests: [string, () => Promise<void>][] = [];
-    engineContract({ name: "it", make: async () => make(), model, registry: { describe: (_name, body) => body(), test: (name, body) => tests.push([name, body]) } });
+    engineContract({
+      name: "it",
+      make: async () => make(),
+      model,
+      registry: { describe: (_name, body) => body(), test: (name, body) => tests.push([name, body]) },
+    });
     const failed: string[] = [];
     for (const [name, body] of tests) await body().catch(() => failed.push(name));
     return failed;
@@ -29,7 +39,9 @@ describe("the contract catches an engine that", () => {
         return super.accumulate({ ...options, normalizer: options.normalizer * options.units.length ** 2 });
       }
     }
-    expect(await failuresOf(() => new Averaging())).toContain("a small step along the gradient lowers the loss by rate x norm²");
+    expect(await failuresOf(() => new Averaging())).toContain(
+      "a small step along the gradient lowers the loss by rate x norm²",
+    );
   });
 
   test("forgets the temperature when it evaluates", async () => {
@@ -38,7 +50,9 @@ describe("the contract catches an engine that", () => {
         return super.forward({ ...options, temperature: 1 });
       }
     }
-    expect(await failuresOf(() => new Unscaled())).toEqual(["log-probabilities are those that an evaluation gives (numerics 14, 15)"]);
+    expect(await failuresOf(() => new Unscaled())).toEqual([
+      "log-probabilities are those that an evaluation gives (numerics 14, 15)",
+    ]);
   });
 
   test("never delivers weights to its sampler", async () => {

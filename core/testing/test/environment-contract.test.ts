@@ -7,12 +7,16 @@ import type { Subject } from "../src/contract/subject.ts";
 import { environmentContract, inProcess, overGrpc, type Transport } from "../src/index.ts";
 import { guessing } from "./support/guessing-environment.ts";
 
-const pluginOf = (definition: EnvironmentDefinition): Plugin => definePlugin({ name: "test", environments: [definition] });
+const pluginOf = (definition: EnvironmentDefinition): Plugin =>
+  definePlugin({ name: "test", environments: [definition] });
 
 environmentContract({ plugins: [pluginOf(guessing)], environment: "guessing" });
 
 /** The names of the tests that an environment fails. */
-async function failuresOf(definition: EnvironmentDefinition, transports: Readonly<Record<string, Transport>> = { "in process": inProcess }): Promise<string[]> {
+async function failuresOf(
+  definition: EnvironmentDefinition,
+  transports: Readonly<Record<string, Transport>> = { "in process": inProcess },
+): Promise<string[]> {
   const tests: [string, () => Promise<void>][] = [];
   environmentContract({
     plugins: [pluginOf(definition)],
@@ -26,12 +30,20 @@ async function failuresOf(definition: EnvironmentDefinition, transports: Readonl
 }
 
 /** The guessing environment with another reset. */
-function withReset(change: (original: SimulatedEnvironment["reset"], context: Parameters<EnvironmentDefinition["create"]>[0]) => SimulatedEnvironment["reset"]): EnvironmentDefinition {
+function withReset(
+  change: (
+    original: SimulatedEnvironment["reset"],
+    context: Parameters<EnvironmentDefinition["create"]>[0],
+  ) => SimulatedEnvironment["reset"],
+): EnvironmentDefinition {
   return {
     ...guessing,
     create: async (context, options) => {
       const original = await guessing.create(context, options);
-      return { step: (action, rest) => original.step(action, rest), reset: change((reset) => original.reset(reset), context) };
+      return {
+        step: (action, rest) => original.step(action, rest),
+        reset: change((reset) => original.reset(reset), context),
+      };
     },
   };
 }
@@ -40,12 +52,19 @@ test("U8: nothing is left open where an environment cannot make its tasks", asyn
   const broken = (): never => {
     throw new Error("no such file");
   };
-  const open = (): string[] => process.getActiveResourcesInfo().filter((kind) => /^(TCP|Pipe)|Worker|ServerWrap/.test(kind)).sort();
+  const open = (): string[] =>
+    process
+      .getActiveResourcesInfo()
+      .filter((kind) => /^(TCP|Pipe)|Worker|ServerWrap/.test(kind))
+      .sort();
   const before = open();
   const local = new LocalHost({ source: await PluginHost.of([pluginOf({ ...guessing, tasks: broken })]) });
   await expect(overGrpc()(local)).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED" });
   await local.close();
-  const failed = await failuresOf({ ...guessing, tasks: broken }, { "over gRPC": overGrpc(), "over gRPC, unary": overGrpc({ transport: "unary" }) });
+  const failed = await failuresOf(
+    { ...guessing, tasks: broken },
+    { "over gRPC": overGrpc(), "over gRPC, unary": overGrpc({ transport: "unary" }) },
+  );
   expect(failed.length).toBeGreaterThan(30);
   expect(open()).toEqual(before);
 });
@@ -53,10 +72,17 @@ test("U8: nothing is left open where an environment cannot make its tasks", asyn
 test("U17: lists missing fixtures, and how to add each", async () => {
   const fixtures = (guessing.fixtures ?? []).filter(({ kind }) => kind !== "cheat" && kind !== "nop");
   const [check] = fixtureChecks(fixtures);
-  const message = await check?.run({ definition: { ...guessing, fixtures } } as unknown as Subject).then(() => "", (error: Error) => error.message);
-  expect(message).toMatch(/^guessing@1 lacks fixtures of the kinds nop, cheat\..*\n.*\n {2}fixtures: \[\n {4}\{ name: "no answer", kind: "nop", .* \}, \/\/ .*\n {4}\{ name: "echo", kind: "cheat", /);
+  const message = await check?.run({ definition: { ...guessing, fixtures } } as unknown as Subject).then(
+    () => "",
+    (error: Error) => error.message,
+  );
+  expect(message).toMatch(
+    /^guessing@1 lacks fixtures of the kinds nop, cheat\..*\n.*\n {2}fixtures: \[\n {4}\{ name: "no answer", kind: "nop", .* \}, \/\/ .*\n {4}\{ name: "echo", kind: "cheat", /,
+  );
   expect(message).not.toMatch(/gold|expected|actual/);
-  await expect(fixtureChecks(guessing.fixtures ?? [])[0]?.run({ definition: guessing } as unknown as Subject)).resolves.toBeUndefined();
+  await expect(
+    fixtureChecks(guessing.fixtures ?? [])[0]?.run({ definition: guessing } as unknown as Subject),
+  ).resolves.toBeUndefined();
 });
 
 describe("the contract catches an environment that", () => {
@@ -81,7 +107,10 @@ describe("the contract catches an environment that", () => {
 
   test.each([
     ["the agent's own messages", (shown: readonly Message[], said: Message): readonly Message[] => [said, ...shown]],
-    ["the first observation", (shown: readonly Message[], _: Message, first: readonly Message[]): readonly Message[] => [...first, ...shown]],
+    [
+      "the first observation",
+      (shown: readonly Message[], _: Message, first: readonly Message[]): readonly Message[] => [...first, ...shown],
+    ],
   ])("U6: shows %s again", async (_, repeat) => {
     const repeating: EnvironmentDefinition = {
       ...guessing,
@@ -97,7 +126,15 @@ describe("the contract catches an environment that", () => {
           async step(action, rest) {
             const result = await original.step(action, rest);
             const isOver = Object.values(result.terminated).every(Boolean);
-            return isOver ? result : { ...result, observation: { ...result.observation, messages: repeat(result.observation.messages, action.message, first) } };
+            return isOver
+              ? result
+              : {
+                  ...result,
+                  observation: {
+                    ...result.observation,
+                    messages: repeat(result.observation.messages, action.message, first),
+                  },
+                };
           },
         };
       },
@@ -106,8 +143,12 @@ describe("the contract catches an environment that", () => {
   });
 
   test("ignores its seed", async () => {
-    const failed = await failuresOf(withReset((reset) => async (options) => ({ ...(await reset(options)), info: { at: Math.random() } })));
-    expect(failed).toEqual(expect.arrayContaining(["honours a seed, or refuses it", 'fixture "the same again" (determinism)']));
+    const failed = await failuresOf(
+      withReset((reset) => async (options) => ({ ...(await reset(options)), info: { at: Math.random() } })),
+    );
+    expect(failed).toEqual(
+      expect.arrayContaining(["honours a seed, or refuses it", 'fixture "the same again" (determinism)']),
+    );
   });
 
   test("remembers the episode before", async () => {
@@ -121,10 +162,17 @@ describe("the contract catches an environment that", () => {
   test("has overlapping splits, or none", async () => {
     const tasks: EnvironmentDefinition["tasks"] = () => ({
       splits: { train: 2, eval: 2 },
-      get: async (split, index) => ({ id: `${split}/${index}`, public: { letters: "a" }, private: { word: String(index) } }),
+      get: async (split, index) => ({
+        id: `${split}/${index}`,
+        public: { letters: "a" },
+        private: { word: String(index) },
+      }),
     });
     expect(await failuresOf({ ...guessing, tasks })).toEqual(
-      expect.arrayContaining(["tasks: splits do not overlap", "tasks: a train and an eval split, and the same index is the same task"]),
+      expect.arrayContaining([
+        "tasks: splits do not overlap",
+        "tasks: a train and an eval split, and the same index is the same task",
+      ]),
     );
   });
 

@@ -28,7 +28,8 @@ export function plainBytes(bytes: Uint8Array): Uint8Array {
 }
 
 function align(bytes: Uint8Array): Uint8Array {
-  if ((bytes.byteLength & 3) !== 0) throw new RangeError(`${bytes.byteLength} bytes are not a whole number of 32-bit values`);
+  if ((bytes.byteLength & 3) !== 0)
+    throw new RangeError(`${bytes.byteLength} bytes are not a whole number of 32-bit values`);
   if (!IS_LITTLE_ENDIAN) return swapped(bytes);
   return (bytes.byteOffset & 3) === 0 ? bytes : Uint8Array.prototype.slice.call(bytes);
 }

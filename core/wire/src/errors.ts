@@ -3,7 +3,9 @@ import type { ErrorDetail } from "./gen/mrlm/common/v1/error.ts";
 
 /** The wire form of an error. What is no MrlmError becomes INTERNAL: its message may hold what is nobody's business. */
 export function encodeError(error: unknown): ErrorDetail {
-  const known = MrlmError.isInstance(error) ? error : new MrlmError("INTERNAL", "The call failed by a fault that the server's log describes.");
+  const known = MrlmError.isInstance(error)
+    ? error
+    : new MrlmError("INTERNAL", "The call failed by a fault that the server's log describes.");
   return {
     code: known.code,
     message: known.message,

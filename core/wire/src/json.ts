@@ -18,7 +18,8 @@ export function fromJson(text: string, name: string): JsonObject {
   } catch (error) {
     throw invalid(`${name} must be JSON (${(error as Error).message})`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(`${name} must be a JSON object`);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(`${name} must be a JSON object`);
   return value as JsonObject;
 }
 

@@ -1,5 +1,17 @@
 import fc from "fast-check";
-import type { Action, Demonstration, ImagePart, JsonObject, Message, Observation, Part, Reward, StepResult, TextPart, ToolDefinition } from "@mrlm/spec";
+import type {
+  Action,
+  Demonstration,
+  ImagePart,
+  JsonObject,
+  Message,
+  Observation,
+  Part,
+  Reward,
+  StepResult,
+  TextPart,
+  ToolDefinition,
+} from "@mrlm/spec";
 
 /** Any text that Unicode can hold; keys include `__proto__`. */
 export const text = fc.oneof(fc.string({ unit: "binary", maxLength: 40 }), fc.constant("__proto__"));
@@ -29,25 +41,48 @@ export const part: fc.Arbitrary<Part> = fc.oneof(
   }),
 );
 export const message: fc.Arbitrary<Message> = fc.record(
-  { role: fc.constantFrom("system", "user", "assistant", "tool"), name: fc.string({ minLength: 1 }), parts: fc.array(part, { maxLength: 4 }) },
+  {
+    role: fc.constantFrom("system", "user", "assistant", "tool"),
+    name: fc.string({ minLength: 1 }),
+    parts: fc.array(part, { maxLength: 4 }),
+  },
   { requiredKeys: ["role", "parts"] },
 );
 export const tool: fc.Arbitrary<ToolDefinition> = fc.record({ name: text, description: text, parameters: object });
-export const action: fc.Arbitrary<Action> = fc.record({ agent: text, message, finishReason: fc.constantFrom("stop", "length") });
+export const action: fc.Arbitrary<Action> = fc.record({
+  agent: text,
+  message,
+  finishReason: fc.constantFrom("stop", "length"),
+});
 export const observation: fc.Arbitrary<Observation> = fc.record(
   { agent: text, messages: fc.array(message, { maxLength: 3 }), tools: fc.array(tool, { maxLength: 3 }), info: object },
   { requiredKeys: ["agent", "messages"] },
 );
 export const reward: fc.Arbitrary<Reward> = fc.oneof(
-  fc.record({ scored: fc.constant(true as const), value: finite, components: fc.dictionary(text, finite, { noNullPrototype: true }) }),
+  fc.record({
+    scored: fc.constant(true as const),
+    value: finite,
+    components: fc.dictionary(text, finite, { noNullPrototype: true }),
+  }),
   fc.record({ scored: fc.constant(false as const), code: text, message: text }),
 );
 const flags = fc.dictionary(text, fc.boolean(), { maxKeys: 3, noNullPrototype: true });
 export const stepResult: fc.Arbitrary<StepResult> = fc.record(
-  { observation, rewards: fc.dictionary(text, reward, { maxKeys: 3, noNullPrototype: true }), terminated: flags, truncated: flags, info: object },
+  {
+    observation,
+    rewards: fc.dictionary(text, reward, { maxKeys: 3, noNullPrototype: true }),
+    terminated: flags,
+    truncated: flags,
+    info: object,
+  },
   { requiredKeys: ["observation", "rewards", "terminated", "truncated"] },
 );
 export const demonstration: fc.Arbitrary<Demonstration> = fc.record(
-  { task: text, agent: text, messages: fc.array(message, { maxLength: 3 }), tools: fc.array(tool, { minLength: 1, maxLength: 2 }) },
+  {
+    task: text,
+    agent: text,
+    messages: fc.array(message, { maxLength: 3 }),
+    tools: fc.array(tool, { minLength: 1, maxLength: 2 }),
+  },
   { requiredKeys: ["task", "agent", "messages"] },
 );

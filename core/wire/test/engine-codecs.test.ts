@@ -60,7 +60,9 @@ describe("what is encoded and decoded is what it was", () => {
   test("models", () => {
     const created = fc.record({ info, tokenizerFiles: files });
     fc.assert(
-      fc.property(created, (value) => expectSame(decodeCreatedModel(throughBytes(wire.CreateModelResponse, encodeCreatedModel(value))), value)),
+      fc.property(created, (value) =>
+        expectSame(decodeCreatedModel(throughBytes(wire.CreateModelResponse, encodeCreatedModel(value))), value),
+      ),
     );
   });
 
@@ -71,15 +73,33 @@ describe("what is encoded and decoded is what it was", () => {
         role: fc.constantFrom("policy", "critic", "reference", "reward"),
         source: fc.oneof(
           fc.record({ kind: fc.constant("directory" as const), path: text }),
-          fc.record({ kind: fc.constant("random" as const), config: object, seed: fc.maxSafeNat(), tokenizerFiles: files }),
+          fc.record({
+            kind: fc.constant("random" as const),
+            config: object,
+            seed: fc.maxSafeNat(),
+            tokenizerFiles: files,
+          }),
           fc.record({ kind: fc.constantFrom("copy" as const, "adapter-off" as const), of: text }),
         ),
         trainable: fc.boolean(),
         lora: fc.oneof(
-          fc.record({ rank: fc.nat(), alpha: finite, dropout: finite, targetModules: fc.array(text), seed: fc.maxSafeNat() }),
+          fc.record({
+            rank: fc.nat(),
+            alpha: finite,
+            dropout: finite,
+            targetModules: fc.array(text),
+            seed: fc.maxSafeNat(),
+          }),
           // A rank or an alpha that is omitted is the saved adapter's.
           fc.record(
-            { path: fc.string({ minLength: 1 }), rank: fc.integer({ min: 1, max: 99 }), alpha: fc.double({ min: 0.5, max: 99, noNaN: true }), dropout: finite, targetModules: fc.array(text), seed: fc.maxSafeNat() },
+            {
+              path: fc.string({ minLength: 1 }),
+              rank: fc.integer({ min: 1, max: 99 }),
+              alpha: fc.double({ min: 0.5, max: 99, noNaN: true }),
+              dropout: finite,
+              targetModules: fc.array(text),
+              seed: fc.maxSafeNat(),
+            },
             { requiredKeys: ["path", "dropout", "targetModules", "seed"] },
           ),
         ),
@@ -89,10 +109,24 @@ describe("what is encoded and decoded is what it was", () => {
         gradientCheckpointing: fc.boolean(),
         microBatchTokens: fc.nat(),
       },
-      { requiredKeys: ["model", "role", "source", "trainable", "dtype", "float32Head", "valueHead", "gradientCheckpointing", "microBatchTokens"] },
+      {
+        requiredKeys: [
+          "model",
+          "role",
+          "source",
+          "trainable",
+          "dtype",
+          "float32Head",
+          "valueHead",
+          "gradientCheckpointing",
+          "microBatchTokens",
+        ],
+      },
     );
     fc.assert(
-      fc.property(options, (value) => expectSame(decodeCreateModel(throughBytes(wire.CreateModelRequest, encodeCreateModel(value, 7n))), value)),
+      fc.property(options, (value) =>
+        expectSame(decodeCreateModel(throughBytes(wire.CreateModelRequest, encodeCreateModel(value, 7n))), value),
+      ),
     );
   });
 
@@ -110,10 +144,30 @@ describe("what is encoded and decoded is what it was", () => {
       leastBytes: bytes,
       fittingSequenceTokens: fc.nat(),
     });
-    fc.assert(fc.property(estimate, (value) => expectSame(decodeMemoryEstimate(throughBytes(wire.EstimateMemoryResponse, encodeMemoryEstimate(value))), value)));
-    const model = { model: "policy", role: "policy", source: { kind: "copy", of: "x" }, trainable: true, dtype: "auto", float32Head: false, valueHead: false, gradientCheckpointing: false, microBatchTokens: 0 } as const;
-    for (const workload of [{ models: [model], concurrency: 2 }, { models: [], sampledModel: "policy", concurrency: 0, sequenceTokens: 9, unitSequences: 8 }])
-      expectSame(decodeMemoryWorkload(throughBytes(wire.EstimateMemoryRequest, encodeMemoryWorkload(workload))), workload);
+    fc.assert(
+      fc.property(estimate, (value) =>
+        expectSame(decodeMemoryEstimate(throughBytes(wire.EstimateMemoryResponse, encodeMemoryEstimate(value))), value),
+      ),
+    );
+    const model = {
+      model: "policy",
+      role: "policy",
+      source: { kind: "copy", of: "x" },
+      trainable: true,
+      dtype: "auto",
+      float32Head: false,
+      valueHead: false,
+      gradientCheckpointing: false,
+      microBatchTokens: 0,
+    } as const;
+    for (const workload of [
+      { models: [model], concurrency: 2 },
+      { models: [], sampledModel: "policy", concurrency: 0, sequenceTokens: 9, unitSequences: 8 },
+    ])
+      expectSame(
+        decodeMemoryWorkload(throughBytes(wire.EstimateMemoryRequest, encodeMemoryWorkload(workload))),
+        workload,
+      );
   });
 
   test("what an engine says of itself", () => {
@@ -130,22 +184,28 @@ describe("what is encoded and decoded is what it was", () => {
       models: fc.array(info, { maxLength: 2 }),
     });
     fc.assert(
-      fc.property(engine, (value) => expectSame(decodeEngineInfo(throughBytes(wire.DescribeResponse, encodeEngineInfo(value, 3n))), value)),
+      fc.property(engine, (value) =>
+        expectSame(decodeEngineInfo(throughBytes(wire.DescribeResponse, encodeEngineInfo(value, 3n))), value),
+      ),
     );
   });
 
   test("samples, with 64-bit keys and a weight version for each token", () => {
-    const result: fc.Arbitrary<SampleResult> = fc.array(fc.tuple(fc.integer(), fc.float(), fc.nat(3)), { maxLength: 20 }).chain((rows) =>
-      fc.record({
-        tokens: fc.constant(Int32Array.from(rows, (row) => row[0])),
-        logprobs: fc.constant(Float32Array.from(rows, (row) => row[1])),
-        versions: fc.constant(Int32Array.from(rows, (row) => row[2])),
-        stopReason: fc.constantFrom("stop", "length", "cancelled"),
-        truncatedSupport: fc.boolean(),
-      }),
-    );
+    const result: fc.Arbitrary<SampleResult> = fc
+      .array(fc.tuple(fc.integer(), fc.float(), fc.nat(3)), { maxLength: 20 })
+      .chain((rows) =>
+        fc.record({
+          tokens: fc.constant(Int32Array.from(rows, (row) => row[0])),
+          logprobs: fc.constant(Float32Array.from(rows, (row) => row[1])),
+          versions: fc.constant(Int32Array.from(rows, (row) => row[2])),
+          stopReason: fc.constantFrom("stop", "length", "cancelled"),
+          truncatedSupport: fc.boolean(),
+        }),
+      );
     fc.assert(
-      fc.property(result, (value) => expectSame(decodeSampleFinish(throughBytes(wire.SampleFinish, encodeSampleFinish(5n, value))), value)),
+      fc.property(result, (value) =>
+        expectSame(decodeSampleFinish(throughBytes(wire.SampleFinish, encodeSampleFinish(5n, value))), value),
+      ),
     );
     const request = fc.record({
       prompt: fc.int32Array(),
@@ -160,7 +220,9 @@ describe("what is encoded and decoded is what it was", () => {
       key: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
     });
     fc.assert(
-      fc.property(request, (value) => expectSame(decodeSampleAdd(throughBytes(wire.SampleAdd, encodeSampleAdd(1n, value))), value)),
+      fc.property(request, (value) =>
+        expectSame(decodeSampleAdd(throughBytes(wire.SampleAdd, encodeSampleAdd(1n, value))), value),
+      ),
     );
   });
 
@@ -175,10 +237,18 @@ describe("what is encoded and decoded is what it was", () => {
       maxGradNorm: finite,
     });
     fc.assert(
-      fc.property(options, (value) => expectSame(decodeOptimStep(throughBytes(wire.OptimStepRequest, encodeOptimStep(value, 1n))), value)),
+      fc.property(options, (value) =>
+        expectSame(decodeOptimStep(throughBytes(wire.OptimStepRequest, encodeOptimStep(value, 1n))), value),
+      ),
     );
     const result = fc.record(
-      { applied: fc.boolean(), gradNorm: fc.double().map((value) => value + 0), step: fc.maxSafeNat(), skippedReason: fc.string({ minLength: 1 }), seconds: finite },
+      {
+        applied: fc.boolean(),
+        gradNorm: fc.double().map((value) => value + 0),
+        step: fc.maxSafeNat(),
+        skippedReason: fc.string({ minLength: 1 }),
+        seconds: finite,
+      },
       { requiredKeys: ["applied", "gradNorm", "step", "seconds"] },
     );
     fc.assert(
@@ -200,9 +270,15 @@ describe("what is encoded and decoded is what it was", () => {
         const received = throughBytes(wire.Unit, encodeUnit({ sequences }, { logprob }));
         expectSame(decodeUnit(received), { sequences });
         expectSame(decodeUnitGradients(received), masked === 0 ? {} : { logprob });
-        expectSame(decodeGradients(throughBytes(wire.UnitGradients, encodeGradients({ logprob }))), masked === 0 ? {} : { logprob });
+        expectSame(
+          decodeGradients(throughBytes(wire.UnitGradients, encodeGradients({ logprob }))),
+          masked === 0 ? {} : { logprob },
+        );
         const outputs = { logprob, finalValue: new Float32Array(sequences.length) };
-        expectSame(decodeOutputs(throughBytes(wire.UnitOutputs, encodeOutputs(outputs)), { logprob: true, finalValue: true }), outputs);
+        expectSame(
+          decodeOutputs(throughBytes(wire.UnitOutputs, encodeOutputs(outputs)), { logprob: true, finalValue: true }),
+          outputs,
+        );
       }),
     );
   });
@@ -221,7 +297,11 @@ describe("numbers as bytes", () => {
   });
 
   test("64-bit integers keep every bit within ±2^53 and are refused beyond", () => {
-    fc.assert(fc.property(fc.maxSafeInteger(), (value) => expect(fromInt64(toInt64(value, "n"), "n")).toBe(value === 0 ? 0 : value)));
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), (value) =>
+        expect(fromInt64(toInt64(value, "n"), "n")).toBe(value === 0 ? 0 : value),
+      ),
+    );
     expect(() => toInt64(Number.NaN, "n")).toThrow(/not a whole number/);
     expect(() => toInt64(2 ** 53, "n")).toThrow(/not a whole number/);
     expect(() => fromInt64(2n ** 53n, "n")).toThrow(/outside/);
@@ -230,5 +310,7 @@ describe("numbers as bytes", () => {
 
 test("a sequence's own error comes back as that error", () => {
   const error = Object.assign(new Error("too long"), {});
-  expect(() => decodeSampleFinish(encodeSampleError(1n, error))).toThrow(expect.objectContaining({ code: "ENGINE_FAILED" }));
+  expect(() => decodeSampleFinish(encodeSampleError(1n, error))).toThrow(
+    expect.objectContaining({ code: "ENGINE_FAILED" }),
+  );
 });

@@ -23,11 +23,17 @@ import { expectSame, throughBytes } from "./through-bytes.ts";
 
 describe("what is encoded and decoded is what it was", () => {
   test("steps: parts, images, tool calls, tools, rewards, ends, info", () => {
-    fc.assert(fc.property(stepResult, (step) => expectSame(decodeStep(throughBytes(wire.StepResponse, encodeStep(step))), step)));
+    fc.assert(
+      fc.property(stepResult, (step) =>
+        expectSame(decodeStep(throughBytes(wire.StepResponse, encodeStep(step))), step),
+      ),
+    );
   });
 
   test("actions", () => {
-    fc.assert(fc.property(action, (value) => expectSame(decodeAction(throughBytes(wire.Action, encodeAction(value))), value)));
+    fc.assert(
+      fc.property(action, (value) => expectSame(decodeAction(throughBytes(wire.Action, encodeAction(value))), value)),
+    );
   });
 
   test("demonstrations", () => {
@@ -53,7 +59,19 @@ describe("what is encoded and decoded is what it was", () => {
         orderedSplits: fc.array(text),
         dataFiles: fc.dictionary(text, text, { noNullPrototype: true, minKeys: 1 }),
       },
-      { requiredKeys: ["id", "description", "determinism", "agents", "splits", "orderedSplits", "maxTurns", "hasDemonstrations", "rewardComponents"] },
+      {
+        requiredKeys: [
+          "id",
+          "description",
+          "determinism",
+          "agents",
+          "splits",
+          "orderedSplits",
+          "maxTurns",
+          "hasDemonstrations",
+          "rewardComponents",
+        ],
+      },
     );
     fc.assert(
       fc.property(description, (value) =>
@@ -65,7 +83,9 @@ describe("what is encoded and decoded is what it was", () => {
   test("references to environments", () => {
     const ref = fc.record({ id: fc.string({ minLength: 1 }), options: object }, { requiredKeys: ["id"] });
     fc.assert(
-      fc.property(ref, (value) => expectSame(decodeEnvironmentRef(throughBytes(wire.EnvironmentRef, encodeEnvironmentRef(value))), value)),
+      fc.property(ref, (value) =>
+        expectSame(decodeEnvironmentRef(throughBytes(wire.EnvironmentRef, encodeEnvironmentRef(value))), value),
+      ),
     );
   });
 });
@@ -77,7 +97,9 @@ describe("what cannot be meant is refused", () => {
     const reward: Reward = { scored: true, value, components: {} };
     expect(() => encodeReward(reward)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
     expect(() => encodeReward({ scored: true, value: 0, components: { format: value } })).toThrow(/component "format"/);
-    expect(() => decodeReward({ result: { $case: "score", score: { value, components: new Map() } } })).toThrow(/not a finite number/);
+    expect(() => decodeReward({ result: { $case: "score", score: { value, components: new Map() } } })).toThrow(
+      /not a finite number/,
+    );
   });
 
   test("a reward that is neither scored nor unscored", () => {
@@ -87,7 +109,8 @@ describe("what cannot be meant is refused", () => {
   test("an unknown role, part, or JSON that is not an object", () => {
     expect(() => decodeMessage({ ...nothing, role: "robot" })).toThrow(/role "robot"/);
     expect(() => decodePart({ part: undefined })).toThrow(/kind that this version does not know/);
-    const call = (argumentsJson: string) => decodePart({ part: { $case: "toolCall", toolCall: { id: "1", name: "f", argumentsJson } } });
+    const call = (argumentsJson: string) =>
+      decodePart({ part: { $case: "toolCall", toolCall: { id: "1", name: "f", argumentsJson } } });
     expect(() => call("[]")).toThrow(/must be a JSON object/);
     expect(() => call("{")).toThrow(/must be JSON/);
     expect(() => decodeAction(undefined)).toThrow(/no message/);

@@ -15,7 +15,13 @@ describe("errors over the wire", () => {
     for (const code of Object.keys(ERROR_CODES) as ErrorCode[]) {
       const error = new MrlmError(code, "what happened", { hint: "what to do", isRetryable: true, retryDelayMs: 250 });
       const sent = statusOfError(error);
-      const { message, hint, isRetryable, retryDelayMs, code: rebuilt } = errorOfStatus(thrown(sent.code, sent.details, sent.metadata), codes);
+      const {
+        message,
+        hint,
+        isRetryable,
+        retryDelayMs,
+        code: rebuilt,
+      } = errorOfStatus(thrown(sent.code, sent.details, sent.metadata), codes);
       expect({ code: rebuilt, message, hint, isRetryable, retryDelayMs }).toEqual({
         code,
         message: "what happened",
@@ -28,7 +34,10 @@ describe("errors over the wire", () => {
   });
 
   test("a fault that nobody threw on purpose keeps its words to itself", () => {
-    expect(encodeError(new Error("password=hunter2"))).toMatchObject({ code: "INTERNAL", message: expect.not.stringContaining("hunter2") });
+    expect(encodeError(new Error("password=hunter2"))).toMatchObject({
+      code: "INTERNAL",
+      message: expect.not.stringContaining("hunter2"),
+    });
   });
 
   test("a newer peer's code is named", () => {
@@ -43,13 +52,22 @@ describe("errors over the wire", () => {
     });
     expect(errorOfStatus(thrown(status.CANCELLED, ""), codes).code).toBe("CANCELLED");
     expect(errorOfStatus(thrown(status.UNIMPLEMENTED, ""), codes).code).toBe("PROTOCOL_VERSION");
-    expect(errorOfStatus(thrown(status.DATA_LOSS, "lost"), codes)).toMatchObject({ code: "INTERNAL", message: expect.stringContaining("DATA_LOSS") });
+    expect(errorOfStatus(thrown(status.DATA_LOSS, "lost"), codes)).toMatchObject({
+      code: "INTERNAL",
+      message: expect.stringContaining("DATA_LOSS"),
+    });
   });
 
   test("of a connection that did not come about the reason alone is told", () => {
-    expect(reasonOf("No connection established. Last error: connect ECONNREFUSED 127.0.0.1:9. Resolution note: ")).toBe("connect ECONNREFUSED 127.0.0.1:9");
-    expect(reasonOf("No connection established. Last error: null. Resolution note: ")).toBe("No connection established. Last error: null");
-    expect(reasonOf("Name resolution failed for target dns:host:1")).toBe("Name resolution failed for target dns:host:1");
+    expect(reasonOf("No connection established. Last error: connect ECONNREFUSED 127.0.0.1:9. Resolution note: ")).toBe(
+      "connect ECONNREFUSED 127.0.0.1:9",
+    );
+    expect(reasonOf("No connection established. Last error: null. Resolution note: ")).toBe(
+      "No connection established. Last error: null",
+    );
+    expect(reasonOf("Name resolution failed for target dns:host:1")).toBe(
+      "Name resolution failed for target dns:host:1",
+    );
   });
 
   test("only a lost connection counts as one", () => {

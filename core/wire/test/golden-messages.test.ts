@@ -41,9 +41,22 @@ const TYPES: Record<string, string> = {
 
 describe("golden messages", () => {
   test("buf reads the same JSON from every binary file", () => {
-    expect(readdirSync(folder).toSorted()).toEqual(Object.keys(TYPES).flatMap((name) => [`${name}.binpb`, `${name}.json`]).toSorted());
+    expect(readdirSync(folder).toSorted()).toEqual(
+      Object.keys(TYPES)
+        .flatMap((name) => [`${name}.binpb`, `${name}.json`])
+        .toSorted(),
+    );
     for (const [name, type] of Object.entries(TYPES)) {
-      const args = ["convert", "protos", "--type", type, "--from", `protos/fixtures/${name}.binpb`, "--to", "-#format=json"];
+      const args = [
+        "convert",
+        "protos",
+        "--type",
+        type,
+        "--from",
+        `protos/fixtures/${name}.binpb`,
+        "--to",
+        "-#format=json",
+      ];
       const json = execFileSync("node_modules/.bin/buf", args, { cwd: root, encoding: "utf8" });
       expect(JSON.parse(json)).toEqual(JSON.parse(readFileSync(new URL(`${name}.json`, folder), "utf8")));
     }
@@ -70,14 +83,20 @@ describe("golden messages", () => {
         tools: [{ name: "add", description: "Adds.", parameters: { type: "object" } }],
         info: { turn: 1 },
       },
-      rewards: { "player-1": score(0.5, { correct: 1, format: -0.5 }), "player-2": unscored("SCORER_FAILED", "the judge is down") },
+      rewards: {
+        "player-1": score(0.5, { correct: 1, format: -0.5 }),
+        "player-2": unscored("SCORER_FAILED", "the judge is down"),
+      },
       terminated: { "player-1": false, "player-2": true },
       truncated: { "player-1": true, "player-2": false },
       info: {},
     };
     expectSame(decodeStep(environmentProto.StepResponse.decode(bytesOfFile("step-response"))), step);
     // Entries of maps may come in any order, so the bytes are compared by what they mean.
-    expectSame(decodeStep(environmentProto.StepResponse.decode(serialise(environmentProto.StepResponse, encodeStep(step)))), step);
+    expectSame(
+      decodeStep(environmentProto.StepResponse.decode(serialise(environmentProto.StepResponse, encodeStep(step)))),
+      step,
+    );
   });
 
   test("a reset", () => {
@@ -97,7 +116,9 @@ describe("golden messages", () => {
   });
 
   test("an error", () => {
-    const error = new MrlmError("RESOURCE_EXHAUSTED", "The server holds its maximum of 8 sessions.", { retryDelayMs: 250 });
+    const error = new MrlmError("RESOURCE_EXHAUSTED", "The server holds its maximum of 8 sessions.", {
+      retryDelayMs: 250,
+    });
     expect(decodeError(ErrorDetail.decode(bytesOfFile("error-detail")))).toEqual(error);
     expect(serialise(ErrorDetail, encodeError(error)).equals(bytesOfFile("error-detail"))).toBe(true);
   });
@@ -112,7 +133,9 @@ describe("golden messages", () => {
     };
     const id = 2n ** 64n - 1n;
     expectSame(decodeSampleFinish(engineProto.SampleFinish.decode(bytesOfFile("sample-finish"))), result);
-    expect(serialise(engineProto.SampleFinish, encodeSampleFinish(id, result)).equals(bytesOfFile("sample-finish"))).toBe(true);
+    expect(
+      serialise(engineProto.SampleFinish, encodeSampleFinish(id, result)).equals(bytesOfFile("sample-finish")),
+    ).toBe(true);
     const request: SampleRequest = {
       prompt: Int32Array.of(0, 1),
       params: { temperature: 0.7, topP: 0.9, topK: 40, maxTokens: 64, minTokens: 1, stopTokenIds: [2, 3] },

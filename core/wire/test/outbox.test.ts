@@ -6,12 +6,21 @@ type Entry = { id: bigint; bytes: Uint8Array };
 
 /** An entry of about the given size. */
 function entry(id: number, size: number): Entry {
-  const request = { requestId: BigInt(id), request: { $case: "renew" as const, renew: { sessionIds: [new Uint8Array(size).fill(id)] } }, cancel: false, chunk: undefined };
+  const request = {
+    requestId: BigInt(id),
+    request: { $case: "renew" as const, renew: { sessionIds: [new Uint8Array(size).fill(id)] } },
+    cancel: false,
+    chunk: undefined,
+  };
   return { id: BigInt(id), bytes: wire.SessionRequest.encode(request).finish() };
 }
 
 /** What the other side receives, in order of completion, with the frames' sizes. */
-async function send(entries: readonly Entry[], full: () => boolean = () => false, limit = 1 << 30): Promise<{ received: Entry[]; sizes: number[] }> {
+async function send(
+  entries: readonly Entry[],
+  full: () => boolean = () => false,
+  limit = 1 << 30,
+): Promise<{ received: Entry[]; sizes: number[] }> {
   const assembler = new Assembler(limit);
   const received: Entry[] = [];
   const sizes: number[] = [];
@@ -34,15 +43,21 @@ async function send(entries: readonly Entry[], full: () => boolean = () => false
 describe("Outbox", () => {
   test("delivers every entry whole, in frames below 1 MiB, over a stream that is full at times", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 3 * FRAME_BYTES }), { maxLength: 6 }), fc.infiniteStream(fc.boolean()), async (sizes, pauses) => {
-        const entries = sizes.map((size, i) => entry(i + 1, size));
-        const sent = await send(entries, () => pauses.next().value === true);
-        const byId = (a: Entry, b: Entry): number => Number(a.id - b.id);
-        const received = sent.received.toSorted(byId);
-        expect(received.map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
-        expect(entries.every(({ bytes }, i) => Buffer.compare(bytes, received[i]?.bytes ?? Buffer.of()) === 0)).toBe(true);
-        expect(Math.max(0, ...sent.sizes)).toBeLessThanOrEqual(FRAME_BYTES);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 3 * FRAME_BYTES }), { maxLength: 6 }),
+        fc.infiniteStream(fc.boolean()),
+        async (sizes, pauses) => {
+          const entries = sizes.map((size, i) => entry(i + 1, size));
+          const sent = await send(entries, () => pauses.next().value === true);
+          const byId = (a: Entry, b: Entry): number => Number(a.id - b.id);
+          const received = sent.received.toSorted(byId);
+          expect(received.map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
+          expect(entries.every(({ bytes }, i) => Buffer.compare(bytes, received[i]?.bytes ?? Buffer.of()) === 0)).toBe(
+            true,
+          );
+          expect(Math.max(0, ...sent.sizes)).toBeLessThanOrEqual(FRAME_BYTES);
+        },
+      ),
       { numRuns: 10 },
     );
   });

@@ -5,12 +5,18 @@ import { type Problem, problemOf } from "./problem/problem.ts";
 import { placed, promptOf } from "./prompt.ts";
 
 /** The problem with its reference solution; in the terse style the body of the function alone. DATA_INVALID where a row has none. */
-export async function demonstrate(context: EnvironmentContext, options: CodeOptions, id: TaskId): Promise<Demonstration> {
+export async function demonstrate(
+  context: EnvironmentContext,
+  options: CodeOptions,
+  id: TaskId,
+): Promise<Demonstration> {
   const task = await taskById(context.tasks, id);
   const problem = problemOf(task);
   const answer = referenceAnswer(problem, options);
   if (answer === undefined)
-    throw new MrlmError("DATA_INVALID", `Task ${id} has no reference solution to demonstrate.`, { hint: "Give its row a `canonical_solution` or `solution`, or train without demonstrations." });
+    throw new MrlmError("DATA_INVALID", `Task ${id} has no reference solution to demonstrate.`, {
+      hint: "Give its row a `canonical_solution` or `solution`, or train without demonstrations.",
+    });
   return { task: id, agent: SOLE_AGENT, messages: [...promptOf(task, options), textMessage("assistant", answer)] };
 }
 
@@ -26,5 +32,7 @@ export function referenceAnswer(problem: Problem, options: CodeOptions): string 
 /** A body without its indentation, where that can be left out: fewer characters for a small model. */
 function dedented(body: string): string {
   const lines = body.trimEnd().split("\n");
-  return lines.every((line) => line.startsWith("    ")) ? lines.map((line) => line.slice(4)).join("\n") : lines.join("\n");
+  return lines.every((line) => line.startsWith("    "))
+    ? lines.map((line) => line.slice(4)).join("\n")
+    : lines.join("\n");
 }

@@ -1,5 +1,15 @@
 import { anyTask, limitsOf, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
-import { type Action, type EnvironmentContext, type Observation, type ResetOptions, type Sandbox, score, type SimulatedEnvironment, type StepResult, type Task } from "@mrlm/spec";
+import {
+  type Action,
+  type EnvironmentContext,
+  type Observation,
+  type ResetOptions,
+  type Sandbox,
+  score,
+  type SimulatedEnvironment,
+  type StepResult,
+  type Task,
+} from "@mrlm/spec";
 import { extractCode } from "./answer/extract-code.ts";
 import { definesFunction } from "./answer/solution-code.ts";
 import { feedbackOn } from "./feedback.ts";
@@ -35,14 +45,23 @@ export class CodeEnvironment implements SimulatedEnvironment {
     this.#attempt++;
     const isLast = this.#attempt >= this.#options.attempts;
     const outcome = await this.#run(messageText(action.message), problemOf(this.#task as Task), !isLast, signal);
-    if (isLast || hasPassed(outcome)) return soleStep({ reward: rewardOf(outcome, this.#options.rewards), terminated: true });
+    if (isLast || hasPassed(outcome))
+      return soleStep({ reward: rewardOf(outcome, this.#options.rewards), terminated: true });
     // Only the last attempt counts: what is earned in part would otherwise be paid for failing often.
     return soleStep({ reward: score(0), messages: [textMessage("user", feedbackOn(outcome, this.#options.style))] });
   }
 
   async #run(said: string, problem: Problem, examples: boolean, signal: AbortSignal): Promise<Outcome> {
-    const code = extractCode(said, problem.language, problem.kind === "program" ? undefined : (block) => definesFunction(block, problem));
-    if (code.trim() === "") return { ending: { kind: "nothing" }, tests: problem.tests.map(({ visible }) => ({ shown: "", visible, counted: true, passed: false, raised: true })) };
+    const code = extractCode(
+      said,
+      problem.language,
+      problem.kind === "program" ? undefined : (block) => definesFunction(block, problem),
+    );
+    if (code.trim() === "")
+      return {
+        ending: { kind: "nothing" },
+        tests: problem.tests.map(({ visible }) => ({ shown: "", visible, counted: true, passed: false, raised: true })),
+      };
     const seed = testSeed((this.#task as Task).id, this.#options.test_seed);
     const run = { sandbox: this.#sandbox(), limits: limitsOf(this.#options.limits), signal, seed };
     return problem.kind === "function" ? runFunction(code, problem, examples, run) : runProgram(code, problem, run);

@@ -7,15 +7,25 @@ const NAMED = 3;
 /** Characters of each message that are told. */
 const LONGEST = 300;
 
-const LIMITS = { timeout: "ran out of time", "cpu-limit": "used too much processor time", "memory-limit": "used too much memory", killed: "broke its interpreter" } as const;
+const LIMITS = {
+  timeout: "ran out of time",
+  "cpu-limit": "used too much processor time",
+  "memory-limit": "used too much memory",
+  killed: "broke its interpreter",
+} as const;
 
 /**
  * What the policy hears of an attempt that failed: an error before the tests, the visible tests that fail, or that hidden ones do. Nothing
  * that a hidden test could have put there: no output, no values, not how many.
  */
 export function feedbackOn({ ending, tests }: Outcome, style: CodeOptions["style"]): string {
-  const problems = problemsOf(ending, tests.filter(({ visible, passed }) => visible && !passed));
-  return style === "terse" ? problems.map((problem) => problem.replace(/\.$/, "")).join("\n") : [...problems, "Try again."].join("\n");
+  const problems = problemsOf(
+    ending,
+    tests.filter(({ visible, passed }) => visible && !passed),
+  );
+  return style === "terse"
+    ? problems.map((problem) => problem.replace(/\.$/, "")).join("\n")
+    : [...problems, "Try again."].join("\n");
 }
 
 function problemsOf(ending: Outcome["ending"], failed: readonly TestOutcome[]): string[] {

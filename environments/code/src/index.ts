@@ -14,7 +14,9 @@ export const code = defineEnvironment<CodeOptions>({
   determinism: "full",
   options: codeOptions,
   rewardComponents: ["syntax", "tests", "all_passed", "error"],
-  requires: (_context, { language }) => [{ id: `sandbox:${SANDBOXES[language]}`, asker: `code@1 with language: ${language}` }],
+  requires: (_context, { language }) => [
+    { id: `sandbox:${SANDBOXES[language]}`, asker: `code@1 with language: ${language}` },
+  ],
   // The sandbox has limits of its own; this is how long a step may wait for its turn in the sandbox's queue.
   deadlines: { stepMs: 600_000 },
   tasks: (context, { data, ...options }) =>

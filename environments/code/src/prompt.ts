@@ -12,22 +12,32 @@ export function promptOf(task: Task, options: CodeOptions): readonly Message[] {
   const problem = problemOf(task);
   if (options.style === "terse") return [textMessage("user", question)];
   const tests = shownTests(question, problem);
-  return [textMessage("user", [request(question, problem), ...(tests.length > 0 ? ["Tests that it must pass:", ...tests] : [])].join("\n\n"))];
+  return [
+    textMessage(
+      "user",
+      [request(question, problem), ...(tests.length > 0 ? ["Tests that it must pass:", ...tests] : [])].join("\n\n"),
+    ),
+  ];
 }
 
 function request(question: string, { kind, language }: Problem): string {
   const block = `Reply with it in a \`\`\`${language} block.`;
-  if (kind === "function") return `Complete this ${LANGUAGE_NAMES[language]} function. ${block}\n\n\`\`\`${language}\n${question}\n\`\`\``;
+  if (kind === "function")
+    return `Complete this ${LANGUAGE_NAMES[language]} function. ${block}\n\n\`\`\`${language}\n${question}\n\`\`\``;
   return `Write a ${LANGUAGE_NAMES[language]} program that reads standard input and writes standard output. ${block}\n\n${question}`;
 }
 
 /** Visible tests that the question does not hold itself. */
 function shownTests(question: string, problem: Problem): string[] {
   if (problem.kind === "function") {
-    const isAsked = problem.tests.filter(({ visible, counted, shown }) => visible && counted && !holdsCalls(question, shown, problem.entryPoint));
+    const isAsked = problem.tests.filter(
+      ({ visible, counted, shown }) => visible && counted && !holdsCalls(question, shown, problem.entryPoint),
+    );
     return isAsked.map(({ shown }) => shown);
   }
-  return problem.tests.filter(({ visible, input }) => visible && (input.trim() === "" || !question.includes(input.trim()))).map(({ input, output }) => `Input:\n${input.trimEnd()}\nOutput:\n${output.trimEnd()}`);
+  return problem.tests
+    .filter(({ visible, input }) => visible && (input.trim() === "" || !question.includes(input.trim())))
+    .map(({ input, output }) => `Input:\n${input.trimEnd()}\nOutput:\n${output.trimEnd()}`);
 }
 
 /** An answer as it is asked for. */

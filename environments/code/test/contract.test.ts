@@ -4,18 +4,31 @@ import plugin from "../src/index.ts";
 import { makeSandbox, pythonKinds, sandboxPlugin, sharing } from "./support/sandboxes.ts";
 
 const javascript = await makeSandbox("javascript");
-const [pyodide, native] = await Promise.all(pythonKinds.map(({ kind, missing }) => (missing === undefined ? makeSandbox("python", { kind }) : undefined)));
-afterAll(() => Promise.all([javascript, pyodide, native].map((sandbox) => sandbox?.close())), 60_000);
+const [pyodide, native] = await Promise.all(
+  pythonKinds.map(async ({ kind, missing }) => (missing === undefined ? makeSandbox("python", { kind }) : undefined)),
+);
+afterAll(() => Promise.all([javascript, pyodide, native].map(async (sandbox) => sandbox?.close())), 60_000);
 
-const [forPython, forJavascript] = [await sandboxPlugin("python"), sharing(await sandboxPlugin("javascript"), "javascript", javascript)];
+const [forPython, forJavascript] = [
+  await sandboxPlugin("python"),
+  sharing(await sandboxPlugin("javascript"), "javascript", javascript),
+];
 
-function contract(python: typeof pyodide, transports: Readonly<Record<string, Transport>>, isWanted: (name: string) => boolean): void {
+function contract(
+  python: typeof pyodide,
+  transports: Readonly<Record<string, Transport>>,
+  isWanted: (name: string) => boolean,
+): void {
   if (python === undefined) {
     test.skip(`not here: ${pythonKinds.find(({ missing }) => missing !== undefined)?.missing ?? ""}`, () => {});
     return;
   }
   const plugins = [plugin, sharing(forPython, "python", python), forJavascript];
-  const registry = { describe, test: (name: string, body: () => Promise<void>, timeoutMs?: number) => void (isWanted(name) && test(name, body, timeoutMs)) };
+  const registry = {
+    describe,
+    test: (name: string, body: () => Promise<void>, timeoutMs?: number) =>
+      void (isWanted(name) && test(name, body, timeoutMs)),
+  };
   environmentContract({ plugins, environment: "code@1", transports, timeoutMs: 300_000, registry });
 }
 

@@ -11,32 +11,59 @@ const heard = async (script: Script, given = {}): Promise<string> => {
   const { play } = await prepare({ families: ["strings"], difficulty_range: 4, ...given }, scriptedSandbox(script));
   return (await play("train/0", [reply]))[0]?.observation.messages.map(messageText).join("\n") ?? "";
 };
-const all = (verdict: "failed" | "not-run", rest: Partial<SandboxTestReport> = {}): Script => ({ test: (_, { tests }) => ({ tests: tests.map(({ name }) => ({ name, verdict, message: `secret of ${name}` })), ...rest }) });
+const all = (verdict: "failed" | "not-run", rest: Partial<SandboxTestReport> = {}): Script => ({
+  test: (_, { tests }) => ({
+    tests: tests.map(({ name }) => ({ name, verdict, message: `secret of ${name}` })),
+    ...rest,
+  }),
+});
 
 describe("what the policy hears", () => {
   test("visible tests that fail, with what they say", async () => {
     const said = await heard(all("failed"));
-    expect(said).toMatch(/^It fails these tests:\n(- rewrite\('.*'\) should be '.*': secret of test [123]\n){3}Try again\.$/);
+    expect(said).toMatch(
+      /^It fails these tests:\n(- rewrite\('.*'\) should be '.*': secret of test [123]\n){3}Try again\.$/,
+    );
   });
 
   test("that hidden ones fail, and nothing of them", async () => {
-    expect(await heard({ test: (_, { tests }) => ({ tests: tests.map(({ name }, i) => ({ name, verdict: i < 3 ? "passed" : "failed", message: "secret" })) }) })).toBe("It fails hidden tests.\nTry again.");
+    expect(
+      await heard({
+        test: (_, { tests }) => ({
+          tests: tests.map(({ name }, i) => ({ name, verdict: i < 3 ? "passed" : "failed", message: "secret" })),
+        }),
+      }),
+    ).toBe("It fails hidden tests.\nTry again.");
   });
 
   test("an error before the tests, by the lines of what was said", async () => {
     const error = { name: "NameError", message: "name 'y' is not defined", trace: "", line: 2 };
-    expect(await heard(all("not-run", { verdict: "error", error }))).toBe("The code raised an error: NameError: name 'y' is not defined in line 2.\nTry again.");
-    expect(await heard(all("not-run", { verdict: "error", error: { ...error, name: "SyntaxError" } }))).toMatch(/^The code cannot be parsed: SyntaxError: .* in line 2\./);
+    expect(await heard(all("not-run", { verdict: "error", error }))).toBe(
+      "The code raised an error: NameError: name 'y' is not defined in line 2.\nTry again.",
+    );
+    expect(await heard(all("not-run", { verdict: "error", error: { ...error, name: "SyntaxError" } }))).toMatch(
+      /^The code cannot be parsed: SyntaxError: .* in line 2\./,
+    );
   });
 
   test("no error that a hidden test could have had a part in", async () => {
-    const script: Script = { test: (_, { tests }) => ({ verdict: "error", error: { name: "Told", message: "a hidden input", trace: "" }, tests: tests.map(({ name }, i) => ({ name, verdict: i < 5 ? "passed" : "not-run" })) }) };
+    const script: Script = {
+      test: (_, { tests }) => ({
+        verdict: "error",
+        error: { name: "Told", message: "a hidden input", trace: "" },
+        tests: tests.map(({ name }, i) => ({ name, verdict: i < 5 ? "passed" : "not-run" })),
+      }),
+    };
     expect(await heard(script)).toBe("The code raised an error.\nTry again.");
   });
 
   test("limits, and less in the terse style", async () => {
-    expect(await heard(all("not-run", { verdict: "timeout" }))).toMatch(/^The code ran out of time\.\nIt fails these tests:/);
-    expect(await heard(all("not-run", { verdict: "memory-limit" }), { style: "terse", visible_tests: 0 })).toBe("The code used too much memory");
+    expect(await heard(all("not-run", { verdict: "timeout" }))).toMatch(
+      /^The code ran out of time\.\nIt fails these tests:/,
+    );
+    expect(await heard(all("not-run", { verdict: "memory-limit" }), { style: "terse", visible_tests: 0 })).toBe(
+      "The code used too much memory",
+    );
   });
 });
 
@@ -46,11 +73,23 @@ test("nothing that a policy hears holds a hidden test or the reference", async (
   await fc.assert(
     fc.asyncProperty(fc.nat(5_000), verdicts, endings, async (index, given, verdict) => {
       // Whatever the sandbox tells of a test names its code.
-      const script: Script = { test: (_, { tests }) => ({ verdict, ...(verdict === "error" ? { error: { name: "Error", message: tests.at(-1)?.code ?? "", trace: "" } } : {}), tests: tests.map(({ name, code }, i) => ({ name, verdict: i === 0 ? "failed" : (given[i] ?? "passed"), message: code })) }) as never };
+      const script: Script = {
+        test: (_, { tests }) =>
+          ({
+            verdict,
+            ...(verdict === "error" ? { error: { name: "Error", message: tests.at(-1)?.code ?? "", trace: "" } } : {}),
+            tests: tests.map(({ name, code }, i) => ({
+              name,
+              verdict: i === 0 ? "failed" : (given[i] ?? "passed"),
+              message: code,
+            })),
+          }) as never,
+      };
       const { play, tasks } = await prepare({ difficulty_range: [1, 10], tests: 13 }, scriptedSandbox(script));
       const { reference, tests } = problemOf(await tasks.get("train", index)) as FunctionProblem;
       const heardOf = JSON.stringify(await play(`train/${index}`, [reply, reply]));
-      for (const secret of [reference as string, ...tests.filter(({ visible }) => !visible).map(({ shown }) => shown)]) expect(heardOf).not.toContain(JSON.stringify(secret).slice(1, -1));
+      for (const secret of [reference as string, ...tests.filter(({ visible }) => !visible).map(({ shown }) => shown)])
+        expect(heardOf).not.toContain(JSON.stringify(secret).slice(1, -1));
     }),
     { numRuns: 60 },
   );

@@ -10,9 +10,17 @@ import type { FunctionProblem } from "../src/problem/problem.ts";
 
 const AsyncFunction = (async () => {}).constructor as new (code: string) => () => Promise<void>;
 
-const requests = fc.record({ seed: fc.integer(), difficulty: fc.integer({ min: 1, max: 10 }), style: fc.constantFrom("prose" as const, "terse" as const) });
+const requests = fc.record({
+  seed: fc.integer(),
+  difficulty: fc.integer({ min: 1, max: 10 }),
+  style: fc.constantFrom("prose" as const, "terse" as const),
+});
 
-function problemOf(family: (typeof FAMILY_NAMES)[number], language: ProblemRequest["language"], { seed, difficulty, style }: { seed: number; difficulty: number; style: ProblemRequest["style"] }): FunctionProblem {
+function problemOf(
+  family: (typeof FAMILY_NAMES)[number],
+  language: ProblemRequest["language"],
+  { seed, difficulty, style }: { seed: number; difficulty: number; style: ProblemRequest["style"] },
+): FunctionProblem {
   const request = { family: FAMILIES[family], difficulty, language, style, tests: 13, visibility: "examples" as const };
   return generatedProblem(randomStream(family, seed), request).problem as FunctionProblem;
 }
@@ -23,7 +31,9 @@ describe.each(FAMILY_NAMES)("%s", (family) => {
     await fc.assert(
       fc.asyncProperty(requests, async (request) => {
         const { harness, reference, tests } = problemOf(family, "typescript", request);
-        await new AsyncFunction([harness, stripTypeScriptTypes(reference as string), ...tests.map(({ code }) => code)].join("\n"))();
+        await new AsyncFunction(
+          [harness, stripTypeScriptTypes(reference as string), ...tests.map(({ code }) => code)].join("\n"),
+        )();
       }),
       { numRuns: 20 },
     );
@@ -47,7 +57,9 @@ describe.each(FAMILY_NAMES)("%s", (family) => {
   test("nothing that Python and TypeScript see differently is in a test: integers are exact in both, texts are ASCII", () => {
     fc.assert(
       fc.property(requests, (request) => {
-        const code = problemOf(family, "typescript", request).tests.map((each) => each.code).join("");
+        const code = problemOf(family, "typescript", request)
+          .tests.map((each) => each.code)
+          .join("");
         expect(code).toMatch(/^[ -~]*$/);
         const numbers = code.replaceAll(/"[^"]*"/g, "").match(/\d+/g) ?? [];
         expect(Math.max(0, ...numbers.map(Number))).toBeLessThan(2 ** 53);
@@ -60,7 +72,12 @@ describe.each(FAMILY_NAMES)("%s", (family) => {
 describe("the tasks", () => {
   const publicOf = async (given: object, split: string, count: number) => {
     const tasks = generatorTasks(codeOptions.parse(given));
-    return Promise.all(Array.from({ length: count }, async (_, i) => (await tasks.get(split, i)).public as { family: string; difficulty: number; question: string }));
+    return Promise.all(
+      Array.from(
+        { length: count },
+        async (_, i) => (await tasks.get(split, i)).public as { family: string; difficulty: number; question: string },
+      ),
+    );
   };
 
   test("there are thousands of different ones", async () => {
@@ -77,8 +94,14 @@ describe("the tasks", () => {
   });
 
   test("the same problem is on the same side in every language and style", async () => {
-    const train = new Set((await publicOf({ families: ["digits"], difficulty_range: 1 }, "train", 300)).map(({ question }) => /"""(.*?)>>>/s.exec(question)?.[1]?.replaceAll(/\s+/g, " ")));
-    const held = (await publicOf({ families: ["digits"], difficulty_range: 1, language: "typescript" }, "eval", 300)).map(({ question }) => /\/\*\*(.*?)rework/s.exec(question)?.[1]?.replaceAll(/[\s*]+/g, " "));
+    const train = new Set(
+      (await publicOf({ families: ["digits"], difficulty_range: 1 }, "train", 300)).map(({ question }) =>
+        /"""(.*?)>>>/s.exec(question)?.[1]?.replaceAll(/\s+/g, " "),
+      ),
+    );
+    const held = (
+      await publicOf({ families: ["digits"], difficulty_range: 1, language: "typescript" }, "eval", 300)
+    ).map(({ question }) => /\/\*\*(.*?)rework/s.exec(question)?.[1]?.replaceAll(/[\s*]+/g, " "));
     expect(held.filter((text) => text !== undefined && train.has(text))).toEqual([]);
   });
 });

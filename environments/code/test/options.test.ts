@@ -3,7 +3,13 @@ import { code } from "../src/index.ts";
 import { codeOptions } from "../src/options.ts";
 
 test("defaults are for generated problems of every family", () => {
-  expect(codeOptions.parse({})).toMatchObject({ language: "python", attempts: 3, style: "prose", visible_tests: "examples", rewards: { all_passed: 0.5, tests: 0.5, syntax: 0, error: 0 } });
+  expect(codeOptions.parse({})).toMatchObject({
+    language: "python",
+    attempts: 3,
+    style: "prose",
+    visible_tests: "examples",
+    rewards: { all_passed: 0.5, tests: 0.5, syntax: 0, error: 0 },
+  });
 });
 
 test.each([
@@ -11,7 +17,9 @@ test.each([
   ["typescript", "sandbox:javascript"],
 ])("%s requires %s and no other", async (language, id) => {
   const requires = code.requires as Exclude<typeof code.requires, readonly string[] | undefined>;
-  expect(await requires(undefined as never, codeOptions.parse({ language }))).toEqual([{ id, asker: `code@1 with language: ${language}` }]);
+  expect(await requires(undefined as never, codeOptions.parse({ language }))).toEqual([
+    { id, asker: `code@1 with language: ${language}` },
+  ]);
 });
 
 test.each([

@@ -12,7 +12,12 @@ import { HUMANEVAL, hasHumanEval } from "./support/humaneval.ts";
 const READER = fileURLToPath(new URL("support/statements.py", import.meta.url));
 const python = ["python3", "python"].find((command) => {
   try {
-    return execFileSync(command, ["-c", "import sys; print(sys.version_info >= (3, 10))"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim() === "True";
+    return (
+      execFileSync(command, ["-c", "import sys; print(sys.version_info >= (3, 10))"], {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }).trim() === "True"
+    );
   } catch {
     return false;
   }
@@ -20,7 +25,13 @@ const python = ["python3", "python"].find((command) => {
 
 /** First lines of the statements of each source's top level and of the body of its last function, as `ast` has them; null for what is no Python. */
 function asPythonReads(sources: readonly string[]): (Lines | null)[] {
-  return JSON.parse(execFileSync(python as string, ["-I", READER], { input: JSON.stringify(sources), encoding: "utf8", maxBuffer: 2 ** 28 })) as (Lines | null)[];
+  return JSON.parse(
+    execFileSync(python as string, ["-I", READER], {
+      input: JSON.stringify(sources),
+      encoding: "utf8",
+      maxBuffer: 2 ** 28,
+    }),
+  ) as (Lines | null)[];
 }
 
 interface Lines {
@@ -30,7 +41,8 @@ interface Lines {
 
 function asWeRead(source: string): Lines | null {
   const lineAt = (offset: number): number => source.slice(0, offset).split("\n").length;
-  const linesOf = (statements: ReturnType<typeof topStatements>): number[] => (statements ?? []).map(({ lines }) => lineAt((lines[0]?.start ?? 0) + (lines[0]?.indent.length ?? 0)));
+  const linesOf = (statements: ReturnType<typeof topStatements>): number[] =>
+    (statements ?? []).map(({ lines }) => lineAt((lines[0]?.start ?? 0) + (lines[0]?.indent.length ?? 0)));
   const top = topStatements(source);
   return top === undefined ? null : { top: linesOf(top), body: linesOf(bodyStatements(source, "check")) };
 }
@@ -47,9 +59,20 @@ describeWithPython("statements, as Python's own ast reads them (skipped without 
     });
   });
 
-  (hasHumanEval ? test : test.skip)("of HumanEval: prompts, solutions and tests (skipped without ../shared/data/HumanEval.jsonl)", () => {
-    const rows = existsSync(HUMANEVAL) ? readFileSync(HUMANEVAL, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Record<"prompt" | "canonical_solution" | "test", string>) : [];
-    const sources = rows.flatMap(({ prompt, canonical_solution, test: tests }) => [prompt + canonical_solution, tests]);
-    expect(sources.map(asWeRead)).toEqual(asPythonReads(sources));
-  });
+  (hasHumanEval ? test : test.skip)(
+    "of HumanEval: prompts, solutions and tests (skipped without ../shared/data/HumanEval.jsonl)",
+    () => {
+      const rows = existsSync(HUMANEVAL)
+        ? readFileSync(HUMANEVAL, "utf8")
+            .trim()
+            .split("\n")
+            .map((line) => JSON.parse(line) as Record<"prompt" | "canonical_solution" | "test", string>)
+        : [];
+      const sources = rows.flatMap(({ prompt, canonical_solution, test: tests }) => [
+        prompt + canonical_solution,
+        tests,
+      ]);
+      expect(sources.map(asWeRead)).toEqual(asPythonReads(sources));
+    },
+  );
 });

@@ -11,7 +11,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("S4: each attempt at a task has the same seed, another task another, and the secret decides", () => {
   expect(testSeed("train/0")).toBe(testSeed("train/0"));
-  expect(new Set([testSeed("train/0"), testSeed("train/1"), testSeed("train/0", "a"), testSeed("train/0", "b")]).size).toBe(4);
+  expect(
+    new Set([testSeed("train/0"), testSeed("train/1"), testSeed("train/0", "a"), testSeed("train/0", "b")]).size,
+  ).toBe(4);
 });
 
 test("S4: the secret of a machine is drawn once, and is its owner's alone", () => {
@@ -26,7 +28,14 @@ test("S4: the secret of a machine is drawn once, and is its owner's alone", () =
 
 test("S4: the judge of a task gets its seed, and no test draws from a known one", async () => {
   const path = join(folder, "row.jsonl");
-  writeFileSync(path, JSON.stringify({ prompt: "def f(x):\n", entry_point: "f", test: "def check(candidate):\n    assert candidate(random.random()) == 1\n" }));
+  writeFileSync(
+    path,
+    JSON.stringify({
+      prompt: "def f(x):\n",
+      entry_point: "f",
+      test: "def check(candidate):\n    assert candidate(random.random()) == 1\n",
+    }),
+  );
   const sandbox = scriptedSandbox({});
   const { play } = await prepare({ data: { path, eval_share: 0 }, attempts: 1, test_seed: "operator" }, sandbox);
   await play("train/0", ["```python\ndef f(x): return 1\n```"]);

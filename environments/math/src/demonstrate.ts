@@ -5,7 +5,11 @@ import { placed, promptOf } from "./prompt.ts";
 import { schemaOf, solutionOf } from "./solution.ts";
 
 /** The problem with its worked steps and the answer; only the answer in the terse style, and where the reply is to be the answer alone. */
-export async function demonstrate(context: EnvironmentContext, options: MathOptions, id: TaskId): Promise<Demonstration> {
+export async function demonstrate(
+  context: EnvironmentContext,
+  options: MathOptions,
+  id: TaskId,
+): Promise<Demonstration> {
   const task = await taskById(context.tasks, id);
   const { steps, answer } = solutionOf(task);
   const schema = schemaOf(task, options);

@@ -1,5 +1,14 @@
 import { anyTask, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
-import { type Action, type EnvironmentContext, type Observation, type ResetOptions, score, type SimulatedEnvironment, type StepResult, type Task } from "@mrlm/spec";
+import {
+  type Action,
+  type EnvironmentContext,
+  type Observation,
+  type ResetOptions,
+  score,
+  type SimulatedEnvironment,
+  type StepResult,
+  type Task,
+} from "@mrlm/spec";
 import { gradeAttempt } from "./grade.ts";
 import type { MathOptions } from "./options.ts";
 import { promptOf } from "./prompt.ts";
@@ -27,10 +36,17 @@ export class MathEnvironment implements SimulatedEnvironment {
   async step(action: Action): Promise<StepResult> {
     this.#attempt++;
     const task = this.#task as Task;
-    const { reward, correct, wellFormed } = await gradeAttempt(messageText(action.message), task, this.#options, this.#context.scorer(scorerOf(task)));
+    const { reward, correct, wellFormed } = await gradeAttempt(
+      messageText(action.message),
+      task,
+      this.#options,
+      this.#context.scorer(scorerOf(task)),
+    );
     const last = correct || !reward.scored || this.#attempt >= this.#options.attempts;
     if (last) return soleStep({ reward, terminated: true });
-    const feedback = wellFormed ? "That is not right. Try again." : "There was no answer in the place asked for. Try again.";
+    const feedback = wellFormed
+      ? "That is not right. Try again."
+      : "There was no answer in the place asked for. Try again.";
     // Only the last attempt counts: a reward for being well-formed would otherwise be paid for failing often.
     return soleStep({ reward: score(0), messages: [textMessage("user", feedback)] });
   }

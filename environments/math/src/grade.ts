@@ -21,12 +21,17 @@ export async function gradeAttempt(said: string, task: Task, options: MathOption
   const wellFormed = grade.extracted !== undefined;
   const right = rightness(grade, solution);
   const isUndecided = right === undefined && isUndecidedReward(grade.reward);
-  if (right === undefined && !(isUndecided && rewards.undecided !== "unscored")) return { reward: grade.reward, correct: false, wellFormed };
+  if (right === undefined && !(isUndecided && rewards.undecided !== "unscored"))
+    return { reward: grade.reward, correct: false, wellFormed };
   const correct = right === 1;
   const shown = shareShown(intermediateResults(solution.steps, solution.answer), said) ?? Number(correct);
   const earned = isUndecided ? Number(rewards.undecided) : rewards.correct * (right as number);
   const value = earned + (wellFormed ? rewards.format : rewards.malformed) + rewards.steps * shown;
-  return { reward: score(value, { correct: right ?? 0, format: Number(wellFormed), steps: shown }), correct, wellFormed };
+  return {
+    reward: score(value, { correct: right ?? 0, format: Number(wellFormed), steps: shown }),
+    correct,
+    wellFormed,
+  };
 }
 
 /** 1 for a right answer, what the scorer gives for another, `undefined` when it gives nothing. */

@@ -13,8 +13,12 @@ export const math = defineEnvironment<MathOptions>({
   determinism: "full",
   options: effectiveOptions,
   rewardComponents: ["correct", "format", "steps"],
-  requires: async (context, { data }) => [{ id: "scorer:math@1", asker: "environment math@1" }, ...(data === undefined ? [] : await scorersOf(context, data))],
-  tasks: (context, options) => (options.data === undefined ? mathTasks(options) : dataTasks(context, options.data, options.task_seed)),
+  requires: async (context, { data }) => [
+    { id: "scorer:math@1", asker: "environment math@1" },
+    ...(data === undefined ? [] : await scorersOf(context, data)),
+  ],
+  tasks: (context, options) =>
+    options.data === undefined ? mathTasks(options) : dataTasks(context, options.data, options.task_seed),
   create: (context, options) => new MathEnvironment(context, options),
   demonstrate,
   fixtures,

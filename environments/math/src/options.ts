@@ -12,30 +12,64 @@ const answerSchema = z
 
 /** Options of `math@1`, as they stand in a YAML file. */
 export const mathOptions = z.strictObject({
-  families: families.default([...FAMILY_NAMES]).describe("Kinds of problems, mixed evenly, or a weight for each: {arithmetic: 3, linear: 1}"),
+  families: families
+    .default([...FAMILY_NAMES])
+    .describe("Kinds of problems, mixed evenly, or a weight for each: {arithmetic: 3, linear: 1}"),
   difficulty_range: difficultyRange.default([1, 5]).describe("One difficulty or [lowest, highest], 1 to 10"),
   eval_difficulty_range: difficultyRange.optional().describe("That of the eval split, where it differs"),
   curriculum: z
-    .array(z.strictObject({ tasks: z.int().min(1), difficulty_range: difficultyRange.optional(), families: families.optional() }))
+    .array(
+      z.strictObject({
+        tasks: z.int().min(1),
+        difficulty_range: difficultyRange.optional(),
+        families: families.optional(),
+      }),
+    )
     .default([])
-    .describe("Stages, each for a number of training tasks, by task index; tasks after the last follow the options above, as does what a stage leaves out"),
+    .describe(
+      "Stages, each for a number of training tasks, by task index; tasks after the last follow the options above, as does what a stage leaves out",
+    ),
   style: z.enum(["prose", "terse"]).default("prose").describe("terse: as few characters as can be, for small models"),
-  answer_schema: answerSchema.default("answer").describe("Where the answer belongs: boxed is \\boxed{...}, gsm8k is #### ..., text is the whole reply, any other name is a tag, such as <answer>...</answer>"),
+  answer_schema: answerSchema
+    .default("answer")
+    .describe(
+      "Where the answer belongs: boxed is \\boxed{...}, gsm8k is #### ..., text is the whole reply, any other name is a tag, such as <answer>...</answer>",
+    ),
   attempts: z.int().min(1).max(10).default(1).describe("Answers allowed for one problem"),
   rewards: z
     .strictObject({
       correct: z.number().default(1).describe("For a right answer"),
       format: z.number().default(0).describe("For an answer in its place, right or wrong"),
       malformed: z.number().max(0).default(0).describe("For no answer in its place"),
-      steps: z.number().min(0).default(0).describe("Times the share of intermediate results that the reply shows in order"),
-      undecided: z.union([z.literal("unscored"), z.number().max(0)]).default("unscored").describe("For an answer that the scorer cannot decide"),
+      steps: z
+        .number()
+        .min(0)
+        .default(0)
+        .describe("Times the share of intermediate results that the reply shows in order"),
+      undecided: z
+        .union([z.literal("unscored"), z.number().max(0)])
+        .default("unscored")
+        .describe("For an answer that the scorer cannot decide"),
     })
     .prefault({}),
   data: z
     .strictObject({
-      path: z.string().min(1).describe("A JSONL file, relative to the configuration; on a server that the run did not start, to its --data-root"),
-      format: z.enum(["auto", "gsm8k", "math", "rows"]).default("auto").describe("auto: by the fields of the first row"),
-      eval_share: z.number().min(0).max(1).default(0.1).describe("Share of the distinct questions that is never trained on"),
+      path: z
+        .string()
+        .min(1)
+        .describe(
+          "A JSONL file, relative to the configuration; on a server that the run did not start, to its --data-root",
+        ),
+      format: z
+        .enum(["auto", "gsm8k", "math", "rows"])
+        .default("auto")
+        .describe("auto: by the fields of the first row"),
+      eval_share: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(0.1)
+        .describe("Share of the distinct questions that is never trained on"),
     })
     .optional()
     .describe("Problems from a file instead of the generators"),
@@ -49,8 +83,17 @@ const GENERATORS = ["families", "difficulty_range", "eval_difficulty_range", "cu
 
 /** The same, where options without effect are refused: those of the generators beside `data`. */
 export const effectiveOptions: z.ZodType<MathOptions> = z.preprocess((given, context) => {
-  const names = typeof given === "object" && given !== null && "data" in given && given.data !== undefined ? GENERATORS.filter((name) => name in given) : [];
-  for (const name of names) context.addIssue({ code: "custom", path: [name], message: "has no effect on problems from a file: leave it or `data` out", input: given });
+  const names =
+    typeof given === "object" && given !== null && "data" in given && given.data !== undefined
+      ? GENERATORS.filter((name) => name in given)
+      : [];
+  for (const name of names)
+    context.addIssue({
+      code: "custom",
+      path: [name],
+      message: "has no effect on problems from a file: leave it or `data` out",
+      input: given,
+    });
   return given;
 }, mathOptions);
 

@@ -6,7 +6,9 @@ import { schemaOf } from "./solution.ts";
 /** What the policy is asked. */
 export function promptOf(task: Task, options: MathOptions): readonly Message[] {
   const question = String(task.public["question"]);
-  return [textMessage("user", options.style === "terse" ? question : `${question}\n${request(schemaOf(task, options))}`)];
+  return [
+    textMessage("user", options.style === "terse" ? question : `${question}\n${request(schemaOf(task, options))}`),
+  ];
 }
 
 function request(schema: string): string {

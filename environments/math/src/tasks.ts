@@ -23,7 +23,11 @@ export function mathTasks(options: MathOptions): TaskSource {
       const problem = family.generate(random, difficulty);
       return {
         key: problem.terse,
-        public: { family: family.name, difficulty, question: options.style === "terse" ? problem.terse : problem.prose },
+        public: {
+          family: family.name,
+          difficulty,
+          question: options.style === "terse" ? problem.terse : problem.prose,
+        },
         private: sealed(problem),
       };
     },

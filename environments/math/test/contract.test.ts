@@ -8,11 +8,20 @@ import { scorerPlugin } from "./support/math-scorer.ts";
 
 const plugins = [plugin, await scorerPlugin()];
 
-environmentContract({ plugins, environment: "math@1", transports: { "in process": inProcess, "over gRPC": overGrpc() } });
+environmentContract({
+  plugins,
+  environment: "math@1",
+  transports: { "in process": inProcess, "over gRPC": overGrpc() },
+});
 
 const directory = mkdtempSync(join(tmpdir(), "mrlm-math-"));
 const path = join(directory, "problems.jsonl");
-const rows = Array.from({ length: 60 }, (_, i) => ({ id: `row-${i}`, query: `What is ${i} + ${i}?`, answer: `${2 * i}`, scorer: "math@1" }));
+const rows = Array.from({ length: 60 }, (_, i) => ({
+  id: `row-${i}`,
+  query: `What is ${i} + ${i}?`,
+  answer: `${2 * i}`,
+  scorer: "math@1",
+}));
 writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -26,6 +35,9 @@ describe("with problems of a file", () => {
     environment: "math@1",
     options: { data: { path } },
     transports: { "in process": inProcess },
-    registry: { describe, test: (name, body, timeoutMs) => void (ABOUT_FIXTURES.test(name) || test(name, body, timeoutMs)) },
+    registry: {
+      describe,
+      test: (name, body, timeoutMs) => void (ABOUT_FIXTURES.test(name) || test(name, body, timeoutMs)),
+    },
   });
 });

@@ -21,11 +21,20 @@ function file(...lines: unknown[]): string {
   writeFileSync(path, lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"));
   return path;
 }
-const prepareFile = (path: string, rest = {}, options = {}): Promise<Prepared> => prepare({ data: { path, eval_share: 0, ...rest }, ...options });
+const prepareFile = (path: string, rest = {}, options = {}): Promise<Prepared> =>
+  prepare({ data: { path, eval_share: 0, ...rest }, ...options });
 const first = async (path: string): Promise<Task> => (await prepareFile(path)).tasks.get("train", 0);
 
-const GSM8K = { question: "Two boxes hold 600 nails each. How many nails?", answer: "They hold 2*600 = <<2*600=1200>>1,200 nails.\n#### 1,200" };
-const MATH = { problem: "What is $\\frac{1}{2}+\\frac{1}{4}$?", solution: "We add: $\\frac{2}{4}+\\frac{1}{4}=\\boxed{\\frac{3}{4}}$.", level: "Level 1", type: "Prealgebra" };
+const GSM8K = {
+  question: "Two boxes hold 600 nails each. How many nails?",
+  answer: "They hold 2*600 = <<2*600=1200>>1,200 nails.\n#### 1,200",
+};
+const MATH = {
+  problem: "What is $\\frac{1}{2}+\\frac{1}{4}$?",
+  solution: "We add: $\\frac{2}{4}+\\frac{1}{4}=\\boxed{\\frac{3}{4}}$.",
+  level: "Level 1",
+  type: "Prealgebra",
+};
 const ROW = { id: "r-1", query: "Solve x + 1 = 3", answer: "2", scorer: "math@1", answer_schema: "result" };
 
 describe("files", () => {
@@ -38,7 +47,11 @@ describe("files", () => {
   test("MATH: the answer in the box, level and type for everybody to see", async () => {
     const task = await first(file(MATH));
     expect(task.public).toEqual({ question: MATH.problem, level: "Level 1", type: "Prealgebra" });
-    expect(solutionOf(task)).toEqual({ answer: "\\frac{3}{4}", steps: ["We add: $\\frac{2}{4}+\\frac{1}{4}=\\frac{3}{4}$."], compare: "value" });
+    expect(solutionOf(task)).toEqual({
+      answer: "\\frac{3}{4}",
+      steps: ["We add: $\\frac{2}{4}+\\frac{1}{4}=\\frac{3}{4}$."],
+      compare: "value",
+    });
   });
 
   test("rows: each has its own place for the answer", async () => {
@@ -51,7 +64,11 @@ describe("files", () => {
     expect((await play("train/1", ["<answer>2</answer>"]))[0]?.rewards["agent"]).toMatchObject({ value: 1 });
   });
 
-  test.each([["GSM8K", GSM8K], ["MATH", MATH], ["rows", ROW]])("%s: the demonstration earns the full reward", async (_name, row) => {
+  test.each([
+    ["GSM8K", GSM8K],
+    ["MATH", MATH],
+    ["rows", ROW],
+  ])("%s: the demonstration earns the full reward", async (_name, row) => {
     for (const answer_schema of ["answer", "boxed", "gsm8k", "text"]) {
       const { context, options, play } = await prepareFile(file(row), {}, { answer_schema, rewards: { format: 0.5 } });
       const said = messageText((await demonstrate(context, options, "train/0")).messages.at(-1) as never);
@@ -65,17 +82,27 @@ describe("files", () => {
     ["no known form", [{ text: "?" }], ":1: the row has none of the known forms"],
     ["GSM8K without ####", [GSM8K, { ...GSM8K, answer: "18" }], ":2: the answer has no final line `#### ANSWER`"],
     ["MATH without a box", [{ ...MATH, solution: "It is 3/4." }], ":1: the solution has no answer in \\boxed{}"],
-    ["MATH with a box left open", [{ ...MATH, solution: "\\boxed{\\frac{3}{4}" }], ":1: the solution has no answer in \\boxed{}"],
+    [
+      "MATH with a box left open",
+      [{ ...MATH, solution: "\\boxed{\\frac{3}{4}" }],
+      ":1: the solution has no answer in \\boxed{}",
+    ],
     ["an impossible place", [{ ...ROW, answer_schema: "a b" }], ":1: answer_schema:"],
     ["no answer", [{ ...ROW, answer: "" }], ":1: answer:"],
     ["no rows", ["", ""], " has no rows"],
   ])("%s is DATA_INVALID, before any task is given", async (_name, lines, said) => {
     const path = file(...lines);
-    await expect(prepareFile(path)).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining(`${path}${said}`) });
+    await expect(prepareFile(path)).rejects.toMatchObject({
+      code: "DATA_INVALID",
+      message: expect.stringContaining(`${path}${said}`),
+    });
   });
 
   test("a file that is not there is DATA_INVALID", async () => {
-    await expect(prepareFile(join(directory, "none.jsonl"))).rejects.toMatchObject({ code: "DATA_INVALID", message: expect.stringContaining("there is no such file") });
+    await expect(prepareFile(join(directory, "none.jsonl"))).rejects.toMatchObject({
+      code: "DATA_INVALID",
+      message: expect.stringContaining("there is no such file"),
+    });
   });
 
   test("every scorer that a row names is required, for the first row that names it", async () => {
@@ -89,12 +116,15 @@ describe("files", () => {
     ]);
   });
 
-  test.each(["families", "difficulty_range", "curriculum", "train_size"])("%s has no effect beside a file, and is refused", (name) => {
-    const value = { families: ["linear"], difficulty_range: 3, curriculum: [], train_size: 5 }[name];
-    const outcome = effectiveOptions.safeParse({ data: { path: "a.jsonl" }, [name]: value });
-    expect(outcome.error?.issues).toMatchObject([{ path: [name], message: expect.stringContaining("no effect") }]);
-    expect(effectiveOptions.safeParse({ [name]: value }).success).toBe(true);
-  });
+  test.each(["families", "difficulty_range", "curriculum", "train_size"])(
+    "%s has no effect beside a file, and is refused",
+    (name) => {
+      const value = { families: ["linear"], difficulty_range: 3, curriculum: [], train_size: 5 }[name];
+      const outcome = effectiveOptions.safeParse({ data: { path: "a.jsonl" }, [name]: value });
+      expect(outcome.error?.issues).toMatchObject([{ path: [name], message: expect.stringContaining("no effect") }]);
+      expect(effectiveOptions.safeParse({ [name]: value }).success).toBe(true);
+    },
+  );
 
   test("the format can be given instead of recognised", async () => {
     await expect(prepareFile(file(GSM8K), { format: "math" })).rejects.toMatchObject({ code: "DATA_INVALID" });
@@ -103,7 +133,9 @@ describe("files", () => {
 });
 
 describe("division of a file", () => {
-  const rows = fc.array(fc.record({ question: fc.oneof(fc.stringMatching(/^[ab ]{1,4}$/), fc.string()) }), { minLength: 1 });
+  const rows = fc.array(fc.record({ question: fc.oneof(fc.stringMatching(/^[ab ]{1,4}$/), fc.string()) }), {
+    minLength: 1,
+  });
   const content = ({ question }: { question: string }): string => question.trim().replaceAll(/\s+/g, " ").toLowerCase();
 
   test("no question is on both sides, none is lost, and the order of the file does not matter", () => {

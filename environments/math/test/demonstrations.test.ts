@@ -8,12 +8,20 @@ describe("demonstrations earn the full reward", () => {
   for (const family of FAMILY_NAMES) {
     test(`${family}: worked, at every difficulty and in every place for an answer`, async () => {
       for (const answer_schema of ["answer", "boxed", "gsm8k"]) {
-        const { context, options, play } = await prepare({ families: [family], difficulty_range: [1, 10], answer_schema, rewards: { steps: 1 } });
+        const { context, options, play } = await prepare({
+          families: [family],
+          difficulty_range: [1, 10],
+          answer_schema,
+          rewards: { steps: 1 },
+        });
         for (let i = 0; i < 25; i++) {
           const id = `train/${i}`;
           const said = messageText((await demonstrate(context, options, id)).messages.at(-1) as never);
           const [step] = await play(id, [said]);
-          expect([said, step?.rewards["agent"]]).toEqual([said, { scored: true, value: 2, components: { correct: 1, format: 1, steps: 1 } }]);
+          expect([said, step?.rewards["agent"]]).toEqual([
+            said,
+            { scored: true, value: 2, components: { correct: 1, format: 1, steps: 1 } },
+          ]);
         }
       }
     });

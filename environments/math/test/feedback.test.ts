@@ -5,7 +5,12 @@ import { math } from "../src/index.ts";
 import { solutionOf } from "../src/solution.ts";
 import { prepare } from "./support/environment.ts";
 
-const reply = fc.oneof(fc.string(), fc.integer().map((n) => `<answer>${n}</answer>`), fc.constant("<answer>?</answer>"), fc.constant(""));
+const reply = fc.oneof(
+  fc.string(),
+  fc.integer().map((n) => `<answer>${n}</answer>`),
+  fc.constant("<answer>?</answer>"),
+  fc.constant(""),
+);
 
 test("nothing that a policy hears holds the answer, unless the question does", async () => {
   const { context, options, tasks } = await prepare({ attempts: 4, difficulty_range: [1, 10] });
@@ -18,7 +23,10 @@ test("nothing that a policy hears holds the answer, unless the question does", a
       const first = await environment.reset({ task: task.id, signal });
       const heard = [first.messages.map(messageText).join("\n").replace(String(task.public["question"]), "")];
       for (const text of replies) {
-        const step = await environment.step({ agent: "agent", message: { role: "assistant", parts: [{ type: "text", text }] }, finishReason: "stop" }, { signal });
+        const step = await environment.step(
+          { agent: "agent", message: { role: "assistant", parts: [{ type: "text", text }] }, finishReason: "stop" },
+          { signal },
+        );
         heard.push(JSON.stringify([step.observation, step.info ?? {}]));
         if (step.observation.agent === "") break;
       }

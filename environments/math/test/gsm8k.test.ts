@@ -10,7 +10,11 @@ const path = fileURLToPath(new URL("../../../../shared/data/gsm8k_test.jsonl", i
 
 (existsSync(path) ? describe : describe.skip)("GSM8K's test set (skipped without ../shared/data)", () => {
   test("all 1,319 demonstrations earn the full reward, and their neighbours' answers none", async () => {
-    const { tasks, context, options, play } = await prepare({ data: { path, eval_share: 0 }, answer_schema: "boxed", rewards: { steps: 0.5 } });
+    const { tasks, context, options, play } = await prepare({
+      data: { path, eval_share: 0 },
+      answer_schema: "boxed",
+      rewards: { steps: 0.5 },
+    });
     expect(tasks.splits).toEqual({ train: 1319, eval: 0 });
     const number = (answer: string): number => Number(answer.replaceAll(",", ""));
     const wrong: string[] = [];
@@ -23,7 +27,8 @@ const path = fileURLToPath(new URL("../../../../shared/data/gsm8k_test.jsonl", i
       const [other] = await play(id, [`\\boxed{${neighbour}}`]);
       const [right, taken] = [own?.rewards["agent"], other?.rewards["agent"]];
       if (!(right?.scored && right.value === 1.5)) wrong.push(`${id}: ${JSON.stringify(right)} ${said}`);
-      if (!(taken?.scored && taken.components["correct"] === Number(number(answer) === number(neighbour)))) wrong.push(`${id}: ${neighbour} for ${answer}`);
+      if (!(taken?.scored && taken.components["correct"] === Number(number(answer) === number(neighbour))))
+        wrong.push(`${id}: ${neighbour} for ${answer}`);
     }
     expect(wrong).toEqual([]);
   });

@@ -26,10 +26,17 @@ const isPrime = (n: number): boolean => divisors(n).length === 2;
 const bruteForce: Record<string, (a: number, b: number, c: number) => number> = {
   "n%n": (a, b) => Number(BigInt(a) % BigInt(b)),
   "n^n%n": (a, b, c) => Number(BigInt(a) ** BigInt(b) % BigInt(c)),
-  "gcd(n,n)": (a, b) => upTo(Math.min(a, b)).findLast((divisor) => divides(divisor)(a) && divides(divisor)(b)) as number,
-  "lcm(n,n)": (a, b) => upTo(b).map((times) => times * a).find(divides(b)) as number,
+  "gcd(n,n)": (a, b) =>
+    upTo(Math.min(a, b)).findLast((divisor) => divides(divisor)(a) && divides(divisor)(b)) as number,
+  "lcm(n,n)": (a, b) =>
+    upTo(b)
+      .map((times) => times * a)
+      .find(divides(b)) as number,
   "divisors(n)": (a) => divisors(a).length,
   "divisorsum(n)": (a) => divisors(a).reduce((sum, divisor) => sum + divisor, 0),
-  "nextprime(n)": (a) => upTo(a + 2).map((i) => a + i).find(isPrime) as number,
+  "nextprime(n)": (a) =>
+    upTo(a + 2)
+      .map((i) => a + i)
+      .find(isPrime) as number,
   "maxprime(n)": (a) => divisors(a).findLast(isPrime) as number,
 };

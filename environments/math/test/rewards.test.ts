@@ -8,7 +8,8 @@ const giving = (reward: Reward, extracted?: string): Scorer => ({
   score: async () => ({ reward, verdict: "any", reason: "", ...(extracted === undefined ? {} : { extracted }) }),
 });
 const rewardFrom = async (scorer: Scorer, options = {}): Promise<Reward | undefined> =>
-  (await (await prepare({ families: ["arithmetic"], ...options }, scorer)).play("train/0", ["<answer>1</answer>"]))[0]?.rewards["agent"];
+  (await (await prepare({ families: ["arithmetic"], ...options }, scorer)).play("train/0", ["<answer>1</answer>"]))[0]
+    ?.rewards["agent"];
 
 describe("rewards", () => {
   const undecided = giving(unscored("SCORER_UNDECIDED", "cannot tell"), "1");
@@ -21,13 +22,20 @@ describe("rewards", () => {
   });
 
   test("an undecided answer earns the penalty that the options give it", async () => {
-    expect(await rewardFrom(undecided, { rewards: { undecided: -0.5 } })).toMatchObject({ scored: true, value: -0.5, components: { correct: 0, format: 1 } });
+    expect(await rewardFrom(undecided, { rewards: { undecided: -0.5 } })).toMatchObject({
+      scored: true,
+      value: -0.5,
+      components: { correct: 0, format: 1 },
+    });
   });
 
   test("a failure of the scorer is unscored whatever the options say", async () => {
     const failed = giving(unscored("SCORER_FAILED", "out of memory"));
     for (const families of [["arithmetic"], ["ordering"]]) {
-      expect(await rewardFrom(failed, { families, rewards: { undecided: -0.5, malformed: -1 } })).toMatchObject({ scored: false, code: "SCORER_FAILED" });
+      expect(await rewardFrom(failed, { families, rewards: { undecided: -0.5, malformed: -1 } })).toMatchObject({
+        scored: false,
+        code: "SCORER_FAILED",
+      });
     }
   });
 
@@ -36,7 +44,10 @@ describe("rewards", () => {
   });
 
   test("partial credit of another scorer counts as such", async () => {
-    expect(await rewardFrom(giving(score(0.5), "1"), { rewards: { correct: 2 } })).toMatchObject({ value: 1, components: { correct: 0.5 } });
+    expect(await rewardFrom(giving(score(0.5), "1"), { rewards: { correct: 2 } })).toMatchObject({
+      value: 1,
+      components: { correct: 0.5 },
+    });
   });
 
   test("steps: paid by the share that is shown in order, right answer or not", async () => {
@@ -51,7 +62,10 @@ describe("rewards", () => {
 
 describe("intermediate results", () => {
   test("are the numbers after the last sign of equality, without the answer", () => {
-    expect(intermediateResults(["2 * 3 = 6", "x = 4 * 5 = $1,020.", "6 + 1 = 7", "so 14 / 2 = 7"], "7")).toEqual(["6", "1020"]);
+    expect(intermediateResults(["2 * 3 = 6", "x = 4 * 5 = $1,020.", "6 + 1 = 7", "so 14 / 2 = 7"], "7")).toEqual([
+      "6",
+      "1020",
+    ]);
     expect(intermediateResults(["x^2 - 1 = (x - 1)(x + 1)", "x = 2 - sqrt(3)"], "1")).toEqual([]);
   });
 

@@ -16,14 +16,18 @@ describe("word problems and chains", () => {
         const { prose, terse, answer } = problemOf("word_problems", it);
         expect(evaluate(terse)).toBeCloseTo(numberOf(answer), 8);
         // 100 percent go without saying.
-        for (const number of terse.match(/\d+/g)?.filter((digits) => digits !== "100") ?? []) expect(prose).toMatch(new RegExp(`\\b${number}\\b`));
+        for (const number of terse.match(/\d+/g)?.filter((digits) => digits !== "100") ?? [])
+          expect(prose).toMatch(new RegExp(`\\b${number}\\b`));
       }),
     );
   });
 
   test("word problems: harder ones hold more sentences than the story needs", () => {
     const sentences = (difficulty: number): number => {
-      const counts = Array.from({ length: 60 }, (_, seed) => problemOf("word_problems", { seed, difficulty }).prose.split(/[.?] /).length);
+      const counts = Array.from(
+        { length: 60 },
+        (_, seed) => problemOf("word_problems", { seed, difficulty }).prose.split(/[.?] /).length,
+      );
       return counts.reduce((sum, count) => sum + count, 0) / counts.length;
     };
     expect(sentences(5)).toBeGreaterThan(sentences(1) + 0.5);
@@ -34,7 +38,10 @@ describe("word problems and chains", () => {
     fc.assert(
       fc.property(cases, (it) => {
         const { prose, terse, answer, steps } = problemOf("multi_step", it);
-        const [start, ...instructions] = prose.replace(" What is the result?", "").split(/\. ?/).filter(Boolean) as [string, ...string[]];
+        const [start, ...instructions] = prose.replace(" What is the result?", "").split(/\. ?/).filter(Boolean) as [
+          string,
+          ...string[],
+        ];
         let value = BigInt(start.replace("Start with ", ""));
         for (const instruction of instructions) value = follow(value, instruction);
         expect(answer).toBe(String(value));

@@ -10,6 +10,7 @@ export default definePlugin({
   name: "@mrlm/sandbox-javascript",
   options,
   sandboxes: {
-    javascript: (_context, { sessions, limits, ...pool }) => new PooledSandbox({ backend: isolatedVmBackend, limits: limitsOf(limits), pool, sessions }),
+    javascript: (_context, { sessions, limits, ...pool }) =>
+      new PooledSandbox({ backend: isolatedVmBackend, limits: limitsOf(limits), pool, sessions }),
   },
 });

@@ -10,30 +10,80 @@ import { Intrinsics } from "./support/intrinsics.ts";
 const encode = makeEncoder();
 const decode = makeDecoder();
 const update = makeUpdater();
-const crossed = (value: unknown): unknown => decode(JSON.parse(encode([value], undefined, [])), undefined, []).values[0];
+const crossed = (value: unknown): unknown =>
+  decode(JSON.parse(encode([value], undefined, [])), undefined, []).values[0];
 
 const leaf = fc.oneof(
-  fc.string({ unit: "grapheme" }), fc.double(), fc.integer(), fc.bigInt(), fc.boolean(), fc.constantFrom<unknown>(null, undefined, -0, Number.NaN),
-  fc.date({ noInvalidDate: true }), fc.uint8Array({ maxLength: 4 }), fc.float64Array({ maxLength: 4 }), fc.bigInt64Array({ maxLength: 3 }),
-  fc.constantFrom<() => unknown>(() => /a+/gi, () => new RangeError("no"), () => Object(7), () => new ArrayBuffer(3)).map((make) => make()),
+  fc.string({ unit: "grapheme" }),
+  fc.double(),
+  fc.integer(),
+  fc.bigInt(),
+  fc.boolean(),
+  fc.constantFrom<unknown>(null, undefined, -0, Number.NaN),
+  fc.date({ noInvalidDate: true }),
+  fc.uint8Array({ maxLength: 4 }),
+  fc.float64Array({ maxLength: 4 }),
+  fc.bigInt64Array({ maxLength: 3 }),
+  fc
+    .constantFrom<() => unknown>(
+      () => /a+/gi,
+      () => new RangeError("no"),
+      () => Object(7),
+      () => new ArrayBuffer(3),
+    )
+    .map((make) => make()),
 );
 const { value: plain } = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 4, withCrossShrink: true }, leaf, tie("array"), tie("record"), tie("map"), tie("set")),
   array: fc.oneof(fc.array(tie("value"), { maxLength: 4 }), fc.sparseArray(tie("value"), { maxLength: 4 })),
-  record: fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("$", "v", "k", "__proto__", "toJSON")), tie("value"), { maxKeys: 4 }),
+  record: fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("$", "v", "k", "__proto__", "toJSON")), tie("value"), {
+    maxKeys: 4,
+  }),
   map: fc.array(fc.tuple(tie("value"), tie("value")), { maxLength: 3 }).map((entries) => new Map(entries)),
   set: fc.array(tie("value"), { maxLength: 3 }).map((items) => new Set(items)),
 }));
 
-const key = fc.constantFrom("__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty", "then", "next", "length", "push", "message", "name", "stack", "cause", "exec", "a");
+const key = fc.constantFrom(
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+  "then",
+  "next",
+  "length",
+  "push",
+  "message",
+  "name",
+  "stack",
+  "cause",
+  "exec",
+  "a",
+);
 /** JSON with every tag in every place. */
 const { value: forged } = fc.letrec((tie) => ({
-  value: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 1 }), fc.array(tie("value"), { maxLength: 3 }), tie("tagged"), tie("tagged"), tie("record")),
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.array(tie("value"), { maxLength: 3 }),
+    tie("tagged"),
+    tie("tagged"),
+    tie("record"),
+  ),
   record: fc.dictionary(key, tie("value"), { maxKeys: 3 }),
   tagged: fc.record({
     $: fc.oneof(fc.constantFrom<unknown>(..."nubfkpijozlhmsdtwex", 0, 1, 2, 5, -1, 0.5), tie("value")),
-    k: fc.oneof(fc.constantFrom("constructor", "__proto__", "Uint8Array", "BigInt64Array", "TypeError", "AggregateError", "g"), tie("value")),
-    v: fc.oneof(tie("value"), tie("entries"), fc.nat(3), fc.constantFrom("s1", "t1", "t2", ".f", "constructor", "-0", "9")),
+    k: fc.oneof(
+      fc.constantFrom("constructor", "__proto__", "Uint8Array", "BigInt64Array", "TypeError", "AggregateError", "g"),
+      tie("value"),
+    ),
+    v: fc.oneof(
+      tie("value"),
+      tie("entries"),
+      fc.nat(3),
+      fc.constantFrom("s1", "t1", "t2", ".f", "constructor", "-0", "9"),
+    ),
     n: fc.oneof(fc.string(), tie("value")),
     o: fc.oneof(tie("entries"), tie("value")),
     h: fc.oneof(tie("entries"), tie("value")),
@@ -54,20 +104,56 @@ class Point {
 }
 /** Arguments that tests pass to a submission, built-in objects among them. */
 const targets: readonly (() => unknown)[] = [
-  () => ({}), () => ({ a: 1, b: [1, { c: 2 }] }), () => [], () => [[1], [{}]], () => new Map([[{}, { a: [] }]]), () => new Set([{}]), () => new Date(0), () => /a/g, () => new Uint8Array(2), () => new ArrayBuffer(2),
-  () => Promise.resolve(1), () => new Point(), () => new TypeError("x"), () => Object.create(null), () => (function* () {})(), () => () => 1, () => [].values(), () => Object(1), () => new WeakMap(), () => Math, () => JSON, () => Reflect,
-  () => ({ nested: Object.prototype }), () => [Array.prototype, Promise.prototype], () => new (class extends Array {})(), () => new (class extends Map {})(), () => new (class extends Promise<number> {})((give) => give(1)), () => Object.freeze({ a: 1 }),
+  () => ({}),
+  () => ({ a: 1, b: [1, { c: 2 }] }),
+  () => [],
+  () => [[1], [{}]],
+  () => new Map([[{}, { a: [] }]]),
+  () => new Set([{}]),
+  () => new Date(0),
+  () => /a/g,
+  () => new Uint8Array(2),
+  () => new ArrayBuffer(2),
+  () => Promise.resolve(1),
+  () => new Point(),
+  () => new TypeError("x"),
+  () => Object.create(null),
+  () => (function* () {})(),
+  () => () => 1,
+  () => [].values(),
+  () => Object(1),
+  () => new WeakMap(),
+  () => Math,
+  () => JSON,
+  () => Reflect,
+  () => ({ nested: Object.prototype }),
+  () => [Array.prototype, Promise.prototype],
+  () => new (class extends Array {})(),
+  () => new (class extends Map {})(),
+  () => new (class extends Promise<number> {})((give) => give(1)),
+  () => Object.freeze({ a: 1 }),
   ...intrinsics.prototypes().map((prototype) => () => prototype),
 ];
 
 /** The tests' end, with a submission that answers by any text. */
 function judged(callOther: CallOther): Link {
-  return makeLink({ letter: "t", encode, decode, update, callOther, describe: makeErrorDescriber(), onThrown: () => {} });
+  return makeLink({
+    letter: "t",
+    encode,
+    decode,
+    update,
+    callOther,
+    describe: makeErrorDescriber(),
+    onThrown: () => {},
+  });
 }
 
 describe("plain data between the isolates", () => {
   test("arrives as it was sent", () => {
-    fc.assert(fc.property(plain, (value) => expect(crossed(value)).toStrictEqual(value)), { numRuns: 500 });
+    fc.assert(
+      fc.property(plain, (value) => expect(crossed(value)).toStrictEqual(value)),
+      { numRuns: 500 },
+    );
   });
 
   test("is made of built-in types and of nothing shared, whatever text has come", () => {
@@ -85,7 +171,12 @@ describe("plain data between the isolates", () => {
       { numRuns: 1000 },
     );
     expect(intrinsics.changes()).toEqual([]);
-    expect(Object.keys(decode([[{ $: 0 }], [JSON.parse('{"$":"o","v":[["__proto__",{"$":1}]]}'), { polluted: 1 }], 0], undefined, []).values[0] as object)).toEqual(["__proto__"]);
+    expect(
+      Object.keys(
+        decode([[{ $: 0 }], [JSON.parse('{"$":"o","v":[["__proto__",{"$":1}]]}'), { polluted: 1 }], 0], undefined, [])
+          .values[0] as object,
+      ),
+    ).toEqual(["__proto__"]);
   });
 
   test("changes its copy in place", () => {
@@ -112,23 +203,37 @@ describe("plain data between the isolates", () => {
 
 test("S2: whatever a submission answers, the built-in objects of the tests' isolate keep their keys and values", () => {
   fc.assert(
-    fc.property(fc.constantFrom(...targets), fc.array(forged, { minLength: 40, maxLength: 40 }), fc.constantFrom("ok", "raised", "threw"), (make, answers, kind) => {
-      const target = make();
-      const objects: object[] = [];
-      const link = judged((_, argsText) => {
-        decode(JSON.parse(argsText), { handleOf: () => "", functionAt: () => 1, promiseAt: () => 1, iteratorAt: () => 1 }, objects);
-        return JSON.stringify({ [kind]: [answers.slice(0, 1), answers.slice(1, objects.length + 9), 0] });
-      });
-      const handler = (): void => {};
-      try {
-        const value = link.proxy(".f")(target, handler);
-        if (value instanceof Promise) value.catch(() => {});
-        link.settle(JSON.stringify({ handle: "s1", outcome: { ok: [answers.slice(1, 2), answers.slice(2, objects.length + 9), 0] } }));
-      } catch {
-        // The meaning of the answer does not matter here.
-      }
-      expect(Object.getPrototypeOf(handler)).toBe(Function.prototype);
-    }),
+    fc.property(
+      fc.constantFrom(...targets),
+      fc.array(forged, { minLength: 40, maxLength: 40 }),
+      fc.constantFrom("ok", "raised", "threw"),
+      (make, answers, kind) => {
+        const target = make();
+        const objects: object[] = [];
+        const link = judged((_, argsText) => {
+          decode(
+            JSON.parse(argsText),
+            { handleOf: () => "", functionAt: () => 1, promiseAt: () => 1, iteratorAt: () => 1 },
+            objects,
+          );
+          return JSON.stringify({ [kind]: [answers.slice(0, 1), answers.slice(1, objects.length + 9), 0] });
+        });
+        const handler = (): void => {};
+        try {
+          const value = link.proxy(".f")(target, handler);
+          if (value instanceof Promise) value.catch(() => {});
+          link.settle(
+            JSON.stringify({
+              handle: "s1",
+              outcome: { ok: [answers.slice(1, 2), answers.slice(2, objects.length + 9), 0] },
+            }),
+          );
+        } catch {
+          // The meaning of the answer does not matter here.
+        }
+        expect(Object.getPrototypeOf(handler)).toBe(Function.prototype);
+      },
+    ),
     { numRuns: 250 },
   );
   expect(intrinsics.changes()).toEqual([]);
@@ -144,7 +249,9 @@ test("S2: an update leaves alone what is more than data: accessors, inherited na
     configurable: true,
   });
   expect(update(accessor, { a: 1 })).toBe(false);
-  for (const prototype of intrinsics.prototypes()) for (const contents of [{ polluted: 1 }, ["polluted"], new Map([["polluted", 1]]), new Set([1])]) update(prototype, contents);
+  for (const prototype of intrinsics.prototypes())
+    for (const contents of [{ polluted: 1 }, ["polluted"], new Map([["polluted", 1]]), new Set([1])])
+      update(prototype, contents);
   for (const builtIn of [Math, JSON, Reflect, globalThis]) expect(update(builtIn, { polluted: 1 })).toBe(false);
   expect(update(Promise.resolve(1), JSON.parse('{"then":1}'))).toBe(false);
   const point = new Point();

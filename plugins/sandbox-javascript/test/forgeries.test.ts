@@ -56,7 +56,19 @@ const QUESTIONS = [
   'const r = f({}); assert(["a", "b", "c"].every((key) => r.hasOwnProperty(key)));',
   "const it = [1, 2, 3].values(); f(it); assert.deepEqual(Reflect.ownKeys(it), ['next']);",
 ];
-const ARGUMENTS = ["{}", "{ a: { b: 1 } }", "[[1], { a: 1 }]", "new Map([[{}, {}]])", "new Set([{}])", "Promise.resolve({})", "(x) => x", "new Point()", "new Error('x')", "Object.prototype", "[Promise.prototype, Array.prototype]"];
+const ARGUMENTS = [
+  "{}",
+  "{ a: { b: 1 } }",
+  "[[1], { a: 1 }]",
+  "new Map([[{}, {}]])",
+  "new Set([{}])",
+  "Promise.resolve({})",
+  "(x) => x",
+  "new Point()",
+  "new Error('x')",
+  "Object.prototype",
+  "[Promise.prototype, Array.prototype]",
+];
 
 describe("S2: forgeries through what a submission returns, throws, changes and calls", () => {
   test("there are at least 35", () => {
@@ -64,13 +76,20 @@ describe("S2: forgeries through what a submission returns, throws, changes and c
   });
 
   test("none passes a test, and each has a verdict", async () => {
-    const tests = [...ARGUMENTS.map((argument) => `await attempt(${argument});`), ...QUESTIONS].map((code, index) => ({ name: `${index}`, code }));
+    const tests = [...ARGUMENTS.map((argument) => `await attempt(${argument});`), ...QUESTIONS].map((code, index) => ({
+      name: `${index}`,
+      code,
+    }));
     const waiting = [...programs];
     const passed: string[] = [];
     const work = async (): Promise<void> => {
       for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
-        const report = await sandbox.test({ code: program.code, limits: { wallMs: 5000 } }, { entryPoints: ["f"], harness: HARNESS, tests });
-        for (const { name, verdict } of report.tests) if (verdict === "passed") passed.push(`${program.name}: ${tests[Number(name)]?.code}`);
+        const report = await sandbox.test(
+          { code: program.code, limits: { wallMs: 5000 } },
+          { entryPoints: ["f"], harness: HARNESS, tests },
+        );
+        for (const { name, verdict } of report.tests)
+          if (verdict === "passed") passed.push(`${program.name}: ${tests[Number(name)]?.code}`);
       }
     };
     await Promise.all([work(), work()]);
@@ -78,13 +97,21 @@ describe("S2: forgeries through what a submission returns, throws, changes and c
   }, 240_000);
 
   test("a submission that does what they ask passes", async () => {
-    const code = 'const f = (o) => (Array.isArray(o) && o.length === 3 ? o.toSorted() : { b: 1 });';
-    const report = await sandbox.test({ code }, { entryPoints: ["f"], harness: HARNESS, tests: QUESTIONS.slice(0, 2).map((test, index) => ({ name: `${index}`, code: test })) });
+    const code = "const f = (o) => (Array.isArray(o) && o.length === 3 ? o.toSorted() : { b: 1 });";
+    const report = await sandbox.test(
+      { code },
+      {
+        entryPoints: ["f"],
+        harness: HARNESS,
+        tests: QUESTIONS.slice(0, 2).map((test, index) => ({ name: `${index}`, code: test })),
+      },
+    );
     expect(report.tests.map(({ verdict }) => verdict)).toEqual(["passed", "passed"]);
   });
 
   test("S3: an answer that is too long once it is written in bytes is a verdict", async () => {
-    const code = 'const message = "\u20ac".repeat(23e6); Object.prototype.toJSON = () => ({ name: "E", message, trace: "" }); throw new Error("x");';
+    const code =
+      'const message = "\u20ac".repeat(23e6); Object.prototype.toJSON = () => ({ name: "E", message, trace: "" }); throw new Error("x");';
     expect((await sandbox.run({ code })).verdict).toBe("killed");
     expect((await sandbox.run({ code: "console.log(1)" })).stdout).toBe("1\n");
   });

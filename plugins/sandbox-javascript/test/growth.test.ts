@@ -6,7 +6,9 @@ import { makeSandbox } from "./support/make-sandbox.ts";
 const SUBMISSIONS = 250;
 
 const childProcesses = (): string[] =>
-  readdirSync("/proc/self/task").flatMap((thread) => readFileSync(`/proc/self/task/${thread}/children`, "latin1").split(" ").filter(Boolean));
+  readdirSync("/proc/self/task").flatMap((thread) =>
+    readFileSync(`/proc/self/task/${thread}/children`, "latin1").split(" ").filter(Boolean),
+  );
 
 (existsSync("/proc/self/task") ? test : test.skip)("one child serves hundreds of tests: it does not grow", async () => {
   const sandbox = makeSandbox({ pool: { children: 1 } });
@@ -14,7 +16,9 @@ const childProcesses = (): string[] =>
     await sandbox.warm();
     const before = childProcesses();
     const suite = { entryPoints: ["f"], tests: [{ name: "adds", code: "assert.deepEqual(f(1), [2]);" }] };
-    const reports = await Promise.all(Array.from({ length: SUBMISSIONS }, () => sandbox.test({ code: "const f = (x) => [x + 1];" }, suite)));
+    const reports = await Promise.all(
+      Array.from({ length: SUBMISSIONS }, () => sandbox.test({ code: "const f = (x) => [x + 1];" }, suite)),
+    );
     expect(reports.filter(({ tests }) => tests[0]?.verdict !== "passed")).toEqual([]);
     expect(childProcesses()).toEqual(before);
   } finally {

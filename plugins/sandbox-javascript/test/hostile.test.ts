@@ -13,7 +13,11 @@ describe("hostile programs", () => {
   });
 
   // All of them: npm run test:faults -- sandbox-javascript.
-  test.each(corpora)("$file: each of a sample ends as documented, and the next submission is not affected", async ({ programs }) => {
-    expect(await hostileComplaints(sandbox, sampleOf(programs, 6))).toEqual([]);
-  }, 600_000);
+  test.each(corpora)(
+    "$file: each of a sample ends as documented, and the next submission is not affected",
+    async ({ programs }) => {
+      expect(await hostileComplaints(sandbox, sampleOf(programs, 6))).toEqual([]);
+    },
+    600_000,
+  );
 });

@@ -3,7 +3,15 @@ import fc from "fast-check";
 import { format, inspect } from "node-inspect-extracted";
 import { makeInspector } from "../src/guest/inspector.ts";
 
-const primitive = fc.oneof(fc.string({ unit: "grapheme" }), fc.string(), fc.double(), fc.integer(), fc.bigInt(), fc.boolean(), fc.constantFrom(null, undefined, -0, "%s", "100%", "it's", "a\\b", "\n"));
+const primitive = fc.oneof(
+  fc.string({ unit: "grapheme" }),
+  fc.string(),
+  fc.double(),
+  fc.integer(),
+  fc.bigInt(),
+  fc.boolean(),
+  fc.constantFrom(null, undefined, -0, "%s", "100%", "it's", "a\\b", "\n"),
+);
 const value = fc.oneof(primitive, fc.array(primitive), fc.dictionary(fc.string(), primitive));
 
 /** What it returns or throws. */
@@ -20,8 +28,16 @@ describe("values are shown", () => {
 
   test("as Node shows them", () => {
     const ours = makeInspector(() => library);
-    fc.assert(fc.property(value, (shown) => expect(outcome(() => ours.inspect(shown))).toBe(outcome(() => library.inspect(shown)))));
-    fc.assert(fc.property(fc.array(value), (values) => expect(outcome(() => ours.format(...values))).toBe(outcome(() => library.format(...values)))));
+    fc.assert(
+      fc.property(value, (shown) =>
+        expect(outcome(() => ours.inspect(shown))).toBe(outcome(() => library.inspect(shown))),
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(value), (values) =>
+        expect(outcome(() => ours.format(...values))).toBe(outcome(() => library.format(...values))),
+      ),
+    );
   });
 
   test("without Node's way where they are plain", () => {

@@ -14,17 +14,22 @@ async function pass(code: string, tests: readonly string[], harness = ""): Promi
 
 describe("N2: promises as arguments", () => {
   test("of an asynchronous function, alone, twice, in containers, rejected", async () => {
-    await pass("async function f(p) { return (await p) + 1; } const all = async (list) => (await Promise.all(list)).map((x) => x * 2); const both = async (p, q) => p === q;", [
-      "assert.equal(await f(Promise.resolve(1)), 2);",
-      "const p = Promise.resolve(1); assert.deepEqual([await f(p), await f(p)], [2, 2]);",
-      "assert.deepEqual(await all([Promise.resolve(1), 2, new Promise((give) => setTimeout(give, 5, 3))]), [2, 4, 6]);",
-      "await assert.rejects(f(Promise.reject(new RangeError('no'))), RangeError);",
-      "const p = Promise.resolve(1); assert.equal(await both(p, p), true);",
-    ]);
+    await pass(
+      "async function f(p) { return (await p) + 1; } const all = async (list) => (await Promise.all(list)).map((x) => x * 2); const both = async (p, q) => p === q;",
+      [
+        "assert.equal(await f(Promise.resolve(1)), 2);",
+        "const p = Promise.resolve(1); assert.deepEqual([await f(p), await f(p)], [2, 2]);",
+        "assert.deepEqual(await all([Promise.resolve(1), 2, new Promise((give) => setTimeout(give, 5, 3))]), [2, 4, 6]);",
+        "await assert.rejects(f(Promise.reject(new RangeError('no'))), RangeError);",
+        "const p = Promise.resolve(1); assert.equal(await both(p, p), true);",
+      ],
+    );
   });
 
   test("a promise that is handed back is the same one", async () => {
-    await pass("const same = (p) => p; const held = (p) => ({ p });", ["const p = Promise.resolve(1); assert.strictEqual(same(p), p); assert.strictEqual(held(p).p, p);"]);
+    await pass("const same = (p) => p; const held = (p) => ({ p });", [
+      "const p = Promise.resolve(1); assert.strictEqual(same(p), p); assert.strictEqual(held(p).p, p);",
+    ]);
   });
 
   test("arguments that are changed before and after a wait", async () => {
@@ -35,39 +40,54 @@ describe("N2: promises as arguments", () => {
 });
 
 describe("N3: top-level code that waits", () => {
-  test.each(["await new Promise((r) => setTimeout(r, 5)); export const f = () => 1;", "await new Promise((r) => setImmediate(r)); const f = () => 1;", "await null; await new Promise((r) => setTimeout(r, 1)); await new Promise((r) => setTimeout(r, 1)); export function f() { return 1; }"])("%s", async (code) => {
+  test.each([
+    "await new Promise((r) => setTimeout(r, 5)); export const f = () => 1;",
+    "await new Promise((r) => setImmediate(r)); const f = () => 1;",
+    "await null; await new Promise((r) => setTimeout(r, 1)); await new Promise((r) => setTimeout(r, 1)); export function f() { return 1; }",
+  ])("%s", async (code) => {
     expect(await verdicts(code, ["f"], ["assert.equal(f(), 1);"])).toEqual(["passed"]);
   });
 
   test("a wait without an end is the submission's error", async () => {
-    const report = await sandbox.test({ code: "await new Promise(() => {}); export const f = () => 1;" }, { entryPoints: ["f"], tests: [{ name: "t", code: "f()" }] });
+    const report = await sandbox.test(
+      { code: "await new Promise(() => {}); export const f = () => 1;" },
+      { entryPoints: ["f"], tests: [{ name: "t", code: "f()" }] },
+    );
     expect(report).toMatchObject({ verdict: "error", error: { message: expect.stringContaining("never settles") } });
   });
 });
 
 describe("N7: values keep what they have", () => {
   test("records, arrays, maps and sets 2,000 deep, both ways", async () => {
-    const harness = "const nest = (wrap) => { let value = 1; for (let i = 0; i < 1999; i++) value = wrap(value); return value; }; const depth = (value, open) => { let n = 0; for (; typeof value === 'object'; value = open(value)) n++; return n; };";
+    const harness =
+      "const nest = (wrap) => { let value = 1; for (let i = 0; i < 1999; i++) value = wrap(value); return value; }; const depth = (value, open) => { let n = 0; for (; typeof value === 'object'; value = open(value)) n++; return n; };";
     const code = "const same = (x) => ({ x }).x; const change = (x) => { x.a.b = 1; return x; };";
-    await pass(code, [
-      "assert.equal(depth(same(nest((value) => ({ value }))), (x) => x.value), 1999);",
-      "assert.equal(depth(same(nest((value) => [value])), (x) => x[0]), 1999);",
-      "assert.equal(depth(same(nest((value) => new Map([[1, value]]))), (x) => x.get(1)), 1999);",
-      "assert.equal(depth(same(nest((value) => new Set([value]))), (x) => [...x][0]), 1999);",
-      "const deep = nest((a) => ({ a })); assert.equal(depth(change(deep), (x) => x.a), 1999); assert.equal(deep.a.b, 1);",
-      "assert.deepStrictEqual(structuredClone(nest((value) => [value])), nest((value) => [value]));",
-    ], harness + " const structuredClone = same;");
+    await pass(
+      code,
+      [
+        "assert.equal(depth(same(nest((value) => ({ value }))), (x) => x.value), 1999);",
+        "assert.equal(depth(same(nest((value) => [value])), (x) => x[0]), 1999);",
+        "assert.equal(depth(same(nest((value) => new Map([[1, value]]))), (x) => x.get(1)), 1999);",
+        "assert.equal(depth(same(nest((value) => new Set([value]))), (x) => [...x][0]), 1999);",
+        "const deep = nest((a) => ({ a })); assert.equal(depth(change(deep), (x) => x.a), 1999); assert.equal(deep.a.b, 1);",
+        "assert.deepStrictEqual(structuredClone(nest((value) => [value])), nest((value) => [value]));",
+      ],
+      harness + " const structuredClone = same;",
+    );
   });
 
   test("a returned argument is the same object, whole or in part, changed or not", async () => {
-    await pass("const f = (x) => x; const sort = (x) => x.sort(); const parts = ({ a, b }) => ({ b, a, c: [a, a] }); const late = async (x) => { await null; x.done = true; return x; }; const swap = (x) => { x.reverse(); }; const thrown = (x) => { throw x; };", [
-      "for (const x of [{}, [], new Map(), new Date(), /a/, new Error(''), new Uint8Array(1), Object.create(null)]) assert.strictEqual(f(x), x);",
-      "const x = [2, 1]; assert.strictEqual(sort(x), x); assert.deepEqual(x, [1, 2]);",
-      "const a = {}, b = []; const r = parts({ a, b }); assert(r.a === a && r.b === b && r.c[0] === r.c[1]);",
-      "const x = {}; assert.strictEqual(await late(x), x); assert.equal(x.done, true);",
-      "const a = { n: 1 }, b = { n: 2 }, x = [a, b]; swap(x); assert(x[0] === b && x[1] === a);",
-      "const x = {}; try { thrown(x); assert.fail(); } catch (error) { assert.strictEqual(error, x); }",
-    ]);
+    await pass(
+      "const f = (x) => x; const sort = (x) => x.sort(); const parts = ({ a, b }) => ({ b, a, c: [a, a] }); const late = async (x) => { await null; x.done = true; return x; }; const swap = (x) => { x.reverse(); }; const thrown = (x) => { throw x; };",
+      [
+        "for (const x of [{}, [], new Map(), new Date(), /a/, new Error(''), new Uint8Array(1), Object.create(null)]) assert.strictEqual(f(x), x);",
+        "const x = [2, 1]; assert.strictEqual(sort(x), x); assert.deepEqual(x, [1, 2]);",
+        "const a = {}, b = []; const r = parts({ a, b }); assert(r.a === a && r.b === b && r.c[0] === r.c[1]);",
+        "const x = {}; assert.strictEqual(await late(x), x); assert.equal(x.done, true);",
+        "const a = { n: 1 }, b = { n: 2 }, x = [a, b]; swap(x); assert(x[0] === b && x[1] === a);",
+        "const x = {}; try { thrown(x); assert.fail(); } catch (error) { assert.strictEqual(error, x); }",
+      ],
+    );
   });
 
   test("attributes of errors that are raised", async () => {
@@ -83,29 +103,38 @@ describe("N7: values keep what they have", () => {
   });
 
   test("name and number of parameters of a function", async () => {
-    await pass("const curry = (g) => { const more = (...a) => (a.length >= g.length ? g(...a) : (...b) => more(...a, ...b)); return more; }; const add = () => function plus(a, b) {}; const odd = () => class { static name = {}; static length = 5n; };", [
-      "assert.equal(curry((a, b, c) => a + b + c)(1)(2)(3), 6);",
-      "assert.equal(add().name, 'plus'); assert.equal(add().length, 2); assert.equal(typeof odd(), 'function');",
-    ]);
+    await pass(
+      "const curry = (g) => { const more = (...a) => (a.length >= g.length ? g(...a) : (...b) => more(...a, ...b)); return more; }; const add = () => function plus(a, b) {}; const odd = () => class { static name = {}; static length = 5n; };",
+      [
+        "assert.equal(curry((a, b, c) => a + b + c)(1)(2)(3), 6);",
+        "assert.equal(add().name, 'plus'); assert.equal(add().length, 2); assert.equal(typeof odd(), 'function');",
+      ],
+    );
   });
 
   test("cycles, holes, null prototypes, matches, boxes, buffers, iterators", async () => {
-    await pass("const f = (x) => x(); const cycle = () => { const a = { list: [] }; a.list.push(a); return a; }; const match = (s) => s.match(/(?<first>.)b/); const groups = (l) => Object.groupBy(l, (x) => (x % 2 ? 'odd' : 'even')); const holes = () => [, 1]; const lazy = () => [1, 2, 3].values().map((x) => x * 2); async function* stream() { yield 1; yield 2; } function* two() { const x = yield 1; yield x; } const box = () => new String('x'); const bytes = () => new Uint8Array([1]).buffer;", [
-      "const a = cycle(); assert.strictEqual(a.list[0], a);",
-      'const m = match("ab"); assert.equal(m.index, 0); assert.equal(m.groups.first, "a"); assert.equal(m[0], "ab");',
-      'assert.deepStrictEqual(groups([1, 2]), Object.assign(Object.create(null), { odd: [1], even: [2] }));',
-      "assert(!(0 in holes()) && holes().length === 2);",
-      "assert.deepEqual([...lazy()], [2, 4, 6]); assert.deepEqual(lazy().take(1).toArray(), [2]);",
-      "const all = []; for await (const x of stream()) all.push(x); assert.deepEqual(all, [1, 2]);",
-      'const g = two(); g.next(); assert.deepEqual(g.next("x"), { value: "x", done: false }); assert.deepEqual(g.return(5), { value: 5, done: true });',
-      "assert.deepStrictEqual(box(), new String('x')); assert.deepStrictEqual(bytes(), new Uint8Array([1]).buffer);",
-    ]);
+    await pass(
+      "const f = (x) => x(); const cycle = () => { const a = { list: [] }; a.list.push(a); return a; }; const match = (s) => s.match(/(?<first>.)b/); const groups = (l) => Object.groupBy(l, (x) => (x % 2 ? 'odd' : 'even')); const holes = () => [, 1]; const lazy = () => [1, 2, 3].values().map((x) => x * 2); async function* stream() { yield 1; yield 2; } function* two() { const x = yield 1; yield x; } const box = () => new String('x'); const bytes = () => new Uint8Array([1]).buffer;",
+      [
+        "const a = cycle(); assert.strictEqual(a.list[0], a);",
+        'const m = match("ab"); assert.equal(m.index, 0); assert.equal(m.groups.first, "a"); assert.equal(m[0], "ab");',
+        "assert.deepStrictEqual(groups([1, 2]), Object.assign(Object.create(null), { odd: [1], even: [2] }));",
+        "assert(!(0 in holes()) && holes().length === 2);",
+        "assert.deepEqual([...lazy()], [2, 4, 6]); assert.deepEqual(lazy().take(1).toArray(), [2]);",
+        "const all = []; for await (const x of stream()) all.push(x); assert.deepEqual(all, [1, 2]);",
+        'const g = two(); g.next(); assert.deepEqual(g.next("x"), { value: "x", done: false }); assert.deepEqual(g.return(5), { value: 5, done: true });',
+        "assert.deepStrictEqual(box(), new String('x')); assert.deepStrictEqual(bytes(), new Uint8Array([1]).buffer);",
+      ],
+    );
   });
 });
 
 test("S9: conversions of a result are made once; functions under names of every object do not cross", async () => {
-  await pass("let n = 0; const f = () => ({ toString: () => `n${++n}`, valueOf: () => ++n, toJSON: () => [++n], hasOwnProperty: () => true, own: () => 1 });", [
-    "const r = f(); assert.equal(String(r), String(r)); assert.equal(r + 0, r + 0); assert.equal(JSON.stringify(r), JSON.stringify(r)); assert.equal(r.own(), 1);",
-    'const r = f(); assert.equal(r.hasOwnProperty("x"), false);',
-  ]);
+  await pass(
+    "let n = 0; const f = () => ({ toString: () => `n${++n}`, valueOf: () => ++n, toJSON: () => [++n], hasOwnProperty: () => true, own: () => 1 });",
+    [
+      "const r = f(); assert.equal(String(r), String(r)); assert.equal(r + 0, r + 0); assert.equal(JSON.stringify(r), JSON.stringify(r)); assert.equal(r.own(), 1);",
+      'const r = f(); assert.equal(r.hasOwnProperty("x"), false);',
+    ],
+  );
 });

@@ -20,7 +20,15 @@ test("500 generated programs have the verdicts that they have under plain Node",
   expect(comparison.found).toEqual([]);
 }, 600_000);
 
-const corpora = readCorpora(new URL("hostile/", import.meta.url)).map(({ file, programs }) => ({ file, programs, count: programs.length }));
-test.each(corpora)("$count hostile programs of $file end as documented, and the next submission is not affected", async ({ programs }) => {
-  expect(await hostileComplaints(sandbox, programs)).toEqual([]);
-}, 600_000);
+const corpora = readCorpora(new URL("hostile/", import.meta.url)).map(({ file, programs }) => ({
+  file,
+  programs,
+  count: programs.length,
+}));
+test.each(corpora)(
+  "$count hostile programs of $file end as documented, and the next submission is not affected",
+  async ({ programs }) => {
+    expect(await hostileComplaints(sandbox, programs)).toEqual([]);
+  },
+  600_000,
+);

@@ -11,7 +11,14 @@ const MAX_RUNS = 20_000;
 const MAX_GROWTH = 256 * 1024 * 1024;
 
 /** What a pool is made with. Rejects with SANDBOX_FAILED when the kind `native` is asked for and cannot be had. */
-export async function pythonBackend({ kind, python, children, queue, sessions, limits }: PythonOptions): Promise<PooledSandboxOptions> {
+export async function pythonBackend({
+  kind,
+  python,
+  children,
+  queue,
+  sessions,
+  limits,
+}: PythonOptions): Promise<PooledSandboxOptions> {
   return {
     backend: await chosen(kind, python),
     limits: limitsOf(limits),
@@ -25,5 +32,7 @@ async function chosen(kind: PythonOptions["kind"], python: string | undefined): 
   const missing = await nativeMissing(python);
   if (missing === undefined) return nativeBackend({ python });
   if (kind === "auto") return { ...pyodideBackend, missing: [{ layer: "native", reason: missing }] };
-  throw new MrlmError("SANDBOX_FAILED", `The kind \`native\` cannot be had here: ${missing}.`, { hint: "Use the kind `pyodide`, which needs nothing of the machine; or install bubblewrap and Python 3.10 or newer, and allow namespaces as the sandboxes guide says." });
+  throw new MrlmError("SANDBOX_FAILED", `The kind \`native\` cannot be had here: ${missing}.`, {
+    hint: "Use the kind `pyodide`, which needs nothing of the machine; or install bubblewrap and Python 3.10 or newer, and allow namespaces as the sandboxes guide says.",
+  });
 }

@@ -11,7 +11,10 @@ import { pyodideFolder } from "./pyodide/emscripten-module.ts";
 import { pythonFolder } from "./pyodide/python-folder.ts";
 import { keepInUse, removeUnusedImages } from "./unused-images.ts";
 
-const builder = new URL(import.meta.url.endsWith(".ts") ? "./pyodide/build-image.ts" : "./pyodide/build-image.js", import.meta.url);
+const builder = new URL(
+  import.meta.url.endsWith(".ts") ? "./pyodide/build-image.ts" : "./pyodide/build-image.js",
+  import.meta.url,
+);
 const BUILD_MS = 300_000;
 
 let building: Promise<string> | undefined;
@@ -42,9 +45,16 @@ async function find(): Promise<string> {
 async function build(path: string): Promise<void> {
   const conditions = builder.pathname.endsWith(".ts") ? ["--conditions=mrlm-source"] : [];
   try {
-    await promisify(execFile)(process.execPath, ["--no-warnings", ...conditions, fileURLToPath(builder), path], { env: {}, timeout: BUILD_MS });
+    await promisify(execFile)(process.execPath, ["--no-warnings", ...conditions, fileURLToPath(builder), path], {
+      env: {},
+      timeout: BUILD_MS,
+    });
   } catch (error) {
-    throw new MrlmError("SANDBOX_FAILED", `Pyodide could not be started: ${(error as { stderr?: string }).stderr?.trim() || String(error)}`, { cause: error });
+    throw new MrlmError(
+      "SANDBOX_FAILED",
+      `Pyodide could not be started: ${(error as { stderr?: string }).stderr?.trim() || String(error)}`,
+      { cause: error },
+    );
   }
 }
 
@@ -52,12 +62,18 @@ async function build(path: string): Promise<void> {
 function fingerprint(): string {
   const hash = createHash("sha256").update(readFileSync(join(pyodideFolder(), "package.json")));
   const python = join(pythonFolder(), "mrlm_sandbox");
-  for (const name of readdirSync(python).filter((file) => file.endsWith(".py")).sort()) hash.update(name).update(readFileSync(join(python, name)));
+  for (const name of readdirSync(python)
+    .filter((file) => file.endsWith(".py"))
+    .sort())
+    hash.update(name).update(readFileSync(join(python, name)));
   return hash.digest("hex").slice(0, 16);
 }
 
 function writableFolder(): string {
-  const wanted = [join(cacheDirectory(), "sandbox-python"), join(tmpdir(), `mrlm-${process.getuid?.() ?? ""}`, "sandbox-python")];
+  const wanted = [
+    join(cacheDirectory(), "sandbox-python"),
+    join(tmpdir(), `mrlm-${process.getuid?.() ?? ""}`, "sandbox-python"),
+  ];
   for (const folder of wanted) {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -66,5 +82,9 @@ function writableFolder(): string {
       // The next one.
     }
   }
-  throw new MrlmError("SANDBOX_FAILED", `Neither ${wanted.join(" nor ")} can be made to keep the start of Pyodide in.`, { hint: "Set MRLM_CACHE to a directory that you can write to." });
+  throw new MrlmError(
+    "SANDBOX_FAILED",
+    `Neither ${wanted.join(" nor ")} can be made to keep the start of Pyodide in.`,
+    { hint: "Set MRLM_CACHE to a directory that you can write to." },
+  );
 }

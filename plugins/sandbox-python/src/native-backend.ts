@@ -22,7 +22,8 @@ export function nativeMissing(chosen?: string): Promise<string | undefined> {
 async function whyMissing(chosen: string | undefined): Promise<string | undefined> {
   const { isJailed } = await detectJail();
   if (!isJailed) return "CPython runs in a jail only, and bubblewrap, which makes it, is missing or does not work here";
-  if (seccompFilter({ forks: false, namespaces: false }) === undefined) return `there is no filter of system calls for ${process.arch}`;
+  if (seccompFilter({ forks: false, namespaces: false }) === undefined)
+    return `there is no filter of system calls for ${process.arch}`;
   const python = await findPython(chosen);
   if (typeof python === "string") return python;
   // Some machines let bubblewrap make namespaces, and refuse them to what runs in it.
@@ -46,21 +47,37 @@ export function nativeBackend({ python: chosen }: { readonly python?: string | u
     layers: ["namespaces"],
     hasSnapshots: false,
     async program({ isJailed, isForSession }) {
-      if (!isJailed) throw new MrlmError("SANDBOX_FAILED", "CPython runs submissions in a jail only, and there is none on this machine.", { hint: "Install bubblewrap, or use the kind `pyodide`." });
+      if (!isJailed)
+        throw new MrlmError(
+          "SANDBOX_FAILED",
+          "CPython runs submissions in a jail only, and there is none on this machine.",
+          { hint: "Install bubblewrap, or use the kind `pyodide`." },
+        );
       const python = await (found ??= findPython(chosen));
-      if (typeof python === "string") throw new MrlmError("SANDBOX_FAILED", `No CPython serves: ${python}.`, { hint: "Install Python 3.10 or newer, name one with the option `python`, or use the kind `pyodide`." });
+      if (typeof python === "string")
+        throw new MrlmError("SANDBOX_FAILED", `No CPython serves: ${python}.`, {
+          hint: "Install Python 3.10 or newer, name one with the option `python`, or use the kind `pyodide`.",
+        });
       const source = pythonFolder();
       const { layers } = await detectJail();
       const behind = layers.includes("seccomp") ? { behind: JAIL } : {};
-      const filter = seccompFilter({ forks: false, namespaces: false, sharedMemory: false, ...behind }) ?? Buffer.alloc(0);
-      const options = { tmpBytes: TMP_BYTES, seccomp: filter.toString("base64"), hidden: python.packages, isForSession };
+      const filter =
+        seccompFilter({ forks: false, namespaces: false, sharedMemory: false, ...behind }) ?? Buffer.alloc(0);
+      const options = {
+        tmpBytes: TMP_BYTES,
+        seccomp: filter.toString("base64"),
+        hidden: python.packages,
+        isForSession,
+      };
       return {
         command: python.executable,
         // -s -S -P and an empty environment: nothing but the standard library can be imported. (-I would also forget the seed of hashes.)
         args: ["-s", "-S", "-B", "-X", "utf8", "/app/python/main.py", JSON.stringify(options)],
         env: { PYTHONHASHSEED: "0", HOME: "/tmp", LANG: "C.UTF-8", LD_BIND_NOW: "1" },
         mounts: [
-          ...[python.executable, ...python.folders].filter((path) => !SYSTEM.test(path)).map((path) => ({ source: path, target: path })),
+          ...[python.executable, ...python.folders]
+            .filter((path) => !SYSTEM.test(path))
+            .map((path) => ({ source: path, target: path })),
           { source, target: "/app/python" },
         ],
         ...JAIL,

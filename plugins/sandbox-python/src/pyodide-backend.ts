@@ -2,7 +2,10 @@ import { nodeProgram, type SandboxBackend } from "@mrlm/sandbox";
 import { bootImageFile } from "./boot-image-file.ts";
 import type { ChildRole } from "./pyodide/player-protocol.ts";
 
-const entry = new URL(import.meta.url.endsWith(".ts") ? "./pyodide/supervisor.ts" : "./pyodide/supervisor.js", import.meta.url);
+const entry = new URL(
+  import.meta.url.endsWith(".ts") ? "./pyodide/supervisor.ts" : "./pyodide/supervisor.js",
+  import.meta.url,
+);
 
 /** Children of the kind `pyodide`: Python compiled to WebAssembly. They need nothing on the machine. */
 export const pyodideBackend: SandboxBackend = {
@@ -15,11 +18,21 @@ export const pyodideBackend: SandboxBackend = {
     const program = nodeProgram({
       entry,
       packages: ["@mrlm/sandbox", "@mrlm/sandbox-python", "pyodide"],
-      nodeOptions: ["--allow-child-process", "--allow-worker", "--max-old-space-size=256", ...(isJailed ? [] : [`--allow-fs-read=${image}`])],
+      nodeOptions: [
+        "--allow-child-process",
+        "--allow-worker",
+        "--max-old-space-size=256",
+        ...(isJailed ? [] : [`--allow-fs-read=${image}`]),
+      ],
       isJailed,
     });
     const target = isJailed ? "/app/image" : image;
     const role: ChildRole = isForSession ? "session" : "any";
-    return { ...program, args: [...program.args, target, role], mounts: [...program.mounts, { source: image, target }], forks: true };
+    return {
+      ...program,
+      args: [...program.args, target, role],
+      mounts: [...program.mounts, { source: image, target }],
+      forks: true,
+    };
   },
 };

@@ -12,11 +12,13 @@ const folder = mkdtempSync(join(tmpdir(), "mrlm-boot-image-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Memory of pages that hold zeros but for one byte, or nothing else. */
-const memory = fc.array(fc.record({ at: fc.nat(PAGE - 1), byte: fc.nat(2) }), { minLength: 1, maxLength: 12 }).map((pages) => {
-  const bytes = new Uint8Array(pages.length * PAGE);
-  for (const [page, { at, byte }] of pages.entries()) bytes[page * PAGE + at] = byte;
-  return bytes;
-});
+const memory = fc
+  .array(fc.record({ at: fc.nat(PAGE - 1), byte: fc.nat(2) }), { minLength: 1, maxLength: 12 })
+  .map((pages) => {
+    const bytes = new Uint8Array(pages.length * PAGE);
+    for (const [page, { at, byte }] of pages.entries()) bytes[page * PAGE + at] = byte;
+    return bytes;
+  });
 
 test("an image that went through a file makes any memory what it was, and empties what it has grown by", () => {
   const path = join(folder, "some.image");

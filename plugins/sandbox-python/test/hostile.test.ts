@@ -16,7 +16,11 @@ describeKinds("hostile programs in Python", (sandbox) => {
     expect(await hostileComplaints(sandbox(), sampleOf(frames, 6))).toEqual([]);
   }, 600_000);
 
-  test.each(corpora.filter(({ file }) => file !== "frames.txt"))("$file: each of a sample ends as documented, and the next submission is not affected", async ({ programs }) => {
-    expect(await hostileComplaints(sandbox(), sampleOf(programs, 6))).toEqual([]);
-  }, 600_000);
+  test.each(corpora.filter(({ file }) => file !== "frames.txt"))(
+    "$file: each of a sample ends as documented, and the next submission is not affected",
+    async ({ programs }) => {
+      expect(await hostileComplaints(sandbox(), sampleOf(programs, 6))).toEqual([]);
+    },
+    600_000,
+  );
 });

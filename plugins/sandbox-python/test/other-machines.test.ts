@@ -22,12 +22,20 @@ interface Told extends SandboxLayers {
 function on(name: string, bubblewrap: string, ...args: string[]): Promise<Told> {
   mkdirSync(join(folder, name));
   const path = join(folder, name, "bwrap");
-  writeFileSync(path, `#!/bin/bash\nreal=$(PATH=\${PATH#*:} command -v bwrap)\nset -- "\${@//$0/$real}"\n${bubblewrap}\n`);
+  writeFileSync(
+    path,
+    `#!/bin/bash\nreal=$(PATH=\${PATH#*:} command -v bwrap)\nset -- "\${@//$0/$real}"\n${bubblewrap}\n`,
+  );
   chmodSync(path, 0o755);
   const env = { ...process.env, PATH: [join(folder, name), process.env["PATH"]].join(delimiter) };
   // It may end itself by a signal.
   return new Promise((resolve, reject) =>
-    execFile(process.execPath, ["--no-warnings", "--conditions=mrlm-source", script, ...args], { env }, (error, stdout) => (stdout === "" ? reject(error as Error) : resolve(JSON.parse(stdout) as Told))),
+    execFile(
+      process.execPath,
+      ["--no-warnings", "--conditions=mrlm-source", script, ...args],
+      { env },
+      (error, stdout) => (stdout === "" ? reject(error as Error) : resolve(JSON.parse(stdout) as Told)),
+    ),
   );
 }
 
@@ -52,18 +60,22 @@ describe("machines that are not like this one", () => {
     const withoutRights = 'set -- "${@/#--cap-add/--cap-drop}"; exec "$real" "${@/#CAP_SYS_ADMIN/ALL}"';
     const { kind, jailed, verdict, missing: layers } = await on("capabilities", withoutRights, "auto");
     expect([kind, jailed, verdict]).toEqual(["pyodide", true, "ok"]);
-    expect(layers).toEqual([{ layer: "native", reason: expect.stringMatching(/does not start in its jail.*Operation not permitted/s) }]);
+    expect(layers).toEqual([
+      { layer: "native", reason: expect.stringMatching(/does not start in its jail.*Operation not permitted/s) },
+    ]);
   }, 120_000);
 
   test("the jail can have no /proc of its own: native all the same", async () => {
-    const withoutProc = 'for x in "$@"; do [ "$x" = --proc ] && { echo "Can\'t mount proc" >&2; exit 1; }; done; exec "$real" "$@"';
+    const withoutProc =
+      'for x in "$@"; do [ "$x" = --proc ] && { echo "Can\'t mount proc" >&2; exit 1; }; done; exec "$real" "$@"';
     expect(await on("proc", withoutProc, "auto")).toMatchObject({ kind: "native", jailed: true, verdict: "ok" });
   }, 120_000);
 
   test("without a jail a submission ends with the process that asked for it", async () => {
     const { descendants } = await on("orphans", DENIED, "pyodide", "die");
     expect(descendants.length).toBeGreaterThanOrEqual(2);
-    for (let waited = 0; descendants.some((pid) => existsSync(`/proc/${pid}`)) && waited < 30_000; waited += 50) await setTimeout(50);
+    for (let waited = 0; descendants.some((pid) => existsSync(`/proc/${pid}`)) && waited < 30_000; waited += 50)
+      await setTimeout(50);
     expect(descendants.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   }, 120_000);
 });

@@ -8,17 +8,29 @@ import { describeKinds } from "./support/kinds.ts";
 const COUNT = 500;
 const python = await findPython();
 
-describeKinds("programs in a sandbox and in one CPython", (sandbox) => {
-  test(`${COUNT} programs have the same verdicts as under CPython`, async () => {
-    const all = await programs(python as Exclude<typeof python, string>, 2, COUNT);
-    expect(await differences(sandbox(), all)).toEqual([]);
-  }, 3_600_000);
-}, typeof python === "string" ? python : undefined);
+describeKinds(
+  "programs in a sandbox and in one CPython",
+  (sandbox) => {
+    test(`${COUNT} programs have the same verdicts as under CPython`, async () => {
+      const all = await programs(python as Exclude<typeof python, string>, 2, COUNT);
+      expect(await differences(sandbox(), all)).toEqual([]);
+    }, 3_600_000);
+  },
+  typeof python === "string" ? python : undefined,
+);
 
-const corpora = readCorpora(new URL("hostile/", import.meta.url)).map(({ file, programs }) => ({ file, programs, count: programs.length }));
+const corpora = readCorpora(new URL("hostile/", import.meta.url)).map(({ file, programs }) => ({
+  file,
+  programs,
+  count: programs.length,
+}));
 
 describeKinds("all hostile programs", (sandbox) => {
-  test.each(corpora)("$count programs of $file end as documented, and the next submission is not affected", async ({ programs }) => {
-    expect(await hostileComplaints(sandbox(), programs)).toEqual([]);
-  }, 600_000);
+  test.each(corpora)(
+    "$count programs of $file end as documented, and the next submission is not affected",
+    async ({ programs }) => {
+      expect(await hostileComplaints(sandbox(), programs)).toEqual([]);
+    },
+    600_000,
+  );
 });

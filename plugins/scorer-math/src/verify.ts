@@ -128,11 +128,17 @@ function decide(
 
 /** `\frac{EA}{CE} = \boxed{\frac43}` beside `CE:EA = 4:3`: compared with the name of the box, where it names something else of the same letters. */
 function underItsName(gold: Node, answer: Node, given: Found, context: Context): Outcome | undefined {
-  if (given.name === undefined || gold.kind !== "relation" || gold.operators[0] !== "=" || answer.kind === "relation") return undefined;
+  if (given.name === undefined || gold.kind !== "relation" || gold.operators[0] !== "=" || answer.kind === "relation")
+    return undefined;
   const { node: name, error } = read(given.name, true, context.work);
   const wanted = gold.operands[0] as Node;
   if (error !== undefined || name.kind === "text" || show(name) === show(wanted)) return undefined;
-  const [a, b] = [wanted, name].map((node) => [...variables(node)].map((letter) => letter.replace(/'/g, "")).sort().join());
+  const [a, b] = [wanted, name].map((node) =>
+    [...variables(node)]
+      .map((letter) => letter.replace(/'/g, ""))
+      .sort()
+      .join(),
+  );
   const areUnknowns = [a, b].every((names) => /^[xyz]$/.test(names as string));
   if (a === "" || (a !== b && !areUnknowns)) return undefined;
   return context.compare(gold, { kind: "relation", operators: ["="], operands: [name, answer] });

@@ -1,7 +1,14 @@
 import { maskedCrc32c } from "./crc32c.ts";
 
 /** A field of a protocol buffer: its number, and what it holds. */
-type Field = readonly [number: number, value: { readonly bytes: Uint8Array } | { readonly double: number } | { readonly float: number } | { readonly integer: number }];
+type Field = readonly [
+  number: number,
+  value:
+    | { readonly bytes: Uint8Array }
+    | { readonly double: number }
+    | { readonly float: number }
+    | { readonly integer: number },
+];
 
 /** The first event of a file names its format. With version 2 readers honour session logs. */
 export function versionEvent(wallTime: number): Uint8Array {
@@ -15,7 +22,10 @@ export function sessionStartEvent(wallTime: number, step: number): Uint8Array {
 
 /** Scalars of one step: tensorflow.Event with a Summary of simple values (tensorflow/core/util/event.proto, framework/summary.proto). */
 export function scalarsEvent(wallTime: number, step: number, scalars: Readonly<Record<string, number>>): Uint8Array {
-  const values = Object.entries(scalars).map(([tag, value]): Field => [1, { bytes: message([1, { bytes: Buffer.from(tag) }], [2, { float: value }]) }]);
+  const values = Object.entries(scalars).map(([tag, value]): Field => [
+    1,
+    { bytes: message([1, { bytes: Buffer.from(tag) }], [2, { float: value }]) },
+  ]);
   return message([1, { double: wallTime }], [2, { integer: step }], [5, { bytes: message(...values) }]);
 }
 
@@ -30,14 +40,16 @@ export function record(data: Uint8Array): Buffer {
 }
 
 function message(...fields: readonly Field[]): Buffer {
-  return Buffer.concat(fields.flatMap(([number, value]) => {
-    if ("bytes" in value) return [varint(number * 8 + 2), varint(value.bytes.length), value.bytes];
-    if ("integer" in value) return [varint(number * 8), varint(value.integer)];
-    const fixed = Buffer.alloc("double" in value ? 8 : 4);
-    if ("double" in value) fixed.writeDoubleLE(value.double);
-    else fixed.writeFloatLE(value.float);
-    return [varint(number * 8 + ("double" in value ? 1 : 5)), fixed];
-  }));
+  return Buffer.concat(
+    fields.flatMap(([number, value]) => {
+      if ("bytes" in value) return [varint(number * 8 + 2), varint(value.bytes.length), value.bytes];
+      if ("integer" in value) return [varint(number * 8), varint(value.integer)];
+      const fixed = Buffer.alloc("double" in value ? 8 : 4);
+      if ("double" in value) fixed.writeDoubleLE(value.double);
+      else fixed.writeFloatLE(value.float);
+      return [varint(number * 8 + ("double" in value ? 1 : 5)), fixed];
+    }),
+  );
 }
 
 /** @param value a whole number of 0 or more */

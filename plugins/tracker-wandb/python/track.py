@@ -24,7 +24,9 @@ def told(error):
 
 
 def load():
-    sys.path[:] = [folder for folder in sys.path if folder not in ("", os.getcwd())]  # `wandb/` there holds runs, not the package.
+    sys.path[:] = [
+        folder for folder in sys.path if folder not in ("", os.getcwd())
+    ]  # `wandb/` there holds runs, not the package.
     try:
         import wandb
 

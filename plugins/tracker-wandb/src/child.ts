@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url";
 
 const SCRIPT = fileURLToPath(new URL("../python/track.py", import.meta.url));
 /** Beside WANDB_*: where programs, libraries, home, temporary files, proxies and certificates are. No other secret of the trainer reaches W&B. */
-const PASSED = /^(WANDB_.*|PATH|PYTHON(PATH|HOME|UTF8)|(DY)?LD_LIBRARY_PATH|HOME|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TE?MP|XDG_.*|(HTTPS?|NO|ALL)_PROXY|SSL_CERT_.*|REQUESTS_CA_BUNDLE|NETRC|SYSTEMROOT|USERPROFILE|USERNAME|(LOCAL)?APPDATA|PATHEXT)$/i;
+const PASSED =
+  /^(WANDB_.*|PATH|PYTHON(PATH|HOME|UTF8)|(DY)?LD_LIBRARY_PATH|HOME|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TE?MP|XDG_.*|(HTTPS?|NO|ALL)_PROXY|SSL_CERT_.*|REQUESTS_CA_BUNDLE|NETRC|SYSTEMROOT|USERPROFILE|USERNAME|(LOCAL)?APPDATA|PATHEXT)$/i;
 const KEPT_STDERR = 4000;
 const PIPES_MS = 2000;
 
@@ -20,8 +21,16 @@ export const pythonOf = (chosen: string | undefined): string =>
 
 /** Starts track.py. In a session of its own: Ctrl-C reaches the trainer alone, which says when to finish. */
 export function startChild(python: string, args: readonly string[]): Child {
-  const env = { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED.test(name))), PYTHONDONTWRITEBYTECODE: "1" };
-  const child = spawn(python, [SCRIPT, ...args], { env, stdio: ["pipe", "pipe", "pipe"], detached: process.platform !== "win32", windowsHide: true });
+  const env = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED.test(name))),
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+  const child = spawn(python, [SCRIPT, ...args], {
+    env,
+    stdio: ["pipe", "pipe", "pipe"],
+    detached: process.platform !== "win32",
+    windowsHide: true,
+  });
   const { promise: fault, resolve } = Promise.withResolvers<string | undefined>();
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
@@ -29,7 +38,11 @@ export function startChild(python: string, args: readonly string[]): Child {
   child.stdin.on("error", () => undefined); // It has ended, and `fault` says why.
   child.on("error", (error) => resolve(`${python} does not start (${error.message})`));
   const end = (code: number | null, signal: NodeJS.Signals | null): void =>
-    resolve(code === 0 ? undefined : (answered(stdout) ?? `${python} ended (${signal ?? `exit code ${code}`})${lastLine(stderr)}`));
+    resolve(
+      code === 0
+        ? undefined
+        : (answered(stdout) ?? `${python} ended (${signal ?? `exit code ${code}`})${lastLine(stderr)}`),
+    );
   child.on("close", end);
   child.on("exit", (code, signal) => {
     // W&B's service may hold the pipes a while longer.

@@ -20,9 +20,10 @@ export const wandb: TrackerDefinition<Options> = {
     const fault = await within(child, CHECK_MS, "it did not answer");
     if (fault === undefined) return;
     throw new MrlmError("TRACKER_UNAVAILABLE", `W&B cannot be used: ${fault}.`, {
-      hint: fault.includes("import") || fault.includes("does not start")
-        ? "`pip install wandb` for a Python of yours, and name it by the option `python` or MRLM_WANDB_PYTHON."
-        : "Give WANDB_API_KEY, run `wandb login`, or set the option `mode: offline`.",
+      hint:
+        fault.includes("import") || fault.includes("does not start")
+          ? "`pip install wandb` for a Python of yours, and name it by the option `python` or MRLM_WANDB_PYTHON."
+          : "Give WANDB_API_KEY, run `wandb login`, or set the option `mode: offline`.",
     });
   },
   start: async (run, chosen) => track(run, chosen),
@@ -43,13 +44,30 @@ function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...c
     stdin?.write(`${JSON.stringify(message)}\n`);
   };
   const { project, entity, group, tags, mode } = chosen;
-  tell({ init: { project, entity, group, tags, mode, name, id: runId(run), resume: "allow", dir: run, config: chosen.config ? config : {} } });
+  tell({
+    init: {
+      project,
+      entity,
+      group,
+      tags,
+      mode,
+      name,
+      id: runId(run),
+      resume: "allow",
+      dir: run,
+      config: chosen.config ? config : {},
+    },
+  });
   return {
     log: async ({ step, stage, metrics }) => tell({ log: { ...metrics, step, stage } }),
     async close(status) {
       tell({ finish: EXIT_CODES[status] });
       stdin?.end();
-      const late = await within(child, finish_seconds * 1000, `it was not done ${finish_seconds} s after the end of the run; \`wandb sync\` sends what lies in ${run}/wandb`);
+      const late = await within(
+        child,
+        finish_seconds * 1000,
+        `it was not done ${finish_seconds} s after the end of the run; \`wandb sync\` sends what lies in ${run}/wandb`,
+      );
       if (late !== undefined) throw failure(late);
     },
   };

@@ -23,7 +23,12 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 const defaults = { project: "test", tags: ["a"], mode: "offline" as const, config: true, python, finish_seconds: 90 };
 const start = (run: string, resumedAt?: number, more: object = {}): Promise<Tracker> =>
   wandb.start({ run, name: "my run", config: { seed: 7 }, resumedAt }, { ...defaults, ...more });
-const row = (step: number) => ({ step, kind: "iteration" as const, stage: "grpo", metrics: { "reward/mean": step / 4, "länge": 1e-3 } });
+const row = (step: number) => ({
+  step,
+  kind: "iteration" as const,
+  stage: "grpo",
+  metrics: { "reward/mean": step / 4, länge: 1e-3 },
+});
 const folder = (name: string): string => {
   mkdirSync(join(scratch, name));
   return join(scratch, name);
@@ -56,22 +61,45 @@ for data in records(open(glob.glob(sys.argv[1] + "/*.wandb")[0], "rb").read()):
 print(json.dumps(out))
 `;
 
-(has("wandb") ? describe : describe.skip)("the SDK offline (skipped where no Python has wandb: MRLM_TEST_PYTHON names one)", () => {
-  test("reads back what was logged; a resumed run goes on under its id", async () => {
-    const run = folder("offline");
-    await wandb.check?.(defaults);
-    for (const [resumedAt, steps, status] of [[undefined, [1, 2, 3], "stopped"], [2, [3, 300], "finished"]] as const) {
-      const tracker = await start(run, resumedAt);
-      for (const step of steps) await tracker.log(row(step));
-      await tracker.close(status);
-    }
-    const folders = readdirSync(join(run, "wandb")).filter((name) => name.startsWith("offline-run-")).toSorted();
-    const read = folders.map((name) => JSON.parse(execFileSync(python, ["-c", READ, join(run, "wandb", name)], { encoding: "utf8" })) as { rows: unknown[][]; exit: number });
-    const about = { id: readFileSync(join(run, "wandb", "run-id"), "utf8").trim(), name: "my run", project: "test", tags: ["a"], seed: 7 };
-    const rows = (...steps: number[]): unknown[] => steps.map((step) => [step, step / 4, 1e-3, "grpo"]);
-    expect(read.toSorted((a, b) => b.exit - a.exit)).toEqual([{ ...about, rows: rows(1, 2, 3), exit: 255 }, { ...about, rows: rows(3, 300), exit: 0 }]);
-  });
-});
+(has("wandb") ? describe : describe.skip)(
+  "the SDK offline (skipped where no Python has wandb: MRLM_TEST_PYTHON names one)",
+  () => {
+    test("reads back what was logged; a resumed run goes on under its id", async () => {
+      const run = folder("offline");
+      await wandb.check?.(defaults);
+      for (const [resumedAt, steps, status] of [
+        [undefined, [1, 2, 3], "stopped"],
+        [2, [3, 300], "finished"],
+      ] as const) {
+        const tracker = await start(run, resumedAt);
+        for (const step of steps) await tracker.log(row(step));
+        await tracker.close(status);
+      }
+      const folders = readdirSync(join(run, "wandb"))
+        .filter((name) => name.startsWith("offline-run-"))
+        .toSorted();
+      const read = folders.map(
+        (name) =>
+          JSON.parse(execFileSync(python, ["-c", READ, join(run, "wandb", name)], { encoding: "utf8" })) as {
+            rows: unknown[][];
+            exit: number;
+          },
+      );
+      const about = {
+        id: readFileSync(join(run, "wandb", "run-id"), "utf8").trim(),
+        name: "my run",
+        project: "test",
+        tags: ["a"],
+        seed: 7,
+      };
+      const rows = (...steps: number[]): unknown[] => steps.map((step) => [step, step / 4, 1e-3, "grpo"]);
+      expect(read.toSorted((a, b) => b.exit - a.exit)).toEqual([
+        { ...about, rows: rows(1, 2, 3), exit: 255 },
+        { ...about, rows: rows(3, 300), exit: 0 },
+      ]);
+    });
+  },
+);
 
 (hasPython ? describe : describe.skip)("failures (skipped where there is no Python)", () => {
   /** A package `wandb` of a few lines takes the SDK's place. */
@@ -87,15 +115,29 @@ print(json.dumps(out))
       else process.env["PYTHONPATH"] = before;
     }
   }
-  const RUN = "class Settings:\n  def __init__(self, **k): pass\nclass Run:\n  def define_metric(self, *a, **k): pass\n  def finish(self, exit_code): FINISH\n  def log(self, row): LOG\ndef init(**k): return Run()\ndef login(): return True\n";
+  const RUN =
+    "class Settings:\n  def __init__(self, **k): pass\nclass Run:\n  def define_metric(self, *a, **k): pass\n  def finish(self, exit_code): FINISH\n  def log(self, row): LOG\ndef init(**k): return Run()\ndef login(): return True\n";
 
   test("no package, no Python, no key: told before the run, with what to do", async () => {
-    await expect(withPackage("missing", "raise ImportError('No module named wandb')", () => wandb.check?.(defaults) as Promise<void>)).rejects.toMatchObject({
-      code: "TRACKER_UNAVAILABLE", message: expect.stringContaining("cannot import wandb"), hint: expect.stringContaining("pip install wandb"),
+    await expect(
+      withPackage(
+        "missing",
+        "raise ImportError('No module named wandb')",
+        () => wandb.check?.(defaults) as Promise<void>,
+      ),
+    ).rejects.toMatchObject({
+      code: "TRACKER_UNAVAILABLE",
+      message: expect.stringContaining("cannot import wandb"),
+      hint: expect.stringContaining("pip install wandb"),
     });
-    await expect(wandb.check?.({ ...defaults, python: join(scratch, "absent") })).rejects.toMatchObject({ code: "TRACKER_UNAVAILABLE", message: expect.stringContaining("does not start") });
+    await expect(wandb.check?.({ ...defaults, python: join(scratch, "absent") })).rejects.toMatchObject({
+      code: "TRACKER_UNAVAILABLE",
+      message: expect.stringContaining("does not start"),
+    });
     const noKey = `${RUN}def login(): raise RuntimeError("No API key configured")\n`;
-    await expect(withPackage("keyless", noKey, () => wandb.check?.({ ...defaults, mode: "online" }) as Promise<void>)).rejects.toMatchObject({ hint: expect.stringContaining("WANDB_API_KEY") });
+    await expect(
+      withPackage("keyless", noKey, () => wandb.check?.({ ...defaults, mode: "online" }) as Promise<void>),
+    ).rejects.toMatchObject({ hint: expect.stringContaining("WANDB_API_KEY") });
   });
 
   test("an SDK that breaks down mid-run fails the next call with its reason", async () => {
@@ -107,7 +149,10 @@ print(json.dumps(out))
           await new Promise((resolve) => setTimeout(resolve, 20));
         }
       };
-      await expect(logged()).rejects.toMatchObject({ code: "TRACKER_FAILED", message: expect.stringContaining("RuntimeError: disk full") });
+      await expect(logged()).rejects.toMatchObject({
+        code: "TRACKER_FAILED",
+        message: expect.stringContaining("RuntimeError: disk full"),
+      });
     });
   });
 
@@ -118,7 +163,10 @@ print(json.dumps(out))
     await withPackage("hang", source, async (run) => {
       const tracker = await start(run, undefined, { finish_seconds: 5 });
       await tracker.log(row(1));
-      await expect(tracker.close("finished")).rejects.toMatchObject({ code: "TRACKER_FAILED", message: expect.stringContaining("wandb sync") });
+      await expect(tracker.close("finished")).rejects.toMatchObject({
+        code: "TRACKER_FAILED",
+        message: expect.stringContaining("wandb sync"),
+      });
       const seen = JSON.parse(readFileSync(join(run, "env.json"), "utf8")) as Record<string, string>;
       expect([seen["WANDB_NOTES"], seen["MRLM_TOKEN"]]).toEqual(["passed", undefined]);
     });

@@ -1,5 +1,14 @@
 import { definePlugin } from "@mrlm/kit";
-import { episodeMetrics, learnableEpisodes, noEpisodeCounts, optimizerOptions, optimStepOptions, playGroups, playSeconds, taskOrder } from "@mrlm/kit/learning";
+import {
+  episodeMetrics,
+  learnableEpisodes,
+  noEpisodeCounts,
+  optimizerOptions,
+  optimStepOptions,
+  playGroups,
+  playSeconds,
+  taskOrder,
+} from "@mrlm/kit/learning";
 import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
 import { z } from "zod";
 
@@ -33,7 +42,9 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     const played = performance.now();
     const counts = noEpisodeCounts();
     // Failed and unscored episodes are counted and left out: they are no zeros.
-    const episodes = groups.flatMap(({ trajectories }) => trajectories).flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false }, counts));
+    const episodes = groups
+      .flatMap(({ trajectories }) => trajectories)
+      .flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false }, counts));
     iteration++;
     const metrics: Record<string, number> = {};
     if (episodes.length > 0) {
@@ -47,12 +58,18 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
         outputs: { logprob: true },
         temperature: context.sampling.temperature,
         normalizer: episodes.length,
-        loss: episodes.map(({ reward, sampled }) => ({ logprob: new Float32Array(sampled.length).fill(before - reward) })),
+        loss: episodes.map(({ reward, sampled }) => ({
+          logprob: new Float32Array(sampled.length).fill(before - reward),
+        })),
         signal: context.signal,
       });
       const step = optimStepOptions(chosen, iteration, chosen.steps);
       const { gradNorm, applied } = await engine.optimStep({ model: policy, ...step });
-      Object.assign(metrics, { "reinforce/baseline": before, "optim/learning_rate": step.learningRate, "optim/skipped": Number(!applied) }, applied ? { "optim/grad_norm": gradNorm } : {});
+      Object.assign(
+        metrics,
+        { "reinforce/baseline": before, "optim/learning_rate": step.learningRate, "optim/skipped": Number(!applied) },
+        applied ? { "optim/grad_norm": gradNorm } : {},
+      );
     }
     await engine.publish(policy);
     return {

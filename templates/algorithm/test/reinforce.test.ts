@@ -4,11 +4,16 @@ import type { Mean } from "@mrlm/spec";
 import { trainBigram, trainBigramInterrupted } from "@mrlm/testing";
 import { reinforce } from "../dist/index.js";
 
-const training = (steps: number) => ({ algorithms: [reinforce], stages: [{ algorithm: "reinforce", steps, learning_rate: 0.3 }] });
+const training = (steps: number) => ({
+  algorithms: [reinforce],
+  stages: [{ algorithm: "reinforce", steps, learning_rate: 0.3 }],
+});
 
 test("the reward rises", async () => {
   const { reports } = await trainBigram(training(12));
-  const rewards = reports.map(({ metrics }) => (metrics["reward/mean"] as Mean).sum / (metrics["reward/mean"] as Mean).count);
+  const rewards = reports.map(
+    ({ metrics }) => (metrics["reward/mean"] as Mean).sum / (metrics["reward/mean"] as Mean).count,
+  );
   assert.ok((rewards.at(-1) as number) > (rewards[0] as number) + 0.1);
 });
 

@@ -4,7 +4,16 @@ import { join } from "node:path";
 /** Writes a program that answers, as Pythons do, what it is and that everything is installed. */
 export function fakePython(directory: string, version: string): string {
   const path = join(directory, `python${version}`);
-  const answer = { executable: path, version: `${version}.1`, implementation: "cpython", wide: true, free_threaded: false, missing: [], versions: { python: version }, cuda: false };
+  const answer = {
+    executable: path,
+    version: `${version}.1`,
+    implementation: "cpython",
+    wide: true,
+    free_threaded: false,
+    missing: [],
+    versions: { python: version },
+    cuda: false,
+  };
   writeFileSync(path, `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`);
   chmodSync(path, 0o755);
   return path;

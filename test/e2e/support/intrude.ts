@@ -36,12 +36,30 @@ export const noOtherUser: string | undefined =
 
 /** Calls and reads as another user of this machine. */
 export function intrude(calls: readonly IntruderCall[], files: readonly string[] = []): Intrusion {
-  const wanted = { calls: calls.map((call) => ({ headers: {}, limitMs: 30_000, ...call, body: Buffer.from(call.body).toString("base64") })), files };
+  const wanted = {
+    calls: calls.map((call) => ({
+      headers: {},
+      limitMs: 30_000,
+      ...call,
+      body: Buffer.from(call.body).toString("base64"),
+    })),
+    files,
+  };
   const { stdout, stderr } = start(JSON.stringify(wanted), SCRIPT);
   if (stdout === "") throw new Error(`The intruder failed: ${stderr}`);
   return JSON.parse(stdout) as Intrusion;
 }
 
-function start(input: string, script: string): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  return spawnSync(process.execPath, ["--input-type=module", "--eval", script], { uid: OTHER, gid: OTHER, cwd: "/", env: {}, input, encoding: "utf8" });
+function start(
+  input: string,
+  script: string,
+): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
+  return spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+    uid: OTHER,
+    gid: OTHER,
+    cwd: "/",
+    env: {},
+    input,
+    encoding: "utf8",
+  });
 }

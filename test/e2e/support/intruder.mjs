@@ -14,13 +14,22 @@ function call({ address, path, body, headers, limitMs }) {
     };
     const timer = setTimeout(() => end("no answer"), limitMs);
     session.on("error", (error) => end(`not gRPC: ${error.code}`));
-    const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers", ...headers });
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/grpc",
+      te: "trailers",
+      ...headers,
+    });
     const read = (fields) => {
       answer.status ||= String(fields["grpc-status"] ?? "");
       answer.message ||= decodeURIComponent(String(fields["grpc-message"] ?? ""));
     };
     const chunks = [];
-    stream.on("response", read).on("trailers", read).on("error", (error) => end(`not gRPC: ${error.code}`));
+    stream
+      .on("response", read)
+      .on("trailers", read)
+      .on("error", (error) => end(`not gRPC: ${error.code}`));
     stream.on("data", (chunk) => chunks.push(chunk));
     stream.on("close", () => {
       answer.bytes = Buffer.concat(chunks).toString("base64");

@@ -4,7 +4,11 @@ import type { EnvironmentDefinition, EnvironmentHost, EnvironmentRef } from "@mr
 import { lettersEnvironment } from "@mrlm/testing";
 
 /** One environment in this process; that of the letters unless told otherwise. */
-export async function localEnvironment(environment: EnvironmentDefinition = lettersEnvironment()): Promise<{ readonly host: EnvironmentHost; readonly environment: EnvironmentRef }> {
-  const host = new LocalHost({ source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]) });
+export async function localEnvironment(
+  environment: EnvironmentDefinition = lettersEnvironment(),
+): Promise<{ readonly host: EnvironmentHost; readonly environment: EnvironmentRef }> {
+  const host = new LocalHost({
+    source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]),
+  });
   return { host, environment: { id: environment.id } };
 }

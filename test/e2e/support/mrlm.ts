@@ -32,7 +32,11 @@ export class Mrlm {
 
   /** @param root another clone of the repository, whose command it is */
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, root = ROOT) {
-    const child = spawn(nodeIn(root), [commandIn(root), ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_OPTIONS: "", ...env } });
+    const child = spawn(nodeIn(root), [commandIn(root), ...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, NODE_OPTIONS: "", ...env },
+    });
     this.child = child;
     createInterface({ input: child.stdout }).on("line", (line) => {
       this.#stdout += `${line}\n`;
@@ -46,7 +50,13 @@ export class Mrlm {
     this.finished = once(child, "close").then(([code, signal]) => {
       this.#ended = true;
       this.#tell();
-      return { code: code as number | null, signal: signal as NodeJS.Signals | null, stdout: this.#stdout, stderr: this.#stderr, events: this.#events };
+      return {
+        code: code as number | null,
+        signal: signal as NodeJS.Signals | null,
+        stdout: this.#stdout,
+        stderr: this.#stderr,
+        events: this.#events,
+      };
     });
   }
 
@@ -62,7 +72,9 @@ export class Mrlm {
 
   /** Ids of the processes that it has told of, by their role, the latest last. */
   pids(role: string): number[] {
-    return this.#events.filter((event) => event.event === "process" && event["role"] === role).map(({ pid }) => pid as number);
+    return this.#events
+      .filter((event) => event.event === "process" && event["role"] === role)
+      .map(({ pid }) => pid as number);
   }
 
   /** Iterations that it has told of. */

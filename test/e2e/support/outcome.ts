@@ -14,9 +14,16 @@ export function outcomeOf(directory: string): Outcome {
   const store = new TrajectoryStore(join(directory, "trajectories.sqlite"));
   try {
     return {
-      weights: createHash("sha256").update(readFileSync(join(directory, "model", "model.safetensors"))).digest("hex"),
+      weights: createHash("sha256")
+        .update(readFileSync(join(directory, "model", "model.safetensors")))
+        .digest("hex"),
       metrics: new MetricsFile(join(directory, "metrics.jsonl")).rows().map(({ seconds: _, ...row }) => row),
-      episodes: Array.from(store.read(), ({ step, stage, trajectory }) => ({ step, stage, ...trajectory, seconds: undefined })),
+      episodes: Array.from(store.read(), ({ step, stage, trajectory }) => ({
+        step,
+        stage,
+        ...trajectory,
+        seconds: undefined,
+      })),
     };
   } finally {
     store.close();

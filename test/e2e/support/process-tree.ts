@@ -49,7 +49,9 @@ function isRunning({ pid, began }: ProcessId): boolean {
 /** Of a process that runs; one that has ended and that nobody has asked for its status counts as gone. */
 function statOf(pid: number): (ProcessId & { readonly parent: number }) | undefined {
   try {
-    const [state, parent, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ") as [string, string, ...string[]];
+    const [state, parent, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ") as [string, string, ...string[]];
     return state === "Z" || state === "X" ? undefined : { pid, parent: Number(parent), began: rest[17] as string };
   } catch {
     return undefined;

@@ -13,9 +13,16 @@ export function pythonWith(...modules: readonly string[]): string | undefined {
 }
 
 /** `test` for tests that need such a Python; their names say so, and they are skipped where there is none. */
-export const testWith = (python: string | undefined): typeof test | typeof test.skip => (python === undefined ? test.skip : test);
+export const testWith = (python: string | undefined): typeof test | typeof test.skip =>
+  python === undefined ? test.skip : test;
 
 /** What a Python program prints, as JSON. */
 export function pythonJson(python: string, program: string, ...args: readonly string[]): unknown {
-  return JSON.parse(execFileSync(python, ["-c", program, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, HF_HUB_OFFLINE: "1" } }));
+  return JSON.parse(
+    execFileSync(python, ["-c", program, ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, HF_HUB_OFFLINE: "1" },
+    }),
+  );
 }

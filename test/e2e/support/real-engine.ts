@@ -18,7 +18,11 @@ export interface EngineSection {
 }
 
 /** The real engine in a process of its own, on the CPU, a connection to it, and what others connect by. */
-export async function startEngine(): Promise<{ readonly engine: Engine; readonly section: EngineSection; stop(): Promise<void> }> {
+export async function startEngine(): Promise<{
+  readonly engine: Engine;
+  readonly section: EngineSection;
+  stop(): Promise<void>;
+}> {
   const process = await launchEngine({ device: "cpu", threads: 1, logDirectory: temporaryDirectory() });
   const engine = await connectEngine(process.address, { token: process.token });
   const tokenFile = join(temporaryDirectory(), "token");

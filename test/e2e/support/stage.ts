@@ -1,7 +1,19 @@
 import { randomStream, silentLogger } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
 import { RolloutRunner } from "@mrlm/runtime";
-import type { AlgorithmContext, AlgorithmDefinition, Engine, EnvironmentHost, EnvironmentRef, IterationReport, JsonObject, JsonValue, ModelId, Renderer, RolloutSampling } from "@mrlm/spec";
+import type {
+  AlgorithmContext,
+  AlgorithmDefinition,
+  Engine,
+  EnvironmentHost,
+  EnvironmentRef,
+  IterationReport,
+  JsonObject,
+  JsonValue,
+  ModelId,
+  Renderer,
+  RolloutSampling,
+} from "@mrlm/spec";
 
 /** A tokenizer of a few letters, as files of a model directory. */
 export const tokenizerFiles = characterTokenizerFiles({ alphabet: "abcd0123456789" });
@@ -58,7 +70,16 @@ export async function contextOf(place: Place): Promise<AlgorithmContext> {
       turnLimit: () => 0,
     }),
     sampling: { temperature: 1, maxTokens: 8, ...sampling },
-    environments: [{ ref: environment, weight: 1, splits, orderedSplits, hasDemonstrations, demonstrate: (tasks) => host.demonstrate(environment, tasks) }],
+    environments: [
+      {
+        ref: environment,
+        weight: 1,
+        splits,
+        orderedSplits,
+        hasDemonstrations,
+        demonstrate: (tasks) => host.demonstrate(environment, tasks),
+      },
+    ],
     rows: async () => rows,
     logger: silentLogger,
     random: (name) => randomStream(name, seed),
@@ -68,7 +89,11 @@ export async function contextOf(place: Place): Promise<AlgorithmContext> {
 }
 
 /** The iterations of one algorithm. */
-export async function* iterate(context: AlgorithmContext, algorithm: AlgorithmDefinition<any>, options: JsonObject): AsyncGenerator<IterationReport> {
+export async function* iterate(
+  context: AlgorithmContext,
+  algorithm: AlgorithmDefinition<any>,
+  options: JsonObject,
+): AsyncGenerator<IterationReport> {
   const parsed = await algorithm.options["~standard"].validate(options);
   if (parsed.issues !== undefined) throw new Error(JSON.stringify(parsed.issues));
   await context.engine.publish(context.policy);
@@ -77,7 +102,11 @@ export async function* iterate(context: AlgorithmContext, algorithm: AlgorithmDe
 }
 
 /** Runs one algorithm to its end. */
-export async function runStage(place: Place, algorithm: AlgorithmDefinition<any>, options: JsonObject): Promise<IterationReport[]> {
+export async function runStage(
+  place: Place,
+  algorithm: AlgorithmDefinition<any>,
+  options: JsonObject,
+): Promise<IterationReport[]> {
   const reports: IterationReport[] = [];
   for await (const report of iterate(await contextOf(place), algorithm, options)) reports.push(report);
   return reports;

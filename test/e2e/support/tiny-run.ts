@@ -19,11 +19,25 @@ export const TINY = {
   seed: 3,
   model: {
     random: {
-      config: { model_type: "qwen2", hidden_size: 32, intermediate_size: 64, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1, max_position_embeddings: 64, tie_word_embeddings: true },
+      config: {
+        model_type: "qwen2",
+        hidden_size: 32,
+        intermediate_size: 64,
+        num_hidden_layers: 2,
+        num_attention_heads: 2,
+        num_key_value_heads: 1,
+        max_position_embeddings: 64,
+        tie_word_embeddings: true,
+      },
       tokenizer: { characters: { alphabet: " 0123456789abcdefghijklmnopqrstuvwxyz", tags: ["<answer>", "</answer>"] } },
     },
   },
-  environments: [{ id: "math@1", options: { families: ["ordering"], difficulty_range: 1, style: "terse", rewards: { format: 0.5 } } }],
+  environments: [
+    {
+      id: "math@1",
+      options: { families: ["ordering"], difficulty_range: 1, style: "terse", rewards: { format: 0.5 } },
+    },
+  ],
   sampling: { temperature: 1, max_tokens: 8 },
   stages: [
     { algorithm: "sft@1", steps: 18, batch_size: 32, learning_rate: 1e-2 },

@@ -3,7 +3,16 @@ import { dpo } from "@mrlm/dpo";
 import { grpo } from "@mrlm/grpo";
 import { ppo } from "@mrlm/ppo";
 import { sft } from "@mrlm/sft";
-import type { AlgorithmDefinition, Engine, IterationReport, JsonObject, JsonValue, Mean, SupervisedSequence, TrajectoryGroup } from "@mrlm/spec";
+import type {
+  AlgorithmDefinition,
+  Engine,
+  IterationReport,
+  JsonObject,
+  JsonValue,
+  Mean,
+  SupervisedSequence,
+  TrajectoryGroup,
+} from "@mrlm/spec";
 import { localEnvironment } from "./local-environment.ts";
 import { startEngine, temporaryDirectory } from "./real-engine.ts";
 import { letters, runStage, tinyConfig, tokenizerFiles } from "./stage.ts";
@@ -16,11 +25,25 @@ const TEMPERATURE = 0.9;
 const MAX_TOKENS = 8;
 
 /** Conversations of different lengths, so that means over tokens and over sequences differ. */
-const conversations = ["a", "ab", "abcd", "ddcba", "ab1", "c"].map((completion, i) => ({ prompt: String(i), completion }));
-const pairs = [0, 2, 4].map((i) => ({ prompt: String(i), chosen: conversations[i]?.completion as string, rejected: conversations[i + 1]?.completion as string }));
+const conversations = ["a", "ab", "abcd", "ddcba", "ab1", "c"].map((completion, i) => ({
+  prompt: String(i),
+  completion,
+}));
+const pairs = [0, 2, 4].map((i) => ({
+  prompt: String(i),
+  chosen: conversations[i]?.completion as string,
+  rejected: conversations[i + 1]?.completion as string,
+}));
 
 /** With betas of 0 and an epsilon far above every gradient, AdamW takes a plain gradient step of learning_rate / adam_epsilon. */
-export const plainSteps = (size: number) => ({ steps: 1, learning_rate: size * 1e8, adam_epsilon: 1e8, adam_beta1: 0, adam_beta2: 0, max_grad_norm: 0 });
+export const plainSteps = (size: number) => ({
+  steps: 1,
+  learning_rate: size * 1e8,
+  adam_epsilon: 1e8,
+  adam_beta1: 0,
+  adam_beta2: 0,
+  max_grad_norm: 0,
+});
 
 /** What somebody else needs to make the same updates, and what came of ours. */
 export interface Played {
@@ -44,7 +67,13 @@ export class Updates {
   static async open(): Promise<Updates> {
     const { engine, stop } = await startEngine();
     const updates = new Updates(engine, stop);
-    await engine.createModel({ model: "first", role: "policy", source: { kind: "random", config: tinyConfig, seed: 3, tokenizerFiles }, trainable: true, dtype: "float32" });
+    await engine.createModel({
+      model: "first",
+      role: "policy",
+      source: { kind: "random", config: tinyConfig, seed: 3, tokenizerFiles },
+      trainable: true,
+      dtype: "float32",
+    });
     await engine.export("first", updates.#before);
     return updates;
   }
@@ -57,17 +86,49 @@ export class Updates {
   async play(kind: Kind, name: string, options: JsonObject): Promise<Played> {
     const policy = `${kind} ${name}`;
     const isSampled = kind === "grpo" || kind === "ppo";
-    await this.#engine.createModel({ model: policy, role: "policy", source: { kind: "directory", path: this.#before }, trainable: true, dtype: "float32", microBatchTokens: 120, valueHead: options["critic"] === "shared" });
-    const place = { engine: this.#engine, policy, renderer: letters, ...(await localEnvironment()), sampling: { temperature: TEMPERATURE, maxTokens: MAX_TOKENS }, rows: kind === "dpo" ? pairs : conversations };
+    await this.#engine.createModel({
+      model: policy,
+      role: "policy",
+      source: { kind: "directory", path: this.#before },
+      trainable: true,
+      dtype: "float32",
+      microBatchTokens: 120,
+      valueHead: options["critic"] === "shared",
+    });
+    const place = {
+      engine: this.#engine,
+      policy,
+      renderer: letters,
+      ...(await localEnvironment()),
+      sampling: { temperature: TEMPERATURE, maxTokens: MAX_TOKENS },
+      rows: kind === "dpo" ? pairs : conversations,
+    };
     const reports = await runStage(place, algorithms[kind], isSampled ? options : { ...options, data: "rows" });
     const after = join(this.#directory, policy);
     await this.#engine.export(policy, after);
     const made = (await this.#engine.describe()).models.map(({ model }) => model).filter((model) => model !== "first");
     if (made.includes("critic")) await this.#engine.export("critic", `${after} critic`);
     for (const model of made.toReversed()) await this.#engine.releaseModel(model);
-    const answers = kind === "dpo" ? pairs.flatMap(({ prompt, chosen, rejected }) => [chosen, rejected].map((completion) => ({ prompt, completion }))) : conversations;
+    const answers =
+      kind === "dpo"
+        ? pairs.flatMap(({ prompt, chosen, rejected }) =>
+            [chosen, rejected].map((completion) => ({ prompt, completion })),
+          )
+        : conversations;
     const episodes = isSampled ? (reports[0]?.trajectories ?? []).flatMap(episodesOf) : answers.map(conversationOf);
-    return { name: policy, reports, updates: { kind, options, episodes, before: this.#before, after, max_tokens: MAX_TOKENS, temperature: isSampled ? TEMPERATURE : 1 } };
+    return {
+      name: policy,
+      reports,
+      updates: {
+        kind,
+        options,
+        episodes,
+        before: this.#before,
+        after,
+        max_tokens: MAX_TOKENS,
+        temperature: isSampled ? TEMPERATURE : 1,
+      },
+    };
   }
 
   get #before(): string {
@@ -75,7 +136,8 @@ export class Updates {
   }
 }
 
-export const meanOf = (metric: number | Mean | undefined): number => (typeof metric === "object" ? metric.sum / metric.count : (metric ?? Number.NaN));
+export const meanOf = (metric: number | Mean | undefined): number =>
+  typeof metric === "object" ? metric.sum / metric.count : (metric ?? Number.NaN);
 
 function episodesOf({ id, trajectories }: TrajectoryGroup): JsonValue[] {
   return trajectories.map(({ agents }) => {

@@ -14,12 +14,22 @@ export interface Skill {
 interface Evaluation {
   readonly event: "evaluation";
   readonly label: string;
-  readonly results: readonly { readonly environment: string; readonly greedy: { readonly accuracy: number }; readonly sampled: { readonly reward: number } }[];
+  readonly results: readonly {
+    readonly environment: string;
+    readonly greedy: { readonly accuracy: number };
+    readonly sampled: { readonly reward: number };
+  }[];
 }
 
 /** Evaluations that a run printed with `--json`, in their order. */
 export function evaluationsOf(events: readonly Event[]): Skill[] {
-  return (events.filter(({ event }) => event === "evaluation") as unknown as Evaluation[]).flatMap(({ label, results }) =>
-    results.map(({ environment, greedy, sampled }) => ({ label, environment, greedy: greedy.accuracy, sampled: sampled.reward })),
+  return (events.filter(({ event }) => event === "evaluation") as unknown as Evaluation[]).flatMap(
+    ({ label, results }) =>
+      results.map(({ environment, greedy, sampled }) => ({
+        label,
+        environment,
+        greedy: greedy.accuracy,
+        sampled: sampled.reward,
+      })),
   );
 }

@@ -1,7 +1,15 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { chatRenderer } from "@mrlm/kit/renderer";
-import { type EpisodeSummary, evaluate, loadConfig, LocalHost, PluginHost, policyOptions, type ResolvedConfig } from "@mrlm/runtime";
+import {
+  type EpisodeSummary,
+  evaluate,
+  loadConfig,
+  LocalHost,
+  PluginHost,
+  policyOptions,
+  type ResolvedConfig,
+} from "@mrlm/runtime";
 import type { AlgorithmDefinition, Engine, IterationReport, JsonObject, Renderer } from "@mrlm/spec";
 import { ROOT } from "../../e2e/support/mrlm.ts";
 import { startEngine } from "../../e2e/support/real-engine.ts";
@@ -47,8 +55,15 @@ export class Ordering {
   /** Puts a new policy in the place of the present one: from a directory, or with random weights. */
   async begin(directory?: string): Promise<void> {
     for (const { model } of (await this.#engine.describe()).models.toReversed()) await this.#engine.releaseModel(model);
-    const source = directory === undefined ? policyOptions(this.#config).source : ({ kind: "directory", path: directory } as const);
-    const { info, tokenizerFiles } = await this.#engine.createModel({ model: POLICY, role: "policy", source, trainable: true, dtype: "float32" });
+    const source =
+      directory === undefined ? policyOptions(this.#config).source : ({ kind: "directory", path: directory } as const);
+    const { info, tokenizerFiles } = await this.#engine.createModel({
+      model: POLICY,
+      role: "policy",
+      source,
+      trainable: true,
+      dtype: "float32",
+    });
     this.#renderer = chatRenderer({ tokenizerFiles, eosTokenIds: info.eosTokenIds });
   }
 
@@ -62,7 +77,13 @@ export class Ordering {
     await this.#engine.publish(POLICY);
     const { rollouts } = await contextOf(this.#place());
     const tasks = Array.from({ length: 500 }, (_, i) => `eval/${i}`);
-    const [result] = await evaluate({ rollouts, environments: [{ ref: this.#place().environment, tasks }], model: POLICY, sampling: PLAY, samples });
+    const [result] = await evaluate({
+      rollouts,
+      environments: [{ ref: this.#place().environment, tasks }],
+      model: POLICY,
+      sampling: PLAY,
+      samples,
+    });
     const mean = (summary: EpisodeSummary | undefined): number => summary?.reward ?? Number.NaN;
     return { greedy: mean(result?.greedy), sampled: mean(result?.sampled) };
   }
@@ -74,6 +95,13 @@ export class Ordering {
 
   #place() {
     const [{ id, options } = { id: "", options: {} }] = this.#config.environments;
-    return { engine: this.#engine, policy: POLICY, host: this.#host, environment: { id, options }, renderer: this.#renderer as Renderer, sampling: PLAY };
+    return {
+      engine: this.#engine,
+      policy: POLICY,
+      host: this.#host,
+      environment: { id, options },
+      renderer: this.#renderer as Renderer,
+      sampling: PLAY,
+    };
   }
 }

@@ -13,7 +13,10 @@ const SEEDS = [1, 0, 2, 3, 4, 5];
  * The start that all learning tests share: a policy of one million parameters that sorts about four tasks in five greedily and not half of them when it
  * is sampled, made by supervised fine-tuning (batches of 128, constant rate 1e-3, about 75 steps) and kept in a directory.
  */
-export async function warmStart(ordering: Ordering, directory: string): Promise<Skill & { readonly seed: number; readonly steps: number }> {
+export async function warmStart(
+  ordering: Ordering,
+  directory: string,
+): Promise<Skill & { readonly seed: number; readonly steps: number }> {
   for (const seed of SEEDS) {
     await ordering.begin();
     for await (const { iteration } of ordering.learn(sft, { steps: 120, batch_size: 128, learning_rate: 1e-3 }, seed)) {

@@ -41,7 +41,13 @@ export async function leaveAlone(config: string, output: string): Promise<Undist
  * into a start.
  * @param random numbers from 0 up to 1
  */
-export async function killOften(config: string, output: string, most: number, { startMs, runMs }: Undisturbed, random: () => number): Promise<Disturbed> {
+export async function killOften(
+  config: string,
+  output: string,
+  most: number,
+  { startMs, runMs }: Undisturbed,
+  random: () => number,
+): Promise<Disturbed> {
   const kills: Kill[] = [];
   rmSync(output, { recursive: true, force: true });
   for (;;) {
@@ -52,13 +58,19 @@ export async function killOften(config: string, output: string, most: number, { 
     if (kills.length < most) {
       const isEarly = random() < 0.2;
       if (!isEarly) await mrlm.event(({ event }) => event === "start").catch(() => undefined);
-      await Promise.race([sleep(isEarly ? startMs * random() : (runMs * random()) / 2, undefined, { ref: false }), end]);
+      await Promise.race([
+        sleep(isEarly ? startMs * random() : (runMs * random()) / 2, undefined, { ref: false }),
+        end,
+      ]);
       if (finished === undefined) {
         const tree = processTree(mrlm.child.pid as number);
         killAll(tree);
         await end;
         await gone(tree);
-        kills.push({ steps: mrlm.lastStep(), during: isEarly ? "start" : hasUnfinishedCheckpoint(output) ? "checkpoint" : "run" });
+        kills.push({
+          steps: mrlm.lastStep(),
+          during: isEarly ? "start" : hasUnfinishedCheckpoint(output) ? "checkpoint" : "run",
+        });
         continue;
       }
     }
@@ -86,5 +98,6 @@ function hasUnfinishedCheckpoint(output: string): boolean {
 
 function assertFinished({ code, events, stderr }: Finished): void {
   const summary = events.find(({ event }) => event === "summary");
-  if (code !== 0 || summary?.["status"] !== "finished") throw new Error(`The run did not finish (exit code ${code}):\n${stderr}`);
+  if (code !== 0 || summary?.["status"] !== "finished")
+    throw new Error(`The run did not finish (exit code ${code}):\n${stderr}`);
 }

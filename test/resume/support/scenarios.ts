@@ -16,7 +16,12 @@ const ordering = { families: ["ordering"], style: "terse", rewards: { format: 0.
 const lora = { rank: 4, alpha: 8 };
 
 /** Makes the model that the scenarios begin with: one that has learnt the form of an answer, so that episodes differ in what they earn. */
-export const WARM = { ...TINY, stages: [{ ...sft, steps: 24, learning_rate: 1e-2 }], eval: { tasks: 0 }, checkpoint: { every: 0 } };
+export const WARM = {
+  ...TINY,
+  stages: [{ ...sft, steps: 24, learning_rate: 1e-2 }],
+  eval: { tasks: 0 },
+  checkpoint: { every: 0 },
+};
 
 /**
  * All four algorithms, with everything that a continuation could forget.
@@ -26,7 +31,11 @@ export const WARM = { ...TINY, stages: [{ ...sft, steps: 24, learning_rate: 1e-2
 export function scenarios(path: string, directory: string): Scenario[] {
   const base = { ...TINY, model: { path }, eval: { tasks: 4 }, checkpoint: { every: 1, keep: 2 } };
   const preferences = join(directory, "pairs.jsonl");
-  const rows = Array.from({ length: 24 }, (_, i) => ({ prompt: `sort ${i} and ${24 - i}`, chosen: `<answer>${i}</answer>`, rejected: `${24 - i}` }));
+  const rows = Array.from({ length: 24 }, (_, i) => ({
+    prompt: `sort ${i} and ${24 - i}`,
+    chosen: `<answer>${i}</answer>`,
+    rejected: `${24 - i}`,
+  }));
   writeFileSync(preferences, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const file = { algorithm: "dpo@1", steps: 8, batch_size: 6, data: preferences, learning_rate: 1e-3 };
   return [
@@ -34,10 +43,33 @@ export function scenarios(path: string, directory: string): Scenario[] {
       name: "SFT until a goal, then GRPO with minibatches, a reference and dynamic sampling over two environments, one with a curriculum",
       config: {
         ...base,
-        environments: [...TINY.environments, { id: "math@1", options: { ...ordering, difficulty_range: [2, 3], curriculum: [{ tasks: 12, difficulty_range: 1 }, { tasks: 16, difficulty_range: 2 }] }, weight: 2 }],
+        environments: [
+          ...TINY.environments,
+          {
+            id: "math@1",
+            options: {
+              ...ordering,
+              difficulty_range: [2, 3],
+              curriculum: [
+                { tasks: 12, difficulty_range: 1 },
+                { tasks: 16, difficulty_range: 2 },
+              ],
+            },
+            weight: 2,
+          },
+        ],
         stages: [
           { ...sft, steps: 9, lr_schedule: "cosine", until: { accuracy: 0.05, every: 3, tasks: 8 } },
-          { ...grpo, steps: 6, updates_per_step: 2, minibatches: 2, dynamic_sampling: 2, max_staleness: 0, lr_schedule: "linear", warmup_steps: 3 },
+          {
+            ...grpo,
+            steps: 6,
+            updates_per_step: 2,
+            minibatches: 2,
+            dynamic_sampling: 2,
+            max_staleness: 0,
+            lr_schedule: "linear",
+            warmup_steps: 3,
+          },
         ],
         eval: { tasks: 4, every: 5 },
       },
@@ -48,13 +80,30 @@ export function scenarios(path: string, directory: string): Scenario[] {
         ...base,
         stages: [
           { ...sft, steps: 4 },
-          { ...ppo, steps: 8, minibatches: 2, kl_coefficient: 0.05, kl_target: 0.01, kl_horizon: 50, critic_warmup_steps: 1, whiten_advantages: true, critic_learning_rate: 1e-2 },
+          {
+            ...ppo,
+            steps: 8,
+            minibatches: 2,
+            kl_coefficient: 0.05,
+            kl_target: 0.01,
+            kl_horizon: 50,
+            critic_warmup_steps: 1,
+            whiten_advantages: true,
+            critic_learning_rate: 1e-2,
+          },
         ],
       },
     },
     {
       name: "SFT, then PPO on a shared trunk, in float16 with loss scaling",
-      config: { ...base, model: { path, dtype: "float16" }, stages: [{ ...sft, steps: 3 }, { ...ppo, steps: 6, critic: "shared", entropy_coefficient: 0.01 }] },
+      config: {
+        ...base,
+        model: { path, dtype: "float16" },
+        stages: [
+          { ...sft, steps: 3 },
+          { ...ppo, steps: 6, critic: "shared", entropy_coefficient: 0.01 },
+        ],
+      },
     },
     {
       name: "DPO of adapters from collected pairs that are played anew, against the adapter switched off",
@@ -62,15 +111,35 @@ export function scenarios(path: string, directory: string): Scenario[] {
     },
     {
       name: "SFT, then DPO from collected pairs, with a precomputed reference",
-      config: { ...base, stages: [{ ...sft, steps: 3 }, { ...dpo, steps: 8, reference: "precomputed" }] },
+      config: {
+        ...base,
+        stages: [
+          { ...sft, steps: 3 },
+          { ...dpo, steps: 8, reference: "precomputed" },
+        ],
+      },
     },
     {
       name: "DPO from a file: KTO with a precomputed reference, then IPO against a copy",
-      config: { ...base, stages: [{ ...file, loss: "kto", reference: "precomputed" }, { ...file, name: "ipo", loss: "ipo" }] },
+      config: {
+        ...base,
+        stages: [
+          { ...file, loss: "kto", reference: "precomputed" },
+          { ...file, name: "ipo", loss: "ipo" },
+        ],
+      },
     },
     ...["ddp", "fsdp"].map((strategy) => ({
       name: `SFT, then GRPO in two ranks (${strategy})`,
-      config: { ...base, server: {}, distributed: { strategy, nproc_per_node: 2 }, stages: [{ ...sft, steps: 3 }, { ...grpo, steps: 3 }] },
+      config: {
+        ...base,
+        server: {},
+        distributed: { strategy, nproc_per_node: 2 },
+        stages: [
+          { ...sft, steps: 3 },
+          { ...grpo, steps: 3 },
+        ],
+      },
     })),
   ];
 }

@@ -25,7 +25,12 @@ export interface EngineChild {
 }
 
 /** Follows a process to its end, and what it has started with it: standard error goes to the log, its messages to `hear`. */
-export function followChild(child: ChildProcessWithoutNullStreams, log: EngineLog, graceMs: number, hear: (message: EngineMessage) => void): EngineChild {
+export function followChild(
+  child: ChildProcessWithoutNullStreams,
+  log: EngineLog,
+  graceMs: number,
+  hear: (message: EngineMessage) => void,
+): EngineChild {
   let asked = false;
   let failed: LauncherFailure | undefined;
   const { promise: fate, resolve: settleFate } = Promise.withResolvers<Fate>();
@@ -67,7 +72,10 @@ export function followChild(child: ChildProcessWithoutNullStreams, log: EngineLo
 
 function exitError(fate: Fate, log: EngineLog): MrlmError {
   if ("code" in fate) return new MrlmError(fate.code, fate.message);
-  const what = "because" in fate ? `The engine ended because ${fate.because}` : `The engine ended without being asked to: ${fate.how}`;
+  const what =
+    "because" in fate
+      ? `The engine ended because ${fate.because}`
+      : `The engine ended without being asked to: ${fate.how}`;
   return new MrlmError("ENGINE_EXITED", `${what}.${log.tail()}`);
 }
 

@@ -1,7 +1,15 @@
 import { pythonDirectory } from "../package-directory.ts";
 
 /** Variables of the user's that would change which code the engine runs. */
-const REMOVED = ["PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"];
+const REMOVED = [
+  "PYTHONHOME",
+  "PYTHONSTARTUP",
+  "PYTHONINSPECT",
+  "PYTHONDONTWRITEBYTECODE",
+  "PYTHONOPTIMIZE",
+  "VIRTUAL_ENV",
+  "__PYVENV_LAUNCHER__",
+];
 
 /**
  * The engine's environment variables: the user's, without what would let other Python code in, and with what makes two runs alike.

@@ -38,7 +38,10 @@ export function openEngineLog(directory?: string): EngineLog {
     },
     record,
     tail(lines = TAIL_LINES) {
-      const said = kept.slice(-lines).map((line) => `\n  ${line}`).join("");
+      const said = kept
+        .slice(-lines)
+        .map((line) => `\n  ${line}`)
+        .join("");
       return (said === "" ? "\n  It said nothing." : said) + (file === undefined ? "" : `\n  Log: ${file}`);
     },
     close() {

@@ -19,16 +19,30 @@ const GRACE_MS = 10_000;
  *
  * @throws ENGINE_NOT_SET_UP. `exited` has JOIN_REFUSED, JOIN_TIMEOUT or ENGINE_EXITED as its cause.
  */
-export async function joinEngine({ distributed, nodeRank, notice, started, log, setup }: JoinOptions): Promise<JoinedRanks> {
+export async function joinEngine({
+  distributed,
+  nodeRank,
+  notice,
+  started,
+  log,
+  setup,
+}: JoinOptions): Promise<JoinedRanks> {
   const executable = (await locateEngine({ ...(setup && { options: setup }) }))?.executable;
-  if (executable === undefined) throw new MrlmError("ENGINE_NOT_SET_UP", "The engine's Python environment is not installed.");
+  if (executable === undefined)
+    throw new MrlmError("ENGINE_NOT_SET_UP", "The engine's Python environment is not installed.");
   const child = spawn(executable, [...launcherArguments(distributed, nodeRank)], {
     env: engineEnvironment(),
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
     windowsHide: true,
   });
-  const said = { file: undefined, write: (line: string) => log?.(line), record: () => undefined, tail: () => "", close: () => undefined };
+  const said = {
+    file: undefined,
+    write: (line: string) => log?.(line),
+    record: () => undefined,
+    tail: () => "",
+    close: () => undefined,
+  };
   const { exited, stop } = followChild(child, said, GRACE_MS, (message) => {
     if ("notice" in message) notice?.(message.notice);
     else if ("joined" in message) started?.();

@@ -36,19 +36,25 @@ export type LaunchOptions = Parameters<EngineProvider["launch"]>[0] & {
  */
 export async function launchEngine(options: LaunchOptions = {}): Promise<EngineProcess> {
   const { env = process.env, signal } = options;
-  const executable = options.executable ?? (await locateEngine({ env, ...(options.setup && { options: options.setup }) }))?.executable;
-  if (executable === undefined) throw new MrlmError("ENGINE_NOT_SET_UP", "The engine's Python environment is not installed.");
+  const executable =
+    options.executable ?? (await locateEngine({ env, ...(options.setup && { options: options.setup }) }))?.executable;
+  if (executable === undefined)
+    throw new MrlmError("ENGINE_NOT_SET_UP", "The engine's Python environment is not installed.");
   if (signal?.aborted) throw new MrlmError("CANCELLED", "The engine was not started.", { cause: signal.reason });
   const log = openEngineLog(options.logDirectory);
   const secret = writeTokenFile();
-  const child = spawn(executable, [...programArguments(options.distributed), ...engineArguments(options), "--token-file", secret.path], {
-    env: engineEnvironment(options.threads, env, options.pythonPath),
-    cwd: options.logDirectory,
-    // A Ctrl-C in the terminal reaches us alone, and the engine finishes what it is asked to finish.
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-    windowsHide: true,
-  });
+  const child = spawn(
+    executable,
+    [...programArguments(options.distributed), ...engineArguments(options), "--token-file", secret.path],
+    {
+      env: engineEnvironment(options.threads, env, options.pythonPath),
+      cwd: options.logDirectory,
+      // A Ctrl-C in the terminal reaches us alone, and the engine finishes what it is asked to finish.
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    },
+  );
   const started = superviseEngine(child, log, {
     // Machines give up waiting for each other by themselves, with a better reason.
     startTimeoutMs: (options.startTimeoutMs ?? 180_000) + 1000 * (options.distributed?.joinSeconds ?? 0),
@@ -64,6 +70,14 @@ function programArguments(distributed: LaunchOptions["distributed"]): string[] {
   return distributed === undefined ? ["-m", "mrlm_engine"] : launcherArguments(distributed);
 }
 
-function engineArguments({ host = "127.0.0.1", port = 0, device = "auto", mode = "auto", threads, lanes, seed }: LaunchOptions): string[] {
+function engineArguments({
+  host = "127.0.0.1",
+  port = 0,
+  device = "auto",
+  mode = "auto",
+  threads,
+  lanes,
+  seed,
+}: LaunchOptions): string[] {
   return flagArguments({ host, port, device, mode, threads, lanes, seed });
 }

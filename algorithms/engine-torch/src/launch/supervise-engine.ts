@@ -15,7 +15,11 @@ export interface Supervision {
 }
 
 /** Follows an engine from its first line to its end. */
-export async function superviseEngine(child: ChildProcessWithoutNullStreams, log: EngineLog, supervision: Supervision): Promise<Omit<EngineProcess, "token">> {
+export async function superviseEngine(
+  child: ChildProcessWithoutNullStreams,
+  log: EngineLog,
+  supervision: Supervision,
+): Promise<Omit<EngineProcess, "token">> {
   const { promise: ready, resolve: isReady } = Promise.withResolvers<ReadyLine>();
   const { exited, fate, stop } = followChild(child, log, supervision.graceMs, (message) => {
     if ("ready" in message) isReady(message.ready);
@@ -39,19 +43,33 @@ interface Failure {
   error(log: EngineLog): MrlmError;
 }
 
-async function firstOf(ready: Promise<ReadyLine>, fate: Promise<Fate>, { startTimeoutMs, signal }: Supervision): Promise<ReadyLine | Failure> {
+async function firstOf(
+  ready: Promise<ReadyLine>,
+  fate: Promise<Fate>,
+  { startTimeoutMs, signal }: Supervision,
+): Promise<ReadyLine | Failure> {
   const finished = new AbortController();
-  const failure = (message: string): Failure => ({ error: (log) => new MrlmError("ENGINE_START_FAILED", `${message}${log.tail()}`) });
+  const failure = (message: string): Failure => ({
+    error: (log) => new MrlmError("ENGINE_START_FAILED", `${message}${log.tail()}`),
+  });
   const tooLate = new Promise<Failure>((resolve) => {
-    const timer = setTimeout(() => resolve(failure(`The engine did not come up within ${startTimeoutMs / 1000} s.`)), startTimeoutMs);
+    const timer = setTimeout(
+      () => resolve(failure(`The engine did not come up within ${startTimeoutMs / 1000} s.`)),
+      startTimeoutMs,
+    );
     finished.signal.addEventListener("abort", () => clearTimeout(timer));
   });
   const tooEarly = fate.then((ending): Failure => {
     if ("code" in ending) return { error: () => new MrlmError(ending.code, ending.message) };
-    return failure(`The engine ended before it accepted calls${"because" in ending ? `, because ${ending.because}` : `: ${ending.how}`}.`);
+    return failure(
+      `The engine ended before it accepted calls${"because" in ending ? `, because ${ending.because}` : `: ${ending.how}`}.`,
+    );
   });
   const cancelled = new Promise<Failure>((resolve) => {
-    const cancel = (): void => resolve({ error: () => new MrlmError("CANCELLED", "The start of the engine was cancelled.", { cause: signal?.reason }) });
+    const cancel = (): void =>
+      resolve({
+        error: () => new MrlmError("CANCELLED", "The start of the engine was cancelled.", { cause: signal?.reason }),
+      });
     signal?.addEventListener("abort", cancel, { once: true, signal: finished.signal });
   });
   try {

@@ -38,7 +38,8 @@ const KINDS: readonly Kind[] = [
     unreachable: true,
   },
   {
-    pattern: /NameResolutionError|NewConnectionError|ConnectTimeout|ReadTimeout|ConnectionResetError|connection broken|Max retries exceeded/i,
+    pattern:
+      /NameResolutionError|NewConnectionError|ConnectTimeout|ReadTimeout|ConnectionResetError|connection broken|Max retries exceeded/i,
     code: "SETUP_DOWNLOAD_FAILED",
     what: "the package index could not be reached",
     hint: "Check the network. Behind a proxy set HTTPS_PROXY; for a mirror set PIP_INDEX_URL (and MRLM_TORCH_INDEX for torch). What was downloaded is kept by pip.",
@@ -61,9 +62,13 @@ const KINDS: readonly Kind[] = [
  */
 export function pipFailure(step: string, output: string, logFile?: string): MrlmError {
   const kind = KINDS.find(({ pattern }) => pattern.test(output));
-  const quoted = decisiveLines(output, kind?.pattern).map((line) => `\n  ${line}`).join("");
+  const quoted = decisiveLines(output, kind?.pattern)
+    .map((line) => `\n  ${line}`)
+    .join("");
   const message = `Installing ${step} failed: ${kind?.what ?? "pip ended with an error"}.${quoted}${logFile === undefined ? "" : `\n  Log: ${logFile}`}`;
-  return new MrlmError(kind?.code ?? "SETUP_FAILED", message, { hint: kind?.hint ?? "Read the quoted lines and the log; `mrlm engine setup` starts again where it stopped." });
+  return new MrlmError(kind?.code ?? "SETUP_FAILED", message, {
+    hint: kind?.hint ?? "Read the quoted lines and the log; `mrlm engine setup` starts again where it stopped.",
+  });
 }
 
 /** Whether pip's output shows that it reached no index at all, as opposed to an index without the package. */
@@ -72,9 +77,13 @@ export function isUnreachable(output: string): boolean {
 }
 
 function decisiveLines(output: string, pattern: RegExp | undefined): string[] {
-  const lines = output.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("Progress "));
+  const lines = output
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("Progress "));
   const first = pattern && lines.find((line) => pattern.test(line));
   const errors = lines.filter((line) => line.startsWith("ERROR:"));
-  const chosen = first === undefined && errors.length === 0 ? lines.slice(-3) : [...(first === undefined ? [] : [first]), ...errors];
+  const chosen =
+    first === undefined && errors.length === 0 ? lines.slice(-3) : [...(first === undefined ? [] : [first]), ...errors];
   return [...new Set(chosen)].slice(0, 4).map((line) => (line.length > 300 ? `${line.slice(0, 300)}...` : line));
 }

@@ -19,10 +19,22 @@ runpy.run_module("pip", run_name="__main__", alter_sys=True)
 `;
 
 /** Settings of the user's that would make pip install elsewhere than into the environment, or refuse to run before there is one. */
-const HARMFUL = ["PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_HASHES", "PIP_NO_DEPS", "PIP_DRY_RUN", "PIP_REPORT"];
+const HARMFUL = [
+  "PIP_TARGET",
+  "PIP_PREFIX",
+  "PIP_ROOT",
+  "PIP_REQUIRE_HASHES",
+  "PIP_NO_DEPS",
+  "PIP_DRY_RUN",
+  "PIP_REPORT",
+];
 
 /** Runs pip under a Python; the user's own pip configuration (indices, proxies, certificates, cache) applies. */
-export type RunPip = (python: string, args: readonly string[], onLine?: (line: string) => void) => Promise<ProcessResult>;
+export type RunPip = (
+  python: string,
+  args: readonly string[],
+  onLine?: (line: string) => void,
+) => Promise<ProcessResult>;
 
 /** What a Python is given so that it runs pip with these arguments, guarded. */
 export function guardedPip(args: readonly string[], wheel: string = pipWheel()): string[] {
@@ -40,6 +52,5 @@ export function pipRunner(run: RunProcess, env: NodeJS.ProcessEnv = process.env)
     PIP_DISABLE_PIP_VERSION_CHECK: "1",
     PIP_NO_COLOR: "1",
   };
-  return (python, args, onLine) =>
-    run(python, guardedPip(args, wheel), { env: settings, ...(onLine && { onLine }) });
+  return (python, args, onLine) => run(python, guardedPip(args, wheel), { env: settings, ...(onLine && { onLine }) });
 }

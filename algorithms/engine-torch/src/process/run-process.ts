@@ -37,7 +37,8 @@ export const runProcess: RunProcess = (command, args, options = {}) =>
       windowsHide: true,
     });
     // Not spawn's own `timeout`: its timer stays, and keeps this process alive, where the child could not be started.
-    const deadline = options.timeoutMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), options.timeoutMs);
+    const deadline =
+      options.timeoutMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), options.timeoutMs);
     const output = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
       let rest = "";

@@ -21,7 +21,10 @@ export async function findPythons(search: PythonSearch, run: RunProcess, chosen?
 
 function notFound(rejected: readonly RejectedPython[], chosen: string | undefined): MrlmError {
   const looked = rejected.map(({ command, reason }) => `\n  ${command} ${reason}`).join("");
-  const what = chosen === undefined ? `The engine needs ${SUPPORTED_PYTHONS}, and none was found` : "The chosen Python cannot be used";
+  const what =
+    chosen === undefined
+      ? `The engine needs ${SUPPORTED_PYTHONS}, and none was found`
+      : "The chosen Python cannot be used";
   const where = looked === "" ? "there is no `python3` or `python` on PATH." : `looked at:${looked}`;
   const runs = rejected.some(({ version, reason }) => version !== undefined || reason.includes("older"));
   return new MrlmError(runs ? "PYTHON_VERSION" : "PYTHON_NOT_FOUND", `${what}; ${where}`, {

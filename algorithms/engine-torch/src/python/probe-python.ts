@@ -69,12 +69,16 @@ function faultOf(answer: ProbeAnswer): string | undefined {
   if (answer.implementation !== "cpython") return `is ${answer.implementation}, and torch needs CPython`;
   if (answer.free_threaded) return `is ${answer.version} without the GIL, for which not every package has a wheel`;
   if (!answer.wide) return "is a 32-bit build, and torch needs 64 bits";
-  if (answer.missing.length > 0) return `is ${answer.version} but lacks the standard modules ${answer.missing.join(", ")}`;
+  if (answer.missing.length > 0)
+    return `is ${answer.version} but lacks the standard modules ${answer.missing.join(", ")}`;
   return undefined;
 }
 
 function reasonOf(message: string, code: number | null): string {
   if (/unknown option: -I/i.test(message)) return "is older than Python 3.4";
-  const line = message.split("\n").find((text) => text.trim() !== "")?.trim();
+  const line = message
+    .split("\n")
+    .find((text) => text.trim() !== "")
+    ?.trim();
   return line === undefined ? `does not run (exit code ${code ?? "none"})` : `does not run: ${line.slice(0, 200)}`;
 }

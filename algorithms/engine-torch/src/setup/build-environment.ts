@@ -36,7 +36,10 @@ export interface BuildTools {
  * Brings an environment to the plan: makes it where there is none, removes the remains of a setup that was stopped, adds
  * extras that are missing. Only one process does so at a time; a second one waits and then finds the work done.
  */
-export async function buildEnvironment(plan: EnvironmentPlan, tools: BuildTools): Promise<{ stamp: Stamp; changed: boolean }> {
+export async function buildEnvironment(
+  plan: EnvironmentPlan,
+  tools: BuildTools,
+): Promise<{ stamp: Stamp; changed: boolean }> {
   const waiting = (): void => tools.progress("another setup is at work on the same environment; waiting for it");
   return withSetupLock(`${plan.directory}.lock`, waiting, async () => {
     const present = readStamp(plan.directory);
@@ -44,7 +47,12 @@ export async function buildEnvironment(plan: EnvironmentPlan, tools: BuildTools)
     if (present !== undefined && missing.length === 0) return { stamp: present, changed: false };
     checkDiskSpace(dirname(plan.directory), present === undefined ? plan.build.kind : "extra");
     if (present === undefined) await makeEmpty(plan, tools);
-    const installation = { ...plan, ...tools, executable: executableOf(plan.directory), logFile: `${plan.directory}.log` };
+    const installation = {
+      ...plan,
+      ...tools,
+      executable: executableOf(plan.directory),
+      logFile: `${plan.directory}.log`,
+    };
     appendFileSync(installation.logFile, `--- ${new Date().toISOString()}\n`);
     if (present === undefined) {
       await installPart("torch", installation);
@@ -53,7 +61,10 @@ export async function buildEnvironment(plan: EnvironmentPlan, tools: BuildTools)
     for (const extra of missing) await installPart(extra, installation);
     tools.progress("checking the environment (the first import of torch takes some seconds)");
     const { versions, cuda } = await (tools.verify ?? verifyEnvironment)(installation.executable, tools.run);
-    if (plan.expectsGpu && !cuda) tools.progress(`torch ${versions["torch"] ?? ""} cannot use this machine's GPU (is the driver too old?); it will compute on the CPU`);
+    if (plan.expectsGpu && !cuda)
+      tools.progress(
+        `torch ${versions["torch"] ?? ""} cannot use this machine's GPU (is the driver too old?); it will compute on the CPU`,
+      );
     const extras = EXTRAS.filter((extra) => plan.extras.includes(extra) || present?.extras.includes(extra) === true);
     writeStamp(plan.directory, { extras, versions });
     const stamp = readStamp(plan.directory);

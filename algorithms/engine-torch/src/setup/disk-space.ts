@@ -9,11 +9,17 @@ const NEEDED_BYTES: Readonly<Record<TorchBuild["kind"], number>> = { cpu: 2.5e9,
 const EXTRA_BYTES = 0.3e9;
 
 /** @throws SETUP_FAILED where the directory's disk cannot hold an environment with that build of torch, or one more extra. */
-export function checkDiskSpace(directory: string, kind: TorchBuild["kind"] | "extra", free: number = freeBytes(directory)): void {
+export function checkDiskSpace(
+  directory: string,
+  kind: TorchBuild["kind"] | "extra",
+  free: number = freeBytes(directory),
+): void {
   const needed = kind === "extra" ? EXTRA_BYTES : neededOn(process.platform, kind);
   if (free >= needed) return;
   const message = `Setting up the engine takes about ${gigabytes(needed)}, and the disk of ${directory} has ${gigabytes(free)} left.`;
-  throw new MrlmError("SETUP_FAILED", message, { hint: "Free some space, or set MRLM_CACHE to a directory on another disk." });
+  throw new MrlmError("SETUP_FAILED", message, {
+    hint: "Free some space, or set MRLM_CACHE to a directory on another disk.",
+  });
 }
 
 function neededOn(platform: NodeJS.Platform, kind: TorchBuild["kind"]): number {

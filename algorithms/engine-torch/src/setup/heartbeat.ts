@@ -6,7 +6,10 @@ const INTERVAL_MS = 10_000;
  *
  * @param report - gets the lines of the work and those of the heartbeat.
  */
-export async function withHeartbeat<T>(report: (line: string) => void, work: (report: (line: string) => void) => Promise<T>): Promise<T> {
+export async function withHeartbeat<T>(
+  report: (line: string) => void,
+  work: (report: (line: string) => void) => Promise<T>,
+): Promise<T> {
   let last = "";
   let since = Date.now();
   const beat = (): void => {

@@ -24,11 +24,17 @@ export interface LocateOptions {
  *
  * @throws SETUP_FAILED where the user's own interpreter lacks a package.
  */
-export async function locateEngine({ extras = [], options, env = process.env }: LocateOptions = {}): Promise<EngineInstallation | undefined> {
+export async function locateEngine({ extras = [], options, env = process.env }: LocateOptions = {}): Promise<
+  EngineInstallation | undefined
+> {
   const resolved = resolveSetupOptions(options, env);
   if (resolved.engine_python !== undefined) return ownInstallation(resolved.engine_python);
   const lock = lockFiles(join(pythonDirectory(), "requirements")).hash;
-  const choice = engineCache(cacheDirectory(env)).choice({ lock, options: resolved, hasGpu: hasNvidiaGpu(gpuEvidence(env)) });
+  const choice = engineCache(cacheDirectory(env)).choice({
+    lock,
+    options: resolved,
+    hasGpu: hasNvidiaGpu(gpuEvidence(env)),
+  });
   const directory = readJson<{ directory: string }>(choice)?.directory;
   const stamp = directory === undefined ? undefined : readStamp(directory);
   if (directory === undefined || stamp === undefined) return undefined;

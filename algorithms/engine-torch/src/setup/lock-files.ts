@@ -32,5 +32,7 @@ export function lockFiles(directory: string): LockFiles {
 export function parseExtras(names: readonly string[]): Extra[] {
   const unknown = names.find((name) => !(EXTRAS as readonly string[]).includes(name));
   if (unknown === undefined) return EXTRAS.filter((extra) => names.includes(extra));
-  throw new MrlmError("OPTIONS_INVALID", `The engine has no extra "${unknown}".`, { hint: `There are: ${EXTRAS.join(", ")}.` });
+  throw new MrlmError("OPTIONS_INVALID", `The engine has no extra "${unknown}".`, {
+    hint: `There are: ${EXTRAS.join(", ")}.`,
+  });
 }

@@ -43,7 +43,11 @@ export async function setupEngine(wanted: SetupEngineOptions = {}): Promise<Engi
   return present ?? withHeartbeat(wanted.progress ?? (() => {}), (progress) => install(wanted, extras, progress));
 }
 
-async function install(wanted: SetupEngineOptions, extras: readonly Extra[], progress: (line: string) => void): Promise<EngineInstallation> {
+async function install(
+  wanted: SetupEngineOptions,
+  extras: readonly Extra[],
+  progress: (line: string) => void,
+): Promise<EngineInstallation> {
   const { env = process.env } = wanted;
   const options = resolveSetupOptions(wanted.options, env);
   const cache = engineCache(cacheDirectory(env));
@@ -60,6 +64,7 @@ async function install(wanted: SetupEngineOptions, extras: readonly Extra[], pro
   const plan = { directory, python, build, extras, lock, expectsGpu: hasGpu && build.kind !== "cpu" };
   const { stamp, changed } = await buildEnvironment(plan, { run: runProcess, pip, progress });
   // The second name is for those who ask without these options: the last setup holds.
-  for (const named of [options, {}]) writeJson(cache.choice({ lock: lock.hash, options: named, hasGpu }), { directory });
+  for (const named of [options, {}])
+    writeJson(cache.choice({ lock: lock.hash, options: named, hasGpu }), { directory });
   return toInstallation(directory, stamp, changed);
 }

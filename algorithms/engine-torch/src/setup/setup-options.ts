@@ -25,7 +25,10 @@ const VARIABLES = {
 } as const satisfies Record<keyof SetupOptions, string>;
 
 /** Merges options with the environment; an empty variable counts as unset. @throws OPTIONS_INVALID. */
-export function resolveSetupOptions(options: Readonly<Record<string, unknown>> = {}, env: NodeJS.ProcessEnv = process.env): SetupOptions {
+export function resolveSetupOptions(
+  options: Readonly<Record<string, unknown>> = {},
+  env: NodeJS.ProcessEnv = process.env,
+): SetupOptions {
   const set = Object.entries(VARIABLES).flatMap(([name, variable]) => (env[variable] ? [[name, env[variable]]] : []));
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const parsed = setupOptionsSchema.safeParse(Object.fromEntries([...set, ...given]));
@@ -35,7 +38,9 @@ export function resolveSetupOptions(options: Readonly<Record<string, unknown>> =
     return variable === undefined ? message : `${String(path[0])} (${variable}): ${message}`;
   });
   throw new MrlmError("OPTIONS_INVALID", `Options of the engine's setup: ${problems.join("; ")}.`, {
-    hint: `There are: ${Object.entries(VARIABLES).map(([name, variable]) => `${name} (${variable})`).join(", ")}.`,
+    hint: `There are: ${Object.entries(VARIABLES)
+      .map(([name, variable]) => `${name} (${variable})`)
+      .join(", ")}.`,
   });
 }
 

@@ -48,7 +48,11 @@ export async function chooseTorch({ pythons, wish, wantsCpu, ask, progress }: To
 
 function noCpuBuild(pythons: readonly Python[], where: string): MrlmError {
   const versions = pythons.map(({ version }) => version).join(", ");
-  return new MrlmError("SETUP_FAILED", `torch ${TORCH_VERSION}+cpu was asked for, and there is none for Python ${versions}; asked were ${where}.`, {
-    hint: "Set MRLM_TORCH_INDEX to an index that has it, MRLM_PYTHON to another Python, or leave MRLM_TORCH out.",
-  });
+  return new MrlmError(
+    "SETUP_FAILED",
+    `torch ${TORCH_VERSION}+cpu was asked for, and there is none for Python ${versions}; asked were ${where}.`,
+    {
+      hint: "Set MRLM_TORCH_INDEX to an index that has it, MRLM_PYTHON to another Python, or leave MRLM_TORCH out.",
+    },
+  );
 }

@@ -15,7 +15,15 @@ export function fakePythons(pythons: Readonly<Record<string, object | string>>):
     const answer = pythons[command];
     if (answer === undefined) return { code: null, error: new Error(`spawn ${command} ENOENT`) };
     if (typeof answer === "string") return { code: 127, stderr: answer };
-    const probe = { executable: command, version: "3.12.1", implementation: "cpython", wide: true, free_threaded: false, missing: [], ...answer };
+    const probe = {
+      executable: command,
+      version: "3.12.1",
+      implementation: "cpython",
+      wide: true,
+      free_threaded: false,
+      missing: [],
+      ...answer,
+    };
     return { stdout: `${JSON.stringify(probe)}\n` };
   });
 }

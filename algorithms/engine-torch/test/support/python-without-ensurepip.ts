@@ -8,7 +8,11 @@ import type { Python } from "../../src/python/probe-python.ts";
  * the executable beside links to its standard library.
  */
 export async function pythonWithoutEnsurepip(python: Python, prefix: string): Promise<Python> {
-  const { stdout } = await runProcess(python.executable, ["-I", "-c", "import os, sys; print(sys._base_executable); print(os.path.dirname(os.__file__))"]);
+  const { stdout } = await runProcess(python.executable, [
+    "-I",
+    "-c",
+    "import os, sys; print(sys._base_executable); print(os.path.dirname(os.__file__))",
+  ]);
   const [executable = "", library = ""] = stdout.trim().split("\n");
   const name = `python${python.version.split(".").slice(0, 2).join(".")}`;
   const target = join(prefix, "lib", name);
@@ -16,7 +20,8 @@ export async function pythonWithoutEnsurepip(python: Python, prefix: string): Pr
   mkdirSync(target, { recursive: true });
   copyFileSync(realpathSync(executable), join(prefix, "bin", name));
   for (const entry of readdirSync(library)) {
-    if (!["ensurepip", "site-packages", "dist-packages"].includes(entry)) symlinkSync(join(library, entry), join(target, entry));
+    if (!["ensurepip", "site-packages", "dist-packages"].includes(entry))
+      symlinkSync(join(library, entry), join(target, entry));
   }
   return { executable: join(prefix, "bin", name), version: python.version };
 }

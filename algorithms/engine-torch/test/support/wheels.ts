@@ -26,5 +26,6 @@ export async function makeWheel(python: string, directory: string, name: string)
 /** Writes the lock files of all parts, each with the lines given or none. */
 export function writeLocks(directory: string, lines: Readonly<Record<string, string>>): void {
   mkdirSync(directory, { recursive: true });
-  for (const part of ["torch", "base", "lora", "dev"]) writeFileSync(join(directory, `${part}.lock`), lines[part] ?? "# nothing\n");
+  for (const part of ["torch", "base", "lora", "dev"])
+    writeFileSync(join(directory, `${part}.lock`), lines[part] ?? "# nothing\n");
 }

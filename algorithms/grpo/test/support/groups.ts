@@ -2,7 +2,10 @@ import { score, type Segment, type Trajectory, type TrajectoryGroup, type TurnRe
 import { type GrpoOptions, grpoOptions } from "../../src/index.ts";
 import type { EpisodeSample, GroupSample } from "../../src/samples.ts";
 
-export const options = (changes: Partial<GrpoOptions> = {}): GrpoOptions => ({ ...grpoOptions.parse({ steps: 1 }), ...changes });
+export const options = (changes: Partial<GrpoOptions> = {}): GrpoOptions => ({
+  ...grpoOptions.parse({ steps: 1 }),
+  ...changes,
+});
 
 /** A segment whose chosen tokens (mask 1) have the log-probability -1 and version 1, unless told otherwise. */
 export const segment = (mask: number[], changes: Partial<Segment> = {}): Segment => ({
@@ -26,7 +29,11 @@ export const turn = (changes: Partial<TurnRecord> = {}): TurnRecord => ({
   ...changes,
 });
 
-export const episode = (reward: number, changes: Partial<Trajectory> = {}, segments: Segment[] = [segment([0, 1, 1])]): Trajectory => ({
+export const episode = (
+  reward: number,
+  changes: Partial<Trajectory> = {},
+  segments: Segment[] = [segment([0, 1, 1])],
+): Trajectory => ({
   id: "episode",
   environment: "test@1",
   task: "train/0",
@@ -39,12 +46,22 @@ export const episode = (reward: number, changes: Partial<Trajectory> = {}, segme
   ...changes,
 });
 
-export const group = (...trajectories: Trajectory[]): TrajectoryGroup => ({ id: "group", task: "train/0", trajectories });
+export const group = (...trajectories: Trajectory[]): TrajectoryGroup => ({
+  id: "group",
+  task: "train/0",
+  trajectories,
+});
 
 /** An episode of rows with these masks; its sampled log-probabilities are given or -1. */
 export const sample = (advantage: number, masks: number[][], sampled?: number[]): EpisodeSample => ({
   rows: masks.map((mask) => ({ tokens: new Int32Array(mask.length), mask: Uint8Array.from(mask) })),
-  sampled: Float32Array.from(sampled ?? masks.flat().filter((chosen) => chosen === 1).map(() => -1)),
+  sampled: Float32Array.from(
+    sampled ??
+      masks
+        .flat()
+        .filter((chosen) => chosen === 1)
+        .map(() => -1),
+  ),
   advantage,
   age: 0,
 });

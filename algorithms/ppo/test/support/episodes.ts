@@ -1,7 +1,10 @@
 import { score, type Segment, type Trajectory, type TrajectoryGroup, type TurnRecord } from "@mrlm/spec";
 import { type PpoOptions, ppoOptions } from "../../src/index.ts";
 
-export const options = (changes: Partial<PpoOptions> = {}): PpoOptions => ({ ...ppoOptions.parse({ steps: 1 }), ...changes });
+export const options = (changes: Partial<PpoOptions> = {}): PpoOptions => ({
+  ...ppoOptions.parse({ steps: 1 }),
+  ...changes,
+});
 
 export const segment = (mask: number[]): Segment => ({
   tokens: Int32Array.from(mask, (_, t) => t),
@@ -11,7 +14,12 @@ export const segment = (mask: number[]): Segment => ({
   parent: null,
 });
 
-export const turn = (start: number, end: number, reward: number | undefined, changes: Partial<TurnRecord> = {}): TurnRecord => ({
+export const turn = (
+  start: number,
+  end: number,
+  reward: number | undefined,
+  changes: Partial<TurnRecord> = {},
+): TurnRecord => ({
   agent: "agent",
   observed: [],
   said: { role: "assistant", parts: [] },
@@ -23,7 +31,11 @@ export const turn = (start: number, end: number, reward: number | undefined, cha
   ...changes,
 });
 
-export const episode = (segments: Segment[], turns: TurnRecord[], changes: Partial<Trajectory["agents"][string]["end"]> = {}): Trajectory => ({
+export const episode = (
+  segments: Segment[],
+  turns: TurnRecord[],
+  changes: Partial<Trajectory["agents"][string]["end"]> = {},
+): Trajectory => ({
   id: "episode",
   environment: "test@1",
   task: "train/0",
@@ -31,8 +43,20 @@ export const episode = (segments: Segment[], turns: TurnRecord[], changes: Parti
   group: "group",
   member: 0,
   turns,
-  agents: { agent: { segments, total: score(turns.reduce((sum, { rewards }) => sum + (rewards["agent"]?.scored ? rewards["agent"].value : 0), 0)), end: { terminated: true, truncated: false, ...changes } } },
+  agents: {
+    agent: {
+      segments,
+      total: score(
+        turns.reduce((sum, { rewards }) => sum + (rewards["agent"]?.scored ? rewards["agent"].value : 0), 0),
+      ),
+      end: { terminated: true, truncated: false, ...changes },
+    },
+  },
   seconds: { sampling: 0, environment: 0 },
 });
 
-export const group = (...trajectories: Trajectory[]): TrajectoryGroup => ({ id: "group", task: "train/0", trajectories });
+export const group = (...trajectories: Trajectory[]): TrajectoryGroup => ({
+  id: "group",
+  task: "train/0",
+  trajectories,
+});

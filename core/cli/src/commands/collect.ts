@@ -42,15 +42,31 @@ export async function runCollect(context: CommandContext, args: CollectArguments
     const identity = identityOf(player, args, wanted);
     if (args.overwrite === true) rmSync(wanted.partial, { force: true });
     const written = <T>(work: Promise<T>): Promise<T> =>
-      work.catch((error: unknown) => Promise.reject(asWriteFailure(error, `The episodes could not be written to ${wanted.output}`, `Mend that; the same command goes on from ${args.output}.partial.`)));
+      work.catch((error: unknown) =>
+        Promise.reject(
+          asWriteFailure(
+            error,
+            `The episodes could not be written to ${wanted.output}`,
+            `Mend that; the same command goes on from ${args.output}.partial.`,
+          ),
+        ),
+      );
     const journal = await written(Journal.open(wanted.partial, identity));
-    await unlessLost(player.lost, written(play(context, player, args.split, wanted, journal, AbortSignal.any([interrupts.drain, player.lost]))));
-    const rows = await written(writeCollection(wanted.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) }));
+    await unlessLost(
+      player.lost,
+      written(play(context, player, args.split, wanted, journal, AbortSignal.any([interrupts.drain, player.lost]))),
+    );
+    const rows = await written(
+      writeCollection(wanted.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) }),
+    );
     const counts = journal.counts();
     journal.remove();
     console.print(`${collectionReport(counts, wanted.filterReward)}\n\n${rows} rows written to ${args.output}`);
     console.emit({ event: "collection", file: wanted.output, rows, ...counts, cut: cutShare(counts) });
-    if (rows === 0) console.note(`note: no episode ${wanted.filterReward === undefined ? "was played" : `earned ${wanted.filterReward} or more`}: ${args.output} has no rows`);
+    if (rows === 0)
+      console.note(
+        `note: no episode ${wanted.filterReward === undefined ? "was played" : `earned ${wanted.filterReward} or more`}: ${args.output} has no rows`,
+      );
   } finally {
     interrupts.dispose();
     await player?.close();
@@ -58,15 +74,34 @@ export async function runCollect(context: CommandContext, args: CollectArguments
 }
 
 function check(args: CollectArguments): Wanted {
-  const [episodes, groupSize] = [wholeNumber(args.numEpisodes, "--num-episodes", 1), wholeNumber(args.groupSize, "--group-size", 1)];
-  if (episodes % groupSize !== 0) throw new MrlmError("USAGE", `--num-episodes ${episodes} is not a multiple of --group-size ${groupSize}.`, { hint: `Take ${Math.ceil(episodes / groupSize) * groupSize}.` });
-  if (![".jsonl", ".parquet"].includes(extname(args.output))) throw new MrlmError("USAGE", `--output ${args.output} ends neither in .jsonl nor in .parquet.`, { hint: "The extension says which of the two is written." });
+  const [episodes, groupSize] = [
+    wholeNumber(args.numEpisodes, "--num-episodes", 1),
+    wholeNumber(args.groupSize, "--group-size", 1),
+  ];
+  if (episodes % groupSize !== 0)
+    throw new MrlmError("USAGE", `--num-episodes ${episodes} is not a multiple of --group-size ${groupSize}.`, {
+      hint: `Take ${Math.ceil(episodes / groupSize) * groupSize}.`,
+    });
+  if (![".jsonl", ".parquet"].includes(extname(args.output)))
+    throw new MrlmError("USAGE", `--output ${args.output} ends neither in .jsonl nor in .parquet.`, {
+      hint: "The extension says which of the two is written.",
+    });
   const output = outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial", ".writing"] });
-  const filterReward = args.filterReward === undefined ? undefined : realNumber(args.filterReward, "--filter-reward", { mayBeNegative: true });
+  const filterReward =
+    args.filterReward === undefined
+      ? undefined
+      : realNumber(args.filterReward, "--filter-reward", { mayBeNegative: true });
   return { tasks: episodes / groupSize, groupSize, filterReward, output, partial: `${output}.partial` };
 }
 
-async function play({ console }: CommandContext, player: Player, split: string, { tasks, groupSize, filterReward }: Wanted, journal: Journal, signal: AbortSignal): Promise<void> {
+async function play(
+  { console }: CommandContext,
+  player: Player,
+  split: string,
+  { tasks, groupSize, filterReward }: Wanted,
+  journal: Journal,
+  signal: AbortSignal,
+): Promise<void> {
   const { config, engine, environment, model, renderer, rollouts } = player;
   const bar = progressBar(console, "collect");
   await collectEpisodes(
@@ -91,7 +126,11 @@ async function play({ console }: CommandContext, player: Player, split: string, 
 }
 
 /** Everything that decides what is collected. */
-function identityOf({ config, modelDirectory, environment, engine }: Player, { split }: PlayerArguments, { tasks, groupSize, filterReward }: Wanted): JsonObject {
+function identityOf(
+  { config, modelDirectory, environment, engine }: Player,
+  { split }: PlayerArguments,
+  { tasks, groupSize, filterReward }: Wanted,
+): JsonObject {
   return {
     model: modelDirectory,
     weights: weightsOf(modelDirectory),
@@ -110,6 +149,10 @@ function identityOf({ config, modelDirectory, environment, engine }: Player, { s
 /** Size and time of the weights' files, to tell a model that was trained further; nothing where the engine reads another machine's disk. */
 function weightsOf(directory: string): JsonObject {
   if (!existsSync(directory)) return {};
-  const files = readdirSync(directory).filter((name) => name.endsWith(".safetensors")).sort();
-  return Object.fromEntries(files.map((name) => [name, [statSync(join(directory, name)).size, statSync(join(directory, name)).mtimeMs]]));
+  const files = readdirSync(directory)
+    .filter((name) => name.endsWith(".safetensors"))
+    .sort();
+  return Object.fromEntries(
+    files.map((name) => [name, [statSync(join(directory, name)).size, statSync(join(directory, name)).mtimeMs]]),
+  );
 }

@@ -6,25 +6,39 @@ import { EXIT } from "../exit-codes.ts";
 
 /** Prints the findings about a run, an evaluation's results or a collected file; the exit code. */
 export async function doctor(context: CommandContext, path: string): Promise<number> {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? doctorFile(context, path) : doctorRun(context, path);
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+    ? doctorFile(context, path)
+    : doctorRun(context, path);
 }
 
 function doctorRun({ console }: CommandContext, path: string): number {
   const run = readRun(path);
   const findings = diagnose(run);
   const iterations = run.stages.reduce((sum, stage) => sum + stage.iterations.length, 0);
-  console.emit({ event: "diagnosis", run: run.directory, status: run.status, iterations, findings: findings.map((finding) => ({ ...finding })) });
-  console.print(`${run.directory}: ${run.status}, ${iterations} iteration${iterations === 1 ? "" : "s"} in ${run.stages.length} stage${run.stages.length === 1 ? "" : "s"}`);
-  if (run.status === "interrupted" || run.status === "failed" || run.status === "stopped") console.print(resumeLine(run.directory));
+  console.emit({
+    event: "diagnosis",
+    run: run.directory,
+    status: run.status,
+    iterations,
+    findings: findings.map((finding) => ({ ...finding })),
+  });
+  console.print(
+    `${run.directory}: ${run.status}, ${iterations} iteration${iterations === 1 ? "" : "s"} in ${run.stages.length} stage${run.stages.length === 1 ? "" : "s"}`,
+  );
+  if (run.status === "interrupted" || run.status === "failed" || run.status === "stopped")
+    console.print(resumeLine(run.directory));
   for (const finding of findings) console.print(`\n${described(finding)}`);
-  if (findings.length === 0) console.print(iterations === 0 ? "\nIt has not done an iteration yet." : "\nNothing looks wrong.");
+  if (findings.length === 0)
+    console.print(iterations === 0 ? "\nIt has not done an iteration yet." : "\nNothing looks wrong.");
   return exitCode(findings);
 }
 
 async function doctorFile({ console }: CommandContext, path: string): Promise<number> {
   const { file, kind, episodes, findings } = await examineFile(path);
   console.emit({ event: "diagnosis", file, kind, episodes, findings: findings.map((finding) => ({ ...finding })) });
-  console.print(`${file}: ${kind === "evaluation" ? "results of an evaluation" : "collected file"}, ${episodes} episodes`);
+  console.print(
+    `${file}: ${kind === "evaluation" ? "results of an evaluation" : "collected file"}, ${episodes} episodes`,
+  );
   for (const finding of findings) console.print(`\n${described(finding)}`);
   if (findings.length === 0) console.print("\nNothing looks wrong.");
   return exitCode(findings);

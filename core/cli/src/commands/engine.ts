@@ -9,7 +9,10 @@ export interface SetupArguments {
 }
 
 /** Installs what the engine needs; quick when nothing changed. */
-export async function setUpEngine({ console, directory }: CommandContext, { engine, extra, torchIndex }: SetupArguments): Promise<void> {
+export async function setUpEngine(
+  { console, directory }: CommandContext,
+  { engine, extra, torchIndex }: SetupArguments,
+): Promise<void> {
   const plugins = await PluginHost.discover({ directory });
   try {
     const provider = await plugins.engine(engine);

@@ -24,15 +24,26 @@ export interface EvalArguments extends PlayerArguments {
 export async function runEval(context: CommandContext, args: EvalArguments): Promise<void> {
   const { console } = context;
   const [wanted, samples] = [wantedTasks(args), wholeNumber(args.samples, "--samples")];
-  const output = args.output === undefined ? undefined : outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial"] });
+  const output =
+    args.output === undefined
+      ? undefined
+      : outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial"] });
   const interrupts = listenForInterrupts(console, "stopping");
   let player: Player | undefined;
   try {
     player = await openPlayer(context, args, interrupts.drain);
     const { size } = player.environment;
     const tasks = Math.min(size, wanted);
-    if (tasks < wanted && (args.tasks ?? args.numEpisodes) !== undefined) console.note(`note: split ${args.split} has ${size} tasks: all of them are played`);
-    const record = await unlessLost(player.lost, measure(context, player, args.split, { tasks, samples, signal: AbortSignal.any([interrupts.drain, player.lost]) }));
+    if (tasks < wanted && (args.tasks ?? args.numEpisodes) !== undefined)
+      console.note(`note: split ${args.split} has ${size} tasks: all of them are played`);
+    const record = await unlessLost(
+      player.lost,
+      measure(context, player, args.split, {
+        tasks,
+        samples,
+        signal: AbortSignal.any([interrupts.drain, player.lost]),
+      }),
+    );
     console.emit({ event: "evaluation", ...record });
     if (output === undefined) return;
     write(output, { ...record, versions: { mrlm: VERSION, ...player.engine.versions } });
@@ -45,8 +56,13 @@ export async function runEval(context: CommandContext, args: EvalArguments): Pro
 
 /** Tasks by either name of the flag. Throws USAGE. */
 function wantedTasks({ tasks, numEpisodes }: EvalArguments): number {
-  if (tasks !== undefined && numEpisodes !== undefined) throw new MrlmError("USAGE", "--tasks and --num-episodes are two names of one number.", { hint: "Give --tasks alone." });
-  return numEpisodes === undefined ? wholeNumber(tasks ?? "100", "--tasks", 1) : wholeNumber(numEpisodes, "--num-episodes", 1);
+  if (tasks !== undefined && numEpisodes !== undefined)
+    throw new MrlmError("USAGE", "--tasks and --num-episodes are two names of one number.", {
+      hint: "Give --tasks alone.",
+    });
+  return numEpisodes === undefined
+    ? wholeNumber(tasks ?? "100", "--tasks", 1)
+    : wholeNumber(numEpisodes, "--num-episodes", 1);
 }
 
 function write(path: string, record: JsonObject): void {
@@ -57,13 +73,24 @@ function write(path: string, record: JsonObject): void {
   }
 }
 
-async function measure({ console }: CommandContext, player: Player, split: string, { tasks, samples, signal }: { readonly tasks: number; readonly samples: number; readonly signal: AbortSignal }): Promise<JsonObject> {
+async function measure(
+  { console }: CommandContext,
+  player: Player,
+  split: string,
+  { tasks, samples, signal }: { readonly tasks: number; readonly samples: number; readonly signal: AbortSignal },
+): Promise<JsonObject> {
   const { config, environment, modelDirectory } = player;
   const sampling = rolloutSampling(config.sampling);
   const bar = progressBar(console, "eval");
   const results = await evaluate({
     rollouts: player.rollouts,
-    environments: [{ ref: environment.ref, tasks: Array.from({ length: tasks }, (_, i) => `${split}/${i}`), ...(environment.maxTurns === undefined ? {} : { maxTurns: environment.maxTurns }) }],
+    environments: [
+      {
+        ref: environment.ref,
+        tasks: Array.from({ length: tasks }, (_, i) => `${split}/${i}`),
+        ...(environment.maxTurns === undefined ? {} : { maxTurns: environment.maxTurns }),
+      },
+    ],
     model: player.model.model,
     sampling,
     samples,
@@ -71,6 +98,15 @@ async function measure({ console }: CommandContext, player: Player, split: strin
     onProgress: (done, total) => bar.update(done, total, "episodes"),
   }).finally(() => bar.clear());
   const result = results[0] as EvaluationResult;
-  console.print(`${result.environment}, ${result.tasks} tasks of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`);
-  return { ...(JSON.parse(JSON.stringify(result)) as JsonObject), model: modelDirectory, options: environment.ref.options ?? {}, split, sampling: { ...sampling }, seed: config.seed };
+  console.print(
+    `${result.environment}, ${result.tasks} tasks of split ${split}, ${modelDirectory}\n\n${evaluationReport(result)}`,
+  );
+  return {
+    ...(JSON.parse(JSON.stringify(result)) as JsonObject),
+    model: modelDirectory,
+    options: environment.ref.options ?? {},
+    split,
+    sampling: { ...sampling },
+    seed: config.seed,
+  };
 }

@@ -19,13 +19,20 @@ export async function join({ console, directory }: CommandContext, args: JoinArg
   const { config } = loaded;
   const nodeRank = wholeNumber(args.nodeRank, "--node-rank");
   const distributed = machinesOf(loaded, nodeRank);
-  const plugins = await PluginHost.discover({ directory, logger: lineLogger((line) => console.note(line)), plugins: config.plugins, relativeTo: config.base_directory });
+  const plugins = await PluginHost.discover({
+    directory,
+    logger: lineLogger((line) => console.note(line)),
+    plugins: config.plugins,
+    relativeTo: config.base_directory,
+  });
   try {
     await assertEngineInstalled(config, plugins);
     const provider = await plugins.engine(config.engine.provider);
     let isTraining = false;
     // A job's SIGTERM reaches all machines at once, and machine 0 then finishes its iteration, for which it needs this one.
-    const interrupts = listenForInterrupts(console, () => (isTraining ? "waiting for machine 0 to end the run: stop it there" : "leaving: training has not begun yet"));
+    const interrupts = listenForInterrupts(console, () =>
+      isTraining ? "waiting for machine 0 to end the run: stop it there" : "leaving: training has not begun yet",
+    );
     const ranks = await provider.join({
       distributed,
       nodeRank,
@@ -55,15 +62,35 @@ function machinesOf(loaded: LoadedConfig, nodeRank: number): DistributedOptions 
   const { config, source } = loaded;
   const { nnodes, master_addr } = config.distributed;
   const place = source.locate(["distributed"], "key");
-  if (config.engine.address !== undefined) throw new MrlmError("CONFIG_INVALID", `${place}: there is nothing to join: the engine at ${config.engine.address} is already running.`);
+  if (config.engine.address !== undefined)
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `${place}: there is nothing to join: the engine at ${config.engine.address} is already running.`,
+    );
   const distributed = distributedOptions(config);
-  if (distributed === undefined || nnodes === 1) throw new MrlmError("CONFIG_INVALID", `${place}: there is nothing to join: the run is one of a single machine.`, { hint: "Set distributed.nnodes to the number of machines." });
-  if (master_addr === undefined) throw new MrlmError("CONFIG_INVALID", `${place}: machine 0 is to be found nowhere without master_addr.`, { hint: "Set distributed.master_addr to the address at which the others reach machine 0." });
-  if (nodeRank === 0) throw new MrlmError("USAGE", "--node-rank 0 is the machine that starts the run.", { hint: `There: npx mrlm train --config FILE. The others are 1 to ${nnodes - 1}.` });
-  if (nodeRank >= nnodes) throw new MrlmError("USAGE", `--node-rank ${nodeRank} is too high: the machines of ${nnodes} that join are 1 to ${nnodes - 1}.`);
+  if (distributed === undefined || nnodes === 1)
+    throw new MrlmError("CONFIG_INVALID", `${place}: there is nothing to join: the run is one of a single machine.`, {
+      hint: "Set distributed.nnodes to the number of machines.",
+    });
+  if (master_addr === undefined)
+    throw new MrlmError("CONFIG_INVALID", `${place}: machine 0 is to be found nowhere without master_addr.`, {
+      hint: "Set distributed.master_addr to the address at which the others reach machine 0.",
+    });
+  if (nodeRank === 0)
+    throw new MrlmError("USAGE", "--node-rank 0 is the machine that starts the run.", {
+      hint: `There: npx mrlm train --config FILE. The others are 1 to ${nnodes - 1}.`,
+    });
+  if (nodeRank >= nnodes)
+    throw new MrlmError(
+      "USAGE",
+      `--node-rank ${nodeRank} is too high: the machines of ${nnodes} that join are 1 to ${nnodes - 1}.`,
+    );
   return distributed;
 }
 
 function withAdvice(cause: MrlmError): MrlmError {
-  return new MrlmError(cause.code, cause.message, { hint: "Go on with it: on machine 0 `npx mrlm train --resume RUN`, and here the same command again.", cause });
+  return new MrlmError(cause.code, cause.message, {
+    hint: "Go on with it: on machine 0 `npx mrlm train --resume RUN`, and here the same command again.",
+    cause,
+  });
 }

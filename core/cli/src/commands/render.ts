@@ -23,10 +23,20 @@ export async function render({ console, directory }: CommandContext, args: Rende
   if (notice !== undefined) console.note(`note: ${notice}`);
   const { renderer, maxPositions } = directoryRenderer(modelDirectory);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
-  const plugins = await PluginHost.discover({ directory, logger: lineLogger((line) => console.note(line)), plugins: config.plugins, relativeTo: config.base_directory });
+  const plugins = await PluginHost.discover({
+    directory,
+    logger: lineLogger((line) => console.note(line)),
+    plugins: config.plugins,
+    relativeTo: config.base_directory,
+  });
   try {
     const environments = await openEnvironments({
-      config, configPath, overrides, directory, plugins, json: console.json,
+      config,
+      configPath,
+      overrides,
+      directory,
+      plugins,
+      json: console.json,
       ...(options === undefined ? {} : { dataDirectory: directory }),
       notice: (line) => console.note(`note: ${line}`),
     });
@@ -36,14 +46,31 @@ export async function render({ console, directory }: CommandContext, args: Rende
       const { messages, tools, agent } = observation;
       const { tokens } = renderer.render(messages, tools);
       const maxTokens = config.sampling.max_tokens;
-      const prompt = { environment: ref.id, task: args.task, agent, text: renderer.decode(tokens), tokens: Array.from(tokens), pieces: Array.from(tokens, (id) => renderer.decode(Int32Array.of(id))), max_positions: maxPositions ?? null, max_tokens: maxTokens };
+      const prompt = {
+        environment: ref.id,
+        task: args.task,
+        agent,
+        text: renderer.decode(tokens),
+        tokens: Array.from(tokens),
+        pieces: Array.from(tokens, (id) => renderer.decode(Int32Array.of(id))),
+        max_positions: maxPositions ?? null,
+        max_tokens: maxTokens,
+      };
       console.print(promptText(prompt, args.ids === true));
-      console.emit({ event: "prompt", ...prompt, messages: JSON.parse(JSON.stringify(messages.flatMap(toChatMessages))) as JsonObject[] });
+      console.emit({
+        event: "prompt",
+        ...prompt,
+        messages: JSON.parse(JSON.stringify(messages.flatMap(toChatMessages))) as JsonObject[],
+      });
 
       async function firstObservation(): Promise<Observation> {
         const session = await environments.host.open(ref);
         try {
-          return await session.reset({ task: args.task as `${string}/${number}`, ...(description.determinism === "none" ? {} : { seed: config.seed }), signal: new AbortController().signal });
+          return await session.reset({
+            task: args.task as `${string}/${number}`,
+            ...(description.determinism === "none" ? {} : { seed: config.seed }),
+            signal: new AbortController().signal,
+          });
         } finally {
           await session.close();
         }

@@ -16,12 +16,16 @@ export async function scoreFile({ directory }: CommandContext, { scorer: id, fil
     accessSync(file, constants.R_OK);
     if (statSync(file).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
   } catch (cause) {
-    throw new MrlmError("CONFIG_NOT_FOUND", `The file ${file} cannot be read: ${fileFault(cause)}.`, { hint: "Check the path.", cause });
+    throw new MrlmError("CONFIG_NOT_FOUND", `The file ${file} cannot be read: ${fileFault(cause)}.`, {
+      hint: "Check the path.",
+      cause,
+    });
   }
   const plugins = await PluginHost.discover({ directory });
   try {
     const scorer = await plugins.service("scorer", id, "the command `mrlm score`");
-    for await (const { value, place } of jsonlRows(file)) process.stdout.write(`${JSON.stringify(await judge(scorer, rowOf(value, place)))}\n`);
+    for await (const { value, place } of jsonlRows(file))
+      process.stdout.write(`${JSON.stringify(await judge(scorer, rowOf(value, place)))}\n`);
   } finally {
     await plugins.close();
   }
@@ -29,15 +33,24 @@ export async function scoreFile({ directory }: CommandContext, { scorer: id, fil
 
 async function judge(scorer: Scorer, row: ScoreRequest): Promise<JsonObject> {
   const grade = await scorer.score(row);
-  return { ...row, verdict: grade.verdict, reward: grade.reward.scored ? grade.reward.value : null, reason: grade.reason, ...(grade.detail === undefined ? {} : { detail: grade.detail }) };
+  return {
+    ...row,
+    verdict: grade.verdict,
+    reward: grade.reward.scored ? grade.reward.value : null,
+    reason: grade.reason,
+    ...(grade.detail === undefined ? {} : { detail: grade.detail }),
+  };
 }
 
 /** The row with all that it holds; DATA_INVALID where it is nothing to judge. */
 function rowOf(value: JsonValue, place: string): ScoreRequest & JsonObject {
   const row = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  const textless = ["gold", "answer", ...("schema" in row ? ["schema"] : [])].find((field) => typeof row[field] !== "string");
+  const textless = ["gold", "answer", ...("schema" in row ? ["schema"] : [])].find(
+    (field) => typeof row[field] !== "string",
+  );
   if (textless !== undefined) throw new MrlmError("DATA_INVALID", `${place} has no text in "${textless}".`);
   const { options = {} } = row;
-  if (typeof options !== "object" || options === null || Array.isArray(options)) throw new MrlmError("DATA_INVALID", `${place} has no object in "options".`);
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw new MrlmError("DATA_INVALID", `${place} has no object in "options".`);
   return row as unknown as ScoreRequest & JsonObject;
 }

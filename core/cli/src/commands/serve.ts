@@ -30,23 +30,45 @@ const DRAIN_MS = 10_000;
 /** Serves until it is interrupted, or its standard input ends. */
 export async function serve({ console, directory }: CommandContext, options: ServeOptions): Promise<void> {
   const port = Number(options.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new MrlmError("USAGE", `--port ${options.port} is not a port: give a number from 0 to 65535.`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new MrlmError("USAGE", `--port ${options.port} is not a port: give a number from 0 to 65535.`);
   const token = tokenOption(options.tokenFile);
-  if (options.anyData === true && options.tokenFile === undefined) throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
-  if (options.config === undefined && options.set !== undefined) throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
-  const config = options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] }).config;
+  if (options.anyData === true && options.tokenFile === undefined)
+    throw new MrlmError("USAGE", "--any-data lets clients name any file that you can read: it needs --token-file.");
+  if (options.config === undefined && options.set !== undefined)
+    throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");
+  const config =
+    options.config === undefined ? undefined : loadConfig(options.config, { overrides: options.set ?? [] }).config;
   const logger = lineLogger((line) => console.note(line));
-  const plugins = await PluginHost.discover({ directory, logger, ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }) });
+  const plugins = await PluginHost.discover({
+    directory,
+    logger,
+    ...(config === undefined ? {} : { plugins: config.plugins, relativeTo: config.base_directory }),
+  });
   const source = await selectedEnvironments(plugins, options.environments?.split(","));
   const dataRoot = options.dataRoot ?? directory;
   // A server that was started for a run tells the run, which ends it; any other goes on as soon as it can.
-  const endWatch = watchForBlocks(options.untilStdinEnds === true ? { stderr: false, event: "blocked", ends: true, parent: process.ppid } : { stderr: true, ends: false });
-  const host = new LocalHost({ source, logger, ...(options.anyData === true ? { dataDirectory: dataRoot } : { dataRoot }) });
+  const endWatch = watchForBlocks(
+    options.untilStdinEnds === true
+      ? { stderr: false, event: "blocked", ends: true, parent: process.ppid }
+      : { stderr: true, ends: false },
+  );
+  const host = new LocalHost({
+    source,
+    logger,
+    ...(options.anyData === true ? { dataDirectory: dataRoot } : { dataRoot }),
+  });
   try {
     const offered = (await host.list()).map(({ id }) => id);
     if (!isLoopback(options.host) && options.unsafeSandbox !== true) await requireJails(plugins, offered);
     const at = isIPv6(options.host) ? `[${options.host}]` : options.host;
-    const server = await serveEnvironments({ host, address: `${at}:${port}`, logger, demonstrations: options.demonstrations === true, ...token });
+    const server = await serveEnvironments({
+      host,
+      address: `${at}:${port}`,
+      logger,
+      demonstrations: options.demonstrations === true,
+      ...token,
+    });
     const interrupts = listenForInterrupts(console, "finishing the calls under way");
     const address = `${at}:${server.port}`;
     console.print(`serving ${offered.join(", ")} on ${address}`);
@@ -67,6 +89,10 @@ function isLoopback(host: string): boolean {
 function ended(signal: AbortSignal, withStdin: boolean): Promise<void> {
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(), { once: true });
-    if (withStdin) process.stdin.on("end", resolve).on("error", () => resolve()).resume();
+    if (withStdin)
+      process.stdin
+        .on("end", resolve)
+        .on("error", () => resolve())
+        .resume();
   });
 }

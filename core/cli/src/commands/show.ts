@@ -16,16 +16,27 @@ export interface ShowArguments {
 /** Prints episodes of a run or of collected files: conversation, reward with its components, end. */
 export async function show({ console }: CommandContext, path: string, args: ShowArguments): Promise<void> {
   const limit = wholeNumber(args.numEpisodes, "--num-episodes", 1);
-  const order: EpisodeQuery["order"] = args.best === true ? "best" : args.worst === true ? "worst" : args.failed === true ? "failed" : "newest";
+  const order: EpisodeQuery["order"] =
+    args.best === true ? "best" : args.worst === true ? "worst" : args.failed === true ? "failed" : "newest";
   const episodes = await keptEpisodes(path, { task: args.task, order, limit });
   for (const episode of episodes) console.emit(toJson(episode));
   if (episodes.length > 0) console.print(episodes.map(episodeText).join("\n\n"));
   else console.print(NOTHING[order]);
 }
 
-const NOTHING: Readonly<Record<EpisodeQuery["order"], string>> = { newest: "There are no episodes.", failed: "No episode failed, and all have a score.", best: "No episode has a score.", worst: "No episode has a score." };
+const NOTHING: Readonly<Record<EpisodeQuery["order"], string>> = {
+  newest: "There are no episodes.",
+  failed: "No episode failed, and all have a score.",
+  best: "No episode has a score.",
+  worst: "No episode has a score.",
+};
 
 /** Without the tokens, which the files themselves hold. */
 function toJson({ step, stage, row: { segments: _, renderer: __, ...row } }: KeptEpisode): JsonObject {
-  return { event: "episode", ...(step === undefined ? {} : { step }), ...(stage === undefined ? {} : { stage }), ...(JSON.parse(JSON.stringify(row)) as JsonObject) };
+  return {
+    event: "episode",
+    ...(step === undefined ? {} : { step }),
+    ...(stage === undefined ? {} : { stage }),
+    ...(JSON.parse(JSON.stringify(row)) as JsonObject),
+  };
 }

@@ -1,6 +1,22 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { beforeAndAfter, checkMemory, type Checkpoint, estimateRun, learningCurve, type LoadedConfig, loadConfig, openRun, PluginHost, prepareRun, recordFailure, type ResolvedConfig, RunDirectory, type RunSummary, trainRun } from "@mrlm/runtime";
+import {
+  beforeAndAfter,
+  checkMemory,
+  type Checkpoint,
+  estimateRun,
+  learningCurve,
+  type LoadedConfig,
+  loadConfig,
+  openRun,
+  PluginHost,
+  prepareRun,
+  recordFailure,
+  type ResolvedConfig,
+  RunDirectory,
+  type RunSummary,
+  trainRun,
+} from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
@@ -42,28 +58,61 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
   const { loaded, configPath, overrides, existing, checkpoint, finished } = await whatToTrain(args, notice);
   const { config } = loaded;
   if (finished !== undefined) {
-    notice(`The run is finished: nothing is left to do after its ${finished.steps} steps. Make it longer with: npx mrlm train --resume ${shownPath(finished.directory)} --steps N`);
+    notice(
+      `The run is finished: nothing is left to do after its ${finished.steps} steps. Make it longer with: npx mrlm train --resume ${shownPath(finished.directory)} --steps N`,
+    );
     return end({ console, log, summary: finished, config });
   }
   let directoryOfRun = existing?.path;
   let isTraining = false;
   const logger = lineLogger(notice);
-  const plugins = await PluginHost.discover({ directory, logger, plugins: config.plugins, relativeTo: config.base_directory });
-  const interrupts = listenForInterrupts(console, () => (isTraining ? "finishing this iteration and writing a checkpoint" : "stopping: training has not begun yet"), () => (directoryOfRun === undefined ? undefined : resumeLine(directoryOfRun)));
+  const plugins = await PluginHost.discover({
+    directory,
+    logger,
+    plugins: config.plugins,
+    relativeTo: config.base_directory,
+  });
+  const interrupts = listenForInterrupts(
+    console,
+    () => (isTraining ? "finishing this iteration and writing a checkpoint" : "stopping: training has not begun yet"),
+    () => (directoryOfRun === undefined ? undefined : resumeLine(directoryOfRun)),
+  );
   const cleanUp: (() => Promise<void>)[] = [() => plugins.close()];
-  const started = (role: string) => ({ pid, address }: { readonly pid: number; readonly address: string }): void => console.emit({ event: "process", role, pid, address });
+  const started =
+    (role: string) =>
+    ({ pid, address }: { readonly pid: number; readonly address: string }): void =>
+      console.emit({ event: "process", role, pid, address });
   try {
     await assertEngineInstalled(config, plugins);
     if (config.server.spawn && config.server.address === undefined) console.note("starting the environment server");
-    const environments = await openEnvironments({ config, configPath, overrides, directory, plugins, notice, json: console.json, onStarted: started("server") });
+    const environments = await openEnvironments({
+      config,
+      configPath,
+      overrides,
+      directory,
+      plugins,
+      notice,
+      json: console.json,
+      onStarted: started("server"),
+    });
     cleanUp.unshift(() => environments.stop());
-    const prepared = await unlessLost(environments.lost, prepareRun(loaded, { host: environments.host, algorithms: plugins }));
+    const prepared = await unlessLost(
+      environments.lost,
+      prepareRun(loaded, { host: environments.host, algorithms: plugins }),
+    );
     if (args.dryRun === true) return await tryOut();
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     log.open(join(run.path, LOG));
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-    const opening = openEngine({ config: prepared.config, plugins, logDirectory: run.path, signal: interrupts.drain, notice, onStarted: started("engine") });
+    const opening = openEngine({
+      config: prepared.config,
+      plugins,
+      logDirectory: run.path,
+      signal: interrupts.drain,
+      notice,
+      onStarted: started("engine"),
+    });
     const { engine, isShared, stop } = await opening.catch((error: unknown) => {
       // A run that was interrupted before it began has not failed.
       if (!MrlmError.hasCode(error, "CANCELLED")) recordFailure(run, error);
@@ -71,7 +120,9 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     });
     cleanUp.unshift(stop);
     const { device, deviceName, deterministic, worldSize } = await engine.describe();
-    console.note(`engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`);
+    console.note(
+      `engine on ${device} (${deviceName})${worldSize > 1 ? ` in ${worldSize} processes (${config.distributed.strategy})` : ""}, ${deterministic ? "deterministic" : "throughput"} mode`,
+    );
     isTraining = true;
     const summary = await trainRun({
       prepared,
@@ -91,7 +142,14 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     /** Everything that comes before the first step, without a run directory. */
     async function tryOut(): Promise<number> {
       if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
-      const { engine, stop } = await openEngine({ config: prepared.config, plugins, logDirectory: undefined, signal: interrupts.drain, notice, onStarted: started("engine") });
+      const { engine, stop } = await openEngine({
+        config: prepared.config,
+        plugins,
+        logDirectory: undefined,
+        signal: interrupts.drain,
+        notice,
+        onStarted: started("engine"),
+      });
       cleanUp.unshift(stop);
       const memory = await estimateRun(engine, prepared);
       console.note(memoryTable(memory));
@@ -101,7 +159,9 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       return EXIT.ok;
     }
   } catch (error) {
-    log.write(`error ${MrlmError.isInstance(error) ? `${error.code}: ` : ""}${error instanceof Error ? error.message : String(error)}`);
+    log.write(
+      `error ${MrlmError.isInstance(error) ? `${error.code}: ` : ""}${error instanceof Error ? error.message : String(error)}`,
+    );
     throw error;
   } finally {
     interrupts.dispose();
@@ -110,11 +170,27 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
 }
 
 /** Prints the result of a run; the exit code. */
-function end({ console, log, summary, config }: { readonly console: Console; readonly log: RunLog; readonly summary: RunSummary; readonly config: ResolvedConfig }): number {
+function end({
+  console,
+  log,
+  summary,
+  config,
+}: {
+  readonly console: Console;
+  readonly log: RunLog;
+  readonly summary: RunSummary;
+  readonly config: ResolvedConfig;
+}): number {
   const run = RunDirectory.open(summary.directory);
   const file = join(summary.directory, LOG);
   if (Object.keys(summary.seconds).length > 0) log.write(timeTable(summary));
-  printSummary(console, { summary, curve: learningCurve(run.metrics.rows()), examples: beforeAndAfter(run), needsConfig: Object.keys(config.plugins).length > 0, log: existsSync(file) ? file : undefined });
+  printSummary(console, {
+    summary,
+    curve: learningCurve(run.metrics.rows()),
+    examples: beforeAndAfter(run),
+    needsConfig: Object.keys(config.plugins).length > 0,
+    log: existsSync(file) ? file : undefined,
+  });
   console.emit({ event: "summary", ...(JSON.parse(JSON.stringify(summary)) as object) });
   return summary.status === "finished" ? EXIT.ok : EXIT.interrupted;
 }
@@ -130,16 +206,31 @@ interface Job {
   readonly finished?: RunSummary | undefined;
 }
 
-async function whatToTrain({ config, set = [], output, seed, resume, steps }: TrainArguments, notice: (text: string) => void): Promise<Job> {
+async function whatToTrain(
+  { config, set = [], output, seed, resume, steps }: TrainArguments,
+  notice: (text: string) => void,
+): Promise<Job> {
   if (resume !== undefined) {
-    if (config !== undefined || set.length > 0 || output !== undefined || seed !== undefined) throw new MrlmError("USAGE", "--resume continues with what the run directory holds: --config, --set, --output and --seed cannot be given with it.");
-    const { run, loaded, checkpoint, finished } = await openRun(resume, notice, steps === undefined ? undefined : wholeNumber(steps, "--steps", 1));
+    if (config !== undefined || set.length > 0 || output !== undefined || seed !== undefined)
+      throw new MrlmError(
+        "USAGE",
+        "--resume continues with what the run directory holds: --config, --set, --output and --seed cannot be given with it.",
+      );
+    const { run, loaded, checkpoint, finished } = await openRun(
+      resume,
+      notice,
+      steps === undefined ? undefined : wholeNumber(steps, "--steps", 1),
+    );
     return { loaded, configPath: run.configPath, overrides: [], existing: run, checkpoint, finished };
   }
-  if (steps !== undefined) throw new MrlmError("USAGE", "--steps is for --resume: a new run has the steps that its configuration says.");
+  if (steps !== undefined)
+    throw new MrlmError("USAGE", "--steps is for --resume: a new run has the steps that its configuration says.");
   if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to continue one.");
   const overrides = [...set, ...(seed === undefined ? [] : [`seed=${wholeNumber(seed, "--seed")}`])];
   const loaded = loadConfig(config, { overrides });
-  const changed = output === undefined ? loaded.config : { ...loaded.config, output: { ...loaded.config.output, directory: resolve(output) } };
+  const changed =
+    output === undefined
+      ? loaded.config
+      : { ...loaded.config, output: { ...loaded.config.output, directory: resolve(output) } };
   return { loaded: { ...loaded, config: changed }, configPath: resolve(config), overrides };
 }

@@ -15,11 +15,16 @@ export function barChart(values: readonly number[], width: number, label: (value
   const cell = Math.max(1, Math.min(MAX_CELL, Math.floor(width / means.length)));
   const unicode = hasUnicode();
   // In eighths of a line; the lowest value is still to be seen.
-  const levels = means.map((value) => (high === low ? HEIGHT * 4 : Math.max(1, Math.round(((value - low) / (high - low)) * HEIGHT * 8))));
+  const levels = means.map((value) =>
+    high === low ? HEIGHT * 4 : Math.max(1, Math.round(((value - low) / (high - low)) * HEIGHT * 8)),
+  );
   const edge = (row: number): string => (row === HEIGHT - 1 ? label(high) : row === 0 ? label(low) : "");
   const margin = Math.max(label(low).length, label(high).length);
   const lines = Array.from({ length: HEIGHT }, (_, i) => HEIGHT - 1 - i).map((row) => {
-    const columns = levels.map((level) => symbol(level - row * 8, unicode).repeat(cell)).join("").trimEnd();
+    const columns = levels
+      .map((level) => symbol(level - row * 8, unicode).repeat(cell))
+      .join("")
+      .trimEnd();
     return `${edge(row).padStart(margin)} ${unicode ? (edge(row) === "" ? "│" : "┤") : "|"}${columns}`;
   });
   return lines.join("\n");

@@ -9,9 +9,17 @@ const MAX_COLUMNS = 100;
 
 /** One task with the answer of the first and of the last policy; long texts are cut, for `mrlm show` prints them whole. */
 export function beforeAfterText({ environment, task, before, after }: BeforeAndAfter): string {
-  const prompt = before.messages.slice(0, before.messages.findIndex(({ role }) => role === "assistant"));
+  const prompt = before.messages.slice(
+    0,
+    before.messages.findIndex(({ role }) => role === "assistant"),
+  );
   const shown = prompt.map((message) => entry(message.role, messageText(message)));
-  return [`  ${environment}, task ${task}`, ...shown, entry("before", answer(before), note(before)), entry("after", answer(after), note(after))].join("\n");
+  return [
+    `  ${environment}, task ${task}`,
+    ...shown,
+    entry("before", answer(before), note(before)),
+    entry("after", answer(after), note(after)),
+  ].join("\n");
 }
 
 function answer({ messages, turns, error }: Row): string {
@@ -27,7 +35,11 @@ function note(row: Row): string {
 
 function entry(label: string, text: string, after?: string): string {
   const ellipsis = glyph("…", "...");
-  const lines = text.split("\n").map((line) => (line.length > MAX_COLUMNS ? `${line.slice(0, MAX_COLUMNS)}${ellipsis}` : line));
+  const lines = text
+    .split("\n")
+    .map((line) => (line.length > MAX_COLUMNS ? `${line.slice(0, MAX_COLUMNS)}${ellipsis}` : line));
   const kept = lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES - 1), ellipsis] : lines;
-  return [...kept, ...(after === undefined ? [] : [after])].map((line, i) => `    ${(i === 0 ? label : "").padEnd(9)} ${line}`).join("\n");
+  return [...kept, ...(after === undefined ? [] : [after])]
+    .map((line, i) => `    ${(i === 0 ? label : "").padEnd(9)} ${line}`)
+    .join("\n");
 }

@@ -17,7 +17,9 @@ export function collectionReport(counts: Readonly<Record<string, number>>, filte
     ["truncated (ended by a limit)", String(count("truncated"))],
     ["answers cut by max_tokens", percent(cutShare(counts))],
     ["mean reward", decimal(count("scored") === 0 ? null : count("reward_sum") / count("scored"))],
-    ...(filterReward === undefined ? [] : [[`below ${filterReward}, or without a score`, String(count("rows") - count("kept"))]]),
+    ...(filterReward === undefined
+      ? []
+      : [[`below ${filterReward}, or without a score`, String(count("rows") - count("kept"))]]),
   ];
   return table([["collected", ""], ...rows]);
 }

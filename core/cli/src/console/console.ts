@@ -17,7 +17,11 @@ export interface Console {
   readonly stderr: Writable & { readonly columns?: number };
 }
 
-export function createConsole(options: { readonly json: boolean; readonly stdout?: Writable; readonly stderr?: Writable & { isTTY?: boolean; columns?: number } }): Console {
+export function createConsole(options: {
+  readonly json: boolean;
+  readonly stdout?: Writable;
+  readonly stderr?: Writable & { isTTY?: boolean; columns?: number };
+}): Console {
   const { json, stdout = process.stdout, stderr = process.stderr } = options;
   return {
     json,

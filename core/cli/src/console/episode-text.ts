@@ -7,8 +7,20 @@ type Message = Row["messages"][number];
 /** An episode for people: when it was played, what it earned, how it ended, and the conversation. */
 export function episodeText({ step, stage, row }: KeptEpisode): string {
   const { environment, task, agent, error } = row;
-  const played = stage === undefined ? [] : [stage.startsWith("evaluation/") ? `${stage.slice("evaluation/".length)} evaluation after step ${step}` : `${stage}, step ${step}`];
-  const head = [`task ${task}`, environment, ...played, ...(agent === "agent" || agent === "" ? [] : [`agent ${agent}`])].join(glyph(" · ", ", "));
+  const played =
+    stage === undefined
+      ? []
+      : [
+          stage.startsWith("evaluation/")
+            ? `${stage.slice("evaluation/".length)} evaluation after step ${step}`
+            : `${stage}, step ${step}`,
+        ];
+  const head = [
+    `task ${task}`,
+    environment,
+    ...played,
+    ...(agent === "agent" || agent === "" ? [] : [`agent ${agent}`]),
+  ].join(glyph(" · ", ", "));
   const lines = [head, `  ${outcomeText(row)}`];
   if (error) lines.push(`  failed with ${error.code}: ${error.message}`);
   return [...lines, ...conversation(row)].join("\n");
@@ -16,7 +28,13 @@ export function episodeText({ step, stage, row }: KeptEpisode): string {
 
 /** Reward of an episode by component, and its end. */
 export function outcomeText(row: Row): string {
-  const ended = row.error ? "failed" : row.truncated ? `truncated (by ${LIMITS[row.truncated_by ?? ""] ?? "a limit"})` : row.terminated ? "terminated" : "not ended";
+  const ended = row.error
+    ? "failed"
+    : row.truncated
+      ? `truncated (by ${LIMITS[row.truncated_by ?? ""] ?? "a limit"})`
+      : row.terminated
+        ? "terminated"
+        : "not ended";
   return `${rewardText(row)}; ${ended}`;
 }
 
@@ -24,14 +42,23 @@ export function outcomeText(row: Row): string {
 export function rewardText({ reward, components, unscored, error }: Row): string {
   if (error) return "no reward";
   if (reward === null) return unscored ? `no reward: ${unscored.code}: ${unscored.message}` : "no reward";
-  const parts = Object.entries(components ?? {}).flatMap(([name, value]) => (value === null ? [] : [`${name} ${short(value)}`]));
+  const parts = Object.entries(components ?? {}).flatMap(([name, value]) =>
+    value === null ? [] : [`${name} ${short(value)}`],
+  );
   return `reward ${short(reward)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;
 }
 
 /** Text of a message: reasoning, content and tool calls. */
 export function messageText({ content, reasoning_content, tool_calls }: Message): string {
-  const calls = (tool_calls ?? []).map(({ function: { name, arguments: given } }) => `[calls ${name}(${typeof given === "string" ? given : JSON.stringify(given)})]`);
-  return [...(reasoning_content ? [`[thinking] ${reasoning_content}`] : []), ...(content ? [content] : []), ...calls].join("\n");
+  const calls = (tool_calls ?? []).map(
+    ({ function: { name, arguments: given } }) =>
+      `[calls ${name}(${typeof given === "string" ? given : JSON.stringify(given)})]`,
+  );
+  return [
+    ...(reasoning_content ? [`[thinking] ${reasoning_content}`] : []),
+    ...(content ? [content] : []),
+    ...calls,
+  ].join("\n");
 }
 
 /** Shown for a message without text. Special tokens have none: an answer of several, such as markers of roles, is not a silent one. */
@@ -40,7 +67,11 @@ export function noText(turn?: Row["turns"][number]): string {
   return tokens > 1 ? `(no text: ${tokens} tokens, all of them special)` : "(no text)";
 }
 
-const LIMITS: Readonly<Record<string, string>> = { turns: "the limit of turns", tokens: "the context", environment: "the environment" };
+const LIMITS: Readonly<Record<string, string>> = {
+  turns: "the limit of turns",
+  tokens: "the context",
+  environment: "the environment",
+};
 
 function conversation({ messages, turns }: Row): string[] {
   const labels = messages.map(({ role, name }) => (role === "tool" && name ? `tool ${name}` : role));
@@ -50,8 +81,17 @@ function conversation({ messages, turns }: Row): string[] {
   return messages.flatMap((message, i) => {
     const turn = message.role === "assistant" && answers === turns.length ? turns[answer++] : undefined;
     const [first = "", ...rest] = (messageText(message) || noText(turn)).split("\n");
-    const notes = turn === undefined ? [] : [...(turn.stop_reason === "length" ? ["cut by max_tokens"] : []), ...(turns.length > 1 && turn.reward !== null ? [`reward ${short(turn.reward)}`] : [])];
-    const text = [`  ${(labels[i] as string).padEnd(width)}  ${first}`, ...rest.map((line) => `  ${" ".repeat(width)}  ${line}`)];
+    const notes =
+      turn === undefined
+        ? []
+        : [
+            ...(turn.stop_reason === "length" ? ["cut by max_tokens"] : []),
+            ...(turns.length > 1 && turn.reward !== null ? [`reward ${short(turn.reward)}`] : []),
+          ];
+    const text = [
+      `  ${(labels[i] as string).padEnd(width)}  ${first}`,
+      ...rest.map((line) => `  ${" ".repeat(width)}  ${line}`),
+    ];
     return notes.length === 0 ? text : [...text, `  ${" ".repeat(width)}  [${notes.join(", ")}]`];
   });
 }

@@ -4,15 +4,26 @@ import { table } from "./table.ts";
 
 /** An evaluation for people: a row for each number of the greedy and the sampled episodes, and pass@k. */
 export function evaluationReport(result: EvaluationResult): string {
-  const kinds = [["greedy", result.greedy] as const, ...(result.sampled === undefined ? [] : [["sampled", result.sampled] as const])];
+  const kinds = [
+    ["greedy", result.greedy] as const,
+    ...(result.sampled === undefined ? [] : [["sampled", result.sampled] as const]),
+  ];
   const names = [...new Set(kinds.flatMap(([, { components }]) => Object.keys(components)))].sort();
-  const row = (name: string, show: (summary: EpisodeSummary) => readonly [value: string, interval?: string]): string[] => [name, ...kinds.flatMap(([, summary]) => [show(summary)[0], show(summary)[1] ?? ""])];
+  const row = (
+    name: string,
+    show: (summary: EpisodeSummary) => readonly [value: string, interval?: string],
+  ): string[] => [name, ...kinds.flatMap(([, summary]) => [show(summary)[0], show(summary)[1] ?? ""])];
   const rows = [
     ["", ...kinds.flatMap(([kind]) => [kind, "95 %"])],
     row("episodes", ({ episodes }) => [String(episodes)]),
     row("accuracy", ({ accuracy, intervals }) => [decimal(accuracy), range(intervals.accuracy)]),
     row("reward", ({ reward, intervals }) => [decimal(reward), range(intervals.reward)]),
-    ...names.map((name) => row(`reward: ${name}`, ({ components, intervals }) => [decimal(components[name]), range(intervals.components[name])])),
+    ...names.map((name) =>
+      row(`reward: ${name}`, ({ components, intervals }) => [
+        decimal(components[name]),
+        range(intervals.components[name]),
+      ]),
+    ),
     row("tokens", ({ tokens }) => [tokens?.toFixed(1) ?? "-"]),
     row("cut answers", ({ cut }) => [percent(cut)]),
     row("truncated", ({ truncated }) => [String(truncated)]),
@@ -23,23 +34,44 @@ export function evaluationReport(result: EvaluationResult): string {
 }
 
 /** Share of cut answers of the greedy and the sampled episodes together; `null` where it is not known. */
-export function cutAnswers({ greedy, sampled }: { readonly greedy: EpisodeSummary; readonly sampled?: EpisodeSummary | undefined }): number | null {
+export function cutAnswers({
+  greedy,
+  sampled,
+}: {
+  readonly greedy: EpisodeSummary;
+  readonly sampled?: EpisodeSummary | undefined;
+}): number | null {
   const known = [greedy, ...(sampled === undefined ? [] : [sampled])].filter(({ cut }) => typeof cut === "number");
   const episodes = known.reduce((sum, summary) => sum + summary.episodes, 0);
-  return episodes === 0 ? null : known.reduce((sum, summary) => sum + (summary.cut as number) * summary.episodes, 0) / episodes;
+  return episodes === 0
+    ? null
+    : known.reduce((sum, summary) => sum + (summary.cut as number) * summary.episodes, 0) / episodes;
 }
 
 /** Why episodes failed, or have no score: the first of each, which mostly stands for all. */
 function causes({ greedy, sampled }: EvaluationResult): string[] {
   const failed = greedy.firstError ?? sampled?.firstError;
   const unscored = greedy.firstUnscored ?? sampled?.firstUnscored;
-  const lines = [...(failed === undefined ? [] : [`failed, the first: ${failed}`]), ...(unscored === undefined ? [] : [`without a score, the first: ${unscored}`])];
+  const lines = [
+    ...(failed === undefined ? [] : [`failed, the first: ${failed}`]),
+    ...(unscored === undefined ? [] : [`without a score, the first: ${unscored}`]),
+  ];
   return lines.length === 0 ? [] : [lines.join("\n")];
 }
 
 function passTable({ sampled }: EvaluationResult): string[] {
   if (sampled === undefined || sampled.passAtK.length === 0) return [];
-  return [table([["", "chance", "95 %", "tasks"], ...sampled.passAtK.map(({ k, value, interval, tasks }) => [`pass@${k}`, decimal(value), range(interval), String(tasks)])])];
+  return [
+    table([
+      ["", "chance", "95 %", "tasks"],
+      ...sampled.passAtK.map(({ k, value, interval, tasks }) => [
+        `pass@${k}`,
+        decimal(value),
+        range(interval),
+        String(tasks),
+      ]),
+    ]),
+  ];
 }
 
 function range(interval: Interval | null | undefined): string {

@@ -2,8 +2,16 @@ import type { JsonObject, JsonValue, Logger } from "@mrlm/spec";
 
 /** Logger of plugins that writes lines for people: `warn: MESSAGE (field: 1)`. Lines for debugging are left out unless MRLM_DEBUG is set. */
 export function lineLogger(say: (line: string) => void): Logger {
-  const at = (level: string) => (message: string, fields?: JsonObject): void => say(`${level}: ${message}${shown(fields)}`);
-  return { debug: process.env["MRLM_DEBUG"] === undefined ? () => undefined : at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const at =
+    (level: string) =>
+    (message: string, fields?: JsonObject): void =>
+      say(`${level}: ${message}${shown(fields)}`);
+  return {
+    debug: process.env["MRLM_DEBUG"] === undefined ? () => undefined : at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+  };
 }
 
 /** A line with one level: that of its logger, or else `note`. */

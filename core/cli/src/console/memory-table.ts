@@ -9,7 +9,10 @@ export function memoryTable(memory: RunMemory): string {
   const { lines, totalBytes, availableBytes, availableFrom } = memory;
   const large = lines.filter(({ bytes }) => bytes >= SMALL * totalBytes);
   const rest = totalBytes - large.reduce((sum, { bytes }) => sum + bytes, 0);
-  const free = availableBytes === 0 ? "the system does not say how much there is" : `${shownBytes(availableBytes)} free (${availableFrom}, a tenth kept in reserve)`;
+  const free =
+    availableBytes === 0
+      ? "the system does not say how much there is"
+      : `${shownBytes(availableBytes)} free (${availableFrom}, a tenth kept in reserve)`;
   const rows = [
     ...large.map(({ model, part, bytes, formula }) => [`${model}: ${part}`, shownBytes(bytes), formula]),
     ...(rest > 0 ? [["the rest", shownBytes(rest), ""]] : []),

@@ -6,5 +6,7 @@ const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
  * their sequences could clear the screen, set its title or rewrite earlier lines. Line breaks and tabs stay.
  */
 export function printable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -17,13 +17,22 @@ export interface Prompt {
 }
 
 /** A prompt for people: its length, the text, and the tokens; with their ids as a table. */
-export function promptText({ environment, task, agent, text, tokens, pieces, max_positions, max_tokens }: Prompt, withIds: boolean): string {
+export function promptText(
+  { environment, task, agent, text, tokens, pieces, max_positions, max_tokens }: Prompt,
+  withIds: boolean,
+): string {
   const room = max_positions === null ? "" : ` of ${max_positions} positions`;
   const needed = tokens.length + max_tokens;
-  const tight = max_positions !== null && needed > max_positions ? `\nThe longest answer (max_tokens ${max_tokens}) does not fit: it is cut after ${Math.max(0, max_positions - tokens.length)} tokens.` : "";
+  const tight =
+    max_positions !== null && needed > max_positions
+      ? `\nThe longest answer (max_tokens ${max_tokens}) does not fit: it is cut after ${Math.max(0, max_positions - tokens.length)} tokens.`
+      : "";
   const head = `${environment}, task ${task}${agent === "agent" ? "" : `, agent ${agent}`}: ${tokens.length} tokens${room}${tight}`;
   const shown = withIds
-    ? table([["position", "id", "token"], ...tokens.map((id, i) => [String(i), String(id), visible(pieces[i] as string)])])
+    ? table([
+        ["position", "id", "token"],
+        ...tokens.map((id, i) => [String(i), String(id), visible(pieces[i] as string)]),
+      ])
     : pieces.map(visible).join(glyph("│", "|"));
   return `${head}\n\ntext\n${text}\n\ntokens${withIds ? "" : " (--ids: with their ids)"}\n${shown}`;
 }

@@ -21,7 +21,13 @@ function causesOf(error: MrlmError): string[] {
   while (cause instanceof Error && causes.length < 4) {
     // What gRPC says of a call is in the message of the error that was made of it.
     const isStatus = "details" in cause && "metadata" in cause;
-    if (!isStatus && !error.message.includes(fileFault(cause)) && !error.message.includes(cause.message) && !causes.includes(cause.message)) causes.push(cause.message);
+    if (
+      !isStatus &&
+      !error.message.includes(fileFault(cause)) &&
+      !error.message.includes(cause.message) &&
+      !causes.includes(cause.message)
+    )
+      causes.push(cause.message);
     cause = cause.cause;
   }
   return causes;

@@ -34,15 +34,23 @@ export function printSummary(console: Console, { summary, curve, examples, needs
   const directory = shownPath(summary.directory);
   if (curve !== undefined) console.print(`\n${curveText(curve)}`);
   if (summary.evaluations.length > 0) console.print(`\n${evaluationTable(summary)}`);
-  if (examples.length > 0) console.print(`\nHeld-out tasks, answered greedily before training and after it\n(${selection(examples)}):\n\n${examples.map(beforeAfterText).join("\n\n")}`);
+  if (examples.length > 0)
+    console.print(
+      `\nHeld-out tasks, answered greedily before training and after it\n(${selection(examples)}):\n\n${examples.map(beforeAfterText).join("\n\n")}`,
+    );
   const spent = Object.values(summary.seconds).reduce((sum, seconds) => sum + seconds, 0);
-  console.print(`\n${summary.status === "finished" ? "finished" : "stopped"} after ${summary.steps} steps, ${duration(spent)}`);
+  console.print(
+    `\n${summary.status === "finished" ? "finished" : "stopped"} after ${summary.steps} steps, ${duration(spent)}`,
+  );
   console.print(`run directory: ${directory}`);
   if (log !== undefined) console.print(`details: ${shownPath(log)}`);
   const environment = summary.evaluations[0]?.results[0]?.environment.replace(/[@#].*/, "");
   if (summary.status === "stopped") {
     console.print(`\n${resumeLine(summary.directory)}`);
-    if (environment !== undefined && summary.steps > 0) console.print(`Or measure what it has learnt so far:\n  npx mrlm eval --model ${directory} --environment ${environment}`);
+    if (environment !== undefined && summary.steps > 0)
+      console.print(
+        `Or measure what it has learnt so far:\n  npx mrlm eval --model ${directory} --environment ${environment}`,
+      );
     return;
   }
   const configuration = shownPath(`${summary.directory}/config.yaml`);
@@ -57,31 +65,48 @@ export function printSummary(console: Console, { summary, curve, examples, needs
         ]),
     ["look for problems", `npx mrlm doctor ${directory}`],
     ["train again, with another seed", `npx mrlm train --config ${configuration} --seed 1`],
-    environment === undefined ? ["see what is installed", "npx mrlm info"] : ["host the environment for others", `npx mrlm serve --environments ${environment}${named}`],
+    environment === undefined
+      ? ["see what is installed", "npx mrlm info"]
+      : ["host the environment for others", `npx mrlm serve --environments ${environment}${named}`],
   ] as const;
   console.print(`\nNext:\n${commands.map(([what, command]) => `  # ${what}\n  ${command}`).join("\n")}`);
 }
 
 function curveText({ metric, points }: LearningCurve): string {
   const [first, last] = [points[0]?.step, points.at(-1)?.step];
-  const chart = barChart(points.map(({ value }) => value), CHART_WIDTH, decimal);
+  const chart = barChart(
+    points.map(({ value }) => value),
+    CHART_WIDTH,
+    decimal,
+  );
   return `${CURVES[metric] ?? metric}, steps ${first} to ${last}\n${chart}`;
 }
 
 /** A row for each evaluation of each environment; the environment is in the title where there is one alone. */
 function evaluationTable({ evaluations }: RunSummary): string {
-  const results = evaluations.flatMap(({ label, step, results: each }) => each.map((result) => ({ when: label === "start" ? "before training" : `after ${label}`, step, ...result })));
+  const results = evaluations.flatMap(({ label, step, results: each }) =>
+    each.map((result) => ({ when: label === "start" ? "before training" : `after ${label}`, step, ...result })),
+  );
   const names = new Set(results.map(({ environment }) => environment));
   const [first] = results;
   const isOne = names.size === 1;
-  const rows = results.map(({ when, step, environment, greedy, sampled }) => [when, String(step), ...(isOne ? [] : [environment]), decimal(greedy.accuracy), decimal(sampled?.reward), percent(cutAnswers({ greedy, sampled }))]);
+  const rows = results.map(({ when, step, environment, greedy, sampled }) => [
+    when,
+    String(step),
+    ...(isOne ? [] : [environment]),
+    decimal(greedy.accuracy),
+    decimal(sampled?.reward),
+    percent(cutAnswers({ greedy, sampled })),
+  ]);
   const title = isOne ? `${first?.environment}, ${first?.tasks} held-out tasks\n` : "";
   return `${title}${table([["", "step", ...(isOne ? [] : ["environment"]), "greedy accuracy", "sampled reward", "cut answers"], ...rows])}`;
 }
 
 /** How the examples were chosen: one that improved is no evidence for the rest. */
 function selection(examples: readonly BeforeAndAfter[]): string {
-  const kinds = examples.map(({ before, after }) => ((after.reward ?? 0) > (before.reward ?? 0) ? "improved" : "did not improve"));
+  const kinds = examples.map(({ before, after }) =>
+    (after.reward ?? 0) > (before.reward ?? 0) ? "improved" : "did not improve",
+  );
   if (kinds.length === 2 && kinds[0] === kinds[1]) return `the first two that ${kinds[0]}`;
   return kinds.map((kind) => `the first that ${kind}`).join(", ");
 }

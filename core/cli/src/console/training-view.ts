@@ -37,7 +37,9 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
     console.emit(toJson(event));
     switch (event.kind) {
       case "start":
-        say(`run directory ${shownPath(event.directory)}${event.resumedAt === undefined ? "" : `, resumed after step ${event.resumedAt}`}`);
+        say(
+          `run directory ${shownPath(event.directory)}${event.resumedAt === undefined ? "" : `, resumed after step ${event.resumedAt}`}`,
+        );
         break;
       case "memory":
         log.write(memoryTable(event.memory));
@@ -48,10 +50,15 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         bar = progressBar(console, event.name.padEnd(4));
         break;
       case "iteration":
-        bar?.update(event.report.iteration, event.iterations, `${shownMetrics(event.report.metrics)}  ${event.seconds.toFixed(2)} s/step`);
+        bar?.update(
+          event.report.iteration,
+          event.iterations,
+          `${shownMetrics(event.report.metrics)}  ${event.seconds.toFixed(2)} s/step`,
+        );
         break;
       case "evaluation":
-        for (const result of event.results) say(`evaluation (${event.label}, ${duration(event.seconds)}): ${describeResult(result)}`);
+        for (const result of event.results)
+          say(`evaluation (${event.label}, ${duration(event.seconds)}): ${describeResult(result)}`);
         break;
       case "checkpoint":
         break;
@@ -75,15 +82,29 @@ function plain(value: Metrics[string] | undefined): number | undefined {
 }
 
 /** One line: what the stage does, and how long. */
-function describeStage({ index, stages, name, iterations, description, until }: Extract<RunEvent, { kind: "stage" }>): string {
+function describeStage({
+  index,
+  stages,
+  name,
+  iterations,
+  description,
+  until,
+}: Extract<RunEvent, { kind: "stage" }>): string {
   // After the algorithm's full name, where the description begins with it.
-  const what = description.slice(description.indexOf(": ") + 1).trim().replace(/\.$/, "");
+  const what = description
+    .slice(description.indexOf(": ") + 1)
+    .trim()
+    .replace(/\.$/, "");
   return `stage ${index + 1} of ${stages}, ${name} (${until === undefined ? "" : "at most "}${iterations} steps): ${what}`;
 }
 
 function describeResult({ environment, greedy, sampled }: EvaluationResult): string {
   const cut = cutAnswers({ greedy, sampled });
-  const troubles = [greedy.failed > 0 ? `${greedy.failed} failed: ${greedy.firstError ?? "see `mrlm show`"}` : "", greedy.unscored > 0 ? `${greedy.unscored} unscored: ${greedy.firstUnscored ?? "see `mrlm show`"}` : "", greedy.truncated > 0 ? `${greedy.truncated} truncated` : ""].filter((text) => text !== "");
+  const troubles = [
+    greedy.failed > 0 ? `${greedy.failed} failed: ${greedy.firstError ?? "see `mrlm show`"}` : "",
+    greedy.unscored > 0 ? `${greedy.unscored} unscored: ${greedy.firstUnscored ?? "see `mrlm show`"}` : "",
+    greedy.truncated > 0 ? `${greedy.truncated} truncated` : "",
+  ].filter((text) => text !== "");
   const reward = `${sampled === undefined ? "" : `, sampled reward ${decimal(sampled.reward)}`}${cut ? `, cut answers ${percent(cut)}` : ""}`;
   return `${environment}: greedy accuracy ${decimal(greedy.accuracy)}${reward}${troubles.length > 0 ? ` (${troubles.join(", ")})` : ""}`;
 }
@@ -92,6 +113,8 @@ function toJson(event: Exclude<RunEvent, { kind: "progress" }>): JsonObject {
   const { kind, ...rest } = event;
   if (event.kind !== "iteration") return { event: kind, ...(JSON.parse(JSON.stringify(rest)) as JsonObject) };
   const { report, kind: _, ...place } = event;
-  const metrics = Object.fromEntries(Object.entries(report.metrics).map(([name, value]) => [name, plain(value) ?? null]));
+  const metrics = Object.fromEntries(
+    Object.entries(report.metrics).map(([name, value]) => [name, plain(value) ?? null]),
+  );
   return { event: "iteration", ...place, iteration: report.iteration, metrics, phases: { ...report.seconds } };
 }

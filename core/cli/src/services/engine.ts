@@ -51,11 +51,15 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   options.signal.removeEventListener("abort", giveUp);
   options.onStarted?.(launched);
   const lost = new AbortController();
-  void launched.exited.then(({ cause, code, signal }) => lost.abort(cause ?? new MrlmError("ENGINE_EXITED", `The engine process ended (${signal ?? `code ${code}`}).`)));
-  const engine = await connectEngine(launched.address, { lost: lost.signal, token: launched.token }).catch(async (error: unknown) => {
-    await launched.stop();
-    throw error;
-  });
+  void launched.exited.then(({ cause, code, signal }) =>
+    lost.abort(cause ?? new MrlmError("ENGINE_EXITED", `The engine process ended (${signal ?? `code ${code}`}).`)),
+  );
+  const engine = await connectEngine(launched.address, { lost: lost.signal, token: launched.token }).catch(
+    async (error: unknown) => {
+      await launched.stop();
+      throw error;
+    },
+  );
   return {
     engine,
     isShared: false,
@@ -70,13 +74,22 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
 export function distributedOptions({ distributed }: ResolvedConfig): DistributedOptions | undefined {
   const { strategy, nproc_per_node, nnodes, master_addr, master_port, join_seconds } = distributed;
   if (nproc_per_node * nnodes === 1) return undefined;
-  const master = { ...(master_addr === undefined ? {} : { masterAddress: master_addr }), ...(master_port === undefined ? {} : { masterPort: master_port }) };
-  return { strategy, processesPerNode: nproc_per_node, nodes: nnodes, ...(nnodes === 1 ? {} : { ...master, joinSeconds: join_seconds }) };
+  const master = {
+    ...(master_addr === undefined ? {} : { masterAddress: master_addr }),
+    ...(master_port === undefined ? {} : { masterPort: master_port }),
+  };
+  return {
+    strategy,
+    processesPerNode: nproc_per_node,
+    nodes: nnodes,
+    ...(nnodes === 1 ? {} : { ...master, joinSeconds: join_seconds }),
+  };
 }
 
 /** Rejects with ENGINE_NOT_SET_UP before anything is started when the engine would have to be started and is not installed. */
 export async function assertEngineInstalled(config: ResolvedConfig, plugins: PluginHost): Promise<void> {
   if (config.engine.address !== undefined) return;
   const installation = await (await plugins.engine(config.engine.provider)).locate();
-  if (installation === undefined) throw new MrlmError("ENGINE_NOT_SET_UP", `The engine "${config.engine.provider}" is not set up on this machine.`);
+  if (installation === undefined)
+    throw new MrlmError("ENGINE_NOT_SET_UP", `The engine "${config.engine.provider}" is not set up on this machine.`);
 }

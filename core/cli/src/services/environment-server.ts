@@ -57,8 +57,15 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
       if (stopping || lost.signal.aborted) return;
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
       if (restarts++ >= MAX_RESTARTS) {
-        const hint = "An environment that calls process.exit, or takes more memory than there is, ends its server. What it wrote before is in the lines above.";
-        return lost.abort(new MrlmError("SERVER_UNAVAILABLE", `The environment server ended ${how}, after ${MAX_RESTARTS} restarts; it is not started again.`, { isRetryable: false, hint }));
+        const hint =
+          "An environment that calls process.exit, or takes more memory than there is, ends its server. What it wrote before is in the lines above.";
+        return lost.abort(
+          new MrlmError(
+            "SERVER_UNAVAILABLE",
+            `The environment server ended ${how}, after ${MAX_RESTARTS} restarts; it is not started again.`,
+            { isRetryable: false, hint },
+          ),
+        );
       }
       options.notice(`The environment server ended ${how}; starting it again on ${address}.`);
       launch({ ...options, onBlocked, token }, Number(address.split(":").at(-1))).then(
@@ -93,16 +100,36 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
 
 type OneLaunch = LaunchOptions & { readonly token: string; readonly onBlocked: (error: MrlmError) => void };
 
-async function launch({ configPath, overrides, directory, dataDirectory, token, onStarted, onBlocked, notice }: OneLaunch, port: number): Promise<{ child: ChildProcess; address: string }> {
+async function launch(
+  { configPath, overrides, directory, dataDirectory, token, onStarted, onBlocked, notice }: OneLaunch,
+  port: number,
+): Promise<{ child: ChildProcess; address: string }> {
   const main = process.argv[1] as string;
   const secret = writeTokenFile(token);
-  const flags = ["--json", "--until-stdin-ends", "--token-file", secret.path, "--demonstrations", "--any-data", "--data-root", dataDirectory, "--port", String(port), "--config", configPath];
-  const child = spawn(process.execPath, [...process.execArgv, main, "serve", ...flags, ...overrides.flatMap((each) => ["--set", each])], {
-    cwd: directory,
-    stdio: ["pipe", "pipe", "pipe"],
-    // Ctrl-C reaches the whole foreground group: the server must outlive it until its clients have drained.
-    detached: true,
-  });
+  const flags = [
+    "--json",
+    "--until-stdin-ends",
+    "--token-file",
+    secret.path,
+    "--demonstrations",
+    "--any-data",
+    "--data-root",
+    dataDirectory,
+    "--port",
+    String(port),
+    "--config",
+    configPath,
+  ];
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, main, "serve", ...flags, ...overrides.flatMap((each) => ["--set", each])],
+    {
+      cwd: directory,
+      stdio: ["pipe", "pipe", "pipe"],
+      // Ctrl-C reaches the whole foreground group: the server must outlive it until its clients have drained.
+      detached: true,
+    },
+  );
   const said: string[] = [];
   let isReady = false;
   // What environments write is for their authors, wherever it went.
@@ -118,7 +145,12 @@ async function launch({ configPath, overrides, directory, dataDirectory, token, 
     const fail = (what: string): void => {
       clearTimeout(timer);
       child.kill("SIGKILL");
-      reject(new MrlmError("SERVER_UNAVAILABLE", `The environment server ${what}.\n${said.join("\n")}`, { isRetryable: false, hint: "The lines above are the server's own." }));
+      reject(
+        new MrlmError("SERVER_UNAVAILABLE", `The environment server ${what}.\n${said.join("\n")}`, {
+          isRetryable: false,
+          hint: "The lines above are the server's own.",
+        }),
+      );
     };
     const timer = setTimeout(() => fail(`was not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
     child.once("error", (error) => fail(`could not be started: ${error.message}`));
@@ -134,7 +166,10 @@ async function launch({ configPath, overrides, directory, dataDirectory, token, 
       const event = eventOf(line);
       if (event === undefined) return heard(line);
       if (event.event === "blocked") {
-        const error = new MrlmError("DEADLINE_EXCEEDED", String(event.message), { hint: String(event.hint), isRetryable: false });
+        const error = new MrlmError("DEADLINE_EXCEEDED", String(event.message), {
+          hint: String(event.hint),
+          isRetryable: false,
+        });
         onBlocked(error);
         return reject(error);
       }
@@ -177,7 +212,10 @@ interface ServerEvent {
 /** The error that ended a server; the same as if its environments were in this process. `undefined` for a code that does not exist. */
 function faultOf({ code, message, hint }: ServerEvent): MrlmError | undefined {
   if (code === undefined || !Object.hasOwn(ERROR_CODES, code)) return undefined;
-  return new MrlmError(code as ErrorCode, String(message), { isRetryable: false, ...(hint === undefined || hint === "" ? {} : { hint }) });
+  return new MrlmError(code as ErrorCode, String(message), {
+    isRetryable: false,
+    ...(hint === undefined || hint === "" ? {} : { hint }),
+  });
 }
 
 function linesBefore(said: readonly string[], { code }: MrlmError): readonly string[] {

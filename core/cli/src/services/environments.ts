@@ -33,19 +33,34 @@ export async function openEnvironments(options: {
   const never = new AbortController().signal;
   const patience = { reconnectMs: config.server.reconnect_seconds * 1000 };
   if (config.server.address !== undefined) {
-    const host = await connectEnvironments(config.server.address, { ...patience, ...tokenOption(config.server.token_file) });
+    const host = await connectEnvironments(config.server.address, {
+      ...patience,
+      ...tokenOption(config.server.token_file),
+    });
     return { host, lost: never, stop: () => host.close() };
   }
   if (!config.server.spawn) {
     const host = new LocalHost({ source: plugins, logger: lineLogger(options.notice), dataDirectory });
     const endWatch = watchForBlocks({ stderr: true, ...(options.json ? { event: "error" } : {}), ends: true });
-    return { host, lost: never, stop: () => host.close().finally(endWatch) };
+    return {
+      host,
+      lost: never,
+      stop: async () => {
+        try {
+          await host.close();
+        } finally {
+          await endWatch();
+        }
+      },
+    };
   }
   const server = await startEnvironmentServer({ ...options, dataDirectory });
-  const host = await connectEnvironments(server.address, { ...patience, token: server.token }).catch(async (error: unknown) => {
-    await server.stop();
-    throw error;
-  });
+  const host = await connectEnvironments(server.address, { ...patience, token: server.token }).catch(
+    async (error: unknown) => {
+      await server.stop();
+      throw error;
+    },
+  );
   return {
     host,
     lost: server.lost,

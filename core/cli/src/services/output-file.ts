@@ -8,12 +8,17 @@ import { MrlmError } from "@mrlm/spec";
  * Answers the absolute path.
  * @param options.besides endings of files that stand beside it while it is made
  */
-export function outputFile(given: string, options: { readonly overwrite: boolean; readonly besides?: readonly string[] }): string {
+export function outputFile(
+  given: string,
+  options: { readonly overwrite: boolean; readonly besides?: readonly string[] },
+): string {
   const path = resolve(given);
   const folder = dirname(path);
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new MrlmError("USAGE", `There is no directory ${folder} to write ${given} in.`, { hint: "Create it first." });
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new MrlmError("USAGE", `There is no directory ${folder} to write ${given} in.`, { hint: "Create it first." });
   for (const name of [given, ...(options.besides ?? []).map((ending) => `${given}${ending}`)]) assertPlace(name);
-  if (existsSync(path) && !options.overwrite) throw new MrlmError("USAGE", `${given} already exists.`, { hint: "Name another file, or add --overwrite." });
+  if (existsSync(path) && !options.overwrite)
+    throw new MrlmError("USAGE", `${given} already exists.`, { hint: "Name another file, or add --overwrite." });
   try {
     const trial = `${path}.${process.pid}.trial`;
     closeSync(openSync(trial, "wx"));
@@ -27,5 +32,7 @@ export function outputFile(given: string, options: { readonly overwrite: boolean
 function assertPlace(name: string): void {
   const found = statSync(resolve(name), { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return;
-  throw new MrlmError("USAGE", `${name} is ${found.isDirectory() ? "a directory" : "no ordinary file"}.`, { hint: "Name a file." });
+  throw new MrlmError("USAGE", `${name} is ${found.isDirectory() ? "a directory" : "no ordinary file"}.`, {
+    hint: "Name a file.",
+  });
 }

@@ -33,7 +33,8 @@ export async function playerConfig(args: PlayerArguments): Promise<PlayerConfig>
   const { path: directory, run, notice } = await modelDirectory(args.model);
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
-  const base = file === undefined ? emptyConfig(args, directory, path) : loadConfig(file, { overrides: args.set ?? [] }).config;
+  const base =
+    file === undefined ? emptyConfig(args, directory, path) : loadConfig(file, { overrides: args.set ?? [] }).config;
   const { random: _, ...model } = base.model;
   const played = run === undefined ? { ...model, path: directory } : { ...model, ...trainedModel(base, directory) };
   const sampling = {
@@ -44,19 +45,36 @@ export async function playerConfig(args: PlayerArguments): Promise<PlayerConfig>
   const seed = args.seed === undefined ? base.seed : wholeNumber(args.seed, "--seed");
   // A server in a process of its own is started with a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
-  return { config: { ...base, seed, server, model: played, sampling }, path, overrides: args.set ?? [], modelDirectory: directory, notice };
+  return {
+    config: { ...base, seed, server, model: played, sampling },
+    path,
+    overrides: args.set ?? [],
+    modelDirectory: directory,
+    notice,
+  };
 }
 
 /**
  * Where the weights of a run's model are. With `model.lora` they are the base model and the adapter, where both are on this machine: a merged model
  * is in float32, and would lose a part of the adapter in 16 bits.
  */
-function trainedModel({ model: { path, lora }, engine }: ResolvedConfig, directory: string): Pick<ResolvedConfig["model"], "path" | "lora"> {
+function trainedModel(
+  { model: { path, lora }, engine }: ResolvedConfig,
+  directory: string,
+): Pick<ResolvedConfig["model"], "path" | "lora"> {
   const adapter = adapterDirectory(directory);
-  const isApart = lora !== undefined && path !== undefined && engine.address === undefined && adapter !== directory && existsSync(path);
+  const isApart =
+    lora !== undefined &&
+    path !== undefined &&
+    engine.address === undefined &&
+    adapter !== directory &&
+    existsSync(path);
   return isApart ? { path, lora: { path: adapter } } : { path: directory, lora: undefined };
 }
 
 function emptyConfig({ environment, set = [] }: PlayerArguments, model: string, path: string): ResolvedConfig {
-  return parseConfig(JSON.stringify({ model: { path: model }, environments: [{ id: environment }], stages: [{ algorithm: "none" }] }), { path, overrides: set }).config;
+  return parseConfig(
+    JSON.stringify({ model: { path: model }, environments: [{ id: environment }], stages: [{ algorithm: "none" }] }),
+    { path, overrides: set },
+  ).config;
 }

@@ -1,6 +1,14 @@
 import { chatRenderer } from "@mrlm/kit/renderer";
 import { PluginHost, policyOptions, type ResolvedConfig, RolloutRunner, splitSize } from "@mrlm/runtime";
-import { type EngineInfo, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type ModelInfo, type Renderer, type Rollouts } from "@mrlm/spec";
+import {
+  type EngineInfo,
+  type EnvironmentDescription,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type ModelInfo,
+  type Renderer,
+  type Rollouts,
+} from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
@@ -32,7 +40,11 @@ export interface PlayedEnvironment {
 }
 
 /** Opens environments and engine. What is wrong with the arguments is said before either is started. */
-export async function openPlayer({ console, directory }: CommandContext, args: PlayerArguments, signal: AbortSignal): Promise<Player> {
+export async function openPlayer(
+  { console, directory }: CommandContext,
+  args: PlayerArguments,
+  signal: AbortSignal,
+): Promise<Player> {
   const { config, path: configPath, overrides, modelDirectory, notice } = await playerConfig(args);
   if (notice !== undefined) console.note(`note: ${notice}`);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
@@ -42,11 +54,20 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
     for (const each of closing.splice(0)) await each().catch((error: Error) => console.note(`note: ${error.message}`));
   };
   try {
-    const plugins = await PluginHost.discover({ directory, logger, plugins: config.plugins, relativeTo: config.base_directory });
+    const plugins = await PluginHost.discover({
+      directory,
+      logger,
+      plugins: config.plugins,
+      relativeTo: config.base_directory,
+    });
     closing.unshift(() => plugins.close());
     const policy = { ...policyOptions(config), trainable: false };
     await assertEngineInstalled(config, plugins);
-    const { host, lost, stop: stopEnvironments } = await openEnvironments({
+    const {
+      host,
+      lost,
+      stop: stopEnvironments,
+    } = await openEnvironments({
       config,
       configPath,
       overrides,
@@ -59,10 +80,18 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
     });
     closing.unshift(stopEnvironments);
     const named = await unlessLost(lost, namedEnvironment(host, config, args.environment, options));
-    const environment = { ...named, size: splitSize(named.description, args.split, named.ref.options ?? {}, { code: "USAGE" }) };
+    const environment = {
+      ...named,
+      size: splitSize(named.description, args.split, named.ref.options ?? {}, { code: "USAGE" }),
+    };
     if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
     // Playing needs no second machine.
-    const { engine, isShared, stop } = await openEngine({ config: { ...config, distributed: { ...config.distributed, nnodes: 1 } }, plugins, logDirectory: undefined, signal });
+    const { engine, isShared, stop } = await openEngine({
+      config: { ...config, distributed: { ...config.distributed, nnodes: 1 } },
+      plugins,
+      logDirectory: undefined,
+      signal,
+    });
     closing.unshift(stop);
     const { info, tokenizerFiles } = await engine.createModel(policy);
     if (isShared) closing.unshift(() => engine.releaseModel(info.model));
@@ -88,9 +117,16 @@ export async function openPlayer({ console, directory }: CommandContext, args: P
 }
 
 /** The environment that was named, under the options that were given or configured. */
-export async function namedEnvironment(host: EnvironmentHost, config: ResolvedConfig, environment: string, options: EnvironmentRef["options"]): Promise<Omit<PlayedEnvironment, "size">> {
+export async function namedEnvironment(
+  host: EnvironmentHost,
+  config: ResolvedConfig,
+  environment: string,
+  options: EnvironmentRef["options"],
+): Promise<Omit<PlayedEnvironment, "size">> {
   const { id } = await host.describe({ id: environment });
-  const known = [...config.eval.environments, ...config.environments].find((each) => each.id === id || id.startsWith(`${each.id}@`));
+  const known = [...config.eval.environments, ...config.environments].find(
+    (each) => each.id === id || id.startsWith(`${each.id}@`),
+  );
   const ref = { id, options: options ?? known?.options ?? {} };
   const description = await host.describe(ref);
   return { ref, description, ...(known?.max_turns === undefined ? {} : { maxTurns: known.max_turns }) };

@@ -4,7 +4,10 @@ import { MrlmError, type SandboxLayers } from "@mrlm/spec";
 const SANDBOX = "sandbox:";
 
 /** Which walls each sandbox of these plugins has here. */
-export async function sandboxLayers(plugins: PluginHost, ids: readonly string[] = plugins.registry.ids("sandbox")): Promise<SandboxLayers[]> {
+export async function sandboxLayers(
+  plugins: PluginHost,
+  ids: readonly string[] = plugins.registry.ids("sandbox"),
+): Promise<SandboxLayers[]> {
   return Promise.all(ids.map(async (id) => (await plugins.service("sandbox", id, "mrlm")).layers()));
 }
 
@@ -17,11 +20,16 @@ export function describeLayers({ language, kind, active, missing, jailed }: Sand
 /** Rejects with SANDBOX_UNSAFE when one of the environments runs what a model wrote without a jail. */
 export async function requireJails(plugins: PluginHost, environments: readonly string[]): Promise<void> {
   for (const environment of environments) {
-    const languages = sandboxesOf(plugins.registry.entries, `environment:${environment}`).filter((language) => plugins.registry.resolve("sandbox", language) !== undefined);
+    const languages = sandboxesOf(plugins.registry.entries, `environment:${environment}`).filter(
+      (language) => plugins.registry.resolve("sandbox", language) !== undefined,
+    );
     const open = (await sandboxLayers(plugins, languages)).find(({ jailed }) => !jailed);
     if (open === undefined) continue;
     const reason = open.missing.find(({ layer }) => layer === "bubblewrap")?.reason ?? "there is no jail for it";
-    throw new MrlmError("SANDBOX_UNSAFE", `${environment} runs ${open.language} that a model wrote, and here no operating-system jail holds it: ${reason}. Others could reach this server.`);
+    throw new MrlmError(
+      "SANDBOX_UNSAFE",
+      `${environment} runs ${open.language} that a model wrote, and here no operating-system jail holds it: ${reason}. Others could reach this server.`,
+    );
   }
 }
 

@@ -8,9 +8,15 @@ export function readToken(file: string | undefined): string | undefined {
   try {
     token = readFileSync(file, "utf8").trim();
   } catch (cause) {
-    throw new MrlmError("CONFIG_INVALID", `The token file ${file} cannot be read: ${fileFault(cause)}.`, { hint: "Check the path.", cause });
+    throw new MrlmError("CONFIG_INVALID", `The token file ${file} cannot be read: ${fileFault(cause)}.`, {
+      hint: "Check the path.",
+      cause,
+    });
   }
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new MrlmError("CONFIG_INVALID", `The token file ${file} does not hold a token.`, { hint: "A token is one line of printable ASCII without spaces: openssl rand -hex 32 > FILE" });
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new MrlmError("CONFIG_INVALID", `The token file ${file} does not hold a token.`, {
+      hint: "A token is one line of printable ASCII without spaces: openssl rand -hex 32 > FILE",
+    });
   return token;
 }
 

@@ -7,7 +7,10 @@ export function withPlayerFlags(command: Command, split: string): Command {
     .requiredOption("--model <directory>", "Hugging Face directory; a run, finished or not; or one of its checkpoints")
     .requiredOption("--environment <id>", "for example math")
     .option("--options <json>", "options of the environment; default: those that --config has for it")
-    .option("--config <path>", "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to")
+    .option(
+      "--config <path>",
+      "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to",
+    )
     .addOption(setFlag())
     .option("--split <name>", "split of the tasks", split)
     .option("--temperature <t>", "of sampled episodes; default: the configuration's, else 1")

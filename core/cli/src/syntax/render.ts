@@ -12,7 +12,10 @@ export const renderCommand: CommandModule = (program, start) => {
     .option("--task <id>", "split and number", "train/0")
     .option("--ids", "a table of the tokens with their ids")
     .option("--options <json>", "options of the environment; default: those that --config has for it")
-    .option("--config <path>", "configuration to take the environment's options from; default: that of the run which the model belongs to")
+    .option(
+      "--config <path>",
+      "configuration to take the environment's options from; default: that of the run which the model belongs to",
+    )
     .addOption(setFlag())
     .option("--seed <n>", "of the environment; default: the configuration's, else 0")
     .action(async (args: RenderArguments) => (await import("../commands/render.ts")).render(start(), args));

@@ -14,8 +14,14 @@ export const serveCommand: CommandModule = (program, start) => {
     .addOption(setFlag())
     .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
     .option("--data-root <folder>", "options of clients may name files below it; default: the working directory")
-    .option("--any-data", "options may name any file that you can read, --data-root or not; needs --token-file (for a parent process)")
-    .option("--demonstrations", "give clients the worked solutions of training tasks, for SFT; their options decide which tasks these are")
+    .option(
+      "--any-data",
+      "options may name any file that you can read, --data-root or not; needs --token-file (for a parent process)",
+    )
+    .option(
+      "--demonstrations",
+      "give clients the worked solutions of training tasks, for SFT; their options decide which tasks these are",
+    )
     .option("--unsafe-sandbox", "serve others even where no operating-system jail holds what a model wrote")
     .option("--until-stdin-ends", "end when standard input does (for a parent process)")
     .action(async (options: ServeOptions) => (await import("../commands/serve.ts")).serve(start(), options));

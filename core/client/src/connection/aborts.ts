@@ -3,7 +3,9 @@ import { MrlmError } from "@mrlm/spec";
 /** The error of a call that one of its signals ended: the signal's own reason where that is one of ours. */
 export function abortError(what: string, signal: AbortSignal): MrlmError {
   const reason: unknown = signal.reason;
-  return MrlmError.isInstance(reason) ? reason : new MrlmError("CANCELLED", `${what} was cancelled by its caller.`, { cause: reason });
+  return MrlmError.isInstance(reason)
+    ? reason
+    : new MrlmError("CANCELLED", `${what} was cancelled by its caller.`, { cause: reason });
 }
 
 type Callback = (signal: AbortSignal) => void;
@@ -32,9 +34,13 @@ function callbacksOf(signal: AbortSignal): Set<Callback> {
   if (known !== undefined) return known;
   const callbacks = new Set<Callback>();
   waiting.set(signal, callbacks);
-  signal.addEventListener("abort", () => {
-    for (const callback of [...callbacks]) callback(signal);
-  }, { once: true });
+  signal.addEventListener(
+    "abort",
+    () => {
+      for (const callback of [...callbacks]) callback(signal);
+    },
+    { once: true },
+  );
   return callbacks;
 }
 

@@ -1,4 +1,11 @@
-import { type ChannelOptions, Client, type ClientDuplexStream, type Metadata, type MethodDefinition, credentials } from "@grpc/grpc-js";
+import {
+  type ChannelOptions,
+  Client,
+  type ClientDuplexStream,
+  type Metadata,
+  type MethodDefinition,
+  credentials,
+} from "@grpc/grpc-js";
 import { abortError, onAbort } from "./aborts.ts";
 import { checkAddress } from "./check-address.ts";
 
@@ -22,17 +29,32 @@ export class Channel {
   constructor(address: string, metadata: Metadata, options: ChannelOptions) {
     this.address = checkAddress(address);
     this.#metadata = metadata;
-    this.#client = new Client(address, credentials.createInsecure(), { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1, ...options });
+    this.#client = new Client(address, credentials.createInsecure(), {
+      "grpc.max_receive_message_length": -1,
+      "grpc.max_send_message_length": -1,
+      ...options,
+    });
   }
 
   /** A unary call, which each of the signals ends, on the wire too. */
-  async unary<Request, Response>(method: MethodDefinition<Request, Response>, request: Request, signals: readonly AbortSignal[]): Promise<Response> {
+  async unary<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+    signals: readonly AbortSignal[],
+  ): Promise<Response> {
     for (const signal of signals) if (signal.aborted) throw this.#ended(signal);
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const call = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
-      if (error === null) resolve(response as Response);
-      else reject(error);
-    });
+    const call = this.#client.makeUnaryRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      this.#metadata,
+      (error, response) => {
+        if (error === null) resolve(response as Response);
+        else reject(error);
+      },
+    );
     const remove = onAbort(signals, (signal) => {
       reject(this.#ended(signal));
       call.cancel();
@@ -46,7 +68,12 @@ export class Channel {
 
   /** A stream in both directions. */
   duplex<Sent, Received>(method: DuplexMethod<Sent, Received>): ClientDuplexStream<Sent, Received> {
-    return this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, this.#metadata);
+    return this.#client.makeBidiStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      this.#metadata,
+    );
   }
 
   close(): void {

@@ -11,12 +11,18 @@ import { RemoteEngine } from "./remote-engine.ts";
  * @param options.token what the engine's `--token-file` holds
  * @param options.lost aborted, with an error as its reason, when the engine's process is known to be gone: every call then rejects with it at once
  */
-export async function connectEngine(address: string, options: { readonly lost?: AbortSignal; readonly token?: string } = {}): Promise<Engine> {
+export async function connectEngine(
+  address: string,
+  options: { readonly lost?: AbortSignal; readonly token?: string } = {},
+): Promise<Engine> {
   const connection = new EngineConnection(address, options.lost, options.token);
   try {
     const info = await connection.call(ENGINE_SERVICE.describe, {});
     if (info.protocolMajor !== ENGINE_PROTOCOL.major) {
-      throw new MrlmError("PROTOCOL_VERSION", `The engine at ${address} speaks protocol ${info.protocolMajor}.${info.protocolMinor}, this client ${ENGINE_PROTOCOL.major}.${ENGINE_PROTOCOL.minor}.`);
+      throw new MrlmError(
+        "PROTOCOL_VERSION",
+        `The engine at ${address} speaks protocol ${info.protocolMajor}.${info.protocolMinor}, this client ${ENGINE_PROTOCOL.major}.${ENGINE_PROTOCOL.minor}.`,
+      );
     }
     connection.bindTo(info.instanceId);
     return new RemoteEngine(connection, info.lastCall);

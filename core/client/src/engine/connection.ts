@@ -30,7 +30,10 @@ export class EngineConnection {
     this.address = address;
     this.#lost = lost;
     this.#ends = lost === undefined ? [] : [lost];
-    this.#channel = new Channel(address, authorize(new Metadata(), token), { "grpc.initial_reconnect_backoff_ms": 50, "grpc.max_reconnect_backoff_ms": 1_000 });
+    this.#channel = new Channel(address, authorize(new Metadata(), token), {
+      "grpc.initial_reconnect_backoff_ms": 50,
+      "grpc.max_reconnect_backoff_ms": 1_000,
+    });
   }
 
   /** Remembers which engine process this is: another one would know nothing of what this one held. */
@@ -64,7 +67,10 @@ export class EngineConnection {
   open<Request, Response>(method: MethodDefinition<Request, Response>): ClientDuplexStream<Request, Response> {
     if (this.#lost?.aborted) throw this.#lost.reason;
     const stream = this.#channel.duplex(method);
-    stream.on("close", onAbort(this.#ends, () => stream.cancel()));
+    stream.on(
+      "close",
+      onAbort(this.#ends, () => stream.cancel()),
+    );
     return stream;
   }
 
@@ -77,7 +83,11 @@ export class EngineConnection {
   toError(error: unknown): Error {
     if (this.#lost?.aborted) return this.#lost.reason as Error;
     if (error instanceof Error && !isServiceError(error)) return error;
-    return errorOfStatus(error, { unavailable: "ENGINE_UNAVAILABLE", failed: "ENGINE_FAILED", peer: `The engine at ${this.address}` });
+    return errorOfStatus(error, {
+      unavailable: "ENGINE_UNAVAILABLE",
+      failed: "ENGINE_FAILED",
+      peer: `The engine at ${this.address}`,
+    });
   }
 
   close(): void {
@@ -101,6 +111,10 @@ export class EngineConnection {
       if (isConnectionLoss(error)) return;
       throw this.toError(error);
     }
-    if (found !== this.#instanceId) throw new MrlmError("ENGINE_EXITED", `The engine at ${this.address} was restarted: the models that it held are gone.`);
+    if (found !== this.#instanceId)
+      throw new MrlmError(
+        "ENGINE_EXITED",
+        `The engine at ${this.address} was restarted: the models that it held are gone.`,
+      );
   }
 }

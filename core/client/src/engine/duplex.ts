@@ -39,10 +39,15 @@ export function converse<Request, Response>(
   });
 }
 
-async function send<Request, Response>(stream: ClientDuplexStream<Request, Response>, requests: Iterable<Request>, end: boolean): Promise<void> {
+async function send<Request, Response>(
+  stream: ClientDuplexStream<Request, Response>,
+  requests: Iterable<Request>,
+  end: boolean,
+): Promise<void> {
   for (const request of requests) {
     if (stream.destroyed) return;
-    if (!stream.write(request)) await new Promise<void>((resolve) => void stream.once("drain", resolve).once("close", resolve));
+    if (!stream.write(request))
+      await new Promise<void>((resolve) => void stream.once("drain", resolve).once("close", resolve));
   }
   if (end) stream.end();
 }

@@ -1,4 +1,11 @@
-import { type ForwardBackwardOptions, type ForwardBackwardResult, MrlmError, type UnitGradients, type UnitLoss, type UnitOutputs } from "@mrlm/spec";
+import {
+  type ForwardBackwardOptions,
+  type ForwardBackwardResult,
+  MrlmError,
+  type UnitGradients,
+  type UnitLoss,
+  type UnitOutputs,
+} from "@mrlm/spec";
 import { decodeOutputs, encodeGradients, encodeSelection, engineProto, ENGINE_SERVICE } from "@mrlm/wire";
 import type { EngineConnection } from "./connection.ts";
 import { converse } from "./duplex.ts";
@@ -8,7 +15,11 @@ import { unitMessages } from "./unit-messages.ts";
  * One pass of accumulation. Gradients go back as soon as a micro-batch's outputs are there, while the engine computes the next. After a lost
  * connection the same call is made again: what the engine has applied it says so, and the loss is asked no unit twice.
  */
-export function remoteForwardBackward(connection: EngineConnection, options: ForwardBackwardOptions, call: bigint): Promise<ForwardBackwardResult> {
+export function remoteForwardBackward(
+  connection: EngineConnection,
+  options: ForwardBackwardOptions,
+  call: bigint,
+): Promise<ForwardBackwardResult> {
   const { model, units, outputs, temperature = 1, normalizer, loss, returnOutputs = false, signal } = options;
   const lossOf: UnitLoss | undefined = typeof loss === "function" ? loss : undefined;
   const known = typeof loss === "function" ? undefined : loss;
@@ -16,13 +27,16 @@ export function remoteForwardBackward(connection: EngineConnection, options: For
     throw new MrlmError("GRADIENT_SHAPE", `There are gradients for ${known.length} units, but ${units.length} units.`);
   }
   const results: UnitOutputs[] = new Array<UnitOutputs>(lossOf !== undefined || returnOutputs ? units.length : 0);
-  const answered: (UnitGradients | undefined)[] = new Array<UnitGradients | undefined>(lossOf === undefined ? 0 : units.length);
+  const answered: (UnitGradients | undefined)[] = new Array<UnitGradients | undefined>(
+    lossOf === undefined ? 0 : units.length,
+  );
 
   return connection.retrying(async () => {
     const stream = connection.open(ENGINE_SERVICE.forwardBackward);
     let done: engineProto.ForwardBackwardDone | undefined;
     await converse(stream, requests(), receive, { signal, endAfterRequests: lossOf === undefined });
-    if (done === undefined) throw new MrlmError("ENGINE_FAILED", "The engine ended a pass without saying that it was complete.");
+    if (done === undefined)
+      throw new MrlmError("ENGINE_FAILED", "The engine ended a pass without saying that it was complete.");
     return toResult(done, results);
 
     function receive({ event }: engineProto.ForwardBackwardResponse): void {
@@ -42,14 +56,33 @@ export function remoteForwardBackward(connection: EngineConnection, options: For
         return answered[index];
       });
       if (lossOf === undefined || applied) return;
-      stream.write({ open: undefined, units: [], end: false, gradients: [{ microBatch, units: gradients.map((unit) => encodeGradients(unit as UnitGradients)) }] });
+      stream.write({
+        open: undefined,
+        units: [],
+        end: false,
+        gradients: [{ microBatch, units: gradients.map((unit) => encodeGradients(unit as UnitGradients)) }],
+      });
     }
   });
 
   function* requests(): Generator<engineProto.ForwardBackwardRequest> {
     const kind = lossOf === undefined ? engineProto.LossKind.LOSS_KIND_LINEAR : engineProto.LossKind.LOSS_KIND_CLIENT;
-    yield { open: { call, modelId: model, outputs: encodeSelection(outputs), temperature, loss: kind, normalizer, returnOutputs }, units: [], end: false, gradients: [] };
-    for (const message of unitMessages(units, known)) yield { open: undefined, units: message, end: false, gradients: [] };
+    yield {
+      open: {
+        call,
+        modelId: model,
+        outputs: encodeSelection(outputs),
+        temperature,
+        loss: kind,
+        normalizer,
+        returnOutputs,
+      },
+      units: [],
+      end: false,
+      gradients: [],
+    };
+    for (const message of unitMessages(units, known))
+      yield { open: undefined, units: message, end: false, gradients: [] };
     yield { open: undefined, units: [], end: true, gradients: [] };
   }
 }

@@ -14,7 +14,8 @@ export function remoteForward(connection: EngineConnection, options: ForwardOpti
     await converse(
       connection.open(ENGINE_SERVICE.forward),
       requests(),
-      ({ firstUnit, units: answered }) => answered.forEach((unit, i) => (results[firstUnit + i] = decodeOutputs(unit, outputs))),
+      ({ firstUnit, units: answered }) =>
+        answered.forEach((unit, i) => (results[firstUnit + i] = decodeOutputs(unit, outputs))),
       { signal, endAfterRequests: true },
     );
     return results;

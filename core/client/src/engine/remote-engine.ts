@@ -1,5 +1,35 @@
-import type { CreateModelOptions, CreatedModel, Engine, EngineInfo, EngineUnit, ForwardBackwardOptions, ForwardBackwardResult, LoadOptions, MemoryEstimate, MemoryWorkload, ModelId, ModelInfo, OptimStepOptions, OptimStepResult, OutputSelection, PublishResult, Sampler, UnitOutputs } from "@mrlm/spec";
-import { decodeCreatedModel, decodeEngineInfo, decodeMemoryEstimate, decodeModelInfo, decodeOptimStepResult, encodeCreateModel, encodeMemoryWorkload, encodeOptimStep, ENGINE_SERVICE, fromInt64 } from "@mrlm/wire";
+import type {
+  CreateModelOptions,
+  CreatedModel,
+  Engine,
+  EngineInfo,
+  EngineUnit,
+  ForwardBackwardOptions,
+  ForwardBackwardResult,
+  LoadOptions,
+  MemoryEstimate,
+  MemoryWorkload,
+  ModelId,
+  ModelInfo,
+  OptimStepOptions,
+  OptimStepResult,
+  OutputSelection,
+  PublishResult,
+  Sampler,
+  UnitOutputs,
+} from "@mrlm/spec";
+import {
+  decodeCreatedModel,
+  decodeEngineInfo,
+  decodeMemoryEstimate,
+  decodeModelInfo,
+  decodeOptimStepResult,
+  encodeCreateModel,
+  encodeMemoryWorkload,
+  encodeOptimStep,
+  ENGINE_SERVICE,
+  fromInt64,
+} from "@mrlm/wire";
 import type { EngineConnection } from "./connection.ts";
 import { remoteForwardBackward } from "./forward-backward.ts";
 import { remoteForward } from "./forward.ts";
@@ -23,15 +53,21 @@ export class RemoteEngine implements Engine {
   }
 
   async estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate> {
-    return decodeMemoryEstimate(await this.#connection.call(ENGINE_SERVICE.estimateMemory, encodeMemoryWorkload(workload)));
+    return decodeMemoryEstimate(
+      await this.#connection.call(ENGINE_SERVICE.estimateMemory, encodeMemoryWorkload(workload)),
+    );
   }
 
   createModel(options: CreateModelOptions): Promise<CreatedModel> {
-    return this.#numbered(async (call) => decodeCreatedModel(await this.#connection.call(ENGINE_SERVICE.createModel, encodeCreateModel(options, call))));
+    return this.#numbered(async (call) =>
+      decodeCreatedModel(await this.#connection.call(ENGINE_SERVICE.createModel, encodeCreateModel(options, call))),
+    );
   }
 
   releaseModel(model: ModelId): Promise<void> {
-    return this.#numbered(async (call) => void (await this.#connection.call(ENGINE_SERVICE.releaseModel, { call, modelId: model })));
+    return this.#numbered(
+      async (call) => void (await this.#connection.call(ENGINE_SERVICE.releaseModel, { call, modelId: model })),
+    );
   }
 
   async sampler(model: ModelId): Promise<Sampler> {
@@ -40,7 +76,13 @@ export class RemoteEngine implements Engine {
     return sampler;
   }
 
-  forward(options: { readonly model: ModelId; readonly units: readonly EngineUnit[]; readonly outputs: OutputSelection; readonly temperature?: number; readonly signal?: AbortSignal }): Promise<readonly UnitOutputs[]> {
+  forward(options: {
+    readonly model: ModelId;
+    readonly units: readonly EngineUnit[];
+    readonly outputs: OutputSelection;
+    readonly temperature?: number;
+    readonly signal?: AbortSignal;
+  }): Promise<readonly UnitOutputs[]> {
     return remoteForward(this.#connection, options);
   }
 
@@ -49,12 +91,17 @@ export class RemoteEngine implements Engine {
   }
 
   optimStep(options: OptimStepOptions): Promise<OptimStepResult> {
-    return this.#numbered(async (call) => decodeOptimStepResult(await this.#connection.call(ENGINE_SERVICE.optimStep, encodeOptimStep(options, call))));
+    return this.#numbered(async (call) =>
+      decodeOptimStepResult(await this.#connection.call(ENGINE_SERVICE.optimStep, encodeOptimStep(options, call))),
+    );
   }
 
   publish(model: ModelId): Promise<PublishResult> {
     return this.#numbered(async (call) => {
-      const { version, checksum, seconds } = await this.#connection.call(ENGINE_SERVICE.publish, { call, modelId: model });
+      const { version, checksum, seconds } = await this.#connection.call(ENGINE_SERVICE.publish, {
+        call,
+        modelId: model,
+      });
       return { version: fromInt64(version, "a weight version"), checksum, seconds };
     });
   }
@@ -66,16 +113,38 @@ export class RemoteEngine implements Engine {
     });
   }
 
-  load(directory: string, { microBatchTokens, gradientCheckpointing }: LoadOptions = {}): Promise<readonly ModelInfo[]> {
+  load(
+    directory: string,
+    { microBatchTokens, gradientCheckpointing }: LoadOptions = {},
+  ): Promise<readonly ModelInfo[]> {
     return this.#numbered(async (call) => {
-      const { models, lastCall } = await this.#connection.call(ENGINE_SERVICE.load, { call, directory, microBatchTokens, gradientCheckpointing });
+      const { models, lastCall } = await this.#connection.call(ENGINE_SERVICE.load, {
+        call,
+        directory,
+        microBatchTokens,
+        gradientCheckpointing,
+      });
       if (lastCall > this.#lastCall) this.#lastCall = lastCall;
       return models.map(decodeModelInfo);
     });
   }
 
-  export(model: ModelId, directory: string, options: { readonly mergeAdapter?: boolean } = {}): Promise<readonly string[]> {
-    return this.#numbered(async (call) => (await this.#connection.call(ENGINE_SERVICE.export, { call, modelId: model, directory, mergeAdapter: options.mergeAdapter ?? false })).files);
+  export(
+    model: ModelId,
+    directory: string,
+    options: { readonly mergeAdapter?: boolean } = {},
+  ): Promise<readonly string[]> {
+    return this.#numbered(
+      async (call) =>
+        (
+          await this.#connection.call(ENGINE_SERVICE.export, {
+            call,
+            modelId: model,
+            directory,
+            mergeAdapter: options.mergeAdapter ?? false,
+          })
+        ).files,
+    );
   }
 
   async close(): Promise<void> {

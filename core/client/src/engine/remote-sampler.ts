@@ -102,9 +102,16 @@ export class RemoteSampler implements Sampler {
   #connect(): Stream {
     const stream: Stream = this.#connection.open(ENGINE_SERVICE.sample);
     this.#stream = stream;
-    stream.on("data", (response: engineProto.SampleResponse) => response.finish.forEach((finish) => this.#finish(finish)));
-    stream.on("error", (error) => this.#stream === stream && this.#recover(error));
-    stream.on("end", () => this.#stream === stream && this.#recover(new MrlmError("ENGINE_FAILED", "The engine ended a stream of samples before its last result.")));
+    stream.on("data", (response: engineProto.SampleResponse) =>
+      response.finish.forEach((finish) => this.#finish(finish)),
+    );
+    const recover = (error: unknown) => {
+      if (this.#stream === stream) void this.#recover(error);
+    };
+    stream.on("error", recover);
+    stream.on("end", () =>
+      recover(new MrlmError("ENGINE_FAILED", "The engine ended a stream of samples before its last result.")),
+    );
     stream.write({ open: { modelId: this.#model, streamTokens: false }, add: [], cancel: [], barrier: false });
     return stream;
   }
@@ -115,7 +122,9 @@ export class RemoteSampler implements Sampler {
     if (pending === undefined) return;
     this.#pending.delete(finish.id);
     for (const wave of this.#waves) wave.waiting.delete(finish.id);
-    this.#waves = this.#waves.filter((wave, i) => !wave.closed || wave.waiting.size > 0 || i === this.#waves.length - 1);
+    this.#waves = this.#waves.filter(
+      (wave, i) => !wave.closed || wave.waiting.size > 0 || i === this.#waves.length - 1,
+    );
     try {
       pending.resolve(decodeSampleFinish(finish));
     } catch (error) {

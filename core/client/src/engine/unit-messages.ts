@@ -2,7 +2,10 @@ import type { EngineUnit, UnitGradients } from "@mrlm/spec";
 import { encodeUnit, type engineProto, FRAME_BYTES, unitBytes } from "@mrlm/wire";
 
 /** Units in messages of about a frame each, so that the engine can begin before the last has arrived. */
-export function* unitMessages(units: readonly EngineUnit[], gradients?: readonly UnitGradients[]): Generator<engineProto.Unit[]> {
+export function* unitMessages(
+  units: readonly EngineUnit[],
+  gradients?: readonly UnitGradients[],
+): Generator<engineProto.Unit[]> {
   let message: engineProto.Unit[] = [];
   let bytes = 0;
   for (const [i, unit] of units.entries()) {

@@ -10,7 +10,10 @@ import { type ConnectEnvironmentsOptions, RemoteHost } from "./remote-host.ts";
  * @param addresses `host:port`
  * @throws MrlmError SERVER_UNAVAILABLE when one does not answer within `connectMs`; UNAUTHENTICATED; PROTOCOL_VERSION; CONFIG_INVALID for an address without a port
  */
-export async function connectEnvironments(addresses: string | readonly string[], options: ConnectEnvironmentsOptions = {}): Promise<EnvironmentHost> {
+export async function connectEnvironments(
+  addresses: string | readonly string[],
+  options: ConnectEnvironmentsOptions = {},
+): Promise<EnvironmentHost> {
   const list = typeof addresses === "string" ? [addresses] : addresses;
   if (list.length === 0) throw new MrlmError("CONFIG_INVALID", "No address of an environment server was given.");
   const hosts = list.map((address) => new RemoteHost(address, options));

@@ -42,7 +42,11 @@ export class ServerConnection {
   }
 
   /** A unary call, made again while the connection is lost. */
-  async unary<Request, Response>(method: MethodDefinition<Request, Response>, request: Request, options: CallOptions): Promise<Response> {
+  async unary<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+    options: CallOptions,
+  ): Promise<Response> {
     const backoff = new Backoff();
     const started = performance.now();
     for (;;) {
@@ -52,7 +56,11 @@ export class ServerConnection {
         const left = options.retryMs - (performance.now() - started);
         if (!isConnectionLoss(error) || this.#closing.signal.aborted) throw this.errorOf(error);
         if (left <= 0) throw options.retryMs > 0 ? this.outOfPatience(error, options.retryMs) : this.errorOf(error);
-        await pause(Math.min(backoff.next(), left), [...(options.signals ?? []), this.#closing.signal], `A call to ${this.address}`);
+        await pause(
+          Math.min(backoff.next(), left),
+          [...(options.signals ?? []), this.#closing.signal],
+          `A call to ${this.address}`,
+        );
       }
     }
   }
@@ -68,8 +76,13 @@ export class ServerConnection {
 
   /** A server that was waited for in vain: whoever asked need not wait as long again. */
   outOfPatience(cause: unknown, retryMs: number): MrlmError {
-    const details = cause instanceof Error ? ((cause as Partial<ServiceError>).details ?? cause.message) : "it ended the stream";
-    return new MrlmError("SERVER_UNAVAILABLE", `${this.#peer} could not be reached for ${retryMs} ms: ${reasonOf(details)}`, { isRetryable: false, cause });
+    const details =
+      cause instanceof Error ? ((cause as Partial<ServiceError>).details ?? cause.message) : "it ended the stream";
+    return new MrlmError(
+      "SERVER_UNAVAILABLE",
+      `${this.#peer} could not be reached for ${retryMs} ms: ${reasonOf(details)}`,
+      { isRetryable: false, cause },
+    );
   }
 
   close(): void {

@@ -1,4 +1,11 @@
-import { type Demonstration, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, MrlmError, type TaskId } from "@mrlm/spec";
+import {
+  type Demonstration,
+  type EnvironmentDescription,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  MrlmError,
+  type TaskId,
+} from "@mrlm/spec";
 import type { RemoteEnvironment } from "./remote-environment.ts";
 import type { RemoteHost } from "./remote-host.ts";
 
@@ -12,7 +19,12 @@ export class HostPool implements EnvironmentHost {
 
   async list(): Promise<readonly EnvironmentDescription[]> {
     const lists = await Promise.all(this.#hosts.map((host) => host.list()));
-    const byId = new Map(lists.flat().toReversed().map((description) => [description.id, description]));
+    const byId = new Map(
+      lists
+        .flat()
+        .toReversed()
+        .map((description) => [description.id, description]),
+    );
     return [...byId.values()].toReversed();
   }
 
@@ -35,7 +47,9 @@ export class HostPool implements EnvironmentHost {
   /** Asks the servers in turn, the least loaded first, until one offers the environment. */
   async #first<T>(ask: (host: RemoteHost) => Promise<T>): Promise<T> {
     let refusal: unknown;
-    for (const host of this.#hosts.toSorted((a, b) => Number(a.isAvoided) - Number(b.isAvoided) || a.sessions - b.sessions)) {
+    for (const host of this.#hosts.toSorted(
+      (a, b) => Number(a.isAvoided) - Number(b.isAvoided) || a.sessions - b.sessions,
+    )) {
       try {
         return await ask(host);
       } catch (error) {

@@ -35,9 +35,12 @@ export class LeaseKeeper {
     if (this.#isRenewing) return;
     this.#isRenewing = true;
     const now = performance.now();
-    const quiet = Array.from(this.sessions).filter((session) => session.isOpen && now - session.heardAt > session.leaseMs / 3);
+    const quiet = Array.from(this.sessions).filter(
+      (session) => session.isOpen && now - session.heardAt > session.leaseMs / 3,
+    );
     try {
-      for (let start = 0; start < quiet.length; start += BATCH) await this.#renewBatch(quiet.slice(start, start + BATCH));
+      for (let start = 0; start < quiet.length; start += BATCH)
+        await this.#renewBatch(quiet.slice(start, start + BATCH));
     } catch {
       // The server cannot be reached: whoever uses a session next will be told.
     } finally {

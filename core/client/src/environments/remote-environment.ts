@@ -1,6 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { type Action, type EnvironmentRef, MrlmError, type Observation, type ResetOptions, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
-import { decodeObservation, decodeStep, encodeAction, encodeEnvironmentRef, type environmentProto as wire, toInt64 } from "@mrlm/wire";
+import {
+  type Action,
+  type EnvironmentRef,
+  MrlmError,
+  type Observation,
+  type ResetOptions,
+  type SimulatedEnvironment,
+  type StepResult,
+} from "@mrlm/spec";
+import {
+  decodeObservation,
+  decodeStep,
+  encodeAction,
+  encodeEnvironmentRef,
+  type environmentProto as wire,
+  toInt64,
+} from "@mrlm/wire";
 import type { SessionTransport } from "./session-transport.ts";
 
 /** How long closing waits for a server that does not answer; the lease ends the session anyway. */
@@ -44,7 +59,9 @@ export class RemoteEnvironment implements SimulatedEnvironment {
 
   async reset({ seed, task, signal }: ResetOptions): Promise<Observation> {
     if (seed !== undefined && !Number.isSafeInteger(seed)) {
-      throw new MrlmError("OPTIONS_INVALID", `The seed ${seed} is not a whole number within ±2^53.`, { hint: "Give a whole number as the seed." });
+      throw new MrlmError("OPTIONS_INVALID", `The seed ${seed} is not a whole number within ±2^53.`, {
+        hint: "Give a whole number as the seed.",
+      });
     }
     return this.#work("reset", async () => {
       this.#isActive = false;
@@ -73,7 +90,13 @@ export class RemoteEnvironment implements SimulatedEnvironment {
         const fault = this.#epoch === 0 ? "was stepped before any reset" : "was stepped after its episode had ended";
         throw new MrlmError("EPISODE_ENDED", `Environment ${this.#ref.id} ${fault}.`);
       }
-      const request: wire.StepRequest = { sessionId: this.id, epoch: this.#epoch, index: this.#index, action: this.#encode(action), deadlineMs: 0 };
+      const request: wire.StepRequest = {
+        sessionId: this.id,
+        epoch: this.#epoch,
+        index: this.#index,
+        action: this.#encode(action),
+        deadlineMs: 0,
+      };
       this.#index++;
       try {
         return decodeStep(await this.#transport.step(request, [signal, this.#closing.signal]));
@@ -104,7 +127,11 @@ export class RemoteEnvironment implements SimulatedEnvironment {
 
   async #work<T>(call: string, work: () => Promise<T>): Promise<T> {
     if (this.#closing.signal.aborted) throw this.#closedError();
-    if (this.#isBusy) throw new MrlmError("SESSION_BUSY", `Environment ${this.#ref.id} got a ${call} while it was still working on an earlier call.`);
+    if (this.#isBusy)
+      throw new MrlmError(
+        "SESSION_BUSY",
+        `Environment ${this.#ref.id} got a ${call} while it was still working on an earlier call.`,
+      );
     this.#isBusy = true;
     try {
       return await work();
@@ -122,7 +149,11 @@ export class RemoteEnvironment implements SimulatedEnvironment {
     try {
       return encodeAction(action);
     } catch (error) {
-      throw new MrlmError("OPTIONS_INVALID", `An action for environment ${this.#ref.id} is malformed: ${(error as Error).message}`, { cause: error });
+      throw new MrlmError(
+        "OPTIONS_INVALID",
+        `An action for environment ${this.#ref.id} is malformed: ${(error as Error).message}`,
+        { cause: error },
+      );
     }
   }
 

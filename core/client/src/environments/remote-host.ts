@@ -1,6 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { Metadata } from "@grpc/grpc-js";
-import { type Demonstration, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, MrlmError, type TaskId } from "@mrlm/spec";
+import {
+  type Demonstration,
+  type EnvironmentDescription,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  MrlmError,
+  type TaskId,
+} from "@mrlm/spec";
 import {
   CLIENT_METADATA_KEY,
   ENVIRONMENT_PROTOCOL,
@@ -59,7 +66,10 @@ export class RemoteHost implements EnvironmentHost {
     const metadata = authorize(new Metadata(), options.token);
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
     this.#connection = new ServerConnection(address, metadata);
-    this.#transport = options.transport === "unary" ? new UnaryTransport(this.#connection, reconnectMs) : new StreamTransport(this.#connection, reconnectMs, maxMessageBytes);
+    this.#transport =
+      options.transport === "unary"
+        ? new UnaryTransport(this.#connection, reconnectMs)
+        : new StreamTransport(this.#connection, reconnectMs, maxMessageBytes);
     this.#leases = new LeaseKeeper(this.#transport);
     this.#leaseMs = leaseMs;
     this.#reconnectMs = reconnectMs;
@@ -86,7 +96,11 @@ export class RemoteHost implements EnvironmentHost {
 
   async describe(environment: EnvironmentRef): Promise<EnvironmentDescription> {
     const [description] = await this.#describe(environment, this.#reconnectMs);
-    if (description === undefined) throw new MrlmError("ENVIRONMENT_NOT_FOUND", `The server at ${this.#connection.address} has no environment "${environment.id}".`);
+    if (description === undefined)
+      throw new MrlmError(
+        "ENVIRONMENT_NOT_FOUND",
+        `The server at ${this.#connection.address} has no environment "${environment.id}".`,
+      );
     return description;
   }
 
@@ -113,8 +127,13 @@ export class RemoteHost implements EnvironmentHost {
     const ref = encodeEnvironmentRef(environment);
     const demonstrations: Demonstration[] = [];
     for (let start = 0; start < tasks.length || start === 0; start += DEMONSTRATION_BATCH) {
-      const request: wire.DemonstrateRequest = { environment: ref, tasks: tasks.slice(start, start + DEMONSTRATION_BATCH) };
-      const answer = await this.#connection.unary(ENVIRONMENT_SERVICE.demonstrate, request, { retryMs: this.#reconnectMs });
+      const request: wire.DemonstrateRequest = {
+        environment: ref,
+        tasks: tasks.slice(start, start + DEMONSTRATION_BATCH),
+      };
+      const answer = await this.#connection.unary(ENVIRONMENT_SERVICE.demonstrate, request, {
+        retryMs: this.#reconnectMs,
+      });
       demonstrations.push(...answer.demonstrations.map(decodeDemonstration));
     }
     return demonstrations;
@@ -142,9 +161,16 @@ export class RemoteHost implements EnvironmentHost {
 
   async #describe(environment: EnvironmentRef | undefined, retryMs: number): Promise<EnvironmentDescription[]> {
     const request = { environment: environment && encodeEnvironmentRef(environment) };
-    const { protocolMajor, protocolMinor, environments } = await this.#connection.unary(ENVIRONMENT_SERVICE.describe, request, { retryMs });
+    const { protocolMajor, protocolMinor, environments } = await this.#connection.unary(
+      ENVIRONMENT_SERVICE.describe,
+      request,
+      { retryMs },
+    );
     if (protocolMajor !== ENVIRONMENT_PROTOCOL.major) {
-      throw new MrlmError("PROTOCOL_VERSION", `The environment server at ${this.#connection.address} speaks version ${protocolMajor}.${protocolMinor} of the protocol, this client ${ENVIRONMENT_PROTOCOL.major}.${ENVIRONMENT_PROTOCOL.minor}.`);
+      throw new MrlmError(
+        "PROTOCOL_VERSION",
+        `The environment server at ${this.#connection.address} speaks version ${protocolMajor}.${protocolMinor} of the protocol, this client ${ENVIRONMENT_PROTOCOL.major}.${ENVIRONMENT_PROTOCOL.minor}.`,
+      );
     }
     return environments.map(decodeDescription);
   }

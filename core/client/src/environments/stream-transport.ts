@@ -1,6 +1,15 @@
 import { type ClientDuplexStream, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
-import { Assembler, ENVIRONMENT_SERVICE, Outbox, type Serialised, decodeError, invalid, serialise, environmentProto as wire } from "@mrlm/wire";
+import {
+  Assembler,
+  ENVIRONMENT_SERVICE,
+  Outbox,
+  type Serialised,
+  decodeError,
+  invalid,
+  serialise,
+  environmentProto as wire,
+} from "@mrlm/wire";
 import { abortError, onAbort } from "../connection/aborts.ts";
 import { Backoff } from "../connection/backoff.ts";
 import type { ServerConnection } from "./connection.ts";
@@ -16,7 +25,12 @@ interface Pending {
 }
 
 /** What ends a stream for a reason that another attempt would meet again. */
-const FINAL: readonly number[] = [status.UNIMPLEMENTED, status.UNAUTHENTICATED, status.PERMISSION_DENIED, status.RESOURCE_EXHAUSTED];
+const FINAL: readonly number[] = [
+  status.UNIMPLEMENTED,
+  status.UNAUTHENTICATED,
+  status.PERMISSION_DENIED,
+  status.RESOURCE_EXHAUSTED,
+];
 
 /** How long a stream may take to be taken when nothing has failed before, at least. */
 const FIRST_SIGN_MS = 20_000;
@@ -79,7 +93,8 @@ export class StreamTransport implements SessionTransport {
   }
 
   async #request(request: Request, signals: readonly AbortSignal[]): Promise<Response> {
-    if (this.#isEnded) throw new MrlmError("SESSION_NOT_FOUND", `The connection to ${this.#connection.address} was closed.`);
+    if (this.#isEnded)
+      throw new MrlmError("SESSION_NOT_FOUND", `The connection to ${this.#connection.address} was closed.`);
     for (const signal of signals) if (signal.aborted) throw abortError("A request", signal);
     const requestId = ++this.#lastId;
     const bytes = serialise(wire.SessionRequest, { requestId, request, cancel: false, chunk: undefined });
@@ -100,7 +115,10 @@ export class StreamTransport implements SessionTransport {
     if (pending === undefined) return;
     this.#pending.delete(requestId);
     this.#outbox?.drop(requestId);
-    this.#outbox?.add(requestId, serialise(wire.SessionRequest, { requestId, request: undefined, cancel: true, chunk: undefined }));
+    this.#outbox?.add(
+      requestId,
+      serialise(wire.SessionRequest, { requestId, request: undefined, cancel: true, chunk: undefined }),
+    );
     pending.reject(error);
   }
 
@@ -121,16 +139,27 @@ export class StreamTransport implements SessionTransport {
     call.on("error", (error: ServiceError) => this.#lost(call, error));
     call.on("end", () => this.#lost(call, undefined));
     for (const [requestId, { bytes }] of this.#pending) outbox.add(requestId, bytes);
-    this.#awaitSign(call, this.#failingSince === undefined ? performance.now() + Math.max(this.#retryMs, FIRST_SIGN_MS) : this.#failingSince + this.#retryMs);
+    this.#awaitSign(
+      call,
+      this.#failingSince === undefined
+        ? performance.now() + Math.max(this.#retryMs, FIRST_SIGN_MS)
+        : this.#failingSince + this.#retryMs,
+    );
   }
 
   /** The system takes connections for a server that hears nothing: an attempt that brings no sign of it ends when patience does. */
   #awaitSign(call: ClientDuplexStream<Serialised, wire.MultiplexResponse>, until: number): void {
-    const timer = setTimeout(() => {
-      this.#lost(call, Object.assign(new Error(SILENT), { code: status.UNAVAILABLE, details: SILENT, metadata: new Metadata() }));
-      call.cancel();
-      // The deadline may have passed already, and a timer must not be set in the past.
-    }, Math.max(1, until - performance.now() + 1));
+    const timer = setTimeout(
+      () => {
+        this.#lost(
+          call,
+          Object.assign(new Error(SILENT), { code: status.UNAVAILABLE, details: SILENT, metadata: new Metadata() }),
+        );
+        call.cancel();
+        // The deadline may have passed already, and a timer must not be set in the past.
+      },
+      Math.max(1, until - performance.now() + 1),
+    );
     for (const event of ["metadata", "error", "end"]) call.once(event, () => clearTimeout(timer));
   }
 

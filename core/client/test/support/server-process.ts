@@ -14,7 +14,10 @@ export class ServerProcess {
   }
 
   static async start(port = 0): Promise<ServerProcess> {
-    const child = fork(script, [String(port)], { execArgv: ["--conditions=mrlm-source"], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    const child = fork(script, [String(port)], {
+      execArgv: ["--conditions=mrlm-source"],
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
     const [answer] = (await once(child, "message")) as [number];
     return new ServerProcess(child, answer);
   }

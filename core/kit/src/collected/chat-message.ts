@@ -8,7 +8,20 @@ export const chatMessage = z.object({
   content: z.string().nullish(),
   name: z.string().nullish(),
   reasoning_content: z.string().nullish(),
-  tool_calls: z.array(z.object({ id: z.string().nullish(), function: z.object({ name: z.string(), arguments: z.union([z.string().refine(isJsonObject, "must be a JSON object"), z.record(z.string(), z.json())]) }) })).nullish(),
+  tool_calls: z
+    .array(
+      z.object({
+        id: z.string().nullish(),
+        function: z.object({
+          name: z.string(),
+          arguments: z.union([
+            z.string().refine(isJsonObject, "must be a JSON object"),
+            z.record(z.string(), z.json()),
+          ]),
+        }),
+      }),
+    )
+    .nullish(),
   tool_call_id: z.string().nullish(),
 });
 
@@ -19,9 +32,19 @@ export type ChatMessage = z.output<typeof chatMessage>;
 export function toChatMessages(message: Message): ChatMessage[] {
   const { role, name, parts } = message;
   const results = parts.filter((part) => part.type === "tool-result");
-  if (results.length > 0) return results.map(({ id, name: tool, content }) => ({ role, content: content.map(shown).join(""), name: tool, tool_call_id: id }));
+  if (results.length > 0)
+    return results.map(({ id, name: tool, content }) => ({
+      role,
+      content: content.map(shown).join(""),
+      name: tool,
+      tool_call_id: id,
+    }));
   const reasoning = parts.map((part) => (part.type === "thinking" ? part.text : "")).join("");
-  const calls = toolCalls(message).map((call) => ({ id: call.id, type: "function", function: { name: call.name, arguments: JSON.stringify(call.arguments) } }));
+  const calls = toolCalls(message).map((call) => ({
+    id: call.id,
+    type: "function",
+    function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+  }));
   return [
     {
       role,
@@ -34,13 +57,36 @@ export function toChatMessages(message: Message): ChatMessage[] {
 }
 
 /** The message that a row of a data file stands for. */
-export function fromChatMessage({ role, content, name, reasoning_content, tool_calls, tool_call_id }: ChatMessage): Message {
+export function fromChatMessage({
+  role,
+  content,
+  name,
+  reasoning_content,
+  tool_calls,
+  tool_call_id,
+}: ChatMessage): Message {
   const text: readonly Part[] = content ? [{ type: "text", text: content }] : [];
   if (role === "tool" && tool_call_id) {
-    return { role, parts: [{ type: "tool-result", id: tool_call_id, name: name ?? "", content: text.filter((part) => part.type === "text"), isError: false }] };
+    return {
+      role,
+      parts: [
+        {
+          type: "tool-result",
+          id: tool_call_id,
+          name: name ?? "",
+          content: text.filter((part) => part.type === "text"),
+          isError: false,
+        },
+      ],
+    };
   }
   const calls = (tool_calls ?? []).map(({ id, function: { name: tool, arguments: given } }, i): Part => {
-    return { type: "tool-call", id: id ?? `call-${i}`, name: tool, arguments: typeof given === "string" ? JSON.parse(given) : given };
+    return {
+      type: "tool-call",
+      id: id ?? `call-${i}`,
+      name: tool,
+      arguments: typeof given === "string" ? JSON.parse(given) : given,
+    };
   });
   const thinking: readonly Part[] = reasoning_content ? [{ type: "thinking", text: reasoning_content }] : [];
   return { role, ...(name ? { name } : {}), parts: [...thinking, ...text, ...calls] };

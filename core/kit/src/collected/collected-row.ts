@@ -14,7 +14,13 @@ const segment = z.object({
   parent: z.int().nullable(),
 });
 
-const turn = z.object({ segment: z.int(), start: z.int(), end: z.int(), stop_reason: z.string(), reward: z.number().nullable() });
+const turn = z.object({
+  segment: z.int(),
+  start: z.int(),
+  end: z.int(),
+  stop_reason: z.string(),
+  reward: z.number().nullable(),
+});
 
 /** One agent's part of one collected episode, as a row of a JSONL or Parquet file: the trajectory, down to the tokens, and what it earned. */
 export const collectedRow = z.object({
@@ -55,7 +61,9 @@ export function isCollectedRow(value: JsonValue): boolean {
 export function parseCollectedRow(value: JsonValue, place: string): CollectedRow {
   const parsed = collectedRow.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new MrlmError("DATA_INVALID", `${place} is not a collected episode: ${z.prettifyError(parsed.error)}`, { hint: "`mrlm collect` writes such files; docs/guides/data.md has their form." });
+  throw new MrlmError("DATA_INVALID", `${place} is not a collected episode: ${z.prettifyError(parsed.error)}`, {
+    hint: "`mrlm collect` writes such files; docs/guides/data.md has their form.",
+  });
 }
 
 /** The rows of an episode, one for each agent; an episode that failed before anybody was shown anything has one without an agent. */
@@ -63,7 +71,22 @@ export function toCollectedRows(trajectory: Trajectory, renderer: string): Colle
   const { id, environment, task, seed, group, member, error, turns } = trajectory;
   const common = { id, environment, task, seed, group, member, renderer, error: error ?? null };
   const agents = Object.entries(trajectory.agents);
-  if (agents.length === 0) return [{ ...common, agent: "", messages: [], segments: [], turns: [], reward: null, components: {}, terminated: false, truncated: false, truncated_by: null, unscored: null }];
+  if (agents.length === 0)
+    return [
+      {
+        ...common,
+        agent: "",
+        messages: [],
+        segments: [],
+        turns: [],
+        reward: null,
+        components: {},
+        terminated: false,
+        truncated: false,
+        truncated_by: null,
+        unscored: null,
+      },
+    ];
   return agents.map(([agent, { segments, total, end }]) => {
     const own = turns.filter((each) => each.agent === agent);
     return {
@@ -79,7 +102,13 @@ export function toCollectedRows(trajectory: Trajectory, renderer: string): Colle
       })),
       turns: own.map(({ segment: at, start, end: to, stopReason, rewards }) => {
         const earned = rewards[agent];
-        return { segment: at, start, end: to, stop_reason: stopReason, reward: earned === undefined ? 0 : earned.scored ? earned.value : null };
+        return {
+          segment: at,
+          start,
+          end: to,
+          stop_reason: stopReason,
+          reward: earned === undefined ? 0 : earned.scored ? earned.value : null,
+        };
       }),
       // Part of a failed episode's rewards is not its reward.
       reward: total.scored && error === undefined ? total.value : null,

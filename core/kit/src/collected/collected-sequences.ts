@@ -6,9 +6,17 @@ import type { CollectedRow } from "./collected-row.ts";
  * What one collected episode teaches by imitation. A policy with the same tokenizer and template gets the very tokens that were sampled; another one,
  * for which these ids mean other text, gets the messages in its own tokens.
  */
-export function collectedSequences({ renderer: fingerprint, segments, messages }: CollectedRow, renderer: Renderer): SupervisedSequence[] {
-  if (fingerprint !== renderer.fingerprint) return messages.some(({ role }) => role === "assistant") ? [...renderer.supervise(messages.map(fromChatMessage))] : [];
-  return segments.flatMap(({ tokens, mask }) => (mask.includes(1) ? [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] : []));
+export function collectedSequences(
+  { renderer: fingerprint, segments, messages }: CollectedRow,
+  renderer: Renderer,
+): SupervisedSequence[] {
+  if (fingerprint !== renderer.fingerprint)
+    return messages.some(({ role }) => role === "assistant")
+      ? [...renderer.supervise(messages.map(fromChatMessage))]
+      : [];
+  return segments.flatMap(({ tokens, mask }) =>
+    mask.includes(1) ? [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] : [],
+  );
 }
 
 /** Whether a row can be learnt from: its episode did not fail, was scored, and earned enough. */

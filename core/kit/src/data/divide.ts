@@ -11,9 +11,15 @@ export interface Division<T> {
  * their text and the seed, and the first `share` of them are for evaluation, so the order of the file does not matter. With a share
  * between 0 and 1 and two questions or more, neither side is empty.
  */
-export function divide<T extends { readonly question: string }>(rows: readonly T[], share: number, seed: number): Division<T> {
+export function divide<T extends { readonly question: string }>(
+  rows: readonly T[],
+  share: number,
+  seed: number,
+): Division<T> {
   const rank = new Map(rows.map(({ question }) => [contentOf(question), hash64(contentOf(question), seed)]));
-  const ranked = [...rank.keys()].toSorted((one, other) => compare(rank.get(one) as bigint, rank.get(other) as bigint) || compare(one, other));
+  const ranked = [...rank.keys()].toSorted(
+    (one, other) => compare(rank.get(one) as bigint, rank.get(other) as bigint) || compare(one, other),
+  );
   const wanted = Math.round(share * ranked.length);
   const count = share === 0 || share === 1 ? wanted : Math.min(Math.max(wanted, 1), ranked.length - 1);
   const held = new Set(ranked.slice(0, count));

@@ -21,7 +21,8 @@ export async function readJsonl(path: string, option: string): Promise<JsonlRow[
       cause,
     });
   });
-  if (rows.length === 0) throw new MrlmError("DATA_INVALID", `${path} has no rows.`, { hint: "It needs one JSON object on each line." });
+  if (rows.length === 0)
+    throw new MrlmError("DATA_INVALID", `${path} has no rows.`, { hint: "It needs one JSON object on each line." });
   return rows;
 }
 

@@ -14,14 +14,20 @@ export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: Episo
   return {
     "reward/mean": meanOf(rewards),
     "reward/std": standardDeviation(rewards),
-    ...Object.fromEntries(components.map((name) => [`reward/${name}`, meanOf(scored.flatMap((total) => total.components[name] ?? []))])),
+    ...Object.fromEntries(
+      components.map((name) => [`reward/${name}`, meanOf(scored.flatMap((total) => total.components[name] ?? []))]),
+    ),
     "episodes/played": groups.reduce((sum, { trajectories }) => sum + trajectories.length, 0),
     "episodes/failed": counts.failed,
     "episodes/unscored": counts.unscored,
     "episodes/stale": counts.stale,
     "episodes/masked": counts.cut,
     "tokens/non_finite": counts.nonFiniteTokens,
-    "length/mean": meanOf(agents.map(({ segments }) => segments.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0))),
+    "length/mean": meanOf(
+      agents.map(({ segments }) =>
+        segments.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0),
+      ),
+    ),
     "length/cut": meanOf(turns.map(({ stopReason }) => Number(stopReason === "length"))),
     "episodes/truncated": meanOf(agents.map(({ end }) => Number(end.truncated))),
     ...sampledTokens(agents),

@@ -15,7 +15,8 @@ const SHUFFLED_IN_MEMORY = 100_000;
 
 /** The order of `size` rows under a seed. Sampling is without replacement within an epoch. */
 export function epochOrder(size: number, name: string, seed: number): EpochOrder {
-  if (!Number.isSafeInteger(size) || size < 1) throw new RangeError(`An order of ${size} rows is none: there must be at least one`);
+  if (!Number.isSafeInteger(size) || size < 1)
+    throw new RangeError(`An order of ${size} rows is none: there must be at least one`);
   let taken = 0;
   let epoch = -1;
   let at: (index: number) => number = (index) => index;
@@ -55,7 +56,10 @@ function permutation(size: number, random: RandomStream): (index: number) => num
     const order = random.shuffle(Array.from({ length: size }, (_, i) => i));
     return (index) => order[index] as number;
   }
-  return feistelPermutation(size, Array.from({ length: 4 }, () => random.integer(0, 0xffffffff)));
+  return feistelPermutation(
+    size,
+    Array.from({ length: 4 }, () => random.integer(0, 0xffffffff)),
+  );
 }
 
 /**

@@ -10,7 +10,11 @@ export type KlEstimator = "k1" | "k2" | "k3";
  *     k2 = d²/2              k2' = d               the reverse-KL gradient on-policy
  *     k3 = e^-d - 1 + d      k3' = 1 - e^-d        the forward-KL gradient on-policy
  */
-export function klEstimate(estimator: KlEstimator, logprob: number, reference: number): { value: number; slope: number } {
+export function klEstimate(
+  estimator: KlEstimator,
+  logprob: number,
+  reference: number,
+): { value: number; slope: number } {
   const d = Math.max(-LOG_RATIO_LIMIT, Math.min(LOG_RATIO_LIMIT, logprob - reference));
   const within = Math.abs(logprob - reference) > LOG_RATIO_LIMIT ? 0 : 1;
   if (estimator === "k1") return { value: d, slope: within };
@@ -25,7 +29,12 @@ export function klEstimate(estimator: KlEstimator, logprob: number, reference: n
  *     k1, k3   r k         derivative r (k + k')     both factors are differentiated
  *     k2       sg(r) k     derivative r k'           differentiating r too would give the gradient of E[d²/2], another divergence
  */
-export function weightedKl(estimator: KlEstimator, logprob: number, reference: number, old: number): { value: number; slope: number } {
+export function weightedKl(
+  estimator: KlEstimator,
+  logprob: number,
+  reference: number,
+  old: number,
+): { value: number; slope: number } {
   const { value, slope } = klEstimate(estimator, logprob, reference);
   const ratio = ratioOf(logprob, old);
   return { value: ratio * value, slope: ratio * slope + (estimator === "k2" ? 0 : ratioSlope(logprob, old) * value) };

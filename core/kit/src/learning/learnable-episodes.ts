@@ -37,7 +37,11 @@ export function noEpisodeCounts(): EpisodeCounts {
 }
 
 /** One trajectory's agents as far as they can be learnt from; what cannot is counted and never becomes a zero. */
-export function learnableEpisodes(trajectory: Trajectory, rules: EpisodeRules, counts: EpisodeCounts): LearnableEpisode[] {
+export function learnableEpisodes(
+  trajectory: Trajectory,
+  rules: EpisodeRules,
+  counts: EpisodeCounts,
+): LearnableEpisode[] {
   if (trajectory.error !== undefined) {
     counts.failed++;
     return [];
@@ -61,8 +65,12 @@ export function learnableEpisodes(trajectory: Trajectory, rules: EpisodeRules, c
       const mask = learnableMask(segment, counts);
       return mask.includes(1) ? [{ tokens: segment.tokens, mask, segment: index }] : [];
     });
-    const sampled = rows.flatMap(({ mask, segment }) => Array.from((record.segments[segment] as Segment).logprobs).filter((_, t) => mask[t] === 1));
-    return rows.length === 0 ? [] : [{ trajectory, agent, rows, sampled: Float32Array.from(sampled), reward: total.value, oldestVersion: oldest }];
+    const sampled = rows.flatMap(({ mask, segment }) =>
+      Array.from((record.segments[segment] as Segment).logprobs).filter((_, t) => mask[t] === 1),
+    );
+    return rows.length === 0
+      ? []
+      : [{ trajectory, agent, rows, sampled: Float32Array.from(sampled), reward: total.value, oldestVersion: oldest }];
   });
 }
 
@@ -83,6 +91,7 @@ function learnableMask(segment: Segment, counts: EpisodeCounts): Uint8Array {
 
 function oldestVersion({ segments }: AgentTrajectory): number {
   let oldest = Number.POSITIVE_INFINITY;
-  for (const { versions, mask } of segments) versions.forEach((version, t) => (oldest = mask[t] === 1 ? Math.min(oldest, version) : oldest));
+  for (const { versions, mask } of segments)
+    versions.forEach((version, t) => (oldest = mask[t] === 1 ? Math.min(oldest, version) : oldest));
   return oldest;
 }

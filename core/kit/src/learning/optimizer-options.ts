@@ -5,7 +5,10 @@ import { learningRateAt } from "./schedule.ts";
 /** Options that every algorithm with AdamW has, for spreading into its own schema. */
 export const optimizerOptions = {
   learning_rate: z.number().positive().describe("Peak learning rate"),
-  lr_schedule: z.enum(["constant", "linear", "cosine"]).default("constant").describe("After warm-up: stay, or fall towards lr_floor, which the step after the last one would have"),
+  lr_schedule: z
+    .enum(["constant", "linear", "cosine"])
+    .default("constant")
+    .describe("After warm-up: stay, or fall towards lr_floor, which the step after the last one would have"),
   lr_floor: z.number().nonnegative().default(0).describe("Rate that lr_schedule: linear or cosine falls towards"),
   warmup_steps: z.int().nonnegative().default(0).describe("Optimiser steps of linear rise"),
   adam_beta1: z.number().min(0).lt(1).default(0.9).describe("Decay of the mean of gradients"),
@@ -19,7 +22,11 @@ export const optimizerOptions = {
 export type OptimizerOptions = z.output<z.ZodObject<typeof optimizerOptions>>;
 
 /** The arguments of optimiser step number `step` (the first is 1) of `totalSteps`. */
-export function optimStepOptions(options: OptimizerOptions, step: number, totalSteps: number): Omit<OptimStepOptions, "model"> {
+export function optimStepOptions(
+  options: OptimizerOptions,
+  step: number,
+  totalSteps: number,
+): Omit<OptimStepOptions, "model"> {
   return {
     learningRate: learningRateAt(step, {
       kind: options.lr_schedule,

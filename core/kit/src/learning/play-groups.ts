@@ -6,7 +6,12 @@ import type { TaskBatch } from "./task-order.ts";
  *
  * @param label names the randomness of these episodes: no two batches of a stage may share one
  */
-export async function playGroups(context: AlgorithmContext, batches: readonly TaskBatch[], groupSize: number, label: string): Promise<TrajectoryGroup[]> {
+export async function playGroups(
+  context: AlgorithmContext,
+  batches: readonly TaskBatch[],
+  groupSize: number,
+  label: string,
+): Promise<TrajectoryGroup[]> {
   const groups: TrajectoryGroup[] = [];
   for (const { environment, tasks } of batches) {
     // One environment may stand in a configuration twice, with other options: its tasks have the same names.
@@ -26,7 +31,10 @@ export async function playGroups(context: AlgorithmContext, batches: readonly Ta
 }
 
 /** Seconds of playing, divided between environments and sampler by how long episodes waited for each. */
-export function playSeconds(groups: readonly TrajectoryGroup[], seconds: number): { readonly sampling: number; readonly environment: number } {
+export function playSeconds(
+  groups: readonly TrajectoryGroup[],
+  seconds: number,
+): { readonly sampling: number; readonly environment: number } {
   let environment = 0;
   let sampling = 0;
   for (const trajectory of groups.flatMap(({ trajectories }) => trajectories)) {

@@ -23,7 +23,11 @@ export function ratioSlope(logprob: number, old: number): number {
  *
  *     l = -min(r A, clip(r, 1-ε_low, 1+ε_high) A)       for A < 0 no more than -c A with dual_clip c (arXiv 1912.09729)
  */
-export function clippedSurrogate(ratio: number, advantage: number, { clip_low, clip_high, dual_clip }: ClipOptions): { loss: number; slope: number } {
+export function clippedSurrogate(
+  ratio: number,
+  advantage: number,
+  { clip_low, clip_high, dual_clip }: ClipOptions,
+): { loss: number; slope: number } {
   const bounded = Math.max(1 - clip_low, Math.min(1 + clip_high, ratio));
   const free = -ratio * advantage;
   const held = -bounded * advantage;

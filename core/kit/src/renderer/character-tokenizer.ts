@@ -12,7 +12,9 @@ const CHAT_TEMPLATE =
  * Files of a tokenizer with one token for each character, each role marker and each tag, as ordinary Hugging Face files. It is a byte-level
  * BPE without merges: `AutoTokenizer` replaces any other kind by the model family's own.
  */
-export function characterTokenizerFiles(options: { readonly alphabet?: string; readonly tags?: readonly string[] } = {}): Record<string, Uint8Array> {
+export function characterTokenizerFiles(
+  options: { readonly alphabet?: string; readonly tags?: readonly string[] } = {},
+): Record<string, Uint8Array> {
   const tags = options.tags ?? ["<answer>", "</answer>"];
   const characters = [...new Set(options.alphabet ?? ASCII)];
   const tokens = [...MARKERS, ...tags, ...characters.flatMap(byteSymbols)];
@@ -37,7 +39,17 @@ export function characterTokenizerFiles(options: { readonly alphabet?: string; r
     pre_tokenizer: byteLevel,
     post_processor: null,
     decoder: byteLevel,
-    model: { type: "BPE", dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null, fuse_unk: false, byte_fallback: false, vocab, merges: [] },
+    model: {
+      type: "BPE",
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      vocab,
+      merges: [],
+    },
   };
   const config = {
     tokenizer_class: "PreTrainedTokenizerFast",
@@ -56,7 +68,8 @@ function byteSymbols(character: string): string[] {
 }
 
 const BYTE_TO_SYMBOL: readonly number[] = (() => {
-  const printable = (byte: number): boolean => (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+  const printable = (byte: number): boolean =>
+    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   let moved = 0;
   return Array.from({ length: 256 }, (_, byte) => (printable(byte) ? byte : 256 + moved++));
 })();

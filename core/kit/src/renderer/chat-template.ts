@@ -3,7 +3,11 @@ import { type Message, MrlmError, type ToolDefinition } from "@mrlm/spec";
 import { messageText, toolCalls } from "../messages.ts";
 
 /** Renders a conversation as text by a model's own Jinja template. */
-export type ChatTemplate = (messages: readonly Message[], tools: readonly ToolDefinition[] | undefined, addGenerationPrompt: boolean) => string;
+export type ChatTemplate = (
+  messages: readonly Message[],
+  tools: readonly ToolDefinition[] | undefined,
+  addGenerationPrompt: boolean,
+) => string;
 
 /**
  * Compiles a Hugging Face chat template.
@@ -11,26 +15,38 @@ export type ChatTemplate = (messages: readonly Message[], tools: readonly ToolDe
  * @param variables what templates expect beside the messages (`bos_token`, ...)
  * @param escape applied to every string of messages and tools, so that these cannot spell special tokens
  */
-export function compileChatTemplate(source: string, variables: Readonly<Record<string, unknown>>, escape: (content: string) => string = (content) => content): ChatTemplate {
+export function compileChatTemplate(
+  source: string,
+  variables: Readonly<Record<string, unknown>>,
+  escape: (content: string) => string = (content) => content,
+): ChatTemplate {
   let template: Template;
   try {
     template = new Template(source);
   } catch (cause) {
-    throw new MrlmError("TOKENIZER_INVALID", `The chat template cannot be parsed: ${(cause as Error).message}`, { cause });
+    throw new MrlmError("TOKENIZER_INVALID", `The chat template cannot be parsed: ${(cause as Error).message}`, {
+      cause,
+    });
   }
   return (messages, tools, addGenerationPrompt) => {
     try {
       return template.render({
         ...variables,
         messages: messages.map((message) => mapStrings(toTemplateMessage(message), escape)),
-        ...(tools === undefined || tools.length === 0 ? {} : { tools: tools.map((tool) => mapStrings(toTemplateTool(tool), escape)) }),
+        ...(tools === undefined || tools.length === 0
+          ? {}
+          : { tools: tools.map((tool) => mapStrings(toTemplateTool(tool), escape)) }),
         add_generation_prompt: addGenerationPrompt,
       });
     } catch (cause) {
-      throw new MrlmError("TOKENIZER_INVALID", `The chat template refused the conversation: ${(cause as Error).message}`, {
-        hint: "Templates may refuse roles or orders of roles that their model does not know.",
-        cause,
-      });
+      throw new MrlmError(
+        "TOKENIZER_INVALID",
+        `The chat template refused the conversation: ${(cause as Error).message}`,
+        {
+          hint: "Templates may refuse roles or orders of roles that their model does not know.",
+          cause,
+        },
+      );
     }
   };
 }
@@ -38,12 +54,17 @@ export function compileChatTemplate(source: string, variables: Readonly<Record<s
 /** The shape that chat templates read. */
 function toTemplateMessage(message: Message): Record<string, unknown> {
   if (message.parts.some((part) => part.type === "image")) {
-    throw new MrlmError("TOKENIZER_INVALID", "The conversation holds a picture, which a text model's template cannot render.");
+    throw new MrlmError(
+      "TOKENIZER_INVALID",
+      "The conversation holds a picture, which a text model's template cannot render.",
+    );
   }
   const reasoning = message.parts.map((part) => (part.type === "thinking" ? part.text : "")).join("");
   const calls = toolCalls(message);
   const results = message.parts.filter((part) => part.type === "tool-result");
-  const resultText = results.flatMap((result) => result.content.map((part) => (part.type === "text" ? part.text : ""))).join("");
+  const resultText = results
+    .flatMap((result) => result.content.map((part) => (part.type === "text" ? part.text : "")))
+    .join("");
   return {
     role: message.role,
     content: messageText(message) + resultText,
@@ -51,13 +72,22 @@ function toTemplateMessage(message: Message): Record<string, unknown> {
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
     ...(calls.length === 0
       ? {}
-      : { tool_calls: calls.map((call) => ({ id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } })) }),
+      : {
+          tool_calls: calls.map((call) => ({
+            id: call.id,
+            type: "function",
+            function: { name: call.name, arguments: call.arguments },
+          })),
+        }),
     ...(results[0] === undefined ? {} : { tool_call_id: results[0].id, name: results[0].name }),
   };
 }
 
 function toTemplateTool(tool: ToolDefinition): Record<string, unknown> {
-  return { type: "function", function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
+  return {
+    type: "function",
+    function: { name: tool.name, description: tool.description, parameters: tool.parameters },
+  };
 }
 
 /** The same value with each string in it replaced, keys included. */

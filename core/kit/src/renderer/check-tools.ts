@@ -24,7 +24,11 @@ function assertShown(rendered: string, without: string, names: readonly string[]
   const count = (text: string, name: string): number => text.split(name).length;
   const missing = names.filter((name) => count(rendered, name) <= count(without, name));
   if (missing.length === 0) return;
-  throw new MrlmError("TOOLS_UNSUPPORTED", `The environment offers tools that the model's chat template does not show: ${missing.slice(0, 10).join(", ")}.`, {
-    hint: "Use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do), add them to the template, or describe the tools in the environment's own messages.",
-  });
+  throw new MrlmError(
+    "TOOLS_UNSUPPORTED",
+    `The environment offers tools that the model's chat template does not show: ${missing.slice(0, 10).join(", ")}.`,
+    {
+      hint: "Use a model whose chat template renders `tools` (Qwen2.5 and Llama 3.1 do), add them to the template, or describe the tools in the environment's own messages.",
+    },
+  );
 }

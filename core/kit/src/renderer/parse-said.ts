@@ -18,7 +18,7 @@ export function parseSaid(text: string): Message {
   }
   let told = 0;
   // Not by a pattern: what a policy repeats a thousand times would make one search for minutes.
-  for (let end = 0; ; ) {
+  for (let end = 0; ;) {
     const begin = rest.indexOf(CALL_BEGINS, end);
     const close = begin < 0 ? -1 : rest.indexOf(CALL_ENDS, begin);
     if (close < 0) break;
@@ -40,7 +40,13 @@ function pushText(parts: Part[], text: string): void {
 function parseCall(json: string): { name: string; arguments: JsonObject } | undefined {
   try {
     const call = JSON.parse(json.trim()) as { name?: unknown; arguments?: unknown };
-    if (typeof call.name !== "string" || typeof call.arguments !== "object" || call.arguments === null || Array.isArray(call.arguments)) return undefined;
+    if (
+      typeof call.name !== "string" ||
+      typeof call.arguments !== "object" ||
+      call.arguments === null ||
+      Array.isArray(call.arguments)
+    )
+      return undefined;
     return { name: call.name, arguments: call.arguments as JsonObject };
   } catch {
     return undefined;

@@ -20,12 +20,21 @@ export class SpelledMarkers {
 
   /** @param config tokenizer_config.json, whose `eos_token` and others are markers whatever tokenizer.json calls them */
   constructor(definition: Readonly<Record<string, unknown>>, config: Readonly<Record<string, unknown>>) {
-    const named = new Set(["bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token"].map((name) => specialToken(config[name])));
+    const named = new Set(
+      ["bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token"].map((name) =>
+        specialToken(config[name]),
+      ),
+    );
     const added = (definition["added_tokens"] ?? []) as readonly AddedToken[];
     this.#definition = definition;
-    this.#names = added.filter(({ content, special }) => content !== "" && (special === true || named.has(content))).map(({ content }) => content);
+    this.#names = added
+      .filter(({ content, special }) => content !== "" && (special === true || named.has(content)))
+      .map(({ content }) => content);
     const longestFirst = this.#names.toSorted((one, other) => other.length - one.length);
-    this.#pattern = new RegExp([...longestFirst.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")), OPEN, CLOSE].join("|"), "g");
+    this.#pattern = new RegExp(
+      [...longestFirst.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")), OPEN, CLOSE].join("|"),
+      "g",
+    );
   }
 
   /** Content with each marker that it spells replaced by a number that no template and no encoder knows. */
@@ -46,16 +55,30 @@ export class SpelledMarkers {
   /** Rendered text with escapes, as the tokenizer of {@link renamed} encodes it: the template's own markers have their other names, content is as it was. */
   forRenamed(text: string): string {
     const pieces = text.split(ESCAPED);
-    return pieces.map((piece, i) => (i % 2 === 1 ? this.#nameOf(Number(piece)) : piece.replace(this.#pattern, (found) => this.#otherName(this.#numberOf(found))))).join("");
+    return pieces
+      .map((piece, i) =>
+        i % 2 === 1
+          ? this.#nameOf(Number(piece))
+          : piece.replace(this.#pattern, (found) => this.#otherName(this.#numberOf(found))),
+      )
+      .join("");
   }
 
   /** tokenizer.json in which the markers have other names, in the vocabulary too, and the same ids. */
   renamed(): Record<string, unknown> {
-    const model = this.#definition["model"] as { readonly vocab?: Readonly<Record<string, number>> | readonly (readonly [string, number])[] };
-    const rename = (name: string): string => (this.#names.includes(name) ? this.#otherName(this.#numberOf(name)) : name);
+    const model = this.#definition["model"] as {
+      readonly vocab?: Readonly<Record<string, number>> | readonly (readonly [string, number])[];
+    };
+    const rename = (name: string): string =>
+      this.#names.includes(name) ? this.#otherName(this.#numberOf(name)) : name;
     const { vocab = {} } = model;
-    const other = Array.isArray(vocab) ? vocab.map(([piece, score]) => [rename(piece as string), score]) : Object.fromEntries(Object.entries(vocab).map(([token, id]) => [rename(token), id]));
-    const added = (this.#definition["added_tokens"] as readonly AddedToken[]).map((token) => ({ ...token, content: rename(token.content) }));
+    const other = Array.isArray(vocab)
+      ? vocab.map(([piece, score]) => [rename(piece as string), score])
+      : Object.fromEntries(Object.entries(vocab).map(([token, id]) => [rename(token), id]));
+    const added = (this.#definition["added_tokens"] as readonly AddedToken[]).map((token) => ({
+      ...token,
+      content: rename(token.content),
+    }));
     return { ...this.#definition, added_tokens: added, model: { ...model, vocab: other } };
   }
 

@@ -6,7 +6,12 @@ interface Conversation {
   readonly tools: readonly ToolDefinition[] | undefined;
   readonly template: ChatTemplate;
   readonly encode: (text: string) => Int32Array;
-  readonly extend: (tokens: Int32Array, history: readonly Message[], messages: readonly Message[], tools?: readonly ToolDefinition[]) => Extension;
+  readonly extend: (
+    tokens: Int32Array,
+    history: readonly Message[],
+    messages: readonly Message[],
+    tools?: readonly ToolDefinition[],
+  ) => Extension;
   readonly afterStop: (rendered: string) => { stop: string; tail: string };
 }
 
@@ -25,9 +30,13 @@ export function superviseConversation(conversation: Conversation): readonly Supe
     const prompt = template(messages.slice(0, turn), tools, true);
     const whole = template(messages.slice(0, turn + 1), tools, false);
     if (!whole.startsWith(prompt)) {
-      throw new MrlmError("TOKENIZER_INVALID", "The chat template renders a policy's message differently from the prompt that precedes it.", {
-        hint: "Demonstrations need a template whose generation prompt is a prefix of the rendered message.",
-      });
+      throw new MrlmError(
+        "TOKENIZER_INVALID",
+        "The chat template renders a policy's message differently from the prompt that precedes it.",
+        {
+          hint: "Demonstrations need a template whose generation prompt is a prefix of the rendered message.",
+        },
+      );
     }
     let context = encode(prompt);
     if (tokens.length > 0) {
@@ -42,10 +51,17 @@ export function superviseConversation(conversation: Conversation): readonly Supe
     const { tail } = afterStop(whole);
     const said = encode(whole.slice(prompt.length, whole.length - tail.length));
     tokens = concat<Int32Array>([tokens, context, said], new Int32Array(tokens.length + context.length + said.length));
-    mask = concat<Uint8Array>([mask, new Uint8Array(context.length), new Uint8Array(said.length).fill(1)], new Uint8Array(tokens.length));
+    mask = concat<Uint8Array>(
+      [mask, new Uint8Array(context.length), new Uint8Array(said.length).fill(1)],
+      new Uint8Array(tokens.length),
+    );
     seen = turn + 1;
   }
-  if (tokens.length === 0) throw new MrlmError("DATA_INVALID", "The conversation has no message of role assistant: there is nothing to learn from it.");
+  if (tokens.length === 0)
+    throw new MrlmError(
+      "DATA_INVALID",
+      "The conversation has no message of role assistant: there is nothing to learn from it.",
+    );
   return [...finished, { tokens, mask }];
 }
 

@@ -45,13 +45,17 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
   for (const id of tokenizer.get_vocab(true).values()) highest = Math.max(highest, id);
   const losesText = mayLoseText(definition);
   const decode = (tokens: Int32Array, skipSpecial: boolean): string =>
-    tokens.length === 0 ? "" : tokenizer.decode(Array.from(tokens), { skip_special_tokens: skipSpecial, clean_up_tokenization_spaces: false });
+    tokens.length === 0
+      ? ""
+      : tokenizer.decode(Array.from(tokens), { skip_special_tokens: skipSpecial, clean_up_tokenization_spaces: false });
 
   return {
     encode(rendered) {
       const isEscaped = markers.isIn(rendered);
       if (isEscaped) renamed ??= make(markers.renamed());
-      const [encoder, input, text] = isEscaped ? [renamed as HuggingFaceTokenizer, markers.forRenamed(rendered), markers.unescape(rendered)] : [tokenizer, rendered, rendered];
+      const [encoder, input, text] = isEscaped
+        ? [renamed as HuggingFaceTokenizer, markers.forRenamed(rendered), markers.unescape(rendered)]
+        : [tokenizer, rendered, rendered];
       const tokens = Int32Array.from(encoder.encode(input, { add_special_tokens: false }).ids);
       if (losesText && decode(tokens, false) !== text) throw untokenisable(text, decode(tokens, false), tokenizer);
       return tokens;
@@ -76,19 +80,28 @@ function parseFile(files: Readonly<Record<string, Uint8Array>>, name: string): R
   }
 }
 
-function templateOf(files: Readonly<Record<string, Uint8Array>>, config: Readonly<Record<string, unknown>>): string | undefined {
+function templateOf(
+  files: Readonly<Record<string, Uint8Array>>,
+  config: Readonly<Record<string, unknown>>,
+): string | undefined {
   const file = files["chat_template.jinja"];
   if (file !== undefined) return new TextDecoder().decode(file);
   const template = config["chat_template"];
   if (typeof template === "string") return template;
   // Several named templates: the one called "default" is the plain chat.
-  if (Array.isArray(template)) return (template as { name: string; template: string }[]).find((entry) => entry.name === "default")?.template;
+  if (Array.isArray(template))
+    return (template as { name: string; template: string }[]).find((entry) => entry.name === "default")?.template;
   return undefined;
 }
 
 /** A byte-level vocabulary without all bytes and without an unknown token drops characters silently. */
 function mayLoseText(definition: Readonly<Record<string, unknown>>): boolean {
-  const model = definition["model"] as { type?: string; vocab?: Record<string, number>; unk_token?: string | null; byte_fallback?: boolean };
+  const model = definition["model"] as {
+    type?: string;
+    vocab?: Record<string, number>;
+    unk_token?: string | null;
+    byte_fallback?: boolean;
+  };
   if (model?.type !== "BPE" || model.byte_fallback === true) return false;
   const symbols = Object.keys(model.vocab ?? {}).filter((token) => [...token].length === 1);
   return symbols.length < BYTE_SYMBOLS;
@@ -97,12 +110,19 @@ function mayLoseText(definition: Readonly<Record<string, unknown>>): boolean {
 function untokenisable(text: string, kept: string, tokenizer: HuggingFaceTokenizer): MrlmError {
   const lost = [...missingFrom(text, kept)].filter((character) => {
     const ids = tokenizer.encode(character, { add_special_tokens: false }).ids;
-    return ids.length === 0 || tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false }) !== character;
+    return (
+      ids.length === 0 ||
+      tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false }) !== character
+    );
   });
   const named = lost.map((character) => JSON.stringify(character)).join(", ");
-  return new MrlmError("TOKENIZER_INVALID", `The tokenizer has no token for ${named || "part of the text"} in ${JSON.stringify(text.slice(0, 80))}.`, {
-    hint: "Use a tokenizer whose alphabet covers what the environments say.",
-  });
+  return new MrlmError(
+    "TOKENIZER_INVALID",
+    `The tokenizer has no token for ${named || "part of the text"} in ${JSON.stringify(text.slice(0, 80))}.`,
+    {
+      hint: "Use a tokenizer whose alphabet covers what the environments say.",
+    },
+  );
 }
 
 /** Characters of a text that what is kept of it passes over; those of the template's marks, which are one token each, are kept. */

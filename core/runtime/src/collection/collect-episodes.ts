@@ -44,21 +44,30 @@ export async function collectEpisodes(request: CollectionRequest, journal: Journ
     };
     if (batchTasks === undefined) {
       const numbers = new Map(pending.map(({ batch: number, wanted }) => [wanted[0], number]));
-      for await (const group of play(request, [...numbers.keys()] as TaskId[], epoch)) add(numbers.get(group.task) as number, [group]);
+      for await (const group of play(request, [...numbers.keys()] as TaskId[], epoch))
+        add(numbers.get(group.task) as number, [group]);
     } else {
       for (const { batch: number, wanted } of pending) add(number, await Array.fromAsync(play(request, wanted, epoch)));
     }
   }
 }
 
-function play({ rollouts, environment, groupSize, model, sampling, signal }: CollectionRequest, tasks: readonly TaskId[], epoch: number): AsyncIterable<TrajectoryGroup> {
+function play(
+  { rollouts, environment, groupSize, model, sampling, signal }: CollectionRequest,
+  tasks: readonly TaskId[],
+  epoch: number,
+): AsyncIterable<TrajectoryGroup> {
   return rollouts.collect({ environment, tasks, groupSize, model, sampling, label: `collect/${epoch}`, signal });
 }
 
-function rowsOf(groups: readonly TrajectoryGroup[], { renderer, filterReward }: CollectionRequest): { readonly rows: CollectedRow[]; readonly counts: Record<string, number> } {
+function rowsOf(
+  groups: readonly TrajectoryGroup[],
+  { renderer, filterReward }: CollectionRequest,
+): { readonly rows: CollectedRow[]; readonly counts: Record<string, number> } {
   const trajectories = groups.flatMap((group) => group.trajectories);
   const rows = trajectories.flatMap((trajectory) => toCollectedRows(trajectory, renderer));
-  const kept = filterReward === undefined ? rows : rows.filter(({ reward }) => reward !== null && reward >= filterReward);
+  const kept =
+    filterReward === undefined ? rows : rows.filter(({ reward }) => reward !== null && reward >= filterReward);
   const scored = rows.flatMap(({ reward }) => reward ?? []);
   const answers = rows.flatMap(({ turns }) => turns);
   const counts = {

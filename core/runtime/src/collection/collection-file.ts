@@ -11,9 +11,16 @@ import { ParquetFile } from "./parquet.ts";
 const ROW_GROUP = 1_000;
 
 /** Writes what a journal holds as JSONL, or as Parquet where the name ends so. The file appears only when it is whole. Answers the number of rows. */
-export async function writeCollection(path: string, journal: Journal, metadata: Readonly<Record<string, string>>): Promise<number> {
+export async function writeCollection(
+  path: string,
+  journal: Journal,
+  metadata: Readonly<Record<string, string>>,
+): Promise<number> {
   const temporary = `${path}.writing`;
-  const rows = extname(path) === ".parquet" ? await writeParquet(temporary, journal, metadata) : await writeLines(temporary, journal);
+  const rows =
+    extname(path) === ".parquet"
+      ? await writeParquet(temporary, journal, metadata)
+      : await writeLines(temporary, journal);
   synchronise(temporary);
   renameDurably(temporary, path);
   return rows;
@@ -30,9 +37,14 @@ async function writeLines(path: string, journal: Journal): Promise<number> {
   return count;
 }
 
-async function writeParquet(path: string, journal: Journal, metadata: Readonly<Record<string, string>>): Promise<number> {
+async function writeParquet(
+  path: string,
+  journal: Journal,
+  metadata: Readonly<Record<string, string>>,
+): Promise<number> {
   const components = new Set<string>();
-  for await (const { rows } of journal.entries()) for (const row of rows) for (const name of Object.keys(row.components ?? {})) components.add(name);
+  for await (const { rows } of journal.entries())
+    for (const row of rows) for (const name of Object.keys(row.components ?? {})) components.add(name);
   const file = new ParquetFile(path, collectedColumns([...components].sort()), metadata);
   let count = 0;
   let group: CollectedRow[] = [];

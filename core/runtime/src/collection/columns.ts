@@ -1,10 +1,31 @@
 import type { ColumnShape } from "./parquet.ts";
 
 const failure: ColumnShape = { fields: { code: "string", message: "string" } };
-const call: ColumnShape = { fields: { id: "string", type: "string", function: { fields: { name: "string", arguments: "string" } } } };
-const message: ColumnShape = { fields: { role: "string", content: "string", name: "string", reasoning_content: "string", tool_calls: { list: call }, tool_call_id: "string" } };
-const segment: ColumnShape = { fields: { tokens: { list: "int32" }, logprobs: { list: "float" }, mask: { list: "int32" }, versions: { list: "int32" }, parent: "int32" } };
-const turn: ColumnShape = { fields: { segment: "int32", start: "int32", end: "int32", stop_reason: "string", reward: "double" } };
+const call: ColumnShape = {
+  fields: { id: "string", type: "string", function: { fields: { name: "string", arguments: "string" } } },
+};
+const message: ColumnShape = {
+  fields: {
+    role: "string",
+    content: "string",
+    name: "string",
+    reasoning_content: "string",
+    tool_calls: { list: call },
+    tool_call_id: "string",
+  },
+};
+const segment: ColumnShape = {
+  fields: {
+    tokens: { list: "int32" },
+    logprobs: { list: "float" },
+    mask: { list: "int32" },
+    versions: { list: "int32" },
+    parent: "int32",
+  },
+};
+const turn: ColumnShape = {
+  fields: { segment: "int32", start: "int32", end: "int32", stop_reason: "string", reward: "double" },
+};
 
 /** Parquet columns of collected episodes: the fields of a row, with those components of the reward that any of them has. */
 export function collectedColumns(components: readonly string[]): Record<string, ColumnShape> {
@@ -22,7 +43,9 @@ export function collectedColumns(components: readonly string[]): Record<string, 
     turns: { list: turn },
     reward: "double",
     // A group without fields is none.
-    ...(components.length === 0 ? {} : { components: { fields: Object.fromEntries(components.map((name) => [name, "double" as const])) } }),
+    ...(components.length === 0
+      ? {}
+      : { components: { fields: Object.fromEntries(components.map((name) => [name, "double" as const])) } }),
     terminated: "boolean",
     truncated: "boolean",
     truncated_by: "string",

@@ -1,4 +1,14 @@
-import { appendFileSync, closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { readLines } from "@mrlm/kit";
 import { type CollectedRow } from "@mrlm/kit/learning";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
@@ -81,11 +91,17 @@ export class Journal {
 }
 
 function assertSame(path: string, begun: JsonObject, identity: JsonObject): void {
-  const other = Object.keys({ ...begun, ...identity }).filter((key) => canonicalJson(begun[key] ?? null) !== canonicalJson(identity[key] ?? null));
+  const other = Object.keys({ ...begun, ...identity }).filter(
+    (key) => canonicalJson(begun[key] ?? null) !== canonicalJson(identity[key] ?? null),
+  );
   if (other.length > 0) {
-    throw new MrlmError("USAGE", `${path} was begun with different arguments: ${other.map((key) => `${key} was ${show(begun[key])} and is ${show(identity[key])}`).join(", ")}.`, {
-      hint: "Give the same arguments to continue it, or --overwrite to start over.",
-    });
+    throw new MrlmError(
+      "USAGE",
+      `${path} was begun with different arguments: ${other.map((key) => `${key} was ${show(begun[key])} and is ${show(identity[key])}`).join(", ")}.`,
+      {
+        hint: "Give the same arguments to continue it, or --overwrite to start over.",
+      },
+    );
   }
 }
 

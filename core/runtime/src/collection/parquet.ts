@@ -3,7 +3,15 @@ import { asyncBufferFromFile, parquetReadObjects, type SchemaElement } from "hyp
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 
 /** Shape of a column: a basic type, a list of one thing, or named fields. */
-export type ColumnShape = "string" | "boolean" | "int32" | "int64" | "float" | "double" | { readonly list: ColumnShape } | { readonly fields: Readonly<Record<string, ColumnShape>> };
+export type ColumnShape =
+  | "string"
+  | "boolean"
+  | "int32"
+  | "int64"
+  | "float"
+  | "double"
+  | { readonly list: ColumnShape }
+  | { readonly fields: Readonly<Record<string, ColumnShape>> };
 
 const LEAVES: Readonly<Record<string, Partial<SchemaElement>>> = {
   string: { type: "BYTE_ARRAY", converted_type: "UTF8" },
@@ -19,8 +27,15 @@ export class ParquetFile {
   readonly #columns: Readonly<Record<string, ColumnShape>>;
   readonly #writer: ParquetWriter;
 
-  constructor(path: string, columns: Readonly<Record<string, ColumnShape>>, metadata: Readonly<Record<string, string>>) {
-    const schema = [{ name: "root", num_children: Object.keys(columns).length }, ...Object.entries(columns).flatMap(([name, shape]) => elements(name, shape))];
+  constructor(
+    path: string,
+    columns: Readonly<Record<string, ColumnShape>>,
+    metadata: Readonly<Record<string, string>>,
+  ) {
+    const schema = [
+      { name: "root", num_children: Object.keys(columns).length },
+      ...Object.entries(columns).flatMap(([name, shape]) => elements(name, shape)),
+    ];
     const kvMetadata = Object.entries(metadata).map(([key, value]) => ({ key, value }));
     this.#columns = columns;
     this.#writer = new ParquetWriter({ writer: fileWriter(path), schema, kvMetadata, createdBy: "mrlm" });
@@ -29,7 +44,10 @@ export class ParquetFile {
   /** One row group. */
   async write(rows: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
     if (rows.length === 0) return;
-    const columnData = Object.entries(this.#columns).map(([name, shape]) => ({ name, data: rows.map((row) => (shape === "int64" ? toBigInt(row[name]) : (row[name] ?? null))) }));
+    const columnData = Object.entries(this.#columns).map(([name, shape]) => ({
+      name,
+      data: rows.map((row) => (shape === "int64" ? toBigInt(row[name]) : (row[name] ?? null))),
+    }));
     await this.#writer.write({ columnData, rowGroupSize: rows.length });
   }
 
@@ -47,9 +65,17 @@ export async function readParquet(path: string): Promise<JsonValue[]> {
 /** The elements of Parquet's flat schema: a group stands before its members, a list is a group around a repeated one. */
 function elements(name: string, shape: ColumnShape): SchemaElement[] {
   if (typeof shape === "string") return [{ name, repetition_type: "OPTIONAL", ...LEAVES[shape] }];
-  if ("list" in shape) return [{ name, repetition_type: "OPTIONAL", converted_type: "LIST", num_children: 1 }, { name: "list", repetition_type: "REPEATED", num_children: 1 }, ...elements("element", shape.list)];
+  if ("list" in shape)
+    return [
+      { name, repetition_type: "OPTIONAL", converted_type: "LIST", num_children: 1 },
+      { name: "list", repetition_type: "REPEATED", num_children: 1 },
+      ...elements("element", shape.list),
+    ];
   const fields = Object.entries(shape.fields);
-  return [{ name, repetition_type: "OPTIONAL", num_children: fields.length }, ...fields.flatMap(([field, inner]) => elements(field, inner))];
+  return [
+    { name, repetition_type: "OPTIONAL", num_children: fields.length },
+    ...fields.flatMap(([field, inner]) => elements(field, inner)),
+  ];
 }
 
 function toBigInt(value: unknown): bigint | null {
@@ -61,6 +87,7 @@ function toJson(value: unknown): JsonValue {
   if (typeof value === "bigint") return Number(value);
   if (value instanceof Date) return value.toISOString();
   if (ArrayBuffer.isView(value) || Array.isArray(value)) return Array.from(value as ArrayLike<unknown>, toJson);
-  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toJson(member)]));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toJson(member)]));
   return (value ?? null) as JsonValue;
 }

@@ -7,7 +7,9 @@ import { readParquet } from "./parquet.ts";
 export async function readRows(path: string, directory: string): Promise<JsonValue[]> {
   const file = resolve(directory, path);
   try {
-    return extname(file) === ".parquet" ? await readParquet(file) : await Array.fromAsync(jsonlRows(file), ({ value }) => value);
+    return extname(file) === ".parquet"
+      ? await readParquet(file)
+      : await Array.fromAsync(jsonlRows(file), ({ value }) => value);
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
     throw new MrlmError("DATA_INVALID", `The data file ${file} cannot be read: ${fileFault(error)}.`, {

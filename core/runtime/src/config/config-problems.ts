@@ -19,7 +19,11 @@ export interface ConfigProblem {
  * CONFIG_INVALID with a line for each of the first ten problems: `config.yaml:3:5: unknown key "learnin_rate" ... Did you mean "learning_rate"?`
  * @param reference where all keys are listed
  */
-export function configError(source: Pick<SourceText, "name" | "locate">, problems: readonly ConfigProblem[], reference = "docs/reference/config.md has every key."): MrlmError {
+export function configError(
+  source: Pick<SourceText, "name" | "locate">,
+  problems: readonly ConfigProblem[],
+  reference = "docs/reference/config.md has every key.",
+): MrlmError {
   const lines = firstNamed(problems, ({ path, at, text }) => `${source.locate(path, at)}: ${text}`);
   const what = problems.every(({ at }) => at === "value") ? "value" : "key";
   const hint = problems.length === 1 ? `Correct the ${what} at that place.` : `Correct the ${what}s at these places.`;
@@ -52,7 +56,11 @@ export function problemsOf(schema: z.ZodType, value: unknown, error: z.ZodError)
 }
 
 /** What an algorithm's or a plugin's own schema objects to, below `base`. */
-export function optionProblems(base: ConfigPath, known: (path: ConfigPath) => Iterable<string>, issues: readonly OptionIssue[]): ConfigProblem[] {
+export function optionProblems(
+  base: ConfigPath,
+  known: (path: ConfigPath) => Iterable<string>,
+  issues: readonly OptionIssue[],
+): ConfigProblem[] {
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path];
     if (issue.unknownKeys !== undefined) {
@@ -65,7 +73,9 @@ export function optionProblems(base: ConfigPath, known: (path: ConfigPath) => It
 
 /** `stages[0].batch_size`. */
 export function showPath(path: ConfigPath): string {
-  return path.map((segment, i) => (typeof segment === "number" ? `[${segment}]` : `${i > 0 ? "." : ""}${segment}`)).join("");
+  return path
+    .map((segment, i) => (typeof segment === "number" ? `[${segment}]` : `${i > 0 ? "." : ""}${segment}`))
+    .join("");
 }
 
 function describe(schema: z.ZodType, root: unknown, issue: z.core.$ZodIssue): ConfigProblem[] {
@@ -78,5 +88,11 @@ function describe(schema: z.ZodType, root: unknown, issue: z.core.$ZodIssue): Co
   if (meant[0] !== issue) return meant.flatMap((inner) => describe(schema, root, inner));
   const value = valueAt(root, path);
   const isMissing = issue.code === "invalid_key" || value === undefined;
-  return [{ path, at: isMissing ? "key" : "value", text: `${path.length === 0 ? "" : `${showPath(path)}: `}${isMissing ? "is missing" : issueWords(issue, value)}` }];
+  return [
+    {
+      path,
+      at: isMissing ? "key" : "value",
+      text: `${path.length === 0 ? "" : `${showPath(path)}: `}${isMissing ? "is missing" : issueWords(issue, value)}`,
+    },
+  ];
 }

@@ -24,13 +24,23 @@ export function withOverrides(source: SourceText, assignments: readonly string[]
   const overrides = assignments.map(parseAssignment);
   let value = source.value;
   for (const override of overrides) value = assign(value, override, []);
-  const setBy = (path: ConfigPath): Override | undefined => overrides.findLast((override) => isWithin(override.path, path)) ?? madeBy(path);
+  const setBy = (path: ConfigPath): Override | undefined =>
+    overrides.findLast((override) => isWithin(override.path, path)) ?? madeBy(path);
   // A value that the text lacks is reported at the flag that set the nearest object around it.
   const madeBy = (path: ConfigPath): Override | undefined =>
-    path.length === 0 || isThere(source.value, path) ? undefined : (overrides.findLast((override) => isWithin(path, override.path)) ?? madeBy(path.slice(0, -1)));
+    path.length === 0 || isThere(source.value, path)
+      ? undefined
+      : (overrides.findLast((override) => isWithin(path, override.path)) ?? madeBy(path.slice(0, -1)));
   // What is said of a whole entry may come from a key of it that is set.
-  const inside = (path: ConfigPath): string => (path.length === 0 ? [] : overrides.filter((override) => isWithin(path, override.path))).map(({ flag }) => `, with ${flag}`).join("");
-  return { name: source.name, value, locate: (path, what) => setBy(path)?.flag ?? `${source.locate(path, what)}${inside(path)}` };
+  const inside = (path: ConfigPath): string =>
+    (path.length === 0 ? [] : overrides.filter((override) => isWithin(path, override.path)))
+      .map(({ flag }) => `, with ${flag}`)
+      .join("");
+  return {
+    name: source.name,
+    value,
+    locate: (path, what) => setBy(path)?.flag ?? `${source.locate(path, what)}${inside(path)}`,
+  };
 }
 
 /** The assignments as comments below the text that they were made over, for the record. */
@@ -41,11 +51,18 @@ export function noteOverrides(text: string, assignments: readonly string[]): str
 
 function parseAssignment(given: string): Override {
   const [, name = "", text = ""] = /^([^=]*)=([^]*)$/.exec(given) ?? [];
-  const path = name.replaceAll(/\[(\d+)\]/g, ".$1").split(".").map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.trim()));
-  if (!given.includes("=") || path.includes("")) throw new MrlmError("USAGE", `--set ${given} is not KEY=VALUE.`, { hint: EXAMPLE });
+  const path = name
+    .replaceAll(/\[(\d+)\]/g, ".$1")
+    .split(".")
+    .map((segment) => (/^\d+$/.test(segment) ? Number(segment) : segment.trim()));
+  if (!given.includes("=") || path.includes(""))
+    throw new MrlmError("USAGE", `--set ${given} is not KEY=VALUE.`, { hint: EXAMPLE });
   const document = parseDocument(text, { prettyErrors: false });
   const [error] = document.errors;
-  if (error !== undefined) throw new MrlmError("USAGE", `--set ${name}: the value ${text} is not valid YAML: ${error.message}`, { hint: EXAMPLE });
+  if (error !== undefined)
+    throw new MrlmError("USAGE", `--set ${name}: the value ${text} is not valid YAML: ${error.message}`, {
+      hint: EXAMPLE,
+    });
   return { flag: `--set ${name}`, path, value: document.toJS() as unknown };
 }
 
@@ -56,12 +73,22 @@ function assign(value: unknown, override: Override, done: ConfigPath): unknown {
   const segment = path[done.length] as string | number;
   const inner = [...done, segment];
   if (Array.isArray(value)) {
-    if (typeof segment === "number" && segment < value.length) return value.with(segment, assign(value[segment], override, inner));
-    throw new MrlmError("USAGE", `${flag}: ${showPath(done)} is a list of ${value.length}, and ${segment} is not one of its entries.`, { hint: `Entries are named by their number, from 0${value.length > 1 ? ` to ${value.length - 1}` : ""}.` });
+    if (typeof segment === "number" && segment < value.length)
+      return value.with(segment, assign(value[segment], override, inner));
+    throw new MrlmError(
+      "USAGE",
+      `${flag}: ${showPath(done)} is a list of ${value.length}, and ${segment} is not one of its entries.`,
+      { hint: `Entries are named by their number, from 0${value.length > 1 ? ` to ${value.length - 1}` : ""}.` },
+    );
   }
-  if (typeof value === "object" && value !== null) return { ...value, [segment]: assign(valueAt(value, [segment]), override, inner) };
+  if (typeof value === "object" && value !== null)
+    return { ...value, [segment]: assign(valueAt(value, [segment]), override, inner) };
   if (value === undefined || value === null) return { [segment]: assign(undefined, override, inner) };
-  throw new MrlmError("USAGE", `${flag}: ${showPath(done)} is ${JSON.stringify(value)}, which has no key "${segment}".`, { hint: `Set ${showPath(done)} itself.` });
+  throw new MrlmError(
+    "USAGE",
+    `${flag}: ${showPath(done)} is ${JSON.stringify(value)}, which has no key "${segment}".`,
+    { hint: `Set ${showPath(done)} itself.` },
+  );
 }
 
 function isWithin(outer: ConfigPath, path: ConfigPath): boolean {

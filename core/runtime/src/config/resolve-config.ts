@@ -17,9 +17,13 @@ export interface ConfigPlace {
 export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedConfig {
   const base = resolve(place.directory, input.base_directory ?? ".");
   const path = (given: string): string => (isAbsolute(given) ? given : resolve(base, given));
-  const tokenFile = (section?: { readonly token_file?: string }) => (section?.token_file === undefined ? {} : { token_file: path(section.token_file) });
+  const tokenFile = (section?: { readonly token_file?: string }) =>
+    section?.token_file === undefined ? {} : { token_file: path(section.token_file) };
   const seed = input.seed ?? 0;
-  const environments = (input.environments ?? []).map((environment) => ({ ...resolveEnvironment(environment), weight: environment.weight ?? 1 }));
+  const environments = (input.environments ?? []).map((environment) => ({
+    ...resolveEnvironment(environment),
+    weight: environment.weight ?? 1,
+  }));
   const output = typeof input.output === "string" ? { directory: input.output } : (input.output ?? {});
   const sampling = {
     ...input.sampling,
@@ -46,7 +50,9 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
     })),
     sampling,
     eval: {
-      environments: input.eval?.environments?.map(resolveEnvironment) ?? mergeEqual(environments).map(({ weight: _, ...environment }) => environment),
+      environments:
+        input.eval?.environments?.map(resolveEnvironment) ??
+        mergeEqual(environments).map(({ weight: _, ...environment }) => environment),
       split: input.eval?.split ?? "eval",
       tasks: input.eval?.tasks ?? 256,
       samples: input.eval?.samples ?? 1,
@@ -61,10 +67,22 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
       mode: input.engine?.mode ?? "auto",
       check_memory: input.engine?.check_memory ?? true,
     },
-    server: { ...input.server, ...tokenFile(input.server), spawn: input.server?.spawn ?? false, reconnect_seconds: input.server?.reconnect_seconds ?? 60 },
+    server: {
+      ...input.server,
+      ...tokenFile(input.server),
+      spawn: input.server?.spawn ?? false,
+      reconnect_seconds: input.server?.reconnect_seconds ?? 60,
+    },
     checkpoint: { every: input.checkpoint?.every ?? 50, keep: input.checkpoint?.keep ?? 2 },
-    output: { directory: resolve(place.workingDirectory, output.directory ?? "runs"), trajectories: output.trajectories ?? true },
-    trackers: (input.trackers ?? []).map((tracker) => (typeof tracker === "string" ? { name: tracker, options: {} } : { name: tracker.name, options: tracker.options ?? {} })),
+    output: {
+      directory: resolve(place.workingDirectory, output.directory ?? "runs"),
+      trajectories: output.trajectories ?? true,
+    },
+    trackers: (input.trackers ?? []).map((tracker) =>
+      typeof tracker === "string"
+        ? { name: tracker, options: {} }
+        : { name: tracker.name, options: tracker.options ?? {} },
+    ),
     plugins: input.plugins ?? {},
     distributed: {
       ...pick(input.distributed, ["master_addr", "master_port"]),
@@ -78,7 +96,11 @@ export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedC
   });
 }
 
-function resolveModel(model: ConfigInput["model"], seed: number, path: (given: string) => string): ResolvedConfig["model"] {
+function resolveModel(
+  model: ConfigInput["model"],
+  seed: number,
+  path: (given: string) => string,
+): ResolvedConfig["model"] {
   const { random } = model;
   const tokenizer = random?.tokenizer;
   return {
@@ -89,17 +111,27 @@ function resolveModel(model: ConfigInput["model"], seed: number, path: (given: s
           random: {
             config: typeof random.config === "string" ? path(random.config) : random.config,
             tokenizer:
-              typeof tokenizer === "string" ? (tokenizer === "characters" ? { characters: {} } : path(tokenizer)) : (tokenizer ?? { characters: {} }),
+              typeof tokenizer === "string"
+                ? tokenizer === "characters"
+                  ? { characters: {} }
+                  : path(tokenizer)
+                : (tokenizer ?? { characters: {} }),
             seed: random.seed ?? seed,
           },
         }),
     dtype: model.dtype ?? "auto",
-    ...(model.lora === undefined ? {} : { lora: { ...model.lora, ...(model.lora.path === undefined ? {} : { path: path(model.lora.path) }) } }),
+    ...(model.lora === undefined
+      ? {}
+      : { lora: { ...model.lora, ...(model.lora.path === undefined ? {} : { path: path(model.lora.path) }) } }),
     ...pick(model, ["float32_head", "gradient_checkpointing", "micro_batch_tokens"]),
   };
 }
 
-function resolveEnvironment(environment: { readonly id: string; readonly options?: JsonObject; readonly max_turns?: number }): ResolvedEnvironment {
+function resolveEnvironment(environment: {
+  readonly id: string;
+  readonly options?: JsonObject;
+  readonly max_turns?: number;
+}): ResolvedEnvironment {
   return { id: environment.id, options: environment.options ?? {}, ...pick(environment, ["max_turns"]) };
 }
 
@@ -115,7 +147,9 @@ function mergeEqual<E extends ResolvedEnvironment & { readonly weight: number }>
 }
 
 function pick<T extends object, K extends keyof T>(value: T | undefined, keys: readonly K[]): Partial<Pick<T, K>> {
-  return Object.fromEntries(keys.filter((key) => value?.[key] !== undefined).map((key) => [key, value?.[key]])) as Partial<Pick<T, K>>;
+  return Object.fromEntries(
+    keys.filter((key) => value?.[key] !== undefined).map((key) => [key, value?.[key]]),
+  ) as Partial<Pick<T, K>>;
 }
 
 function freeze<T>(value: T): T {

@@ -42,7 +42,13 @@ export interface ResolvedConfig {
       readonly seed: number;
     };
     readonly dtype: "auto" | "float32" | "bfloat16" | "float16";
-    readonly lora?: { readonly path?: string; readonly rank?: number; readonly alpha?: number; readonly dropout?: number; readonly target_modules?: readonly string[] };
+    readonly lora?: {
+      readonly path?: string;
+      readonly rank?: number;
+      readonly alpha?: number;
+      readonly dropout?: number;
+      readonly target_modules?: readonly string[];
+    };
     readonly float32_head?: boolean;
     readonly gradient_checkpointing?: boolean;
     readonly micro_batch_tokens?: number;
@@ -75,7 +81,12 @@ export interface ResolvedConfig {
     readonly check_memory: boolean;
     readonly threads?: number;
   };
-  readonly server: { readonly address?: string; readonly token_file?: string; readonly spawn: boolean; readonly reconnect_seconds: number };
+  readonly server: {
+    readonly address?: string;
+    readonly token_file?: string;
+    readonly spawn: boolean;
+    readonly reconnect_seconds: number;
+  };
   readonly checkpoint: { readonly every: number; readonly keep: number };
   readonly output: { readonly directory: string; readonly trajectories: boolean };
   readonly trackers: readonly { readonly name: string; readonly options: JsonObject }[];

@@ -2,12 +2,24 @@ import { z } from "zod";
 import { environmentSection, seedEnvironmentSection } from "./sections/environments.ts";
 import { pluginOptions } from "./sections/json-schema.ts";
 import { modelSection } from "./sections/model.ts";
-import { checkpointSection, distributedSection, engineSection, outputSection, serverSection, trackerSection } from "./sections/operation.ts";
+import {
+  checkpointSection,
+  distributedSection,
+  engineSection,
+  outputSection,
+  serverSection,
+  trackerSection,
+} from "./sections/operation.ts";
 import { seedAlgorithmSections, seedTrainingSection } from "./sections/seed-training.ts";
 import { evalSection, samplingSection, stageSection } from "./sections/stages.ts";
 import { withoutEffect } from "./sections/without-effect.ts";
 
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes and underscores, for it names directories");
+const name = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+    "must be letters, digits, dots, dashes and underscores, for it names directories",
+  );
 
 /** A run's configuration: our own form, and the seed system's, as they stand in a YAML file. */
 export const configSchema = z.strictObject({
@@ -27,11 +39,16 @@ export const configSchema = z.strictObject({
     .union([z.string().min(1), outputSection])
     .optional()
     .describe("Directory of the run directories, or an object"),
-  trackers: z.array(trackerSection).optional().describe("Where metrics are shown beside the run directory: `tensorboard`, `wandb`, or `{ name, options }`"),
+  trackers: z
+    .array(trackerSection)
+    .optional()
+    .describe("Where metrics are shown beside the run directory: `tensorboard`, `wandb`, or `{ name, options }`"),
   plugins: z
     .record(z.string(), z.union([z.boolean(), pluginOptions]))
     .optional()
-    .describe("By package name or path: options of a plugin, `true` to use one that is no direct dependency, `false` to leave one out"),
+    .describe(
+      "By package name or path: options of a plugin, `true` to use one that is no direct dependency, `false` to leave one out",
+    ),
   distributed: distributedSection.optional().describe("Several processes for one engine"),
   base_directory: z.string().optional().describe("What relative paths are relative to; default: the file's directory"),
   experiment_name: name.optional().describe("The seed system's name of `name`"),

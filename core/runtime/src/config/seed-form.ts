@@ -48,13 +48,13 @@ const SAME_THING: readonly (readonly [ConfigPath, ConfigPath])[] = [
 
 /** Things that are said twice, by our name and by the seed system's. */
 export function saidTwice(input: ConfigInput): ConfigProblem[] {
-  return SAME_THING.filter(([one, other]) => valueAt(input, one) !== undefined && (valueAt(input, other) ?? undefined) !== undefined).map(
-    ([one, other]) => ({
-      path: other,
-      at: "key",
-      text: `"${other.at(-1)}" and "${one.at(-1)}" say the same thing: leave one of them out`,
-    }),
-  );
+  return SAME_THING.filter(
+    ([one, other]) => valueAt(input, one) !== undefined && (valueAt(input, other) ?? undefined) !== undefined,
+  ).map(([one, other]) => ({
+    path: other,
+    at: "key",
+    text: `"${other.at(-1)}" and "${one.at(-1)}" say the same thing: leave one of them out`,
+  }));
 }
 
 /** Keys that are accepted and do nothing, with the reason. */
@@ -64,7 +64,8 @@ export function keysWithoutEffect(input: unknown): { readonly path: ConfigPath; 
     const reason = path.length > 0 ? reasonWithoutEffect(configSchema, path) : undefined;
     if (reason !== undefined && value !== null && value !== false && value !== undefined) found.push({ path, reason });
     else if (Array.isArray(value)) value.forEach((item, i) => visit(item, [...path, i]));
-    else if (typeof value === "object" && value !== null) for (const [key, member] of Object.entries(value)) visit(member, [...path, key]);
+    else if (typeof value === "object" && value !== null)
+      for (const [key, member] of Object.entries(value)) visit(member, [...path, key]);
   };
   visit(input, []);
   return found;
@@ -73,8 +74,13 @@ export function keysWithoutEffect(input: unknown): { readonly path: ConfigPath; 
 /** The seed system's form in our own. */
 export function translateSeedForm(input: ConfigInput): TranslatedConfig {
   const { training } = input;
-  const sections = { ppo: input.ppo, grpo: input.grpo, dpo: input.dpo, sft: input.sft } as Readonly<Record<string, JsonObject | undefined>>;
-  const stage = training === undefined ? undefined : seedStage(training, sections, (path) => reasonWithoutEffect(configSchema, path) === undefined);
+  const sections = { ppo: input.ppo, grpo: input.grpo, dpo: input.dpo, sft: input.sft } as Readonly<
+    Record<string, JsonObject | undefined>
+  >;
+  const stage =
+    training === undefined
+      ? undefined
+      : seedStage(training, sections, (path) => reasonWithoutEffect(configSchema, path) === undefined);
   const data: JsonObject = input.dataset === undefined ? {} : { data: input.dataset.path };
   const seedEnvironments = input.eval_envs
     ?.filter((environment) => environment.mode !== "server")
@@ -88,22 +94,32 @@ export function translateSeedForm(input: ConfigInput): TranslatedConfig {
       name: input.name ?? input.experiment_name,
       seed: input.seed ?? training?.seed ?? undefined,
       model: translateModel(input),
-      stages: input.stages ?? (stage === undefined ? undefined : [{ algorithm: stage.algorithm, options: { ...data, ...stage.options } }]),
+      stages:
+        input.stages ??
+        (stage === undefined ? undefined : [{ algorithm: stage.algorithm, options: { ...data, ...stage.options } }]),
       environments: input.environments ?? (seedEnvironments?.length === 0 ? undefined : seedEnvironments),
       sampling: { ...translateSampling(input), ...input.sampling },
       eval: {
-        ...(input.environments !== undefined && seedEnvironments !== undefined ? { environments: seedEnvironments } : {}),
+        ...(input.environments !== undefined && seedEnvironments !== undefined
+          ? { environments: seedEnvironments }
+          : {}),
         ...dropEmpty({ every: training?.eval_every ?? output.eval_interval, tasks: training?.eval_episodes }),
         ...input.eval,
       },
       checkpoint: {
-        ...dropEmpty({ every: training?.save_every ?? output.save_interval, keep: training?.save_total_limit ?? undefined }),
+        ...dropEmpty({
+          every: training?.save_every ?? output.save_interval,
+          keep: training?.save_total_limit ?? undefined,
+        }),
         ...input.checkpoint,
       },
       output:
         typeof input.output === "string"
           ? input.output
-          : dropEmpty({ directory: output.directory ?? output.save_dir ?? input.output_dir, trajectories: output.trajectories }),
+          : dropEmpty({
+              directory: output.directory ?? output.save_dir ?? input.output_dir,
+              trajectories: output.trajectories,
+            }),
       distributed: dropEmpty({
         ...input.distributed,
         nproc_per_node: input.distributed?.nproc_per_node ?? input.distributed?.num_gpus,
@@ -115,7 +131,12 @@ export function translateSeedForm(input: ConfigInput): TranslatedConfig {
 
 function translateModel(input: ConfigInput): ConfigInput["model"] {
   const { model, training } = input;
-  const trained = training?.use_bf16 === true ? ("bfloat16" as const) : training?.use_fp16 === true ? ("float16" as const) : undefined;
+  const trained =
+    training?.use_bf16 === true
+      ? ("bfloat16" as const)
+      : training?.use_fp16 === true
+        ? ("float16" as const)
+        : undefined;
   const lora =
     model.use_lora === true
       ? dropEmpty({
@@ -134,19 +155,29 @@ function translateModel(input: ConfigInput): ConfigInput["model"] {
 
 function translateSampling(input: ConfigInput): NonNullable<ConfigInput["sampling"]> {
   const generation = {
-    ...dropEmpty({ max_new_tokens: input.model.max_new_tokens, temperature: input.model.temperature, do_sample: input.model.do_sample }),
+    ...dropEmpty({
+      max_new_tokens: input.model.max_new_tokens,
+      temperature: input.model.temperature,
+      do_sample: input.model.do_sample,
+    }),
     ...input.model.generation,
   };
-  const temperature = generation.do_sample === false ? 0 : (generation.temperature ?? input.grpo?.temperature ?? undefined);
+  const temperature =
+    generation.do_sample === false ? 0 : (generation.temperature ?? input.grpo?.temperature ?? undefined);
   return dropEmpty({ temperature, max_tokens: generation.max_new_tokens });
 }
 
 type SeedEnvironment = NonNullable<ConfigInput["eval_envs"]>[number];
 
-function seedEnvironment(environment: SeedEnvironment, episodeLength: number | undefined): NonNullable<ConfigInput["environments"]>[number] {
+function seedEnvironment(
+  environment: SeedEnvironment,
+  episodeLength: number | undefined,
+): NonNullable<ConfigInput["environments"]>[number] {
   const { env_type, max_turns, dataset, problems, difficulty_range, max_attempts, custom_kwargs } = environment;
   const given = { dataset, problems, difficulty_range, attempts: max_attempts, ...custom_kwargs };
-  const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null)) as JsonObject;
+  const options = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined && value !== null),
+  ) as JsonObject;
   return dropEmpty({ id: env_type, options, max_turns: max_turns ?? episodeLength });
 }
 

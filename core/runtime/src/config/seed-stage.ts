@@ -63,7 +63,11 @@ export function seedStage(
 ): SeedStage {
   const algorithm = training.algorithm.toLowerCase();
   const section = ownMember(sections, algorithm) ?? {};
-  const translated = [...ofTraining(training as JsonObject, hasEffect), ...ofSection(algorithm, section), ...batchSize(training, algorithm, section)];
+  const translated = [
+    ...ofTraining(training as JsonObject, hasEffect),
+    ...ofSection(algorithm, section),
+    ...batchSize(training, algorithm, section),
+  ];
   return {
     algorithm,
     options: Object.fromEntries(translated.map(({ option, value }) => [option, value])),
@@ -76,21 +80,29 @@ function ofTraining(training: JsonObject, hasEffect: (path: ConfigPath) => boole
     const known = ownMember(TRAINING_NAMES, key);
     const option = known === undefined ? key : known;
     const from = ["training", key];
-    return option === null || value === null || key === "batch_size" || !hasEffect(from) ? [] : [{ option, value, from }];
+    return option === null || value === null || key === "batch_size" || !hasEffect(from)
+      ? []
+      : [{ option, value, from }];
   });
 }
 
 function ofSection(algorithm: string, section: JsonObject): Translated[] {
   return Object.entries(section).flatMap(([key, value]) => {
     if (value === null) return [];
-    if (key === "normalize_rewards") return [{ option: "scale", value: value === true ? "group_std" : "none", from: [algorithm, key] }];
-    if (key === "reward_normalization") return [{ option: "scale", value: value === "batch" ? "batch_std" : "group_std", from: [algorithm, key] }];
+    if (key === "normalize_rewards")
+      return [{ option: "scale", value: value === true ? "group_std" : "none", from: [algorithm, key] }];
+    if (key === "reward_normalization")
+      return [{ option: "scale", value: value === "batch" ? "batch_std" : "group_std", from: [algorithm, key] }];
     return (ownMember(SECTION_NAMES, key) ?? [key]).map((option) => ({ option, value, from: [algorithm, key] }));
   });
 }
 
 /** The seed system counts episodes, our algorithms that play groups count tasks. */
-function batchSize(training: NonNullable<ConfigInput["training"]>, algorithm: string, section: JsonObject): Translated[] {
+function batchSize(
+  training: NonNullable<ConfigInput["training"]>,
+  algorithm: string,
+  section: JsonObject,
+): Translated[] {
   const key =
     training.episodes_per_iteration !== undefined
       ? "episodes_per_iteration"
@@ -101,11 +113,19 @@ function batchSize(training: NonNullable<ConfigInput["training"]>, algorithm: st
   if (count === undefined) return [];
   const from = ["training", key];
   if (algorithm === "sft" || algorithm === "dpo")
-    return training.batch_size === undefined ? [] : [{ option: "batch_size", value: training.batch_size, from: ["training", "batch_size"] }];
-  const groupSize = typeof section["group_size"] === "number" ? section["group_size"] : (ownMember(GROUP_SIZES, algorithm) ?? 1);
-  const groups: Translated[] =
-    Object.hasOwn(GROUP_SIZES, algorithm)
-      ? [{ option: "group_size", value: groupSize, from: section["group_size"] === undefined ? from : [algorithm, "group_size"] }]
-      : [];
+    return training.batch_size === undefined
+      ? []
+      : [{ option: "batch_size", value: training.batch_size, from: ["training", "batch_size"] }];
+  const groupSize =
+    typeof section["group_size"] === "number" ? section["group_size"] : (ownMember(GROUP_SIZES, algorithm) ?? 1);
+  const groups: Translated[] = Object.hasOwn(GROUP_SIZES, algorithm)
+    ? [
+        {
+          option: "group_size",
+          value: groupSize,
+          from: section["group_size"] === undefined ? from : [algorithm, "group_size"],
+        },
+      ]
+    : [];
   return [{ option: "prompts_per_step", value: Math.max(1, Math.round(count / groupSize)), from }, ...groups];
 }

@@ -1,4 +1,15 @@
-import { isMap, isPair, isScalar, isSeq, LineCounter, type Document, type Node, parseDocument, type Scalar, visit } from "yaml";
+import {
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Document,
+  type Node,
+  parseDocument,
+  type Scalar,
+  visit,
+} from "yaml";
 import { MrlmError } from "@mrlm/spec";
 
 /** Keys and indices from the root of a document. */
@@ -16,16 +27,23 @@ export interface SourceText {
 /** Reads YAML; CONFIG_INVALID with line and column when it is none. */
 export function readYaml(text: string, name: string): SourceText {
   const lines = new LineCounter();
-  const document = parsed(() => parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false }), name);
+  const document = parsed(
+    () => parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false }),
+    name,
+  );
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}`;
   };
-  const invalidAt = (offset: number, problem: string): MrlmError => new MrlmError("CONFIG_INVALID", `${at(offset)}: this is not valid YAML: ${problem}`, { hint: "Correct the syntax at that place." });
+  const invalidAt = (offset: number, problem: string): MrlmError =>
+    new MrlmError("CONFIG_INVALID", `${at(offset)}: this is not valid YAML: ${problem}`, {
+      hint: "Correct the syntax at that place.",
+    });
   const [error] = document.errors;
   if (error !== undefined) throw invalidAt(error.pos[0], error.message);
   const repeated = parsed(() => repeatedKey(document), name);
-  if (repeated !== undefined) throw invalidAt(repeated.range?.[0] ?? 0, `the key "${String(repeated.value)}" stands twice in one map`);
+  if (repeated !== undefined)
+    throw invalidAt(repeated.range?.[0] ?? 0, `the key "${String(repeated.value)}" stands twice in one map`);
   return {
     name,
     value: parsed(() => document.toJS() as unknown, name),
@@ -59,7 +77,10 @@ function parsed<T>(work: () => T, name: string): T {
     return work();
   } catch (cause) {
     const reason = cause instanceof RangeError ? "it is nested too deep" : (cause as Error).message;
-    throw new MrlmError("CONFIG_INVALID", `${name} cannot be read as YAML: ${reason}`, { hint: "Write what its aliases stand for, with fewer levels.", cause });
+    throw new MrlmError("CONFIG_INVALID", `${name} cannot be read as YAML: ${reason}`, {
+      hint: "Write what its aliases stand for, with fewer levels.",
+      cause,
+    });
   }
 }
 
@@ -69,7 +90,9 @@ function offsetOf(document: Document, path: ConfigPath, what: "key" | "value"): 
   for (const [depth, segment] of path.entries()) {
     const isLast = depth === path.length - 1;
     if (isMap(node)) {
-      const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(segment));
+      const pair = node.items.find(
+        (item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(segment),
+      );
       if (pair === undefined) return offset;
       const keyOffset = (pair.key as Node).range?.[0] ?? offset;
       node = pair.value;

@@ -1,5 +1,12 @@
 import { byProblem, type Finding, type StageRule } from "./finding.ts";
-import { cutTargets, failedEpisodes, limitedEpisodes, truncation, unscoredEpisodes, versionLag } from "./rules/episodes.ts";
+import {
+  cutTargets,
+  failedEpisodes,
+  limitedEpisodes,
+  truncation,
+  unscoredEpisodes,
+  versionLag,
+} from "./rules/episodes.ts";
 import { evaluatedEpisodes, evaluationDrop } from "./rules/evaluation.ts";
 import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimiser.ts";
 import { clipFraction, entropyCollapse, klBlowUp, samplerMismatch } from "./rules/policy.ts";
@@ -12,15 +19,47 @@ import type { RunRecord } from "./run-record.ts";
 
 /** In the order in which their findings are worth looking at. */
 export const STAGE_RULES: readonly StageRule[] = [
-  failedEpisodes, unscoredEpisodes, fallingReward, risingLoss, pairsNotLearnt, entropyCollapse, groupsWithoutSignal, learningStopped, truncation, limitedEpisodes, cutTargets, samplerMismatch,
-  skippedSteps, gradientSpikes, clipFraction, klBlowUp, explainedVariance, flatReward, likelihoodDisplacement, componentDivergence, versionLag, environmentBound, wireBound,
+  failedEpisodes,
+  unscoredEpisodes,
+  fallingReward,
+  risingLoss,
+  pairsNotLearnt,
+  entropyCollapse,
+  groupsWithoutSignal,
+  learningStopped,
+  truncation,
+  limitedEpisodes,
+  cutTargets,
+  samplerMismatch,
+  skippedSteps,
+  gradientSpikes,
+  clipFraction,
+  klBlowUp,
+  explainedVariance,
+  flatReward,
+  likelihoodDisplacement,
+  componentDivergence,
+  versionLag,
+  environmentBound,
+  wireBound,
 ];
 
 /** What follows from something else that was found, and whose advice would then lead astray: raising the rate of a policy that has collapsed, say. */
 const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
   "groups-without-signal": ["falling-reward", "entropy-collapse"],
   "no-gradient": ["groups-without-signal", "falling-reward", "entropy-collapse"],
-  "flat-reward": ["episodes-failed", "episodes-unscored", "entropy-collapse", "groups-without-signal", "no-gradient", "truncation", "sampler-mismatch", "skipped-steps", "clip-fraction", "kl-blow-up"],
+  "flat-reward": [
+    "episodes-failed",
+    "episodes-unscored",
+    "entropy-collapse",
+    "groups-without-signal",
+    "no-gradient",
+    "truncation",
+    "sampler-mismatch",
+    "skipped-steps",
+    "clip-fraction",
+    "kl-blow-up",
+  ],
   "likelihood-displacement": ["pairs-not-learnt"],
 };
 
@@ -29,11 +68,15 @@ export function diagnose(run: RunRecord): Finding[] {
   const found = run.stages.flatMap((stage) => {
     const findings = STAGE_RULES.flatMap((rule) => rule(stage, run) ?? []);
     const problems = new Set(findings.filter(({ severity }) => severity === "problem").map(({ rule }) => rule));
-    return findings.filter(({ rule }) => !FOLLOWS_FROM[rule]?.some((cause) => problems.has(cause))).map((finding): Finding => ({ ...finding, stage: stage.name }));
+    return findings
+      .filter(({ rule }) => !FOLLOWS_FROM[rule]?.some((cause) => problems.has(cause)))
+      .map((finding): Finding => ({ ...finding, stage: stage.name }));
   });
   // One finding of each rule is enough: the stages' have more numbers.
   const stageRules = new Set(found.map(({ rule }) => rule));
-  const evaluated = evaluatedEpisodes(run).filter(({ rule }, i, all) => !stageRules.has(rule) && all.findIndex((other) => other.rule === rule) === i);
+  const evaluated = evaluatedEpisodes(run).filter(
+    ({ rule }, i, all) => !stageRules.has(rule) && all.findIndex((other) => other.rule === rule) === i,
+  );
   const all = [...runFailed(run), ...found, ...evaluated, ...evaluationDrop(run)];
   return byProblem(all);
 }

@@ -16,7 +16,8 @@ export interface ExaminedFile {
   readonly findings: readonly Finding[];
 }
 
-const HINT = "doctor examines a run's directory, a file of `mrlm eval --output` (.json), or one of `mrlm collect` (.jsonl, .parquet).";
+const HINT =
+  "doctor examines a run's directory, a file of `mrlm eval --output` (.json), or one of `mrlm collect` (.jsonl, .parquet).";
 
 /** Examines what `mrlm eval --output` or `mrlm collect` wrote. Rejects with DATA_INVALID for any other file. */
 export async function examineFile(path: string): Promise<ExaminedFile> {
@@ -35,24 +36,46 @@ function examineEvaluation(file: string): ExaminedFile {
     throw new MrlmError("DATA_INVALID", `${file} ${reason}: ${fileFault(cause)}`, { hint: HINT, cause });
   }
   const { environment, greedy, sampled } = result ?? {};
-  if (environment === undefined || typeof greedy?.episodes !== "number") throw new MrlmError("DATA_INVALID", `${file} is not the result of an evaluation.`, { hint: HINT });
+  if (environment === undefined || typeof greedy?.episodes !== "number")
+    throw new MrlmError("DATA_INVALID", `${file} is not the result of an evaluation.`, { hint: HINT });
   const kinds = [["greedy", greedy] as const, ...(sampled === undefined ? [] : [["sampled", sampled] as const])];
-  const findings = kinds.flatMap(([kind, summary]) => judgePlayed({ ...summary, source: `The ${kind} evaluation of ${environment}` }));
-  return { file, kind: "evaluation", episodes: kinds.reduce((sum, [, { episodes }]) => sum + episodes, 0), findings: byProblem(findings) };
+  const findings = kinds.flatMap(([kind, summary]) =>
+    judgePlayed({ ...summary, source: `The ${kind} evaluation of ${environment}` }),
+  );
+  return {
+    file,
+    kind: "evaluation",
+    episodes: kinds.reduce((sum, [, { episodes }]) => sum + episodes, 0),
+    findings: byProblem(findings),
+  };
 }
 
 async function examineCollection(file: string): Promise<ExaminedFile> {
   const values = await readRows(file, ".");
-  if (!values.every(isCollectedRow)) throw new MrlmError("DATA_INVALID", `${file} has rows that are not collected episodes.`, { hint: HINT });
+  if (!values.every(isCollectedRow))
+    throw new MrlmError("DATA_INVALID", `${file} has rows that are not collected episodes.`, { hint: HINT });
   const rows = values.map((value, i) => parseCollectedRow(value, `${file}: row ${i + 1}`));
   const findings = [...judgePlayed(inNumbers(rows)), ...groupsWithoutSignal(rows)];
-  const empty: Finding = { rule: "no-episodes", severity: "problem", what: "The file has no episodes.", advice: "Lower --filter-reward, or collect with a model that earns more." };
-  return { file, kind: "collection", episodes: new Set(rows.map(({ id }) => id)).size, findings: rows.length === 0 ? [empty] : byProblem(findings) };
+  const empty: Finding = {
+    rule: "no-episodes",
+    severity: "problem",
+    what: "The file has no episodes.",
+    advice: "Lower --filter-reward, or collect with a model that earns more.",
+  };
+  return {
+    file,
+    kind: "collection",
+    episodes: new Set(rows.map(({ id }) => id)).size,
+    findings: rows.length === 0 ? [empty] : byProblem(findings),
+  };
 }
 
 function inNumbers(rows: readonly CollectedRow[]): PlayedEpisodes {
   const turns = rows.flatMap((row) => row.turns);
-  const [error, unscored] = [rows.find((row) => row.error)?.error, rows.find((row) => !row.error && row.unscored)?.unscored];
+  const [error, unscored] = [
+    rows.find((row) => row.error)?.error,
+    rows.find((row) => !row.error && row.unscored)?.unscored,
+  ];
   return {
     source: "The file",
     episodes: rows.length,
@@ -69,8 +92,19 @@ function inNumbers(rows: readonly CollectedRow[]): PlayedEpisodes {
 /** DPO compares the episodes of a group; a group whose rewards are all equal gives no pair. */
 function groupsWithoutSignal(rows: readonly CollectedRow[]): Finding[] {
   const scored = rows.filter(({ reward }) => reward !== null);
-  const groups = [...Map.groupBy(scored, ({ group, agent }) => `${group} ${agent}`).values()].filter(({ length }) => length > 1);
-  const equal = groups.filter((group) => group.every(({ reward }) => reward === group[0]?.reward)).length / groups.length;
+  const groups = [...Map.groupBy(scored, ({ group, agent }) => `${group} ${agent}`).values()].filter(
+    ({ length }) => length > 1,
+  );
+  const equal =
+    groups.filter((group) => group.every(({ reward }) => reward === group[0]?.reward)).length / groups.length;
   if (!(equal > WITHOUT_SIGNAL)) return [];
-  return [{ rule: "groups-without-signal", severity: "hint", what: `In ${percent(equal)} of the ${groups.length} groups all episodes earned the same: DPO has no pair to learn from there.`, advice: "Collect larger groups, at a higher temperature, or from tasks that the model solves some of the time. Learning by SFT is not affected." }];
+  return [
+    {
+      rule: "groups-without-signal",
+      severity: "hint",
+      what: `In ${percent(equal)} of the ${groups.length} groups all episodes earned the same: DPO has no pair to learn from there.`,
+      advice:
+        "Collect larger groups, at a higher temperature, or from tasks that the model solves some of the time. Learning by SFT is not affected.",
+    },
+  ];
 }

@@ -15,7 +15,10 @@ export interface Finding {
 
 /** Problems first, else in their order. */
 export function byProblem(findings: readonly Finding[]): Finding[] {
-  return [...findings.filter(({ severity }) => severity === "problem"), ...findings.filter(({ severity }) => severity === "hint")];
+  return [
+    ...findings.filter(({ severity }) => severity === "problem"),
+    ...findings.filter(({ severity }) => severity === "hint"),
+  ];
 }
 
 /** Looks at one stage; nothing where all is well or the stage says nothing of it. */

@@ -63,27 +63,57 @@ export function readRun(path: string): RunRecord {
   // A process that was killed could not record it, but holds the run's lock no more.
   const status = record.status === "running" && !run.isLocked ? "interrupted" : (record.status ?? "unknown");
   const error = typeof record.error === "string" ? { message: record.error } : record.error;
-  return { directory: run.path, status, error, stages: stagesOf(rows, stages), evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation), failures, unscored };
+  return {
+    directory: run.path,
+    status,
+    error,
+    stages: stagesOf(rows, stages),
+    evaluations: rows.filter(({ kind }) => kind === "evaluation").map(toEvaluation),
+    failures,
+    unscored,
+  };
 }
 
 /** A stage may share its name with another: a row whose iteration does not go on from the last one begins the next. */
-function stagesOf(rows: readonly MetricsRow[], configured: readonly { readonly name: string; readonly algorithm: string }[]): StageRecord[] {
+function stagesOf(
+  rows: readonly MetricsRow[],
+  configured: readonly { readonly name: string; readonly algorithm: string }[],
+): StageRecord[] {
   const stages: { name: string; algorithm: string; iterations: IterationRecord[] }[] = [];
   let last = 0;
   for (const row of rows.filter(({ kind }) => kind === "iteration")) {
     const iteration = Number(row["iteration"]);
-    if (stages.length === 0 || row.stage !== stages.at(-1)?.name || iteration <= last) stages.push({ name: row.stage, algorithm: configured.find(({ name }) => name === row.stage)?.algorithm ?? row.stage, iterations: [] });
-    stages.at(-1)?.iterations.push({ step: row.step, metrics: numbers(row["metrics"]), seconds: numbers(row["seconds"]) });
+    if (stages.length === 0 || row.stage !== stages.at(-1)?.name || iteration <= last)
+      stages.push({
+        name: row.stage,
+        algorithm: configured.find(({ name }) => name === row.stage)?.algorithm ?? row.stage,
+        iterations: [],
+      });
+    stages
+      .at(-1)
+      ?.iterations.push({ step: row.step, metrics: numbers(row["metrics"]), seconds: numbers(row["seconds"]) });
     last = iteration;
   }
   return stages;
 }
 
 function toEvaluation(row: MetricsRow): EvaluationRecord {
-  const [greedy, sampled] = [row["greedy"], row["sampled"]] as unknown as [EpisodeSummary | undefined, EpisodeSummary | undefined];
-  return { step: row.step, environment: String(row["environment"]), accuracy: greedy?.accuracy ?? null, interval: greedy?.intervals?.accuracy ?? null, greedy, sampled };
+  const [greedy, sampled] = [row["greedy"], row["sampled"]] as unknown as [
+    EpisodeSummary | undefined,
+    EpisodeSummary | undefined,
+  ];
+  return {
+    step: row.step,
+    environment: String(row["environment"]),
+    accuracy: greedy?.accuracy ?? null,
+    interval: greedy?.intervals?.accuracy ?? null,
+    greedy,
+    sampled,
+  };
 }
 
 function numbers(value: unknown): Record<string, number> {
-  return Object.fromEntries(Object.entries((value ?? {}) as object).filter((entry): entry is [string, number] => typeof entry[1] === "number"));
+  return Object.fromEntries(
+    Object.entries((value ?? {}) as object).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
+  );
 }

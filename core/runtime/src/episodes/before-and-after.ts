@@ -24,7 +24,9 @@ export function beforeAndAfter(run: RunDirectory): BeforeAndAfter[] {
     const [before, after] = [rowsAt(store, first), rowsAt(store, last)];
     const pairs = [...after].flatMap(([key, row]) => {
       const earlier = before.get(key);
-      return earlier === undefined ? [] : [{ environment: row.environment, task: row.task, before: earlier, after: row }];
+      return earlier === undefined
+        ? []
+        : [{ environment: row.environment, task: row.task, before: earlier, after: row }];
     });
     return chosen(pairs);
   } finally {
@@ -40,12 +42,15 @@ function chosen(pairs: readonly BeforeAndAfter[]): BeforeAndAfter[] {
   const rest = scored.filter((pair) => pair !== first);
   if (first === undefined) return scored.slice(0, 2);
   const isShort = ({ after }: BeforeAndAfter): boolean => (after.reward as number) < best;
-  const second = rest.find((pair) => gain(pair) <= 0 && isShort(pair)) ?? rest.find((pair) => gain(pair) > 0) ?? rest[0];
+  const second =
+    rest.find((pair) => gain(pair) <= 0 && isShort(pair)) ?? rest.find((pair) => gain(pair) > 0) ?? rest[0];
   return [first, ...(second === undefined ? [] : [second])];
 }
 
 /** Greedy episodes by what stays the same from one evaluation to the next. */
 function rowsAt(store: TrajectoryStore, step: number): Map<string, CollectedRow> {
-  const rows = Array.from(store.read({ from: step, to: step })).filter(({ stage }) => stage === GREEDY).flatMap(({ trajectory }) => toCollectedRows(trajectory, ""));
+  const rows = Array.from(store.read({ from: step, to: step }))
+    .filter(({ stage }) => stage === GREEDY)
+    .flatMap(({ trajectory }) => toCollectedRows(trajectory, ""));
   return new Map(rows.map((row) => [JSON.stringify([row.environment, row.task, row.agent]), row]));
 }

@@ -32,7 +32,9 @@ function collectedFiles(path: string): string[] | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() === true && COLLECTED.includes(extname(path))) return [path];
   if (stat?.isDirectory() !== true || existsSync(join(path, "config.yaml"))) return undefined;
-  const files = readdirSync(path).filter((name) => COLLECTED.includes(extname(name))).sort();
+  const files = readdirSync(path)
+    .filter((name) => COLLECTED.includes(extname(name)))
+    .sort();
   return files.length === 0 ? undefined : files.map((name) => join(path, name));
 }
 
@@ -44,7 +46,13 @@ function ofRun(path: string, query: EpisodeQuery): KeptEpisode[] {
   try {
     const isPlayedOrder = query.order === "newest" || query.order === "failed";
     const found = stores.flatMap((store) => (isPlayedOrder ? store.find(query).toReversed() : store.find(query)));
-    if (found.length === 0) assertTask(query, stores.flatMap((store) => store.tasks()), run.path, NONE_IN_RUN);
+    if (found.length === 0)
+      assertTask(
+        query,
+        stores.flatMap((store) => store.tasks()),
+        run.path,
+        NONE_IN_RUN,
+      );
     return firstOf(found.flatMap(toKept), query);
   } finally {
     for (const store of stores) store.close();
@@ -57,7 +65,11 @@ function openKept(path: string): RunDirectory {
     run = RunDirectory.open(path);
   } catch (error) {
     if (!MrlmError.hasCode(error, "RUN_NOT_FOUND")) throw error;
-    throw runNotFound(path, "is neither a run's directory nor a collected file (.jsonl, .parquet)", "Name a run's directory, as `mrlm train` prints it, or a file that `mrlm collect` has written.");
+    throw runNotFound(
+      path,
+      "is neither a run's directory nor a collected file (.jsonl, .parquet)",
+      "Name a run's directory, as `mrlm train` prints it, or a file that `mrlm collect` has written.",
+    );
   }
   return run;
 }
@@ -71,22 +83,43 @@ async function ofFiles(files: readonly string[], query: EpisodeQuery): Promise<K
   for (const file of files) {
     const values = await readRows(file, ".");
     const place = values.findIndex((value) => !isCollectedRow(value));
-    if (place >= 0) throw new MrlmError("DATA_INVALID", `${file}: row ${place + 1} is not a collected episode.`, { hint: "Name a file that `mrlm collect` has written." });
+    if (place >= 0)
+      throw new MrlmError("DATA_INVALID", `${file}: row ${place + 1} is not a collected episode.`, {
+        hint: "Name a file that `mrlm collect` has written.",
+      });
     rows.push(...values.map((value, i) => parseCollectedRow(value, `${file}: row ${i + 1}`)));
   }
   const { task, order } = query;
   const isLost = (row: CollectedRow): boolean => Boolean(row.error) || Boolean(row.unscored);
-  const isWanted = (row: CollectedRow): boolean => (order === "failed" ? isLost(row) : order === "newest" || row.reward !== null);
-  const wanted = rows.filter((row) => (task === undefined || row.task === task || row.task.startsWith(`${task}/`)) && isWanted(row));
-  if (wanted.length === 0) assertTask(query, [...new Set(rows.map((row) => row.task))], files.join(", "), "`mrlm collect --filter-reward` keeps only episodes that earned as much: lower it, or leave it out.");
-  return firstOf(wanted.map((row) => ({ row })), query);
+  const isWanted = (row: CollectedRow): boolean =>
+    order === "failed" ? isLost(row) : order === "newest" || row.reward !== null;
+  const wanted = rows.filter(
+    (row) => (task === undefined || row.task === task || row.task.startsWith(`${task}/`)) && isWanted(row),
+  );
+  if (wanted.length === 0)
+    assertTask(
+      query,
+      [...new Set(rows.map((row) => row.task))],
+      files.join(", "),
+      "`mrlm collect --filter-reward` keeps only episodes that earned as much: lower it, or leave it out.",
+    );
+  return firstOf(
+    wanted.map((row) => ({ row })),
+    query,
+  );
 }
 
 /** The first ones in the order of the query; the newest last, as they were played. */
 function firstOf(episodes: readonly KeptEpisode[], { order, limit }: EpisodeQuery): KeptEpisode[] {
   const reward = ({ row }: KeptEpisode): number => row.reward ?? Number.NaN;
-  if (order === "best") return tasksFirst(episodes).toSorted((one, other) => reward(other) - reward(one)).slice(0, limit);
-  if (order === "worst") return tasksFirst(episodes).toSorted((one, other) => reward(one) - reward(other)).slice(0, limit);
+  if (order === "best")
+    return tasksFirst(episodes)
+      .toSorted((one, other) => reward(other) - reward(one))
+      .slice(0, limit);
+  if (order === "worst")
+    return tasksFirst(episodes)
+      .toSorted((one, other) => reward(one) - reward(other))
+      .slice(0, limit);
   return episodes.toSorted((one, other) => (one.step ?? 0) - (other.step ?? 0)).slice(-limit);
 }
 
@@ -101,12 +134,19 @@ function tasksFirst(episodes: readonly KeptEpisode[]): KeptEpisode[] {
   return nth.toSorted((one, other) => one.n - other.n).map(({ episode }) => episode);
 }
 
-const NONE_IN_RUN = "A run keeps its episodes from the first evaluation or iteration on, unless `output.trajectories` is false; a stage without environments (sft and dpo with `data`) plays none.";
+const NONE_IN_RUN =
+  "A run keeps its episodes from the first evaluation or iteration on, unless `output.trajectories` is false; a stage without environments (sft and dpo with `data`) plays none.";
 
 /** Throws where nothing is kept at all, or nothing of the task. */
 function assertTask({ task }: EpisodeQuery, tasks: readonly string[], where: string, whyNone: string): void {
   if (tasks.length === 0) throw new MrlmError("EPISODE_NOT_FOUND", `${where} has no episodes.`, { hint: whyNone });
   if (task === undefined || tasks.some((name) => name === task || name.startsWith(`${task}/`))) return;
-  const splits = [...Map.groupBy(tasks, (name) => name.split("/")[0] as string)].map(([split, of]) => `${of.length} tasks of ${split}`);
-  throw new MrlmError("TASK_NOT_FOUND", `No episode of task "${task}" is kept in ${where}; it has ${splits.join(", ")}.${didYouMean(task, tasks)}`, { hint: "Leave --task out to see which tasks there are, or name a split (--task eval)." });
+  const splits = [...Map.groupBy(tasks, (name) => name.split("/")[0] as string)].map(
+    ([split, of]) => `${of.length} tasks of ${split}`,
+  );
+  throw new MrlmError(
+    "TASK_NOT_FOUND",
+    `No episode of task "${task}" is kept in ${where}; it has ${splits.join(", ")}.${didYouMean(task, tasks)}`,
+    { hint: "Leave --task out to see which tasks there are, or name a split (--task eval)." },
+  );
 }

@@ -8,12 +8,19 @@ export function assertScored(results: readonly EvaluationResult[]): void {
     const played = [greedy, ...(sampled === undefined ? [] : [sampled])];
     const [episodes, failed, scored] = [sum(played, "episodes"), sum(played, "failed"), sum(played, "scored")];
     if (episodes === 0 || scored > 0) continue;
-    const first = played.map(({ firstError }) => firstError).find(Boolean) ?? played.map(({ firstUnscored }) => firstUnscored).find(Boolean) ?? "";
+    const first =
+      played.map(({ firstError }) => firstError).find(Boolean) ??
+      played.map(({ firstUnscored }) => firstUnscored).find(Boolean) ??
+      "";
     const code = codeOf(first);
-    throw new MrlmError(isErrorCode(code) ? code : "ENVIRONMENT_FAILED", `No episode of the evaluation at the start could be scored in ${environment}: ${failed} of ${episodes} failed, ${episodes - failed} had no score. The first: ${first}`, {
-      hint: failureAdvice(code, "Correct the environment, or set `eval: { may_fail: true }` to train anyway."),
-      isRetryable: false,
-    });
+    throw new MrlmError(
+      isErrorCode(code) ? code : "ENVIRONMENT_FAILED",
+      `No episode of the evaluation at the start could be scored in ${environment}: ${failed} of ${episodes} failed, ${episodes - failed} had no score. The first: ${first}`,
+      {
+        hint: failureAdvice(code, "Correct the environment, or set `eval: { may_fail: true }` to train anyway."),
+        isRetryable: false,
+      },
+    );
   }
 }
 

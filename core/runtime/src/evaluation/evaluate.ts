@@ -48,12 +48,26 @@ export async function evaluate(options: {
     const twins = options.environments.slice(0, index).filter((other) => other.ref.id === ref.id).length;
     const environment = twins === 0 ? ref.id : `${ref.id}#${twins + 1}`;
     const play = async (label: string, groupSize: number, temperature: number): Promise<EpisodeSummary> => {
-      const limits = { ...(maxTurns === undefined ? {} : { maxTurns }), ...(options.signal === undefined ? {} : { signal: options.signal }) };
-      const request = { environment: ref, tasks, groupSize, model, label, sampling: { ...sampling, temperature }, ...limits };
+      const limits = {
+        ...(maxTurns === undefined ? {} : { maxTurns }),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      };
+      const request = {
+        environment: ref,
+        tasks,
+        groupSize,
+        model,
+        label,
+        sampling: { ...sampling, temperature },
+        ...limits,
+      };
       const tally = new EpisodeTally();
       for await (const group of rollouts.collect(request)) {
         for (const trajectory of group.trajectories) tally.add(trajectory);
-        onEpisodes(label, group.trajectories.map((trajectory) => ({ ...trajectory, environment })));
+        onEpisodes(
+          label,
+          group.trajectories.map((trajectory) => ({ ...trajectory, environment })),
+        );
         onProgress((done += group.trajectories.length), total);
       }
       return tally.summary();

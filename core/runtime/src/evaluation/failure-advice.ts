@@ -2,8 +2,10 @@ import { ownMember } from "../names/own-member.ts";
 
 /** Advice by the code of the error that episodes failed with: not every fault is the environment's. */
 const ADVICE: Readonly<Record<string, string>> = {
-  TOKENIZER_INVALID: "The model's tokenizer cannot express what the environment shows. Use a tokenizer that has all of its characters (for a random model: model.random.tokenizer), or other options of the environment.",
-  SEQUENCE_TOO_LONG: "Prompts exceed the model's context. Choose shorter tasks, raise sampling.max_sequence_tokens where it is set, or use a model with more positions (max_position_embeddings).",
+  TOKENIZER_INVALID:
+    "The model's tokenizer cannot express what the environment shows. Use a tokenizer that has all of its characters (for a random model: model.random.tokenizer), or other options of the environment.",
+  SEQUENCE_TOO_LONG:
+    "Prompts exceed the model's context. Choose shorter tasks, raise sampling.max_sequence_tokens where it is set, or use a model with more positions (max_position_embeddings).",
 };
 
 /**

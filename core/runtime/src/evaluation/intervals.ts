@@ -45,7 +45,9 @@ export function shareInterval(shares: readonly number[], episodes: number): Inte
  *
  * @param clusters sum and count of each; no interval for fewer than two
  */
-export function bootstrapInterval(clusters: readonly { readonly sum: number; readonly count: number }[]): Interval | null {
+export function bootstrapInterval(
+  clusters: readonly { readonly sum: number; readonly count: number }[],
+): Interval | null {
   const filled = clusters.filter(({ count }) => count > 0);
   if (filled.length < 2) return null;
   const random = randomStream("bootstrap", filled.length);

@@ -5,13 +5,22 @@ import { didYouMean } from "../names/nearest.ts";
  * Tasks in a split. Throws an error where there are none, which says whether the split is empty or there is none of that name.
  * @param fault its code, and what else can be done
  */
-export function splitSize({ id, splits }: EnvironmentDescription, split: string, options: JsonObject, fault: { readonly code: ErrorCode; readonly advice?: string }): number {
+export function splitSize(
+  { id, splits }: EnvironmentDescription,
+  split: string,
+  options: JsonObject,
+  fault: { readonly code: ErrorCode; readonly advice?: string },
+): number {
   const size = Object.hasOwn(splits, split) ? (splits[split] as number) : 0;
   if (size > 0) return size;
   const names = Object.keys(splits);
   const isEmpty = names.includes(split);
-  const reason = isEmpty ? "The split is empty under these options." : `Its splits: ${names.join(", ") || "none"}.${didYouMean(split, names)}`;
-  const hint = [isEmpty ? emptyHint(options) : "Name one of its splits.", fault.advice].filter((text) => text !== undefined).join(" ");
+  const reason = isEmpty
+    ? "The split is empty under these options."
+    : `Its splits: ${names.join(", ") || "none"}.${didYouMean(split, names)}`;
+  const hint = [isEmpty ? emptyHint(options) : "Name one of its splits.", fault.advice]
+    .filter((text) => text !== undefined)
+    .join(" ");
   throw new MrlmError(fault.code, `Environment ${id} has no tasks in split "${split}". ${reason}`, { hint });
 }
 

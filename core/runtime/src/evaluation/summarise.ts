@@ -92,9 +92,11 @@ export class EpisodeTally {
     const scores = tasks.flat();
     const names = [...new Set(scores.flatMap(({ components }) => Object.keys(components)))].sort();
     const solvedBy = SOLVED_COMPONENTS.find((name) => names.includes(name));
-    const solves = ({ value, components }: Score): number => Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
+    const solves = ({ value, components }: Score): number =>
+      Number(((solvedBy === undefined ? undefined : components[solvedBy]) ?? value) >= 1 - 1e-9);
     const rewards = tasks.map((task) => task.map(({ value }) => value));
-    const componentOf = (name: string): number[][] => tasks.map((task) => task.flatMap(({ components }) => components[name] ?? []));
+    const componentOf = (name: string): number[][] =>
+      tasks.map((task) => task.flatMap(({ components }) => components[name] ?? []));
     const finished = this.#episodes - this.#failed;
     return {
       episodes: this.#episodes,
@@ -114,7 +116,12 @@ export class EpisodeTally {
         reward: meanInterval(rewards),
         components: Object.fromEntries(names.map((name) => [name, meanInterval(componentOf(name))])),
       },
-      passAtK: passAtKs(tasks.map((samples) => ({ samples: samples.length, solved: samples.reduce((sum, score) => sum + solves(score), 0) }))),
+      passAtK: passAtKs(
+        tasks.map((samples) => ({
+          samples: samples.length,
+          solved: samples.reduce((sum, score) => sum + solves(score), 0),
+        })),
+      ),
     };
   }
 }
@@ -123,8 +130,14 @@ export class EpisodeTally {
 function meanInterval(given: readonly (readonly number[])[]): Interval | null {
   const tasks = given.filter(({ length }) => length > 0);
   const values = tasks.flat();
-  if (values.every((value) => value === 0 || value === 1)) return shareInterval(tasks.map((task) => mean(task) as number), values.length);
-  return bootstrapInterval(tasks.map((task) => ({ sum: task.reduce((sum, value) => sum + value, 0), count: task.length })));
+  if (values.every((value) => value === 0 || value === 1))
+    return shareInterval(
+      tasks.map((task) => mean(task) as number),
+      values.length,
+    );
+  return bootstrapInterval(
+    tasks.map((task) => ({ sum: task.reduce((sum, value) => sum + value, 0), count: task.length })),
+  );
 }
 
 function mean(values: readonly number[]): number | null {

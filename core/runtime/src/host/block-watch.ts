@@ -29,7 +29,12 @@ export function watchForBlocks({ graceMs = GRACE_MS, ...options }: BlockWatchOpt
     Atomics.store(atWork, WORD.isDebugged, debuggerUrl() === undefined ? 0 : 1);
   }, BEAT_MS).unref();
   const file = import.meta.url.endsWith(".ts") ? "../block-watch-worker.ts" : "./block-watch-worker.js";
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: { words: atWork, graceMs, ...options }, env: {}, execArgv: ["--no-warnings"], name: "mrlm-block-watch" });
+  const worker = new Worker(new URL(file, import.meta.url), {
+    workerData: { words: atWork, graceMs, ...options },
+    env: {},
+    execArgv: ["--no-warnings"],
+    name: "mrlm-block-watch",
+  });
   worker.unref();
   followPlaces((place) => worker.postMessage(place));
   return async () => {

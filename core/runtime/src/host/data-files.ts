@@ -29,9 +29,13 @@ export class DataFiles implements FileNames {
     const root = real(resolve(this.#root));
     const full = resolve(root, path);
     if (!isInside(root, full) || !isInside(root, real(full))) {
-      throw new MrlmError("DATA_FORBIDDEN", `The file ${JSON.stringify(path)} is not below the folder that this server shares.`, {
-        hint: "Name a file relative to that folder; the operator chooses it with `mrlm serve --data-root`.",
-      });
+      throw new MrlmError(
+        "DATA_FORBIDDEN",
+        `The file ${JSON.stringify(path)} is not below the folder that this server shares.`,
+        {
+          hint: "Name a file relative to that folder; the operator chooses it with `mrlm serve --data-root`.",
+        },
+      );
     }
     return full;
   }
@@ -65,7 +69,9 @@ export class RecordedFiles implements FileNames {
   async hashes(): Promise<Readonly<Record<string, string>> | undefined> {
     const existing = [...this.#paths].filter(([, full]) => isStored(full));
     if (existing.length === 0) return undefined;
-    return Object.fromEntries(await Promise.all(existing.map(async ([path, full]) => [path, await hashOf(full)] as const)));
+    return Object.fromEntries(
+      await Promise.all(existing.map(async ([path, full]) => [path, await hashOf(full)] as const)),
+    );
   }
 }
 

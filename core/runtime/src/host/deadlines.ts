@@ -9,7 +9,9 @@ export const DEFAULT_DEADLINES: Deadlines = { setup: 60_000, step: 60_000, score
 
 /** An environment's own deadlines over the host's. */
 export function deadlinesOf(
-  own: { readonly setupMs?: number; readonly stepMs?: number; readonly scoreMs?: number; readonly closeMs?: number } | undefined,
+  own:
+    | { readonly setupMs?: number; readonly stepMs?: number; readonly scoreMs?: number; readonly closeMs?: number }
+    | undefined,
   defaults: Deadlines,
 ): Deadlines {
   return {

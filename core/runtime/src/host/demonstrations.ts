@@ -10,15 +10,30 @@ import { checkTask, parseTaskId } from "./task-choice.ts";
 const TURN_MS = 20;
 
 /** Worked solutions, in the order of the tasks; refused outside the training split, so that held-out answers cannot leak into training. */
-export async function demonstrateTasks(prepared: PreparedEnvironment, tasks: readonly TaskId[], { logger, signal }: { readonly logger: Logger; readonly signal?: AbortSignal }): Promise<Demonstration[]> {
+export async function demonstrateTasks(
+  prepared: PreparedEnvironment,
+  tasks: readonly TaskId[],
+  { logger, signal }: { readonly logger: Logger; readonly signal?: AbortSignal },
+): Promise<Demonstration[]> {
   const { definition, requirements, options, deadlines, files } = prepared;
   const { demonstrate } = definition;
-  if (demonstrate === undefined) throw new MrlmError("DEMONSTRATION_REFUSED", `Environment ${definition.id} has no demonstrations.`);
+  if (demonstrate === undefined)
+    throw new MrlmError("DEMONSTRATION_REFUSED", `Environment ${definition.id} has no demonstrations.`);
   const refused = tasks.find((task) => parseTaskId(task)?.split !== "train");
   if (refused !== undefined)
-    throw new MrlmError("DEMONSTRATION_REFUSED", `Environment ${definition.id} demonstrates tasks of the split "train" only, not "${refused}".`);
+    throw new MrlmError(
+      "DEMONSTRATION_REFUSED",
+      `Environment ${definition.id} demonstrates tasks of the split "train" only, not "${refused}".`,
+    );
   const clock = new PhaseClock(definition.id, deadlines);
-  const context = environmentContext({ environment: definition.id, logger, tasks: prepared.tasks, requirements, clock, files });
+  const context = environmentContext({
+    environment: definition.id,
+    logger,
+    tasks: prepared.tasks,
+    requirements,
+    clock,
+    files,
+  });
   const demonstrations: Demonstration[] = [];
   let began = performance.now();
   for (const task of tasks) {
@@ -32,7 +47,11 @@ export async function demonstrateTasks(prepared: PreparedEnvironment, tasks: rea
       .run("setup", [], () => demonstrate.call(definition, context, options, task))
       .catch((error: unknown) => {
         if (MrlmError.isInstance(error)) throw error;
-        throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in demonstrate for ${task}: ${whatWasThrown(error)}`, { cause: error });
+        throw new MrlmError(
+          "ENVIRONMENT_FAILED",
+          `Environment ${definition.id} threw in demonstrate for ${task}: ${whatWasThrown(error)}`,
+          { cause: error },
+        );
       });
     demonstrations.push(checkDemonstration(prepared, task, returned));
   }
@@ -44,10 +63,16 @@ function checkDemonstration(prepared: PreparedEnvironment, task: TaskId, returne
   const fault = (problem: string): MrlmError =>
     new MrlmError("ENVIRONMENT_FAILED", `Environment ${id} returned a malformed demonstration of ${task}: ${problem}.`);
   if (returned?.task !== task) throw fault(`it is of task "${returned?.task}"`);
-  if (!agents.includes(returned.agent)) throw fault(`its agent "${returned.agent}" is not one of the environment's agents (${agents.join(", ")})`);
+  if (!agents.includes(returned.agent))
+    throw fault(`its agent "${returned.agent}" is not one of the environment's agents (${agents.join(", ")})`);
   const messages = checkForm<Demonstration["messages"]>("conversation", returned.messages);
   if ("problem" in messages) throw fault(`messages: ${messages.problem}`);
   if (!messages.value.some((message) => message.role === "assistant"))
     throw fault("it has no message of role assistant, so there is nothing to learn");
-  return { task, agent: returned.agent, messages: messages.value, ...(returned.tools === undefined ? {} : { tools: returned.tools }) };
+  return {
+    task,
+    agent: returned.agent,
+    messages: messages.value,
+    ...(returned.tools === undefined ? {} : { tools: returned.tools }),
+  };
 }

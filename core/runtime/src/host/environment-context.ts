@@ -1,4 +1,13 @@
-import { type EnvironmentContext, type Judge, type Logger, MrlmError, type Scorer, type TaskSource, type Tool, unscored } from "@mrlm/spec";
+import {
+  type EnvironmentContext,
+  type Judge,
+  type Logger,
+  MrlmError,
+  type Scorer,
+  type TaskSource,
+  type Tool,
+  unscored,
+} from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
 import type { FileNames } from "./data-files.ts";
 import type { PhaseClock } from "./phase-clock.ts";

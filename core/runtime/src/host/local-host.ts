@@ -13,7 +13,12 @@ import type { EnvironmentSource } from "../plugins/provisions.ts";
 import { DataFiles } from "./data-files.ts";
 import { type Deadlines, DEFAULT_DEADLINES } from "./deadlines.ts";
 import { demonstrateTasks } from "./demonstrations.ts";
-import { describeEnvironment, openSession, prepareEnvironment, type PreparedEnvironment } from "./prepared-environment.ts";
+import {
+  describeEnvironment,
+  openSession,
+  prepareEnvironment,
+  type PreparedEnvironment,
+} from "./prepared-environment.ts";
 import type { Session } from "./session.ts";
 
 /** Environments under different options whose task sources are kept; the one used longest ago goes first. */
@@ -61,7 +66,11 @@ export class LocalHost implements EnvironmentHost {
     return session;
   }
 
-  async demonstrate(environment: EnvironmentRef, tasks: readonly TaskId[], options: { readonly signal?: AbortSignal } = {}): Promise<readonly Demonstration[]> {
+  async demonstrate(
+    environment: EnvironmentRef,
+    tasks: readonly TaskId[],
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<readonly Demonstration[]> {
     return demonstrateTasks(await this.#prepare(environment), tasks, { logger: this.#logger, ...options });
   }
 
@@ -85,12 +94,22 @@ export class LocalHost implements EnvironmentHost {
 
   async #prepare(environment: EnvironmentRef): Promise<PreparedEnvironment> {
     if (this.#isClosed)
-      throw new MrlmError("SERVER_UNAVAILABLE", `Environment ${environment.id} was asked of a host that has been closed.`, { isRetryable: false });
+      throw new MrlmError(
+        "SERVER_UNAVAILABLE",
+        `Environment ${environment.id} was asked of a host that has been closed.`,
+        { isRetryable: false },
+      );
     const definition = await this.#source.environment(environment.id);
     const key = `${definition.id} ${canonicalJson(environment.options ?? {})}`;
     const known = this.#prepared.get(key);
     const prepared =
-      known ?? prepareEnvironment(definition, environment.options, { services: this.#source, logger: this.#logger, deadlines: this.#deadlines, files: this.#files });
+      known ??
+      prepareEnvironment(definition, environment.options, {
+        services: this.#source,
+        logger: this.#logger,
+        deadlines: this.#deadlines,
+        files: this.#files,
+      });
     this.#prepared.delete(key);
     this.#prepared.set(key, prepared);
     if (known === undefined) prepared.catch(() => this.#prepared.delete(key));

@@ -20,7 +20,11 @@ export class PhaseClock {
    * Rejects with DEADLINE_EXCEEDED when the phase takes too long and with CANCELLED when the caller gives up; in both cases the
    * signal that the work was given is aborted, and what the work does afterwards is ignored.
    */
-  async run<T>(phase: Phase, callers: readonly AbortSignal[], work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+  async run<T>(
+    phase: Phase,
+    callers: readonly AbortSignal[],
+    work: (signal: AbortSignal) => T | Promise<T>,
+  ): Promise<T> {
     const controller = new AbortController();
     const { promise: stopped, reject } = Promise.withResolvers<never>();
     stopped.catch(() => undefined);
@@ -30,7 +34,12 @@ export class PhaseClock {
     };
     const limit = this.#deadlines[phase];
     const countdown = new Countdown(limit, () =>
-      stop(new MrlmError("DEADLINE_EXCEEDED", `Environment ${this.#environment} took longer than ${limit} ms in its ${phase} phase.`)),
+      stop(
+        new MrlmError(
+          "DEADLINE_EXCEEDED",
+          `Environment ${this.#environment} took longer than ${limit} ms in its ${phase} phase.`,
+        ),
+      ),
     );
     // Listeners instead of AbortSignal.any, which costs more than the rest of a step's bookkeeping.
     const onAbort = (): void =>
@@ -61,7 +70,9 @@ export class PhaseClock {
     const { promise: late, reject } = Promise.withResolvers<never>();
     late.catch(() => undefined);
     const countdown = new Countdown(limit, () =>
-      reject(new MrlmError("DEADLINE_EXCEEDED", `Scoring in environment ${this.#environment} took longer than ${limit} ms.`)),
+      reject(
+        new MrlmError("DEADLINE_EXCEEDED", `Scoring in environment ${this.#environment} took longer than ${limit} ms.`),
+      ),
     );
     step?.pause();
     try {

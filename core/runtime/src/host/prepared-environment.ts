@@ -34,7 +34,12 @@ export interface PreparedEnvironment {
 export async function prepareEnvironment(
   definition: EnvironmentDefinition,
   given: JsonObject | undefined,
-  host: { readonly services: Services; readonly logger: Logger; readonly deadlines: Deadlines; readonly files: FileNames },
+  host: {
+    readonly services: Services;
+    readonly logger: Logger;
+    readonly deadlines: Deadlines;
+    readonly files: FileNames;
+  },
 ): Promise<PreparedEnvironment> {
   const options = await parseOptions(definition, given);
   const { files, logger } = host;
@@ -51,7 +56,9 @@ export async function prepareEnvironment(
   const requirements = await gatherRequirements(definition.id, required, host.services);
   const context = contextWith(requirements);
   const tasks =
-    definition.tasks === undefined ? NO_TASKS : await makeTasks(definition, () => clock.run("setup", [], () => definition.tasks?.(context, options)));
+    definition.tasks === undefined
+      ? NO_TASKS
+      : await makeTasks(definition, () => clock.run("setup", [], () => definition.tasks?.(context, options)));
   const dataFiles = await named.hashes();
   const description = { ...describeEnvironment(definition, tasks), ...(dataFiles === undefined ? {} : { dataFiles }) };
   return { definition, description, options, tasks, requirements, deadlines, files };
@@ -77,25 +84,38 @@ export function openSession(prepared: PreparedEnvironment, logger: Logger, onClo
 async function parseOptions(definition: EnvironmentDefinition, given: JsonObject | undefined): Promise<unknown> {
   if (definition.options === undefined) {
     const key = Object.keys(given ?? {})[0];
-    if (key !== undefined) throw new MrlmError("OPTIONS_INVALID", `Environment ${definition.id} takes no options; it was given "${key}".`);
+    if (key !== undefined)
+      throw new MrlmError("OPTIONS_INVALID", `Environment ${definition.id} takes no options; it was given "${key}".`);
     return {};
   }
   const outcome = await validateOptions(definition.options, given ?? {});
   if (outcome.ok) return outcome.value;
-  throw new MrlmError("OPTIONS_INVALID", `Options of environment ${definition.id}: ${describeIssues(outcome.issues, definition.options)}.`, {
-    cause: { issues: outcome.issues },
-  });
+  throw new MrlmError(
+    "OPTIONS_INVALID",
+    `Options of environment ${definition.id}: ${describeIssues(outcome.issues, definition.options)}.`,
+    {
+      cause: { issues: outcome.issues },
+    },
+  );
 }
 
-async function makeTasks(definition: EnvironmentDefinition, make: () => Promise<TaskSource | undefined>): Promise<TaskSource> {
+async function makeTasks(
+  definition: EnvironmentDefinition,
+  make: () => Promise<TaskSource | undefined>,
+): Promise<TaskSource> {
   try {
     const tasks = await make();
     const problem = problemOf(tasks);
     if (tasks !== undefined && problem === undefined) return tasks;
-    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} returned something malformed from tasks: ${problem}.`);
+    throw new MrlmError(
+      "ENVIRONMENT_FAILED",
+      `Environment ${definition.id} returned something malformed from tasks: ${problem}.`,
+    );
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
-    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in tasks: ${whatWasThrown(error)}`, { cause: error });
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in tasks: ${whatWasThrown(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -103,12 +123,16 @@ async function makeTasks(definition: EnvironmentDefinition, make: () => Promise<
 function problemOf(source: Partial<TaskSource> | undefined): string | undefined {
   if (typeof source?.get !== "function") return "it has no get()";
   if (typeof source.splits !== "object") return "it has no splits";
-  const [name, size] = Object.entries(source.splits).find(([, count]) => !Number.isSafeInteger(count) || count < 0) ?? [];
+  const [name, size] =
+    Object.entries(source.splits).find(([, count]) => !Number.isSafeInteger(count) || count < 0) ?? [];
   return name === undefined ? undefined : `split "${name}" has ${size} tasks, which is not a whole number of 0 or more`;
 }
 
 /** What is said of an environment whose tasks are these. */
-export function describeEnvironment(definition: EnvironmentDefinition, tasks: TaskSource = NO_TASKS): EnvironmentDescription {
+export function describeEnvironment(
+  definition: EnvironmentDefinition,
+  tasks: TaskSource = NO_TASKS,
+): EnvironmentDescription {
   return {
     id: definition.id,
     description: definition.description,

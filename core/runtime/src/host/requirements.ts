@@ -6,7 +6,11 @@ import type { ServiceKind, Services } from "../plugins/provisions.ts";
 export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Tool>;
 
 /** Makes (or finds already made) everything that an environment declares. */
-export async function gatherRequirements(environment: string, requires: readonly Requirement[], services: Services): Promise<Requirements> {
+export async function gatherRequirements(
+  environment: string,
+  requires: readonly Requirement[],
+  services: Services,
+): Promise<Requirements> {
   const gathered = new Map<string, Judge | Sandbox | Scorer | Tool>();
   for (const requirement of requires) {
     if (gathered.has(requirement.id)) continue;
@@ -19,12 +23,18 @@ export async function gatherRequirements(environment: string, requires: readonly
 /** Finds what was asked for among what was declared; REQUIREMENT_UNDECLARED otherwise. */
 export function declared<T>(environment: string, requirements: Requirements, kind: ServiceKind, name: string): T {
   const prefix = `${kind}:`;
-  const ids = [...requirements.keys()].filter((requirement) => requirement.startsWith(prefix)).map((requirement) => requirement.slice(prefix.length));
+  const ids = [...requirements.keys()]
+    .filter((requirement) => requirement.startsWith(prefix))
+    .map((requirement) => requirement.slice(prefix.length));
   const id = resolveVersioned(name, ids) ?? ids.find((candidate) => resolveVersioned(candidate, [name]) !== undefined);
   if (id === undefined) {
-    throw new MrlmError("REQUIREMENT_UNDECLARED", `Environment ${environment} asked for ${kind} "${name}" without declaring it.`, {
-      hint: `Add "${kind}:${name}" to its \`requires\`.`,
-    });
+    throw new MrlmError(
+      "REQUIREMENT_UNDECLARED",
+      `Environment ${environment} asked for ${kind} "${name}" without declaring it.`,
+      {
+        hint: `Add "${kind}:${name}" to its \`requires\`.`,
+      },
+    );
   }
   return requirements.get(prefix + id) as T;
 }

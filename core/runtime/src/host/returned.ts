@@ -5,7 +5,10 @@ import { inOurWords } from "../plugins/issue-words.ts";
 // What authors may return. Parsing copies what the contract knows and drops the rest, so that an observation is the same
 // object in process as it is after a journey over the wire.
 
-const jsonObject = z.custom<Record<string, JsonValue>>((value) => isPlainObject(value) && isJson(value), "must be a JSON object");
+const jsonObject = z.custom<Record<string, JsonValue>>(
+  (value) => isPlainObject(value) && isJson(value),
+  "must be a JSON object",
+);
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
 const image = z.object({
@@ -41,7 +44,9 @@ const finite = z.number({ error: "must be a finite number" });
 /** Not `mean` or `std`: these are metrics of the whole reward, which such a component would hide. */
 const components = z
   .record(z.string(), finite)
-  .refine((given) => !Object.hasOwn(given, "mean") && !Object.hasOwn(given, "std"), { error: "`mean` and `std` are what the metrics of the whole reward are called: name the component otherwise" });
+  .refine((given) => !Object.hasOwn(given, "mean") && !Object.hasOwn(given, "std"), {
+    error: "`mean` and `std` are what the metrics of the whole reward are called: name the component otherwise",
+  });
 const reward = z.discriminatedUnion("scored", [
   z.object({ scored: z.literal(true), value: finite, components }),
   z.object({ scored: z.literal(false), code: z.string(), message: z.string() }),
@@ -53,7 +58,11 @@ const stepResult = z.object({
   truncated: z.record(z.string(), z.boolean({ error: "must be true or false" })),
   info: jsonObject.exactOptional(),
 });
-const action = z.object({ agent: z.string(), message: message.extend({ role: z.literal("assistant") }), finishReason: z.enum(["stop", "length"]) });
+const action = z.object({
+  agent: z.string(),
+  message: message.extend({ role: z.literal("assistant") }),
+  finishReason: z.enum(["stop", "length"]),
+});
 const conversation = z.array(message).min(1);
 
 /** The parts that the guard checks. */
@@ -72,14 +81,22 @@ const MAX_OUTER_PATH = 2;
  * Checks the form of something that was handed over.
  * @returns the problem in words, or the value with nothing but what the contract knows
  */
-export function checkForm<T>(what: keyof typeof SCHEMAS, value: unknown): { readonly value: T } | { readonly problem: string } {
+export function checkForm<T>(
+  what: keyof typeof SCHEMAS,
+  value: unknown,
+): { readonly value: T } | { readonly problem: string } {
   const result = SCHEMAS[what].safeParse(dropUndefined(value));
   if (result.success) return { value: result.data as T };
   const { issues } = result.error;
   // Without the values: they may be what a client must not see.
-  const problems = issues.map(({ path, message }) => [...(path.length > 0 ? [path.join(".")] : []), inOurWords(message)].join(": "));
+  const problems = issues.map(({ path, message }) =>
+    [...(path.length > 0 ? [path.join(".")] : []), inOurWords(message)].join(": "),
+  );
   const maker = MAKERS[what];
-  const advice = maker === undefined || issues.every(({ path }) => path.length > MAX_OUTER_PATH) ? "" : `; ${maker} of @mrlm/kit makes one`;
+  const advice =
+    maker === undefined || issues.every(({ path }) => path.length > MAX_OUTER_PATH)
+      ? ""
+      : `; ${maker} of @mrlm/kit makes one`;
   return { problem: problems.slice(0, 3).join("; ") + advice };
 }
 
@@ -87,7 +104,9 @@ export function checkForm<T>(what: keyof typeof SCHEMAS, value: unknown): { read
 function dropUndefined(value: unknown): unknown {
   if (!isPlainObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(members.map(([key, member]) => [key, key === "observation" ? dropUndefined(member) : member]));
+  return Object.fromEntries(
+    members.map(([key, member]) => [key, key === "observation" ? dropUndefined(member) : member]),
+  );
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -79,7 +79,8 @@ export class Session implements SimulatedEnvironment {
       this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), this.#plan.agents, this.#ended)),
     );
     const result = this.#limitTurns(returned);
-    for (const agent of this.#plan.agents) if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
+    for (const agent of this.#plan.agents)
+      if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
     this.#onTurn = result.observation.agent;
     if (this.#onTurn === "") this.#state = "over";
     return result;
@@ -104,20 +105,37 @@ export class Session implements SimulatedEnvironment {
     const { environment } = this.#plan;
     if (this.#state === "closed") throw this.#closedError();
     if (this.#busy) throw this.#busyError("step");
-    if (this.#state === "new") throw new MrlmError("EPISODE_ENDED", `Environment ${environment} was stepped before any reset.`);
+    if (this.#state === "new")
+      throw new MrlmError("EPISODE_ENDED", `Environment ${environment} was stepped before any reset.`);
     if (this.#state === "over")
-      throw new MrlmError("EPISODE_ENDED", `The episode in environment ${environment} has ended; a step came after its end.`);
+      throw new MrlmError(
+        "EPISODE_ENDED",
+        `The episode in environment ${environment} has ended; a step came after its end.`,
+      );
     const checked = checkForm<Action>("action", given);
-    if ("problem" in checked) throw new MrlmError("OPTIONS_INVALID", `An action for environment ${environment} is malformed: ${checked.problem}.`);
+    if ("problem" in checked)
+      throw new MrlmError(
+        "OPTIONS_INVALID",
+        `An action for environment ${environment} is malformed: ${checked.problem}.`,
+      );
     if (given.agent !== this.#onTurn) {
-      throw new MrlmError("STEP_OUT_OF_ORDER", `Agent "${given.agent}" acted in environment ${environment} while it was "${this.#onTurn}"'s turn.`, {
-        hint: "Act as the agent that the last observation names.",
-      });
+      throw new MrlmError(
+        "STEP_OUT_OF_ORDER",
+        `Agent "${given.agent}" acted in environment ${environment} while it was "${this.#onTurn}"'s turn.`,
+        {
+          hint: "Act as the agent that the last observation names.",
+        },
+      );
     }
     return checked.value;
   }
 
-  async #work<T>(phase: Phase, call: "reset" | "step", caller: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #work<T>(
+    phase: Phase,
+    call: "reset" | "step",
+    caller: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     if (this.#state === "closed") throw this.#closedError();
     if (this.#busy) throw this.#busyError(call);
     this.#busy = true;
@@ -139,7 +157,12 @@ export class Session implements SimulatedEnvironment {
       if (signal.aborted || !MrlmError.hasCode(error, ...UNSCORED_CODES)) throw error;
       const living = this.#plan.agents.filter((agent) => !this.#ended.has(agent));
       const all = <T>(value: T): Record<AgentId, T> => Object.fromEntries(living.map((agent) => [agent, value]));
-      return { observation: { agent: "", messages: [] }, rewards: all(unscored(error.code, error.message)), terminated: {}, truncated: all(true) };
+      return {
+        observation: { agent: "", messages: [] },
+        rewards: all(unscored(error.code, error.message)),
+        terminated: {},
+        truncated: all(true),
+      };
     }
   }
 
@@ -148,13 +171,18 @@ export class Session implements SimulatedEnvironment {
     const { maxTurns, agents } = this.#plan;
     if (maxTurns === 0 || this.#turns < maxTurns || result.observation.agent === "") return result;
     const isOver = (agent: AgentId): boolean => this.#ended.has(agent) || result.terminated[agent] === true;
-    const truncated = Object.fromEntries(agents.map((agent) => [agent, !isOver(agent) || result.truncated[agent] === true]));
+    const truncated = Object.fromEntries(
+      agents.map((agent) => [agent, !isOver(agent) || result.truncated[agent] === true]),
+    );
     return { ...result, truncated, observation: { ...result.observation, agent: "" } };
   }
 
   #accept<T>(call: string, checked: Checked<T>): T {
     if ("value" in checked) return checked.value;
-    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} returned something malformed from ${call}: ${checked.problem}.`);
+    throw new MrlmError(
+      "ENVIRONMENT_FAILED",
+      `Environment ${this.#plan.environment} returned something malformed from ${call}: ${checked.problem}.`,
+    );
   }
 
   /** The instance is in a state that nobody knows. */
@@ -189,7 +217,9 @@ export class Session implements SimulatedEnvironment {
     if (this.#gone.signal.aborted && call !== "close") return this.#closedError();
     if (MrlmError.isInstance(error) && !MrlmError.hasCode(error, ...NOT_AN_AUTHORS)) return error;
     const said = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : whatWasThrown(error);
-    return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} threw in ${call}: ${said}`, { cause: error });
+    return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} threw in ${call}: ${said}`, {
+      cause: error,
+    });
   }
 
   #closedError(): MrlmError {
@@ -197,6 +227,9 @@ export class Session implements SimulatedEnvironment {
   }
 
   #busyError(call: string): MrlmError {
-    return new MrlmError("SESSION_BUSY", `Environment ${this.#plan.environment} got a ${call} while it was still working on an earlier call.`);
+    return new MrlmError(
+      "SESSION_BUSY",
+      `Environment ${this.#plan.environment} got a ${call} while it was still working on an earlier call.`,
+    );
   }
 }

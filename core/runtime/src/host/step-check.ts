@@ -15,21 +15,28 @@ export function checkObservation(returned: unknown, agents: readonly AgentId[]):
  * A step's result with a flag for every agent; an agent that has ended stays ended, and once all have, nobody is on turn.
  * @param ended who had ended before this step
  */
-export function checkStep(returned: unknown, agents: readonly AgentId[], ended: ReadonlySet<AgentId>): Checked<StepResult> {
+export function checkStep(
+  returned: unknown,
+  agents: readonly AgentId[],
+  ended: ReadonlySet<AgentId>,
+): Checked<StepResult> {
   const checked = checkForm<StepResult>("stepResult", returned);
   if ("problem" in checked) return checked;
   const result = checked.value;
   for (const field of ["rewards", "terminated", "truncated"] as const) {
     const stranger = Object.keys(result[field]).find((agent) => !agents.includes(agent));
-    if (stranger !== undefined) return { problem: `${field}: "${stranger}" is not one of the environment's agents (${agents.join(", ")})` };
+    if (stranger !== undefined)
+      return { problem: `${field}: "${stranger}" is not one of the environment's agents (${agents.join(", ")})` };
   }
   const flags = (field: "terminated" | "truncated"): Record<AgentId, boolean> =>
     Object.fromEntries(agents.map((agent) => [agent, result[field][agent] ?? false]));
   const terminated = flags("terminated");
   const truncated = flags("truncated");
-  const isOver = (agent: AgentId): boolean => ended.has(agent) || terminated[agent] === true || truncated[agent] === true;
+  const isOver = (agent: AgentId): boolean =>
+    ended.has(agent) || terminated[agent] === true || truncated[agent] === true;
   const next = result.observation.agent;
-  if (agents.every(isOver)) return { value: { ...result, terminated, truncated, observation: { ...result.observation, agent: "" } } };
+  if (agents.every(isOver))
+    return { value: { ...result, terminated, truncated, observation: { ...result.observation, agent: "" } } };
   if (!agents.includes(next))
     return {
       problem: `observation.agent: "${next}" is not one of the agents that have yet to act (${agents.filter((agent) => !isOver(agent)).join(", ")})`,

@@ -2,7 +2,13 @@ import { realpathSync } from "node:fs";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { didYouMean } from "../names/nearest.ts";
 import { importPlugin } from "./load-plugin.ts";
-import { directDependencies, packageDirectory, type PluginPackage, projectDirectory, readPluginPackage } from "./plugin-package.ts";
+import {
+  directDependencies,
+  packageDirectory,
+  type PluginPackage,
+  projectDirectory,
+  readPluginPackage,
+} from "./plugin-package.ts";
 import type { RegistryEntry } from "./plugin-registry.ts";
 
 /** What the config says of a plugin: its options, or `false` to leave it out. */
@@ -12,7 +18,11 @@ export type PluginOptions = JsonObject | boolean;
  * The project around `directory` if it is a plugin itself, the plugins among its direct dependencies, and those that the config names (packages, or
  * paths of package directories). `node_modules` is never searched for others.
  */
-export function discoverPlugins(directory: string, configured: Readonly<Record<string, PluginOptions>>, relativeTo: string): RegistryEntry[] {
+export function discoverPlugins(
+  directory: string,
+  configured: Readonly<Record<string, PluginOptions>>,
+  relativeTo: string,
+): RegistryEntry[] {
   const project = projectDirectory(directory);
   const dependencies = project === undefined ? [] : directDependencies(project);
   const found = new Map<string, RegistryEntry>();
@@ -37,13 +47,20 @@ function namedPlugin(name: string, starts: readonly string[], dependencies: read
     const suggestion = didYouMean(name, dependencies);
     // To install a package of a misspelt name would be to run a stranger's code.
     const missing = suggestion === "" ? `Install it: \`npm install ${name}\`.` : "Correct the name under `plugins`.";
-    throw new MrlmError("PLUGIN_NOT_FOUND", `Plugin "${name}", which the config names, is not installed.${suggestion}`, {
-      hint: /^\.{0,2}\//.test(name) ? "Check the path: it must be a directory with a package.json." : missing,
-    });
+    throw new MrlmError(
+      "PLUGIN_NOT_FOUND",
+      `Plugin "${name}", which the config names, is not installed.${suggestion}`,
+      {
+        hint: /^\.{0,2}\//.test(name) ? "Check the path: it must be a directory with a package.json." : missing,
+      },
+    );
   }
   const plugin = readPluginPackage(directory);
   if (plugin === undefined)
-    throw new MrlmError("PLUGIN_INVALID", `Package ${name}, which the config names as a plugin, has no "mrlm" field in its package.json.`);
+    throw new MrlmError(
+      "PLUGIN_INVALID",
+      `Package ${name}, which the config names as a plugin, has no "mrlm" field in its package.json.`,
+    );
   return plugin;
 }
 

@@ -4,20 +4,27 @@ import { whatWasThrown } from "./where-thrown.ts";
 
 /** By Node's own codes. */
 const HINTS: Readonly<Record<string, string>> = {
-  ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX: "Node runs TypeScript by leaving its types out, so there are no enums, namespaces or parameter properties: write them in JavaScript, or build the plugin.",
-  ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING: "Node runs TypeScript only outside node_modules: build the plugin, and name the JavaScript in its manifest.",
+  ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX:
+    "Node runs TypeScript by leaving its types out, so there are no enums, namespaces or parameter properties: write them in JavaScript, or build the plugin.",
+  ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING:
+    "Node runs TypeScript only outside node_modules: build the plugin, and name the JavaScript in its manifest.",
   ERR_MODULE_NOT_FOUND: "Build the plugin, and check the paths in its manifest and its imports.",
 };
 
 /** PLUGIN_LOAD_FAILED for what an import threw, with where it stands and what helps. */
 export function importFault({ name, entry, directory }: PluginPackage, error: unknown): MrlmError {
-  return new MrlmError("PLUGIN_LOAD_FAILED", `The entry of plugin ${name} (${entry}) could not be imported: ${said(error)}`, { cause: error, ...adviceFor(error, directory) });
+  return new MrlmError(
+    "PLUGIN_LOAD_FAILED",
+    `The entry of plugin ${name} (${entry}) could not be imported: ${said(error)}`,
+    { cause: error, ...adviceFor(error, directory) },
+  );
 }
 
 function said(error: unknown): string {
   if (codeOf(error) === "ERR_MODULE_NOT_FOUND") return (error as Error).message;
   // The stack of a syntax error begins with its file and line.
-  const place = error instanceof SyntaxError ? /^(?:file:\/\/)?(\/?[^\n]+:\d+)\n/.exec(error.stack ?? "")?.[1] : undefined;
+  const place =
+    error instanceof SyntaxError ? /^(?:file:\/\/)?(\/?[^\n]+:\d+)\n/.exec(error.stack ?? "")?.[1] : undefined;
   return place === undefined ? whatWasThrown(error) : `${(error as SyntaxError).message} (${place})`;
 }
 
@@ -26,9 +33,13 @@ function codeOf(error: unknown): unknown {
 }
 
 function adviceFor(error: unknown, directory: string): { readonly hint?: string } {
-  const specifier = codeOf(error) === "ERR_MODULE_NOT_FOUND" ? /^Cannot find package '([^']+)'/.exec((error as Error).message)?.[1] : undefined;
+  const specifier =
+    codeOf(error) === "ERR_MODULE_NOT_FOUND"
+      ? /^Cannot find package '([^']+)'/.exec((error as Error).message)?.[1]
+      : undefined;
   if (specifier !== undefined) return { hint: installHint(specifier, directory) };
-  const hint = HINTS[String(codeOf(error))] ?? (error instanceof SyntaxError ? "Correct the source at that place." : undefined);
+  const hint =
+    HINTS[String(codeOf(error))] ?? (error instanceof SyntaxError ? "Correct the source at that place." : undefined);
   return hint === undefined ? {} : { hint };
 }
 

@@ -15,14 +15,23 @@ export function issueWords(issue: z.core.$ZodIssue, value: unknown): string {
  */
 export function meantIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const meant = issue.errors.find((branch) => !branch.some((inner) => inner.path.length === 0 && inner.code === "invalid_type"));
-  return meant?.flatMap((inner) => meantIssues({ ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue)) ?? [issue];
+  const meant = issue.errors.find(
+    (branch) => !branch.some((inner) => inner.path.length === 0 && inner.code === "invalid_type"),
+  );
+  return (
+    meant?.flatMap((inner) => meantIssues({ ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue)) ?? [
+      issue,
+    ]
+  );
 }
 
 /** What stands at a path. */
 export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
-    (value, segment) => (typeof value === "object" && value !== null && Object.hasOwn(value, segment) ? (value as Record<string | number, unknown>)[segment] : undefined),
+    (value, segment) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, segment)
+        ? (value as Record<string | number, unknown>)[segment]
+        : undefined,
     root,
   );
 }
@@ -43,7 +52,8 @@ function expectation(issue: z.core.$ZodIssue, value: unknown): string {
     return issue.origin === "number" || issue.origin === "int"
       ? `must be ${issue.inclusive ? "at least" : "above"} ${issue.minimum}`
       : `must have at least ${issue.minimum}`;
-  if (issue.code === "too_big" && typeof issue.maximum === "number") return `must be ${issue.inclusive ? "at most" : "below"} ${issue.maximum}`;
+  if (issue.code === "too_big" && typeof issue.maximum === "number")
+    return `must be ${issue.inclusive ? "at most" : "below"} ${issue.maximum}`;
   return inOurWords(issue.message);
 }
 
@@ -59,6 +69,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function show(value: unknown): string {
   // A text is cut before it is quoted: it may have megabytes.
-  const text = typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : (JSON.stringify(value) ?? String(value));
+  const text =
+    typeof value === "string" ? JSON.stringify(value.slice(0, 64)) : (JSON.stringify(value) ?? String(value));
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -37,22 +37,41 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
   const { requires = [] } = manifest;
   const known = requirementsOf(plugin);
   const depends = plugin.environments?.some((definition) => typeof definition.requires === "function") ?? false;
-  assertSame(name, "requires", requires.filter((id) => !depends || known.includes(id)), known, "its environments require");
+  assertSame(
+    name,
+    "requires",
+    requires.filter((id) => !depends || known.includes(id)),
+    known,
+    "its environments require",
+  );
   if (!depends) return plugin;
-  return { ...plugin, environments: plugin.environments?.map((definition) => withListedSandboxes(definition, name, requires)) as Plugin["environments"] & {} };
+  return {
+    ...plugin,
+    environments: plugin.environments?.map((definition) =>
+      withListedSandboxes(definition, name, requires),
+    ) as Plugin["environments"] & {},
+  };
 }
 
 /** The same environment, refused under options that require a sandbox which the manifest does not list: `mrlm serve` inspects the listed ones only. */
-function withListedSandboxes(definition: EnvironmentDefinition, plugin: string, listed: readonly string[]): EnvironmentDefinition {
+function withListedSandboxes(
+  definition: EnvironmentDefinition,
+  plugin: string,
+  listed: readonly string[],
+): EnvironmentDefinition {
   const { requires } = definition;
   if (typeof requires !== "function") return definition;
   const checked: typeof requires = async (context, options) => {
     const required = await requires.call(definition, context, options);
     const unlisted = required.find(({ id }) => id.startsWith("sandbox:") && !listed.includes(id));
     if (unlisted === undefined) return required;
-    throw new MrlmError("PLUGIN_INVALID", `Environment ${definition.id} requires ${unlisted.id} (${unlisted.asker}), which the manifest of plugin ${plugin} does not list.`, {
-      hint: `Add "${unlisted.id}" to \`mrlm.requires\` in its package.json.`,
-    });
+    throw new MrlmError(
+      "PLUGIN_INVALID",
+      `Environment ${definition.id} requires ${unlisted.id} (${unlisted.asker}), which the manifest of plugin ${plugin} does not list.`,
+      {
+        hint: `Add "${unlisted.id}" to \`mrlm.requires\` in its package.json.`,
+      },
+    );
   };
   return Object.create(definition, { requires: { value: checked, enumerable: true } }) as EnvironmentDefinition;
 }
@@ -62,10 +81,18 @@ export function assertNoneTwice(plugin: Plugin): void {
   const provided = provisionsOf(plugin);
   const twice = provided.find((id, i) => provided.indexOf(id) !== i);
   if (twice === undefined) return;
-  throw new MrlmError("PLUGIN_INVALID", `Plugin ${plugin.name} exports ${twice} twice.`, { hint: "Give each an id of its own, or raise the version of one." });
+  throw new MrlmError("PLUGIN_INVALID", `Plugin ${plugin.name} exports ${twice} twice.`, {
+    hint: "Give each an id of its own, or raise the version of one.",
+  });
 }
 
-function assertSame(name: string, field: "provides" | "requires", listed: readonly string[], found: readonly string[], what: string): void {
+function assertSame(
+  name: string,
+  field: "provides" | "requires",
+  listed: readonly string[],
+  found: readonly string[],
+  what: string,
+): void {
   const missing = listed.filter((id) => !found.includes(id));
   const unlisted = found.filter((id) => !listed.includes(id));
   if (missing.length === 0 && unlisted.length === 0) return;
@@ -73,19 +100,30 @@ function assertSame(name: string, field: "provides" | "requires", listed: readon
     ...(missing.length > 0 ? [`the manifest lists ${missing.join(", ")}, which the export lacks`] : []),
     ...(unlisted.length > 0 ? [`the export has ${unlisted.join(", ")}, which the manifest does not list`] : []),
   ];
-  throw new MrlmError("PLUGIN_INVALID", `The manifest and the default export of plugin ${name} disagree about \`${field}\`: ${parts.join("; ")}.`, {
-    hint: `Make \`mrlm.${field}\` in its package.json list exactly what ${what}.`,
-  });
+  throw new MrlmError(
+    "PLUGIN_INVALID",
+    `The manifest and the default export of plugin ${name} disagree about \`${field}\`: ${parts.join("; ")}.`,
+    {
+      hint: `Make \`mrlm.${field}\` in its package.json list exactly what ${what}.`,
+    },
+  );
 }
 
 /** Validates the options that the config gives a plugin. */
-export async function configurePlugin(plugin: Plugin, name: string, given: JsonObject | undefined): Promise<LoadedPlugin> {
+export async function configurePlugin(
+  plugin: Plugin,
+  name: string,
+  given: JsonObject | undefined,
+): Promise<LoadedPlugin> {
   if (plugin.options === undefined) {
     const key = Object.keys(given ?? {})[0];
-    if (key !== undefined) throw new MrlmError("OPTIONS_INVALID", `Plugin ${name} takes no options; the config gives it "${key}".`);
+    if (key !== undefined)
+      throw new MrlmError("OPTIONS_INVALID", `Plugin ${name} takes no options; the config gives it "${key}".`);
     return { plugin, options: {} };
   }
   const outcome = await validateOptions(plugin.options, given ?? {});
   if (outcome.ok) return { plugin, options: outcome.value };
-  throw new MrlmError("OPTIONS_INVALID", `Options of plugin ${name}: ${describeIssues(outcome.issues)}.`, { cause: { issues: outcome.issues } });
+  throw new MrlmError("OPTIONS_INVALID", `Options of plugin ${name}: ${describeIssues(outcome.issues)}.`, {
+    cause: { issues: outcome.issues },
+  });
 }

@@ -9,7 +9,10 @@ const provision = z.string().refine(isProvision, {
 });
 const requirement = z
   .string()
-  .regex(/^(scorer|judge|sandbox|tool):[a-z][a-z0-9-]*(@[1-9][0-9]*)?$/, "must be scorer:NAME, judge:NAME, sandbox:LANGUAGE or tool:NAME");
+  .regex(
+    /^(scorer|judge|sandbox|tool):[a-z][a-z0-9-]*(@[1-9][0-9]*)?$/,
+    "must be scorer:NAME, judge:NAME, sandbox:LANGUAGE or tool:NAME",
+  );
 
 const manifestSchema = z.strictObject({
   apiVersion: z.number(),
@@ -20,18 +23,33 @@ const manifestSchema = z.strictObject({
 
 /** Checks the `mrlm` field of a package.json: first the api version, then the form. */
 export function parseManifest(packageName: string, field: unknown): PluginManifest {
-  const version = typeof field === "object" && field !== null ? (field as { apiVersion?: unknown }).apiVersion : undefined;
+  const version =
+    typeof field === "object" && field !== null ? (field as { apiVersion?: unknown }).apiVersion : undefined;
   if (version !== PLUGIN_API_VERSION) {
-    const declared = version === undefined ? "declares no apiVersion" : `was made for version ${JSON.stringify(version)} of the plugin interface`;
-    const hint = typeof version === "number" && version > PLUGIN_API_VERSION ? "Update mrlm." : `Update ${packageName}, or remove it.`;
-    throw new MrlmError("PLUGIN_API_VERSION", `Plugin ${packageName} ${declared}; this mrlm speaks version ${PLUGIN_API_VERSION}.`, { hint });
+    const declared =
+      version === undefined
+        ? "declares no apiVersion"
+        : `was made for version ${JSON.stringify(version)} of the plugin interface`;
+    const hint =
+      typeof version === "number" && version > PLUGIN_API_VERSION
+        ? "Update mrlm."
+        : `Update ${packageName}, or remove it.`;
+    throw new MrlmError(
+      "PLUGIN_API_VERSION",
+      `Plugin ${packageName} ${declared}; this mrlm speaks version ${PLUGIN_API_VERSION}.`,
+      { hint },
+    );
   }
   const result = manifestSchema.safeParse(field);
   if (!result.success) {
     const problems = result.error.issues.map((issue) => `${["mrlm", ...issue.path].join(".")}: ${issue.message}`);
-    throw new MrlmError("PLUGIN_INVALID", `The manifest of plugin ${packageName} is malformed: ${problems.join("; ")}.`, {
-      hint: `Correct the "mrlm" field in the package.json of ${packageName}; docs/guides/plugins.md shows its form.`,
-    });
+    throw new MrlmError(
+      "PLUGIN_INVALID",
+      `The manifest of plugin ${packageName} is malformed: ${problems.join("; ")}.`,
+      {
+        hint: `Correct the "mrlm" field in the package.json of ${packageName}; docs/guides/plugins.md shows its form.`,
+      },
+    );
   }
   return result.data as PluginManifest;
 }

@@ -18,10 +18,23 @@ import { withBareNames } from "../names/versioned.ts";
 import { discoverPlugins, type PluginOptions } from "./discover-plugins.ts";
 import { assertNoneTwice, type LoadedPlugin } from "./load-plugin.ts";
 import { missingRequirement, PluginRegistry, type RegistryEntry } from "./plugin-registry.ts";
-import { type AlgorithmSource, type EnvironmentSource, provisionsOf, requirementsOf, type ServiceKind, type ServiceTypes } from "./provisions.ts";
+import {
+  type AlgorithmSource,
+  type EnvironmentSource,
+  provisionsOf,
+  requirementsOf,
+  type ServiceKind,
+  type ServiceTypes,
+} from "./provisions.ts";
 
 /** Where in a plugin's export the factories of a kind stand. */
-const FACTORIES = { scorer: "scorers", judge: "judges", sandbox: "sandboxes", tool: "tools", engine: "engines" } as const;
+const FACTORIES = {
+  scorer: "scorers",
+  judge: "judges",
+  sandbox: "sandboxes",
+  tool: "tools",
+  engine: "engines",
+} as const;
 
 /** The plugins of a project: what they provide, made on first use and shared. */
 export class PluginHost implements EnvironmentSource, AlgorithmSource {
@@ -115,7 +128,8 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
 
   #make<T>(kind: keyof typeof FACTORIES, id: string): Promise<T> {
     const key = `${kind}:${id}`;
-    const made = this.#made.get(key) ?? this.registry.provider(kind, id).then((loaded) => this.#create(kind, id, loaded));
+    const made =
+      this.#made.get(key) ?? this.registry.provider(kind, id).then((loaded) => this.#create(kind, id, loaded));
     this.#made.set(key, made);
     // What could not be made may be asked for again.
     made.catch(() => this.#made.delete(key));
@@ -129,7 +143,9 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     } catch (error) {
       if (MrlmError.isInstance(error)) throw error;
       const said = error instanceof Error ? error.message : String(error);
-      throw new MrlmError("PLUGIN_LOAD_FAILED", `Plugin ${plugin.name} could not make ${kind} ${id}: ${said}`, { cause: error });
+      throw new MrlmError("PLUGIN_LOAD_FAILED", `Plugin ${plugin.name} could not make ${kind} ${id}: ${said}`, {
+        cause: error,
+      });
     }
   }
 
@@ -140,13 +156,21 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const own = ownPackage(kind, name);
     const install = own === undefined ? "" : `Install the package that provides it: \`npm install ${own}\`. `;
     throw new MrlmError(code, `There is no ${kind} ${quoted(name)}.${didYouMean(name, withBareNames(offered))}`, {
-      hint: install !== "" || offered.length > 0 ? `${install}On offer: ${offered.join(", ") || "none"}.` : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
+      hint:
+        install !== "" || offered.length > 0
+          ? `${install}On offer: ${offered.join(", ") || "none"}.`
+          : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
     });
   }
 }
 
 /** Packages of this project that provide something. Only these are proposed: a package of another name may be anybody's. */
-const OWN: Readonly<Record<string, readonly string[]>> = { algorithm: ["dpo", "grpo", "ppo", "sft"], environment: ["code", "math"], engine: ["torch"], tracker: ["tensorboard", "wandb"] };
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  algorithm: ["dpo", "grpo", "ppo", "sft"],
+  environment: ["code", "math"],
+  engine: ["torch"],
+  tracker: ["tensorboard", "wandb"],
+};
 
 function ownPackage(kind: ProvisionKind, name: string): string | undefined {
   const bare = name.split("@")[0] as string;

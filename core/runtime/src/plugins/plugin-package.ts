@@ -33,7 +33,13 @@ export function projectDirectory(start: string): string | undefined {
 /** Names of a project's direct dependencies of every kind. */
 export function directDependencies(project: string): string[] {
   const { dependencies, devDependencies, optionalDependencies } = readPackageJson(project);
-  return [...new Set([...Object.keys(dependencies ?? {}), ...Object.keys(devDependencies ?? {}), ...Object.keys(optionalDependencies ?? {})])];
+  return [
+    ...new Set([
+      ...Object.keys(dependencies ?? {}),
+      ...Object.keys(devDependencies ?? {}),
+      ...Object.keys(optionalDependencies ?? {}),
+    ]),
+  ];
 }
 
 /** Where Node finds a package from `start`: `node_modules/NAME` of a directory above. A path names its directory itself. */

@@ -54,7 +54,8 @@ export class PluginRegistry {
 
   /** Imports and configures a plugin, once. */
   load(entry: RegistryEntry): Promise<LoadedPlugin> {
-    const loaded = this.#loaded.get(entry) ?? entry.load().then((plugin) => configurePlugin(plugin, entry.name, entry.options));
+    const loaded =
+      this.#loaded.get(entry) ?? entry.load().then((plugin) => configurePlugin(plugin, entry.name, entry.options));
     this.#loaded.set(entry, loaded);
     return loaded;
   }
@@ -75,6 +76,13 @@ export function missingRequirement(asker: string, kind: string, name: string, of
   const suggestion = didYouMean(name, withBareNames(offered));
   const example = `@mrlm/${kind}-${name.split("@")[0]}`;
   // A name that is nearly known is a slip: a package of the misspelt name would be a stranger's.
-  const hint = suggestion === "" ? `Install a plugin that provides it (for example \`npm install ${example}\`), or name one under \`plugins\` in the config.` : "Correct the name, or name the plugin that provides it under `plugins` in the config.";
-  return new MrlmError("REQUIREMENT_MISSING", `${asker} requires ${kind} "${name}", which no plugin provides.${suggestion}`, { hint });
+  const hint =
+    suggestion === ""
+      ? `Install a plugin that provides it (for example \`npm install ${example}\`), or name one under \`plugins\` in the config.`
+      : "Correct the name, or name the plugin that provides it under `plugins` in the config.";
+  return new MrlmError(
+    "REQUIREMENT_MISSING",
+    `${asker} requires ${kind} "${name}", which no plugin provides.${suggestion}`,
+    { hint },
+  );
 }

@@ -1,4 +1,14 @@
-import type { AlgorithmDefinition, EngineProvider, EnvironmentDefinition, Judge, Plugin, Sandbox, Scorer, Tool, TrackerDefinition } from "@mrlm/spec";
+import type {
+  AlgorithmDefinition,
+  EngineProvider,
+  EnvironmentDefinition,
+  Judge,
+  Plugin,
+  Sandbox,
+  Scorer,
+  Tool,
+  TrackerDefinition,
+} from "@mrlm/spec";
 
 /** Things that environments require and that are made once and shared. */
 export type ServiceKind = "scorer" | "judge" | "sandbox" | "tool";
@@ -52,5 +62,9 @@ export function provisionsOf(plugin: Plugin): string[] {
 
 /** Requirements of a plugin's environments that are known without options, each once. */
 export function requirementsOf(plugin: Plugin): string[] {
-  return [...new Set((plugin.environments ?? []).flatMap(({ requires = [] }) => (typeof requires === "function" ? [] : requires)))];
+  return [
+    ...new Set(
+      (plugin.environments ?? []).flatMap(({ requires = [] }) => (typeof requires === "function" ? [] : requires)),
+    ),
+  ];
 }

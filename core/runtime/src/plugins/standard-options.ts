@@ -12,7 +12,9 @@ export interface OptionIssue {
   readonly unknownKeys?: readonly string[];
 }
 
-export type OptionsOutcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: readonly OptionIssue[] };
+export type OptionsOutcome =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: readonly OptionIssue[] };
 
 /** Validates by any Standard Schema, synchronous or not. */
 export async function validateOptions(schema: StandardSchemaV1, value: unknown): Promise<OptionsOutcome> {
@@ -27,7 +29,12 @@ export async function validateOptions(schema: StandardSchemaV1, value: unknown):
  * @param schema whose keys an unknown one is compared with
  */
 export function describeIssues(issues: readonly OptionIssue[], schema?: StandardSchemaV1): string {
-  const faults = issues.flatMap(({ path, message, unknownKeys }) => unknownKeys?.map((key) => ({ path: [...path, key], isUnknown: true, message })) ?? [{ path, isUnknown: false, message }]);
+  const faults = issues.flatMap(
+    ({ path, message, unknownKeys }) =>
+      unknownKeys?.map((key) => ({ path: [...path, key], isUnknown: true, message })) ?? [
+        { path, isUnknown: false, message },
+      ],
+  );
   return firstNamed(faults, ({ path, isUnknown, message }) => {
     if (isUnknown) return unknown(path, schema === undefined ? [] : keysOf(schema, path.slice(0, -1)));
     return path.length > 0 ? `${path.join(".")}: ${message}` : message;

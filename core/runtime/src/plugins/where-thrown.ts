@@ -14,7 +14,8 @@ export function whatWasThrown(error: unknown): string {
 function placeOf(stack: string): string | undefined {
   for (const line of stack.split("\n")) {
     const [, file, row, column] = FRAME.exec(line) ?? [];
-    if (file !== undefined && !/[\\/]node_modules[\\/]/.test(file)) return `${basename(file.replaceAll("\\", "/"))}:${row}:${column}`;
+    if (file !== undefined && !/[\\/]node_modules[\\/]/.test(file))
+      return `${basename(file.replaceAll("\\", "/"))}:${row}:${column}`;
   }
   return undefined;
 }

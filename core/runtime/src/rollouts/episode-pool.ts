@@ -41,7 +41,8 @@ export class EpisodePool {
       session,
       renderer,
       prompts: new PromptCache(),
-      sample: async (plan, model, request) => this.#gate?.sample(plan.order, model, request) ?? (await samplerOf(model)).sample(request, { signal }),
+      sample: async (plan, model, request) =>
+        this.#gate?.sample(plan.order, model, request) ?? (await samplerOf(model)).sample(request, { signal }),
     };
   }
 
@@ -95,6 +96,8 @@ export class EpisodePool {
     if (this.#failure !== undefined) this.#finished.reject(this.#failure.error);
     else if (this.#next >= plans.length) this.#finished.resolve();
     else if (signal.aborted)
-      this.#finished.reject(new MrlmError("CANCELLED", "The episodes were given up before all had been played.", { cause: signal.reason }));
+      this.#finished.reject(
+        new MrlmError("CANCELLED", "The episodes were given up before all had been played.", { cause: signal.reason }),
+      );
   }
 }

@@ -52,7 +52,8 @@ export class EpisodeRecord {
 
   /** Shows the agent on turn what is new; the answer is its whole prompt. */
   observe(observation: Observation): Int32Array {
-    const transcript = this.#transcripts.get(observation.agent) ?? new Transcript(this.#rendererOf(observation.agent), this.#prompts);
+    const transcript =
+      this.#transcripts.get(observation.agent) ?? new Transcript(this.#rendererOf(observation.agent), this.#prompts);
     this.#transcripts.set(observation.agent, transcript);
     return transcript.observe(observation);
   }
@@ -76,8 +77,16 @@ export class EpisodeRecord {
     result: StepResult,
   ): void {
     const { agent, messages } = observation;
-    this.#turns.push({ agent, observed: messages, said: said.message, ...said.span, stopReason, rewards: result.rewards });
-    for (const [earner, reward] of Object.entries(result.rewards)) this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
+    this.#turns.push({
+      agent,
+      observed: messages,
+      said: said.message,
+      ...said.span,
+      stopReason,
+      rewards: result.rewards,
+    });
+    for (const [earner, reward] of Object.entries(result.rewards))
+      this.#rewards.set(earner, [...(this.#rewards.get(earner) ?? []), reward]);
     this.#info = result.info ?? this.#info;
     for (const each of this.#plan.description.agents) {
       const terminated = result.terminated[each] === true;
@@ -135,7 +144,8 @@ export function totalReward(rewards: readonly Reward[]): Reward {
   for (const reward of rewards) {
     if (!reward.scored) return reward;
     value += reward.value;
-    for (const [name, component] of Object.entries(reward.components)) components[name] = (components[name] ?? 0) + component;
+    for (const [name, component] of Object.entries(reward.components))
+      components[name] = (components[name] ?? 0) + component;
   }
   return score(value, components);
 }

@@ -77,11 +77,15 @@ async function playTurn(
       record.withdraw(agent);
       return void record.truncate("tokens");
     }
-    throw new MrlmError("SEQUENCE_TOO_LONG", `The prompt of ${prompt.length} tokens leaves no room for an answer within ${plan.tokenLimit(model)}.`);
+    throw new MrlmError(
+      "SEQUENCE_TOO_LONG",
+      `The prompt of ${prompt.length} tokens leaves no room for an answer within ${plan.tokenLimit(model)}.`,
+    );
   }
   const request = sampleRequest(plan, ports.renderer(model), prompt, room, record.turnCount);
   const sampled = await record.timed("sampling", () => ports.sample(plan, model, request));
-  if (sampled.stopReason === "cancelled") throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);
+  if (sampled.stopReason === "cancelled")
+    throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);
   const said = record.choose(agent, sampled);
   const result = await record.timed("environment", () =>
     session.step({ agent, message: said.message, finishReason: sampled.stopReason === "length" ? "length" : "stop" }),

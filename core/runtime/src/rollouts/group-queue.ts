@@ -29,7 +29,11 @@ export class GroupQueue {
     this.#members.set(group, members);
     if (members.length < (this.#sizes.get(group) as number)) return;
     this.#members.delete(group);
-    this.#ready.set(group, { id: group, task: this.#tasks.get(group) as string, trajectories: members.sort((a, b) => a.member - b.member) });
+    this.#ready.set(group, {
+      id: group,
+      task: this.#tasks.get(group) as string,
+      trajectories: members.sort((a, b) => a.member - b.member),
+    });
     this.#tell();
   }
 

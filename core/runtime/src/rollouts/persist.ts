@@ -48,5 +48,8 @@ export async function persist<T>(
  */
 function isPassing(error: unknown): error is MrlmError {
   if (error instanceof EpisodeLost) return false;
-  return MrlmError.hasCode(error, "SESSION_NOT_FOUND") || (MrlmError.hasCode(error, "SERVER_UNAVAILABLE", "RESOURCE_EXHAUSTED") && error.isRetryable);
+  return (
+    MrlmError.hasCode(error, "SESSION_NOT_FOUND") ||
+    (MrlmError.hasCode(error, "SERVER_UNAVAILABLE", "RESOURCE_EXHAUSTED") && error.isRetryable)
+  );
 }

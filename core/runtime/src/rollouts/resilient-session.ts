@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Action, type EnvironmentHost, type Logger, type MrlmError, type Observation, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
+import {
+  type Action,
+  type EnvironmentHost,
+  type Logger,
+  type MrlmError,
+  type Observation,
+  type SimulatedEnvironment,
+  type StepResult,
+} from "@mrlm/spec";
 import type { EpisodeSession } from "./episode.ts";
 import { EpisodeLost } from "./episode-lost.ts";
 import type { EpisodePlan } from "./episode-plan.ts";

@@ -76,7 +76,8 @@ export class RolloutRunner implements Rollouts {
       signal,
       samplerOf,
       renderer,
-      session: (plan) => new ResilientSession(plan, host, { reconnection, logger, onWait: (error) => this.#tellOfWait(error) }),
+      session: (plan) =>
+        new ResilientSession(plan, host, { reconnection, logger, onWait: (error) => this.#tellOfWait(error) }),
       logger,
       giveUp: () => stop.abort(),
     });
@@ -149,8 +150,11 @@ export class RolloutRunner implements Rollouts {
       const repeated = earlier === undefined ? undefined : repeatedHistory(earlier.observed, turn.observed);
       if (repeated !== undefined) {
         this.#examined.set(environment, EXAMINED_EPISODES);
-        const hint = "An observation holds only messages that are new; otherwise the policy reads every earlier turn again.";
-        return this.#options.logger.warn(`The observation before turn ${i + 1} of environment ${environment} repeats what agent "${turn.agent}" has already seen: ${repeated}. ${hint}`);
+        const hint =
+          "An observation holds only messages that are new; otherwise the policy reads every earlier turn again.";
+        return this.#options.logger.warn(
+          `The observation before turn ${i + 1} of environment ${environment} repeats what agent "${turn.agent}" has already seen: ${repeated}. ${hint}`,
+        );
       }
       if (earlier === undefined) first.set(turn.agent, turn);
     }
@@ -168,6 +172,8 @@ export class RolloutRunner implements Rollouts {
 function modelOf(model: RolloutRequest["model"], agent: AgentId): ModelId {
   const found = typeof model === "string" ? model : model[agent];
   if (found === undefined)
-    throw new MrlmError("MODEL_NOT_FOUND", `No model plays agent "${agent}".`, { hint: "Name a model for every agent of the environment." });
+    throw new MrlmError("MODEL_NOT_FOUND", `No model plays agent "${agent}".`, {
+      hint: "Name a model for every agent of the environment.",
+    });
   return found;
 }

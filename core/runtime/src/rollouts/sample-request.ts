@@ -5,7 +5,13 @@ import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
  * What the engine is asked for a turn.
  * @param room tokens that the context still has
  */
-export function sampleRequest(plan: EpisodePlan, renderer: Renderer, prompt: Int32Array, room: number, turn: number): SampleRequest {
+export function sampleRequest(
+  plan: EpisodePlan,
+  renderer: Renderer,
+  prompt: Int32Array,
+  room: number,
+  turn: number,
+): SampleRequest {
   const { temperature, maxTokens, minTokens, topP, topK, ignoreStop } = plan.sampling;
   return {
     prompt: prompt.slice(),

@@ -1,4 +1,12 @@
-import { type Message, MrlmError, type Observation, type Renderer, type SampleResult, type Segment, type ToolDefinition } from "@mrlm/spec";
+import {
+  type Message,
+  MrlmError,
+  type Observation,
+  type Renderer,
+  type SampleResult,
+  type Segment,
+  type ToolDefinition,
+} from "@mrlm/spec";
 import type { PromptCache } from "./prompt-cache.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 
@@ -30,7 +38,8 @@ export class Transcript {
     this.#tools = tools ?? this.#tools;
     const current = this.#segments.at(-1);
     this.#before = { segments: this.#segments.length, length: current?.length ?? 0 };
-    if (current === undefined) this.#begin(this.#prompts.render(this.#renderer, [...this.#history, ...messages], this.#tools));
+    if (current === undefined)
+      this.#begin(this.#prompts.render(this.#renderer, [...this.#history, ...messages], this.#tools));
     else this.#continue(current, messages);
     this.#history = [...this.#history, ...messages];
     return this.#current().tokens;
@@ -60,7 +69,8 @@ export class Transcript {
     const extension = this.#renderer.extend(current.tokens, this.#history, messages, this.#tools);
     if (extension.kind === "extend") current.show(this.#checked(extension.tokens));
     // A rewritten prompt that begins with everything so far has rewritten nothing.
-    else if (isPrefix(current.tokens, extension.tokens)) current.show(this.#checked(extension.tokens.subarray(current.length)));
+    else if (isPrefix(current.tokens, extension.tokens))
+      current.show(this.#checked(extension.tokens.subarray(current.length)));
     else this.#begin(extension.tokens);
   }
 

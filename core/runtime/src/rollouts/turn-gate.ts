@@ -56,8 +56,11 @@ export class TurnGate {
   async #submit(wave: readonly Waiting[]): Promise<void> {
     try {
       const models = [...new Set(wave.map(({ model }) => model))];
-      const samplers = new Map(await Promise.all(models.map(async (model) => [model, await this.#samplerOf(model)] as const)));
-      for (const { model, request, resolve } of wave) resolve((samplers.get(model) as Sampler).sample(request, { signal: this.#signal }));
+      const samplers = new Map(
+        await Promise.all(models.map(async (model) => [model, await this.#samplerOf(model)] as const)),
+      );
+      for (const { model, request, resolve } of wave)
+        resolve((samplers.get(model) as Sampler).sample(request, { signal: this.#signal }));
       for (const sampler of samplers.values()) sampler.barrier();
     } catch (error) {
       for (const { reject } of wave) reject(error);

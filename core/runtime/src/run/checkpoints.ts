@@ -110,9 +110,13 @@ export class Checkpoints {
       }
     }
     if (faults.length > 0)
-      throw new MrlmError("CHECKPOINT_INCOMPLETE", `None of the checkpoints in ${this.#directory} is complete. ${faults.join(" ")}`, {
-        hint: "Start a new run, or restore one of them from a copy.",
-      });
+      throw new MrlmError(
+        "CHECKPOINT_INCOMPLETE",
+        `None of the checkpoints in ${this.#directory} is complete. ${faults.join(" ")}`,
+        {
+          hint: "Start a new run, or restore one of them from a copy.",
+        },
+      );
     return undefined;
   }
 
@@ -120,8 +124,11 @@ export class Checkpoints {
   clean(kept: Checkpoint | undefined): string[] {
     if (!existsSync(this.#directory)) return [];
     const names = readdirSync(this.#directory);
-    const later = names.filter((name) => NAME.test(name) && (kept === undefined || compare(name, basename(kept.path)) > 0));
-    for (const name of [...names.filter((each) => each.endsWith(".partial")), ...later]) rmSync(join(this.#directory, name), { recursive: true, force: true });
+    const later = names.filter(
+      (name) => NAME.test(name) && (kept === undefined || compare(name, basename(kept.path)) > 0),
+    );
+    for (const name of [...names.filter((each) => each.endsWith(".partial")), ...later])
+      rmSync(join(this.#directory, name), { recursive: true, force: true });
     return later;
   }
 }
@@ -144,12 +151,17 @@ export async function checkpointModel(given: string): Promise<string> {
   const path = resolve(given);
   const files = await verify(path, (name) => name.startsWith(`${MODEL}${sep}`));
   if (files > 0) return join(path, MODEL);
-  throw new MrlmError("MODEL_DIRECTORY_MISSING", `Checkpoint ${path} holds no Hugging Face directory: an older mrlm wrote it.`, { hint: "Go on with its run: the next checkpoint has one." });
+  throw new MrlmError(
+    "MODEL_DIRECTORY_MISSING",
+    `Checkpoint ${path} holds no Hugging Face directory: an older mrlm wrote it.`,
+    { hint: "Go on with its run: the next checkpoint has one." },
+  );
 }
 
 /** Checks the files that are asked for against the manifest, and answers how many they are. Rejects with CHECKPOINT_INCOMPLETE. */
 async function verify(path: string, isWanted: (name: string) => boolean): Promise<number> {
-  const damaged = (what: string, cause?: unknown): MrlmError => new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${path} ${what}.`, { cause });
+  const damaged = (what: string, cause?: unknown): MrlmError =>
+    new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${path} ${what}.`, { cause });
   let manifest: Manifest;
   try {
     manifest = manifestSchema.parse(JSON.parse(readFileSync(join(path, "manifest.json"), "utf8")));
@@ -173,7 +185,10 @@ const NAME = /^\d{8,}-\d+$/;
 
 /** By step, then by stage. */
 function compare(one: string, other: string): number {
-  const [a, b] = [one, other].map((name) => name.split("-").map(Number) as [number, number]) as [[number, number], [number, number]];
+  const [a, b] = [one, other].map((name) => name.split("-").map(Number) as [number, number]) as [
+    [number, number],
+    [number, number],
+  ];
   return a[0] - b[0] || a[1] - b[1];
 }
 

@@ -11,19 +11,36 @@ export interface DirectoryRenderer {
 }
 
 /** Files of a Hugging Face directory that make its tokenizer; only the first must be there. */
-export const TOKENIZER_FILES = ["tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "special_tokens_map.json", "added_tokens.json", "generation_config.json"];
+export const TOKENIZER_FILES = [
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "chat_template.jinja",
+  "special_tokens_map.json",
+  "added_tokens.json",
+  "generation_config.json",
+];
 
 /** Reads the tokenizer of a Hugging Face directory; no engine is needed. Throws MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID or TOKENIZER_INVALID. */
 export function directoryRenderer(directory: string): DirectoryRenderer {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${directory}.`);
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${directory}.`);
   const found = TOKENIZER_FILES.filter((name) => existsSync(join(directory, name)));
-  if (!found.includes("tokenizer.json")) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${directory} is not a Hugging Face model: it lacks tokenizer.json.`);
-  const tokenizerFiles = Object.fromEntries(found.map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]));
+  if (!found.includes("tokenizer.json"))
+    throw new MrlmError(
+      "MODEL_DIRECTORY_INVALID",
+      `${directory} is not a Hugging Face model: it lacks tokenizer.json.`,
+    );
+  const tokenizerFiles = Object.fromEntries(
+    found.map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]),
+  );
   const [config, generation] = ["config.json", "generation_config.json"].map((name) => readJson(join(directory, name)));
   const ended = generation?.["eos_token_id"] ?? config?.["eos_token_id"] ?? [];
   const positions = config?.["max_position_embeddings"];
   return {
-    renderer: chatRenderer({ tokenizerFiles, eosTokenIds: [ended].flat().filter((id): id is number => typeof id === "number") }),
+    renderer: chatRenderer({
+      tokenizerFiles,
+      eosTokenIds: [ended].flat().filter((id): id is number => typeof id === "number"),
+    }),
     maxPositions: typeof positions === "number" ? positions : undefined,
   };
 }

@@ -41,14 +41,23 @@ async function ofRun(run: string): Promise<NamedModel> {
   for (const name of checkpoints.names()) {
     try {
       const path = await checkpointModel(checkpoints.path(name));
-      return { path, run, notice: [`The run ${run} has not finished: the model of its checkpoint ${name} is used.`, ...faults].join(" ") };
+      return {
+        path,
+        run,
+        notice: [`The run ${run} has not finished: the model of its checkpoint ${name} is used.`, ...faults].join(" "),
+      };
     } catch (error) {
       if (!MrlmError.hasCode(error, "CHECKPOINT_INCOMPLETE", "MODEL_DIRECTORY_MISSING")) throw error;
       faults.push(error.message);
     }
   }
-  const reason = faults.length > 0 ? `none of its checkpoints can be used. ${faults.join(" ")}` : "it has written no checkpoint yet.";
-  throw new MrlmError("MODEL_DIRECTORY_MISSING", `The run ${run} has no model: it has not finished, and ${reason}`, { hint: `Go on with it: npx mrlm train --resume ${run}` });
+  const reason =
+    faults.length > 0
+      ? `none of its checkpoints can be used. ${faults.join(" ")}`
+      : "it has written no checkpoint yet.";
+  throw new MrlmError("MODEL_DIRECTORY_MISSING", `The run ${run} has no model: it has not finished, and ${reason}`, {
+    hint: `Go on with it: npx mrlm train --resume ${run}`,
+  });
 }
 
 /** The run whose model or checkpoint, or the model of whose checkpoint, this is. */

@@ -10,13 +10,17 @@ import { MrlmError } from "@mrlm/spec";
  */
 export function openToRead(path: string, schema: string): DatabaseSync {
   try {
-    const found = readable(path, () => new DatabaseSync(path)) ?? readable(path, () => new DatabaseSync(immutable(path), { readOnly: true }));
+    const found =
+      readable(path, () => new DatabaseSync(path)) ??
+      readable(path, () => new DatabaseSync(immutable(path), { readOnly: true }));
     if (found !== undefined) return found;
     const empty = new DatabaseSync(":memory:");
     empty.exec(schema);
     return empty;
   } catch (cause) {
-    const hint = isRefused(cause) ? "Copy the run's directory with all of its files to a place in which you may write, and read it there." : "It is damaged. Move it away to read what else the run has kept.";
+    const hint = isRefused(cause)
+      ? "Copy the run's directory with all of its files to a place in which you may write, and read it there."
+      : "It is damaged. Move it away to read what else the run has kept.";
     throw new MrlmError("DATA_INVALID", `${path} cannot be read: ${(cause as Error).message}.`, { hint, cause });
   }
 }

@@ -52,7 +52,11 @@ export class RunDirectory {
       writeDurably(join(run.path, "config.source.yaml"), sourceText);
       return run;
     } catch (error) {
-      throw asWriteFailure(error, `The run directory cannot be made in ${config.output.directory}`, "`output` of the configuration, or --output, names a directory in which you may write.");
+      throw asWriteFailure(
+        error,
+        `The run directory cannot be made in ${config.output.directory}`,
+        "`output` of the configuration, or --output, names a directory in which you may write.",
+      );
     }
   }
 
@@ -93,7 +97,10 @@ export class RunDirectory {
     try {
       return JSON.parse(readFileSync(path, "utf8")) as JsonObject;
     } catch (cause) {
-      throw new MrlmError("DATA_INVALID", `${path} cannot be read: ${fileFault(cause)}.`, { hint: "It is a record of the run's status and versions, and nothing is trained by it. Move it away to use what else the run has kept.", cause });
+      throw new MrlmError("DATA_INVALID", `${path} cannot be read: ${fileFault(cause)}.`, {
+        hint: "It is a record of the run's status and versions, and nothing is trained by it. Move it away to use what else the run has kept.",
+        cause,
+      });
     }
   }
 
@@ -112,7 +119,11 @@ export class RunDirectory {
     try {
       accessSync(this.path, constants.W_OK);
     } catch (error) {
-      throw new MrlmError("WRITE_FAILED", `Nothing can be written in the run directory ${this.path}: ${fileFault(error)}.`, { hint: "Copy it to a place in which you may write, and continue the copy.", cause: error });
+      throw new MrlmError(
+        "WRITE_FAILED",
+        `Nothing can be written in the run directory ${this.path}: ${fileFault(error)}.`,
+        { hint: "Copy it to a place in which you may write, and continue the copy.", cause: error },
+      );
     }
   }
 
@@ -145,7 +156,9 @@ export class RunDirectory {
 
   readTokenizer(): Record<string, Uint8Array> {
     const directory = join(this.path, "tokenizer");
-    return Object.fromEntries(readdirSync(directory).map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]));
+    return Object.fromEntries(
+      readdirSync(directory).map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]),
+    );
   }
 }
 

@@ -50,5 +50,8 @@ export function isLocked(directory: string): boolean {
 }
 
 function inUse(directory: string): MrlmError {
-  return new MrlmError("RUN_IN_USE", `Another process is training the run ${directory}: two would corrupt its records.`);
+  return new MrlmError(
+    "RUN_IN_USE",
+    `Another process is training the run ${directory}: two would corrupt its records.`,
+  );
 }

@@ -8,9 +8,16 @@ import { didYouMean } from "../names/nearest.ts";
  * @param isNone what is wrong with a path that exists
  * @param hint instead of the code's own
  */
-export function runNotFound(path: string, isNone = "is neither a run directory nor a checkpoint of one: it has no config.yaml", hint?: string): MrlmError {
+export function runNotFound(
+  path: string,
+  isNone = "is neither a run directory nor a checkpoint of one: it has no config.yaml",
+  hint?: string,
+): MrlmError {
   const runs = runsIn(path);
-  if (runs.length > 0) return new MrlmError("RUN_NOT_FOUND", `${path} is a directory of runs (${runs.length}): name one of them.`, { hint: `The newest is ${join(path, runs.at(-1) as string)}.` });
+  if (runs.length > 0)
+    return new MrlmError("RUN_NOT_FOUND", `${path} is a directory of runs (${runs.length}): name one of them.`, {
+      hint: `The newest is ${join(path, runs.at(-1) as string)}.`,
+    });
   const what = existsSync(path) ? `${isNone}.` : `does not exist.${didYouMean(basename(path), runsIn(dirname(path)))}`;
   return new MrlmError("RUN_NOT_FOUND", `${path} ${what}`, hint === undefined ? {} : { hint });
 }
@@ -19,6 +26,13 @@ export function runNotFound(path: string, isNone = "is neither a run directory n
 function runsIn(directory: string): string[] {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   const names = readdirSync(directory).filter((name) => existsSync(join(directory, name, "run.json")));
-  const time = new Map(names.map((name) => [name, statSync(join(directory, name, "config.yaml"), { throwIfNoEntry: false })?.birthtimeMs ?? 0]));
-  return names.toSorted((one, other) => (time.get(one) as number) - (time.get(other) as number) || (one < other ? -1 : 1));
+  const time = new Map(
+    names.map((name) => [
+      name,
+      statSync(join(directory, name, "config.yaml"), { throwIfNoEntry: false })?.birthtimeMs ?? 0,
+    ]),
+  );
+  return names.toSorted(
+    (one, other) => (time.get(one) as number) - (time.get(other) as number) || (one < other ? -1 : 1),
+  );
 }

@@ -17,8 +17,10 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS trajectories_by_step ON trajectories (step);
 `;
 
-const REWARD = "(SELECT AVG(part.value ->> '$.total.value') FROM json_each(trajectories.agents) AS part WHERE part.value ->> '$.total.scored')";
-const UNSCORED = "EXISTS (SELECT 1 FROM json_each(trajectories.agents) AS part WHERE NOT part.value ->> '$.total.scored')";
+const REWARD =
+  "(SELECT AVG(part.value ->> '$.total.value') FROM json_each(trajectories.agents) AS part WHERE part.value ->> '$.total.scored')";
+const UNSCORED =
+  "EXISTS (SELECT 1 FROM json_each(trajectories.agents) AS part WHERE NOT part.value ->> '$.total.scored')";
 
 /** Among episodes of the same reward: those of different tasks first. */
 const NTH_OF_TASK = `ROW_NUMBER() OVER (PARTITION BY task, ${REWARD} ORDER BY rowid DESC)`;
@@ -66,7 +68,9 @@ export class TrajectoryStore {
 
   constructor(path: string, options: { readonly readOnly?: boolean } = {}) {
     this.#database = options.readOnly === true ? openToRead(path, SCHEMA) : openToWrite(path);
-    this.#insertTrajectory = this.#database.prepare("INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#insertTrajectory = this.#database.prepare(
+      "INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    );
     this.#insertSegment = this.#database.prepare("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   }
 
@@ -74,7 +78,8 @@ export class TrajectoryStore {
   add(step: number, stage: string, groups: readonly TrajectoryGroup[]): void {
     this.#database.exec("BEGIN");
     try {
-      for (const { trajectories } of groups) for (const trajectory of trajectories) this.#insert(step, stage, trajectory);
+      for (const { trajectories } of groups)
+        for (const trajectory of trajectories) this.#insert(step, stage, trajectory);
       this.#database.exec("COMMIT");
     } catch (error) {
       this.#database.exec("ROLLBACK");
@@ -90,7 +95,9 @@ export class TrajectoryStore {
   /** Forgets what came after a step that the run goes back to. */
   truncateAfter(step: number): void {
     this.#database.exec("BEGIN");
-    this.#database.prepare("DELETE FROM segments WHERE trajectory IN (SELECT id FROM trajectories WHERE step > ?)").run(step);
+    this.#database
+      .prepare("DELETE FROM segments WHERE trajectory IN (SELECT id FROM trajectories WHERE step > ?)")
+      .run(step);
     this.#database.prepare("DELETE FROM trajectories WHERE step > ?").run(step);
     this.#database.exec("COMMIT");
   }
@@ -106,27 +113,40 @@ export class TrajectoryStore {
 
   /** The episodes of a query, in its order. */
   find({ task, order, limit }: EpisodeQuery): StoredTrajectory[] {
-    const isTask = task === undefined ? "1" : "(task = :task OR task LIKE replace(replace(:task, '%', '\\%'), '_', '\\_') || '/%' ESCAPE '\\')";
+    const isTask =
+      task === undefined
+        ? "1"
+        : "(task = :task OR task LIKE replace(replace(:task, '%', '\\%'), '_', '\\_') || '/%' ESCAPE '\\')";
     const { where, by } = ORDERS[order];
-    const rows = this.#database.prepare(`SELECT * FROM trajectories WHERE ${isTask} AND ${where} ORDER BY ${by} rowid DESC LIMIT :limit`).all({ limit, ...(task === undefined ? {} : { task }) });
+    const rows = this.#database
+      .prepare(`SELECT * FROM trajectories WHERE ${isTask} AND ${where} ORDER BY ${by} rowid DESC LIMIT :limit`)
+      .all({ limit, ...(task === undefined ? {} : { task }) });
     const segments = this.#database.prepare("SELECT * FROM segments WHERE trajectory = ? ORDER BY agent, position");
     return rows.map((row) => toStored(row, segments.all(row["id"] as string)));
   }
 
   /** Tasks of which there are episodes. */
   tasks(): string[] {
-    return this.#database.prepare("SELECT DISTINCT task FROM trajectories").all().map((row) => String(row["task"]));
+    return this.#database
+      .prepare("SELECT DISTINCT task FROM trajectories")
+      .all()
+      .map((row) => String(row["task"]));
   }
 
   /** The lowest and the highest step of which there are episodes. */
   steps(): { readonly first: number | undefined; readonly last: number | undefined } {
     const row = this.#database.prepare("SELECT MIN(step) AS first, MAX(step) AS last FROM trajectories").get();
-    return { first: (row?.["first"] ?? undefined) as number | undefined, last: (row?.["last"] ?? undefined) as number | undefined };
+    return {
+      first: (row?.["first"] ?? undefined) as number | undefined,
+      last: (row?.["last"] ?? undefined) as number | undefined,
+    };
   }
 
   /** Why episodes failed, the most frequent code first. */
   failures(): CauseCount[] {
-    return this.#causes("SELECT error_code AS code, error_message AS message, COUNT(*) AS episodes FROM trajectories WHERE error_code IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC");
+    return this.#causes(
+      "SELECT error_code AS code, error_message AS message, COUNT(*) AS episodes FROM trajectories WHERE error_code IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC",
+    );
   }
 
   /** Why agents' parts of episodes that did not fail have no reward, the most frequent code first. */
@@ -144,13 +164,19 @@ export class TrajectoryStore {
   /** Messages may name an episode or a time, so that it is codes that are counted, each with its most frequent message. */
   #causes(sql: string): CauseCount[] {
     const byCode = Map.groupBy(this.#database.prepare(sql).all(), (row) => String(row["code"]));
-    const counts = Array.from(byCode, ([code, rows]) => ({ code, message: String(rows[0]?.["message"]), episodes: rows.reduce((sum, { episodes }) => sum + Number(episodes), 0) }));
+    const counts = Array.from(byCode, ([code, rows]) => ({
+      code,
+      message: String(rows[0]?.["message"]),
+      episodes: rows.reduce((sum, { episodes }) => sum + Number(episodes), 0),
+    }));
     return counts.toSorted((one, other) => other.episodes - one.episodes);
   }
 
   #insert(step: number, stage: string, trajectory: Trajectory): void {
     const { id, environment, task, seed, group, member, error, turns, agents, info, seconds } = trajectory;
-    const withoutTokens = Object.fromEntries(Object.entries(agents).map(([agent, { total, end }]) => [agent, { total, end }]));
+    const withoutTokens = Object.fromEntries(
+      Object.entries(agents).map(([agent, { total, end }]) => [agent, { total, end }]),
+    );
     this.#insertTrajectory.run(
       id,
       step,
@@ -170,7 +196,16 @@ export class TrajectoryStore {
     );
     for (const [agent, { segments }] of Object.entries(agents)) {
       segments.forEach(({ tokens, logprobs, mask, versions, parent }, position) =>
-        this.#insertSegment.run(id, agent, position, parent, bytesOf(tokens), bytesOf(logprobs), mask, bytesOf(versions)),
+        this.#insertSegment.run(
+          id,
+          agent,
+          position,
+          parent,
+          bytesOf(tokens),
+          bytesOf(logprobs),
+          mask,
+          bytesOf(versions),
+        ),
       );
     }
   }
@@ -188,7 +223,8 @@ type Row = Record<string, SQLOutputValue>;
 
 function toStored(row: Row, segmentRows: readonly Row[]): StoredTrajectory {
   const heads = JSON.parse(row["agents"] as string) as Record<string, Omit<AgentTrajectory, "segments">>;
-  const segmentsOf = (agent: string): Segment[] => segmentRows.filter((segment) => segment["agent"] === agent).map(toSegment);
+  const segmentsOf = (agent: string): Segment[] =>
+    segmentRows.filter((segment) => segment["agent"] === agent).map(toSegment);
   const trajectory: Trajectory = {
     id: row["id"] as string,
     environment: row["environment"] as string,
@@ -197,8 +233,12 @@ function toStored(row: Row, segmentRows: readonly Row[]): StoredTrajectory {
     group: row["group_id"] as string,
     member: row["member"] as number,
     turns: decodeBytes(row["turns"] as string) as Trajectory["turns"],
-    agents: Object.fromEntries(Object.entries(heads).map(([agent, head]) => [agent, { ...head, segments: segmentsOf(agent) }])),
-    ...(row["error_code"] === null ? {} : { error: { code: row["error_code"] as string, message: row["error_message"] as string } }),
+    agents: Object.fromEntries(
+      Object.entries(heads).map(([agent, head]) => [agent, { ...head, segments: segmentsOf(agent) }]),
+    ),
+    ...(row["error_code"] === null
+      ? {}
+      : { error: { code: row["error_code"] as string, message: row["error_message"] as string } }),
     ...(row["info"] === null ? {} : { info: JSON.parse(row["info"] as string) as JsonObject }),
     seconds: { sampling: row["seconds_sampling"] as number, environment: row["seconds_environment"] as number },
   };

@@ -31,9 +31,13 @@ export async function describeVersions(parts: {
 /** The commit that a directory stands at, with `-dirty` when files differ from it; `null` outside a repository. */
 async function gitCommit(directory: string): Promise<string | null> {
   try {
-    const { stdout } = await promisify(execFile)("git", ["-C", directory, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"], {
-      timeout: 5_000,
-    });
+    const { stdout } = await promisify(execFile)(
+      "git",
+      ["-C", directory, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
+      {
+        timeout: 5_000,
+      },
+    );
     return stdout.trim();
   } catch {
     return null;

@@ -19,7 +19,11 @@ export interface EngineThreads {
  * CPU threads for an engine that holds this model. As many as the configuration says: lanes for a narrow model, torch's pool for a wide one. Without
  * a word from it, two lanes or torch's own choice. Ranks are lanes already, so each of several has one.
  */
-export function engineThreads({ engine, model, distributed }: Pick<ResolvedConfig, "engine" | "model" | "distributed">): EngineThreads {
+export function engineThreads({
+  engine,
+  model,
+  distributed,
+}: Pick<ResolvedConfig, "engine" | "model" | "distributed">): EngineThreads {
   const hidden = hiddenSize(model);
   const isNarrow = hidden !== undefined && hidden <= NARROW;
   const isAlone = distributed.nproc_per_node * distributed.nnodes === 1;

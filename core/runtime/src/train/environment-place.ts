@@ -11,12 +11,25 @@ import { namedOption } from "../plugins/standard-options.ts";
  *
  * @param list where entries stand in the text
  */
-export function environmentPlace({ source, isTranslated }: LoadedConfig, list: ConfigPath, environment: ResolvedEnvironment, index: number, error: unknown): string {
+export function environmentPlace(
+  { source, isTranslated }: LoadedConfig,
+  list: ConfigPath,
+  environment: ResolvedEnvironment,
+  index: number,
+  error: unknown,
+): string {
   if (isTranslated.environments) return source.locate(["eval_envs", index]);
-  const written = list.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], source.value);
+  const written = list.reduce<unknown>(
+    (value, key) => (value as Record<string, unknown> | undefined)?.[key],
+    source.value,
+  );
   // Without a list of its own, the evaluation has that of training.
-  const [place, entries] = Array.isArray(written) ? [list, written] : [["environments"], (source.value as Record<string, unknown>)["environments"]];
-  const found = ((entries ?? []) as Record<string, JsonValue>[]).findIndex((entry) => identity(entry) === identity(environment as unknown as Record<string, JsonValue>));
+  const [place, entries] = Array.isArray(written)
+    ? [list, written]
+    : [["environments"], (source.value as Record<string, unknown>)["environments"]];
+  const found = ((entries ?? []) as Record<string, JsonValue>[]).findIndex(
+    (entry) => identity(entry) === identity(environment as unknown as Record<string, JsonValue>),
+  );
   const path = [...place, found < 0 ? index : found];
   const option = MrlmError.hasCode(error, "OPTIONS_INVALID") ? namedOption(error.message, environment.options) : [];
   return option.length === 0 ? source.locate(path) : source.locate([...path, "options", ...option], "key");

@@ -22,13 +22,18 @@ export class FailureWatch {
     throw new MrlmError(
       isErrorCode(error.code) ? error.code : "INTERNAL",
       `Every episode of the last ${this.#failed} iterations failed, the first of them with: ${error.message}`,
-      { isRetryable: false, hint: failureAdvice(error.code, "Correct the environment, or give it longer deadlines if it is slow.") },
+      {
+        isRetryable: false,
+        hint: failureAdvice(error.code, "Correct the environment, or give it longer deadlines if it is slow."),
+      },
     );
   }
 
   #tell(all: readonly Trajectory[]): string | undefined {
     const failed = all.flatMap(({ error }) => error ?? []);
-    const unscored = all.filter(({ error }) => error === undefined).flatMap(({ agents }) => Object.values(agents).flatMap(({ total }) => (total.scored ? [] : [total])));
+    const unscored = all
+      .filter(({ error }) => error === undefined)
+      .flatMap(({ agents }) => Object.values(agents).flatMap(({ total }) => (total.scored ? [] : [total])));
     const causes = [
       { what: `${failed.length} of ${all.length} episodes failed`, errors: failed },
       { what: `${unscored.length} of ${all.length} episodes have no score`, errors: unscored },

@@ -21,8 +21,11 @@ export function changesOf(before: JsonValue | undefined, after: JsonValue | unde
   if (canonicalJson(before) === canonicalJson(after)) return [];
   const both = [before, after].map((value) => membersOf(value, field));
   const [one, other] = both as [Map<string, JsonValue> | undefined, Map<string, JsonValue> | undefined];
-  if (one === undefined || other === undefined || Array.isArray(before) !== Array.isArray(after)) return [{ field, before, after }];
-  return [...new Set([...one.keys(), ...other.keys()])].flatMap((place) => changesOf(one.get(place), other.get(place), place));
+  if (one === undefined || other === undefined || Array.isArray(before) !== Array.isArray(after))
+    return [{ field, before, after }];
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((place) =>
+    changesOf(one.get(place), other.get(place), place),
+  );
 }
 
 export function describeChange({ field, before, after }: Change): string {
@@ -47,7 +50,12 @@ const MEMORY_FIELDS = ["model.micro_batch_tokens", "model.gradient_checkpointing
  * has changed: it would be another run.
  * @param firstOpen the first stage whose length may change, and how many of its iterations are done
  */
-export function extensionOf(path: string, before: JsonObject, after: JsonObject, firstOpen: { readonly stage: number; readonly iteration: number }): Extension {
+export function extensionOf(
+  path: string,
+  before: JsonObject,
+  after: JsonObject,
+  firstOpen: { readonly stage: number; readonly iteration: number },
+): Extension {
   const stagesBefore = (before["stages"] as JsonValue[]).length;
   const changed: Extension["changed"][number][] = [];
   const memory: Change[] = [];
@@ -58,25 +66,40 @@ export function extensionOf(path: string, before: JsonObject, after: JsonObject,
     const index = Number(stage);
     if (stage === undefined || index < firstOpen.stage) return true;
     if (place === "" && change.before === undefined && index >= stagesBefore) return ++added < 0;
-    if (place !== ".options.steps" || typeof change.before !== "number" || typeof change.after !== "number") return true;
+    if (place !== ".options.steps" || typeof change.before !== "number" || typeof change.after !== "number")
+      return true;
     if (index === firstOpen.stage && change.after < firstOpen.iteration) return true;
     changed.push({ stage: index, before: change.before, after: change.after });
     return false;
   });
   if (refused.length === 0) return { changed, added, memory };
   const [only] = refused;
-  if (refused.length === 1 && only?.field === `stages[${firstOpen.stage}].options.steps` && typeof only.after === "number") {
-    throw new MrlmError("CHECKPOINT_MISMATCH", `At checkpoint ${path} stage ${firstOpen.stage + 1} has done ${firstOpen.iteration} steps already: it cannot have ${only.after}.`, {
-      hint: `Give it ${firstOpen.iteration} or more, or go back to an earlier checkpoint: \`--resume RUN/checkpoints/STEP-STAGE\`.`,
-    });
+  if (
+    refused.length === 1 &&
+    only?.field === `stages[${firstOpen.stage}].options.steps` &&
+    typeof only.after === "number"
+  ) {
+    throw new MrlmError(
+      "CHECKPOINT_MISMATCH",
+      `At checkpoint ${path} stage ${firstOpen.stage + 1} has done ${firstOpen.iteration} steps already: it cannot have ${only.after}.`,
+      {
+        hint: `Give it ${firstOpen.iteration} or more, or go back to an earlier checkpoint: \`--resume RUN/checkpoints/STEP-STAGE\`.`,
+      },
+    );
   }
-  throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} was written under another configuration. ${refused.map(describeChange).join("; ")}.`, {
-    hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, stages after its last, and what is computed at once: model.micro_batch_tokens, model.gradient_checkpointing, sampling.concurrency.",
-  });
+  throw new MrlmError(
+    "CHECKPOINT_MISMATCH",
+    `Checkpoint ${path} was written under another configuration. ${refused.map(describeChange).join("; ")}.`,
+    {
+      hint: "Put these back in config.yaml of the run, or start a new run with `mrlm train --config`. What a run may change is `steps` of a stage that is not over, stages after its last, and what is computed at once: model.micro_batch_tokens, model.gradient_checkpointing, sampling.concurrency.",
+    },
+  );
 }
 
 function membersOf(value: JsonValue | undefined, field: string): Map<string, JsonValue> | undefined {
   if (Array.isArray(value)) return new Map(value.map((member, i) => [`${field}[${i}]`, member]));
   if (typeof value !== "object" || value === null) return undefined;
-  return new Map(Object.entries(value).map(([key, member]) => [field === "" ? key : `${field}.${key}`, member as JsonValue]));
+  return new Map(
+    Object.entries(value).map(([key, member]) => [field === "" ? key : `${field}.${key}`, member as JsonValue]),
+  );
 }

@@ -15,8 +15,12 @@ export function shownBytes(bytes: number): string {
  * The token budget that a run is to have where it is not the one that it would have by itself, with words about it. Throws MEMORY_INSUFFICIENT where
  * not even one sequence fits.
  */
-export function checkMemory(memory: RunMemory, config: ResolvedConfig): { readonly microBatchTokens: number; readonly notice: string } | undefined {
-  const { stage, availableBytes, availableFrom, microBatchTokens, wantedBytes, wantedTokens, leastTokens, leastBytes } = memory;
+export function checkMemory(
+  memory: RunMemory,
+  config: ResolvedConfig,
+): { readonly microBatchTokens: number; readonly notice: string } | undefined {
+  const { stage, availableBytes, availableFrom, microBatchTokens, wantedBytes, wantedTokens, leastTokens, leastBytes } =
+    memory;
   const free = `${shownBytes(availableBytes)} are free (${availableFrom})`;
   if (microBatchTokens === 0) {
     throw new MrlmError(
@@ -33,14 +37,22 @@ export function checkMemory(memory: RunMemory, config: ResolvedConfig): { readon
 }
 
 /** What would help, the cheapest first. */
-function advice({ fittingSequenceTokens, isLengthStated, availableFrom }: RunMemory, { model, distributed, sampling }: ResolvedConfig): string {
+function advice(
+  { fittingSequenceTokens, isLengthStated, availableFrom }: RunMemory,
+  { model, distributed, sampling }: ResolvedConfig,
+): string {
   const ways: string[] = [];
-  if (fittingSequenceTokens > 0) ways.push(`lower sampling.max_sequence_tokens to ${fittingSequenceTokens}${isLengthStated ? "" : " (it is not set: the length was assumed)"}`);
+  if (fittingSequenceTokens > 0)
+    ways.push(
+      `lower sampling.max_sequence_tokens to ${fittingSequenceTokens}${isLengthStated ? "" : " (it is not set: the length was assumed)"}`,
+    );
   if (model.gradient_checkpointing !== true) ways.push("set model.gradient_checkpointing: true");
   if (model.lora === undefined) ways.push("train an adapter (model.lora)");
   // "auto" is float32 everywhere but on a GPU.
-  if (model.dtype === "float32" || (model.dtype === "auto" && availableFrom !== "CUDA")) ways.push("use model.dtype: bfloat16");
+  if (model.dtype === "float32" || (model.dtype === "auto" && availableFrom !== "CUDA"))
+    ways.push("use model.dtype: bfloat16");
   if (sampling.concurrency > 16) ways.push("sample fewer episodes at once (sampling.concurrency)");
-  if (distributed.strategy !== "fsdp") ways.push("divide the model over several devices (distributed: { strategy: fsdp })");
+  if (distributed.strategy !== "fsdp")
+    ways.push("divide the model over several devices (distributed: { strategy: fsdp })");
   return `${capitalised(ways.join("; "))}. To try anyway: engine.check_memory: false.`;
 }

@@ -7,7 +7,10 @@ export class MemoryWatch {
 
   note(model: ModelId, { memoryRetries, microBatchTokens }: ForwardBackwardResult): void {
     if (memoryRetries === 0) return;
-    this.#shortages.set(model, { retries: (this.#shortages.get(model)?.retries ?? 0) + memoryRetries, tokens: microBatchTokens });
+    this.#shortages.set(model, {
+      retries: (this.#shortages.get(model)?.retries ?? 0) + memoryRetries,
+      tokens: microBatchTokens,
+    });
   }
 
   /** The report with `memory/retries` and `memory/micro_batch_tokens` of each model whose passes ran out of memory, and a notice for it. */
@@ -24,7 +27,10 @@ export class MemoryWatch {
       },
       notices: [
         ...(report.notices ?? []),
-        ...shortages.map(([model, { tokens }]) => `Memory ran out in a pass of ${model}: it was done again, and micro-batches have at most ${tokens} tokens from now on. The gradient is the same; set model.micro_batch_tokens to start with that.`),
+        ...shortages.map(
+          ([model, { tokens }]) =>
+            `Memory ran out in a pass of ${model}: it was done again, and micro-batches have at most ${tokens} tokens from now on. The gradient is the same; set model.micro_batch_tokens to start with that.`,
+        ),
       ],
     };
   }

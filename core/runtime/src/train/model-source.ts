@@ -1,7 +1,14 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { characterTokenizerFiles, loadTokenizer } from "@mrlm/kit/renderer";
-import { type CreateModelOptions, fileFault, type JsonObject, type LoraOptions, type ModelSource, MrlmError } from "@mrlm/spec";
+import {
+  type CreateModelOptions,
+  fileFault,
+  type JsonObject,
+  type LoraOptions,
+  type ModelSource,
+  MrlmError,
+} from "@mrlm/spec";
 import { TOKENIZER_FILES } from "../run/directory-renderer.ts";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 
@@ -24,7 +31,11 @@ export function policyOptions(config: ResolvedConfig): CreateModelOptions {
   };
 }
 
-function loraOptions({ target_modules, ...lora }: NonNullable<ModelConfig["lora"]>, seed: number, isRemote: boolean): LoraOptions {
+function loraOptions(
+  { target_modules, ...lora }: NonNullable<ModelConfig["lora"]>,
+  seed: number,
+  isRemote: boolean,
+): LoraOptions {
   // A remote engine reads its own disk.
   if (lora.path !== undefined && !isRemote) checkAdapterDirectory(lora.path);
   return { ...lora, seed, ...(target_modules === undefined ? {} : { targetModules: target_modules }) };
@@ -36,9 +47,11 @@ function modelSource(model: ModelConfig, isRemote: boolean): ModelSource {
     if (!isRemote) checkModelDirectory(model.path);
     return { kind: "directory", path: model.path };
   }
-  if (model.random === undefined) throw new MrlmError("CONFIG_INVALID", "The configuration's model has neither a path nor random weights.");
+  if (model.random === undefined)
+    throw new MrlmError("CONFIG_INVALID", "The configuration's model has neither a path nor random weights.");
   const { config, tokenizer, seed } = model.random;
-  const tokenizerFiles = typeof tokenizer === "string" ? readTokenizer(tokenizer) : characterTokenizerFiles(tokenizer.characters);
+  const tokenizerFiles =
+    typeof tokenizer === "string" ? readTokenizer(tokenizer) : characterTokenizerFiles(tokenizer.characters);
   return {
     kind: "random",
     config: { ...tokenizerConfig(tokenizerFiles), ...(typeof config === "string" ? readConfig(config) : config) },
@@ -59,16 +72,27 @@ function tokenizerConfig(files: Readonly<Record<string, Uint8Array>>): JsonObjec
 }
 
 function checkModelDirectory(path: string): void {
-  if (!existsSync(path) || !statSync(path).isDirectory()) throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${path}.`);
+  if (!existsSync(path) || !statSync(path).isDirectory())
+    throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${path}.`);
   const lacking = ["config.json", "tokenizer.json"].filter((name) => !existsSync(join(path, name)));
-  if (lacking.length > 0) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${path} is not a Hugging Face model: it lacks ${lacking.join(" and ")}.`);
+  if (lacking.length > 0)
+    throw new MrlmError(
+      "MODEL_DIRECTORY_INVALID",
+      `${path} is not a Hugging Face model: it lacks ${lacking.join(" and ")}.`,
+    );
 }
 
 function checkAdapterDirectory(path: string): void {
   const hint = "Name a directory with a LoRA adapter of peft, or a run with `model.lora`, in `model.lora.path`.";
-  if (!existsSync(path) || !statSync(path).isDirectory()) throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no adapter directory ${path}.`, { hint });
+  if (!existsSync(path) || !statSync(path).isDirectory())
+    throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no adapter directory ${path}.`, { hint });
   const lacking = ["adapter_config.json", "adapter_model.safetensors"].filter((name) => !existsSync(join(path, name)));
-  if (lacking.length > 0) throw new MrlmError("MODEL_DIRECTORY_INVALID", `${path} is not a LoRA adapter: it lacks ${lacking.join(" and ")}.`, { hint });
+  if (lacking.length > 0)
+    throw new MrlmError(
+      "MODEL_DIRECTORY_INVALID",
+      `${path} is not a LoRA adapter: it lacks ${lacking.join(" and ")}.`,
+      { hint },
+    );
 }
 
 /** A Hugging Face configuration: the file, or that of a directory. Throws MODEL_DIRECTORY_INVALID. */
@@ -77,10 +101,14 @@ export function readConfig(path: string): JsonObject {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as JsonObject;
   } catch (error) {
-    throw new MrlmError("MODEL_DIRECTORY_INVALID", `The model configuration ${file} cannot be read: ${fileFault(error)}.`, {
-      hint: "Check `model.random.config`.",
-      cause: error,
-    });
+    throw new MrlmError(
+      "MODEL_DIRECTORY_INVALID",
+      `The model configuration ${file} cannot be read: ${fileFault(error)}.`,
+      {
+        hint: "Check `model.random.config`.",
+        cause: error,
+      },
+    );
   }
 }
 

@@ -38,14 +38,23 @@ export async function setUpPolicy(
   if (checkpoint !== undefined) {
     const models = await engine.load(checkpoint.engineDirectory, changed);
     const info = models.find(({ model }) => model === "policy");
-    if (info === undefined) throw new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${checkpoint.path} holds no policy.`);
-    return { info, renderer: rendererOf(run.readTokenizer(), info), restored: new Set(models.map(({ model }) => model)) };
+    if (info === undefined)
+      throw new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${checkpoint.path} holds no policy.`);
+    return {
+      info,
+      renderer: rendererOf(run.readTokenizer(), info),
+      restored: new Set(models.map(({ model }) => model)),
+    };
   }
   const lowered = memory === undefined ? undefined : checkMemory(memory, config);
   if (lowered !== undefined) onEvent({ kind: "notice", text: lowered.notice });
   const budget = lowered === undefined ? {} : { microBatchTokens: lowered.microBatchTokens };
   const valueHead = stages.some(({ definition, options }) => definition.needsValueHead?.(options));
-  const { info, tokenizerFiles } = await engine.createModel({ ...policyOptions(config), ...(valueHead ? { valueHead } : {}), ...budget });
+  const { info, tokenizerFiles } = await engine.createModel({
+    ...policyOptions(config),
+    ...(valueHead ? { valueHead } : {}),
+    ...budget,
+  });
   run.writeTokenizer(tokenizerFiles);
   const renderer = rendererOf(tokenizerFiles, info);
   if (renderer.vocabSize > info.vocabSize) {

@@ -64,18 +64,38 @@ export async function prepareRun(
   const notices = [...loaded.notices, ...aboutDistribution(loaded)];
   const at = <T>(path: ConfigPath, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => Promise.reject(located(error, loaded.source.locate(path))));
-  const config = await at(["model", "path"], async () => withModelDirectory(await adaptTranslated(loaded, parts, notices), notices));
-  const each = async <E extends ResolvedEnvironment, T>(list: ConfigPath, entries: readonly E[], work: (environment: E) => Promise<T>): Promise<T[]> => {
+  const config = await at(["model", "path"], async () =>
+    withModelDirectory(await adaptTranslated(loaded, parts, notices), notices),
+  );
+  const each = async <E extends ResolvedEnvironment, T>(
+    list: ConfigPath,
+    entries: readonly E[],
+    work: (environment: E) => Promise<T>,
+  ): Promise<T[]> => {
     const made: T[] = [];
-    for (const [i, environment] of entries.entries()) made.push(await work(environment).catch((error: unknown) => Promise.reject(located(error, environmentPlace(loaded, list, environment, i, error)))));
+    for (const [i, environment] of entries.entries())
+      made.push(
+        await work(environment).catch((error: unknown) =>
+          Promise.reject(located(error, environmentPlace(loaded, list, environment, i, error))),
+        ),
+      );
     return made;
   };
-  const environments = await each(["environments"], config.environments, (environment) => trainingEnvironment(parts.host, environment, config.server.reconnect_seconds));
-  const evaluation = config.eval.tasks === 0 ? [] : await each(["eval", "environments"], config.eval.environments, (environment) => evaluationEnvironment(parts.host, environment, config));
+  const environments = await each(["environments"], config.environments, (environment) =>
+    trainingEnvironment(parts.host, environment, config.server.reconnect_seconds),
+  );
+  const evaluation =
+    config.eval.tasks === 0
+      ? []
+      : await each(["eval", "environments"], config.eval.environments, (environment) =>
+          evaluationEnvironment(parts.host, environment, config),
+        );
   const stages: PreparedStage[] = [];
-  for (const i of config.stages.keys()) stages.push(await prepareStage(loaded, config, i, parts.algorithms, environments, at));
+  for (const i of config.stages.keys())
+    stages.push(await prepareStage(loaded, config, i, parts.algorithms, environments, at));
   const trackers: PreparedTracker[] = [];
-  for (const i of config.trackers.keys()) trackers.push(await at(["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
+  for (const i of config.trackers.keys())
+    trackers.push(await at(["trackers", i], () => prepareTracker(config, i, parts.algorithms)));
   await at(["model"], async () => policyOptions(config));
   return { config, sourceText: loaded.text, stages, environments, evaluation, trackers, notices };
 }
@@ -96,16 +116,26 @@ async function withModelDirectory(config: ResolvedConfig, notices: string[]): Pr
     model: {
       ...model,
       ...(path === undefined ? {} : { path: await found(path) }),
-      ...(lora === undefined ? {} : { lora: lora.path === undefined ? lora : { ...lora, path: adapterDirectory(await found(lora.path)) } }),
+      ...(lora === undefined
+        ? {}
+        : { lora: lora.path === undefined ? lora : { ...lora, path: adapterDirectory(await found(lora.path)) } }),
     },
   };
 }
 
-async function prepareTracker(config: ResolvedConfig, index: number, plugins: AlgorithmSource): Promise<PreparedTracker> {
+async function prepareTracker(
+  config: ResolvedConfig,
+  index: number,
+  plugins: AlgorithmSource,
+): Promise<PreparedTracker> {
   const { name, options } = config.trackers[index] as ResolvedConfig["trackers"][number];
   const definition = await plugins.tracker(name);
   const outcome = await validateOptions(definition.options, options);
-  if (!outcome.ok) throw new MrlmError("CONFIG_INVALID", `Options of tracker ${definition.name}: ${describeIssues(outcome.issues, definition.options)}.`);
+  if (!outcome.ok)
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `Options of tracker ${definition.name}: ${describeIssues(outcome.issues, definition.options)}.`,
+    );
   await definition.check?.(outcome.value);
   return { definition, options: outcome.value };
 }
@@ -126,7 +156,11 @@ async function prepareStage(
   const definition = await at([...place, "algorithm"], () => algorithms.algorithm(stage.algorithm));
   const outcome = await validateOptions(definition.options, stage.options);
   if (!outcome.ok) {
-    const problems = optionProblems([], (path) => [...keysOf(definition.options, path), ...(path.length === 0 ? STAGE_KEYS : [])], outcome.issues);
+    const problems = optionProblems(
+      [],
+      (path) => [...keysOf(definition.options, path), ...(path.length === 0 ? STAGE_KEYS : [])],
+      outcome.issues,
+    );
     throw configError(
       loaded.source,
       problems.map((problem) => ({
@@ -135,7 +169,9 @@ async function prepareStage(
         text: `${problem.text} (an option of ${definition.id})`,
       })),
       // Who has found the key needs no list of all others.
-      problems.every(({ at }) => at === "value") ? `The README of ${definition.id} has every option.` : `Options of ${definition.id}: ${[...STAGE_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
+      problems.every(({ at }) => at === "value")
+        ? `The README of ${definition.id} has every option.`
+        : `Options of ${definition.id}: ${[...STAGE_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
     );
   }
   await at(place, async () => definition.validate?.(outcome.value, environments, rolloutSampling(stage.sampling)));
@@ -147,9 +183,21 @@ async function prepareStage(
     });
   const { name, until } = stage;
   if (definition.playsEpisodes?.(outcome.value) === false && !hasSamplingOfRun(stage.sampling, config))
-    throw configError(loaded.source, [{ path: [...place, "sampling"], at: "key", text: `sampling of this stage has no effect: ${definition.id} plays no episodes here (evaluations sample as the run does)` }]);
+    throw configError(loaded.source, [
+      {
+        path: [...place, "sampling"],
+        at: "key",
+        text: `sampling of this stage has no effect: ${definition.id} plays no episodes here (evaluations sample as the run does)`,
+      },
+    ]);
   if (until !== undefined && environments.length === 0)
-    throw configError(loaded.source, [{ path: [...place, "until"], at: "key", text: "until is measured on tasks of the environments, and there are none" }]);
+    throw configError(loaded.source, [
+      {
+        path: [...place, "until"],
+        at: "key",
+        text: "until is measured on tasks of the environments, and there are none",
+      },
+    ]);
   const goal = until === undefined ? {} : { goal: stageGoal(until, environments, config.environments) };
   return { name, definition, options: outcome.value, iterations: definition.iterations(outcome.value), ...goal };
 }
@@ -161,7 +209,9 @@ function hasSamplingOfRun(sampling: ResolvedSampling, config: ResolvedConfig): b
 async function someRows(path: string, directory: string): Promise<readonly JsonValue[]> {
   const rows = await readRows(path, directory);
   if (rows.length > 0) return rows;
-  throw new MrlmError("DATA_INVALID", `The data file ${path} has no rows.`, { hint: "It must have one JSON object on each line, or rows if it is a Parquet file." });
+  throw new MrlmError("DATA_INVALID", `The data file ${path} has no rows.`, {
+    hint: "It must have one JSON object on each line, or rows if it is a Parquet file.",
+  });
 }
 
 async function trainingEnvironment(
@@ -194,7 +244,10 @@ async function evaluationEnvironment(
 ): Promise<MeasuredEnvironment> {
   const description = await host.describe({ id: environment.id, options: environment.options });
   const { split, tasks } = config.eval;
-  const size = splitSize(description, split, environment.options, { code: "CONFIG_INVALID", advice: "See `eval.split`; `eval.tasks: 0` evaluates nothing." });
+  const size = splitSize(description, split, environment.options, {
+    code: "CONFIG_INVALID",
+    advice: "See `eval.split`; `eval.tasks: 0` evaluates nothing.",
+  });
   const ref: EnvironmentRef = { id: description.id, options: environment.options };
   return {
     ref,
@@ -210,8 +263,14 @@ async function adaptTranslated(
   notices: string[],
 ): Promise<ResolvedConfig> {
   const { config, isTranslated, source } = loaded;
-  const dropped = (options: JsonObject, unknown: readonly string[], owner: string, place: (key: string) => ConfigPath): JsonObject => {
-    for (const key of unknown) notices.push(`${source.locate(place(key), "key")}: ${key} has no effect: ${owner} has no such option.`);
+  const dropped = (
+    options: JsonObject,
+    unknown: readonly string[],
+    owner: string,
+    place: (key: string) => ConfigPath,
+  ): JsonObject => {
+    for (const key of unknown)
+      notices.push(`${source.locate(place(key), "key")}: ${key} has no effect: ${owner} has no such option.`);
     return Object.fromEntries(Object.entries(options).filter(([key]) => !unknown.includes(key)));
   };
   const adaptEnvironment = async <E extends ResolvedEnvironment>(environment: E, index: number): Promise<E> => {
@@ -219,17 +278,27 @@ async function adaptTranslated(
     const properties = description?.optionsJsonSchema?.["properties"];
     if (description === undefined || typeof properties !== "object" || properties === null) return environment;
     const unknown = Object.keys(environment.options).filter((key) => !Object.hasOwn(properties, key));
-    return { ...environment, options: dropped(environment.options, unknown, description.id, () => ["eval_envs", index]) };
+    return {
+      ...environment,
+      options: dropped(environment.options, unknown, description.id, () => ["eval_envs", index]),
+    };
   };
   const adaptStage = async (stage: ResolvedConfig["stages"][number], index: number): Promise<typeof stage> => {
     const definition = await parts.algorithms.algorithm(stage.algorithm).catch(() => undefined);
     const outcome = definition === undefined ? undefined : await validateOptions(definition.options, stage.options);
     if (definition === undefined || outcome === undefined || outcome.ok) return stage;
     const unknown = outcome.issues.flatMap((issue) => (issue.path.length === 0 ? (issue.unknownKeys ?? []) : []));
-    return { ...stage, options: dropped(stage.options, unknown, definition.id, (key) => loaded.stagePath(index, [key])) };
+    return {
+      ...stage,
+      options: dropped(stage.options, unknown, definition.id, (key) => loaded.stagePath(index, [key])),
+    };
   };
-  const environments = isTranslated.environments ? await Promise.all(config.environments.map(adaptEnvironment)) : config.environments;
-  const evaluated = isTranslated.environments ? environments.map(({ weight: _, ...environment }) => environment) : config.eval.environments;
+  const environments = isTranslated.environments
+    ? await Promise.all(config.environments.map(adaptEnvironment))
+    : config.environments;
+  const evaluated = isTranslated.environments
+    ? environments.map(({ weight: _, ...environment }) => environment)
+    : config.eval.environments;
   const stages = isTranslated.stages ? await Promise.all(config.stages.map(adaptStage)) : config.stages;
   return { ...config, environments, eval: { ...config.eval, environments: evaluated }, stages };
 }
@@ -239,15 +308,24 @@ function aboutDistribution({ config, source }: LoadedConfig): string[] {
   const { enabled, nproc_per_node, nnodes, master_addr } = config.distributed;
   if (!enabled || nproc_per_node * nnodes === 1) return [];
   const place = source.locate(["distributed"], "key");
-  if (config.engine.address !== undefined) return [`${place}: distributed has no effect: the engine at ${config.engine.address} is already running.`];
+  if (config.engine.address !== undefined)
+    return [`${place}: distributed has no effect: the engine at ${config.engine.address} is already running.`];
   if (nnodes > 1 && master_addr === undefined)
-    throw new MrlmError("CONFIG_INVALID", `${place}: ${nnodes} machines need master_addr, the address at which the others reach this one.`, {
-      hint: "Set distributed.master_addr and, where 29500 is taken, distributed.master_port.",
-    });
+    throw new MrlmError(
+      "CONFIG_INVALID",
+      `${place}: ${nnodes} machines need master_addr, the address at which the others reach this one.`,
+      {
+        hint: "Set distributed.master_addr and, where 29500 is taken, distributed.master_port.",
+      },
+    );
   return [];
 }
 
 function located(error: unknown, place: string): unknown {
   if (!MrlmError.isInstance(error)) return error;
-  return new MrlmError(error.code, `${place}: ${error.message}`, { hint: error.hint, isRetryable: error.isRetryable, cause: error });
+  return new MrlmError(error.code, `${place}: ${error.message}`, {
+    hint: error.hint,
+    isRetryable: error.isRetryable,
+    cause: error,
+  });
 }

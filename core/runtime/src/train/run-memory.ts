@@ -32,7 +32,13 @@ export async function estimateRun(engine: Engine, prepared: PreparedRun): Promis
     });
     const isLowered = estimate.microBatchTokens < estimate.wantedTokens;
     const microBatchTokens = isLowered ? roundedBudget(estimate) : estimate.microBatchTokens;
-    estimates.push({ ...estimate, microBatchTokens, stage: stage.name, isLengthStated: stated !== undefined, isLowered });
+    estimates.push({
+      ...estimate,
+      microBatchTokens,
+      stage: stage.name,
+      isLengthStated: stated !== undefined,
+      isLowered,
+    });
   }
   return estimates.toSorted((a, b) => allowance(a) - allowance(b) || b.wantedBytes - a.wantedBytes)[0] as RunMemory;
 }
@@ -50,17 +56,29 @@ function allowance({ microBatchTokens, isLowered }: RunMemory): number {
 }
 
 /** What exists at the same time in a stage; what it makes beside the policy ends with it. */
-function stageModels({ config, stages }: PreparedRun, { definition, options }: PreparedStage, index: number): CreateModelOptions[] {
+function stageModels(
+  { config, stages }: PreparedRun,
+  { definition, options }: PreparedStage,
+  index: number,
+): CreateModelOptions[] {
   const policy = policyOptions(config);
   const valueHead = stages.some((stage) => stage.definition.needsValueHead?.(stage.options));
   const { reference = false, critic } = definition.memory?.(options) ?? {};
   const models: CreateModelOptions[] = [{ ...policy, ...(valueHead ? { valueHead } : {}) }];
   if (critic !== undefined) {
-    const source = critic === "copy" ? ({ kind: "copy", of: policy.model } as const) : ({ kind: "directory", path: critic.path } as const);
+    const source =
+      critic === "copy"
+        ? ({ kind: "copy", of: policy.model } as const)
+        : ({ kind: "directory", path: critic.path } as const);
     models.push({ model: "critic", role: "critic", source, trainable: true, valueHead: true });
   }
   if (reference) {
-    models.push({ model: referenceId(index), role: "reference", source: { kind: referenceKind(config, index), of: policy.model }, trainable: false });
+    models.push({
+      model: referenceId(index),
+      role: "reference",
+      source: { kind: referenceKind(config, index), of: policy.model },
+      trainable: false,
+    });
   }
   return models;
 }

@@ -17,7 +17,10 @@ export class RunRecorder {
     const now = new Date().toISOString();
     this.#run = run;
     this.#before = run.readRecord();
-    const resumed = [...((this.#before["resumed"] as JsonValue[] | undefined) ?? []), ...(this.hasBegunBefore ? [{ at: now, from: from ?? null }] : [])];
+    const resumed = [
+      ...((this.#before["resumed"] as JsonValue[] | undefined) ?? []),
+      ...(this.hasBegunBefore ? [{ at: now, from: from ?? null }] : []),
+    ];
     this.#record = { ...about, started: this.#before["started"] ?? now, resumed, versions };
     run.writeRecord({ ...this.#record, status: "running" });
   }
@@ -32,7 +35,10 @@ export class RunRecorder {
     const { git_commit: _, ...before } = (this.#before["versions"] as JsonObject | undefined) ?? {};
     if (Object.keys(before).length === 0) return [];
     const { git_commit: __, ...now } = this.#record["versions"] as JsonObject;
-    return changesOf(before, now).map((change) => `The run continues with other versions or settings than before, so it may not be bit-identical: ${describeChange(change)}.`);
+    return changesOf(before, now).map(
+      (change) =>
+        `The run continues with other versions or settings than before, so it may not be bit-identical: ${describeChange(change)}.`,
+    );
   }
 
   /** Adds what has become known since the beginning. */
@@ -43,7 +49,12 @@ export class RunRecorder {
 
   ended(summary: RunSummary): void {
     const { status, steps, seconds, trainingSeconds, evaluations } = summary;
-    this.#run.writeRecord({ ...this.#record, status, ended: new Date().toISOString(), ...(JSON.parse(JSON.stringify({ steps, seconds, trainingSeconds, evaluations })) as JsonObject) });
+    this.#run.writeRecord({
+      ...this.#record,
+      status,
+      ended: new Date().toISOString(),
+      ...(JSON.parse(JSON.stringify({ steps, seconds, trainingSeconds, evaluations })) as JsonObject),
+    });
   }
 
   failed(error: unknown): void {
@@ -65,15 +76,28 @@ function writeFailure(run: RunDirectory, record: JsonObject, error: unknown): vo
 }
 
 function describeError(error: unknown): JsonObject {
-  if (!MrlmError.isInstance(error)) return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
+  if (!MrlmError.isInstance(error))
+    return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
   return { code: error.code, message: error.message, ...(error.hint === "" ? {} : { hint: error.hint }) };
 }
 
 /** What a run came to that has ended, has its model, and has not been made longer since; `undefined` for any other. */
-export function finishedSummary(run: RunDirectory, checkpoint: Checkpoint, config: ResolvedConfig): RunSummary | undefined {
+export function finishedSummary(
+  run: RunDirectory,
+  checkpoint: Checkpoint,
+  config: ResolvedConfig,
+): RunSummary | undefined {
   const record = run.readRecord();
   if (record["status"] !== "finished" || !existsSync(run.modelPath)) return undefined;
   if (changesOf(checkpoint.state["learning"], learningOf(config)).length > 0) return undefined;
   const { steps, seconds, trainingSeconds, evaluations } = record as unknown as RunSummary;
-  return { status: "finished", directory: run.path, steps, seconds, trainingSeconds, evaluations, model: run.modelPath };
+  return {
+    status: "finished",
+    directory: run.path,
+    steps,
+    seconds,
+    trainingSeconds,
+    evaluations,
+    model: run.modelPath,
+  };
 }

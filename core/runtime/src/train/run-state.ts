@@ -33,7 +33,12 @@ export interface RunState {
   /** SHA-256 of each data file that the stage has read, by its path. */
   data: Record<string, string>;
   /** Where the last stage stood when it ended, so that it can be made longer. */
-  ended: { readonly iteration: number; readonly algorithm: JsonObject; readonly random: JsonObject; readonly data: Readonly<Record<string, string>> } | null;
+  ended: {
+    readonly iteration: number;
+    readonly algorithm: JsonObject;
+    readonly random: JsonObject;
+    readonly data: Readonly<Record<string, string>>;
+  } | null;
   seconds: Record<string, number>;
   trainingSeconds: number;
   evaluations: EvaluationPoint[];
@@ -47,7 +52,11 @@ const jsonObject = z.record(z.string(), z.json());
 const savedState = z.object({
   formatVersion: z.literal(FORMAT_VERSION),
   learning: jsonObject,
-  identities: z.object({ environments: z.array(z.string()), algorithms: z.array(z.string()), dataFiles: z.array(z.record(z.string(), z.string())) }),
+  identities: z.object({
+    environments: z.array(z.string()),
+    algorithms: z.array(z.string()),
+    dataFiles: z.array(z.record(z.string(), z.string())),
+  }),
   stage: z.int().nonnegative(),
   iteration: z.int().nonnegative(),
   step: z.int().nonnegative(),
@@ -57,7 +66,14 @@ const savedState = z.object({
   algorithm: jsonObject.nullable(),
   random: jsonObject,
   data: z.record(z.string(), z.string()),
-  ended: z.object({ iteration: z.int().nonnegative(), algorithm: jsonObject, random: jsonObject, data: z.record(z.string(), z.string()) }).nullable(),
+  ended: z
+    .object({
+      iteration: z.int().nonnegative(),
+      algorithm: jsonObject,
+      random: jsonObject,
+      data: z.record(z.string(), z.string()),
+    })
+    .nullable(),
   seconds: z.record(z.string(), z.number()),
   trainingSeconds: z.number(),
   evaluations: z.array(z.custom<EvaluationPoint>((value) => typeof value === "object" && value !== null)),
@@ -82,7 +98,9 @@ export function initialState(): RunState {
 }
 
 export function saveState(state: RunState, config: ResolvedConfig, identities: Identities): JsonObject {
-  return JSON.parse(JSON.stringify({ formatVersion: FORMAT_VERSION, learning: learningOf(config), identities, ...state })) as JsonObject;
+  return JSON.parse(
+    JSON.stringify({ formatVersion: FORMAT_VERSION, learning: learningOf(config), identities, ...state }),
+  ) as JsonObject;
 }
 
 /**
@@ -90,11 +108,20 @@ export function saveState(state: RunState, config: ResolvedConfig, identities: I
  * A run that has finished is opened again where its last stage is to be longer.
  * @param identities left out where they are not known yet
  */
-export function loadState(path: string, saved: JsonObject, config: ResolvedConfig, identities?: Identities): { readonly state: RunState; readonly extension: Extension } {
+export function loadState(
+  path: string,
+  saved: JsonObject,
+  config: ResolvedConfig,
+  identities?: Identities,
+): { readonly state: RunState; readonly extension: Extension } {
   if (saved["formatVersion"] !== FORMAT_VERSION)
-    throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} is of format ${String(saved["formatVersion"])}, and this mrlm reads ${FORMAT_VERSION}.`, {
-      hint: "Go on with the version of mrlm that wrote it, which run.json names.",
-    });
+    throw new MrlmError(
+      "CHECKPOINT_MISMATCH",
+      `Checkpoint ${path} is of format ${String(saved["formatVersion"])}, and this mrlm reads ${FORMAT_VERSION}.`,
+      {
+        hint: "Go on with the version of mrlm that wrote it, which run.json names.",
+      },
+    );
   const parsed = savedState.safeParse(saved);
   if (!parsed.success)
     throw new MrlmError(
@@ -103,28 +130,48 @@ export function loadState(path: string, saved: JsonObject, config: ResolvedConfi
     );
   const { formatVersion: _, learning, identities: before, ...state } = parsed.data;
   const { ended } = state;
-  const firstOpen = ended === null ? { stage: state.stage, iteration: state.iteration } : { stage: state.stage - 1, iteration: ended.iteration };
+  const firstOpen =
+    ended === null
+      ? { stage: state.stage, iteration: state.iteration }
+      : { stage: state.stage - 1, iteration: ended.iteration };
   const extension = extensionOf(path, learning, learningOf(config), firstOpen);
   if (identities !== undefined) assertSameData(path, before, identities);
-  const others = identities === undefined ? [] : changesOf(before as unknown as JsonObject, commonPart(identities, before) as unknown as JsonObject);
+  const others =
+    identities === undefined
+      ? []
+      : changesOf(before as unknown as JsonObject, commonPart(identities, before) as unknown as JsonObject);
   if (others.length > 0)
-    throw new MrlmError("CHECKPOINT_MISMATCH", `Checkpoint ${path} was written with other plugins. ${others.map(describeChange).join("; ")}.`, {
-      hint: "A name without a version means the newest that is installed. Install those that the run was begun with, or name them with their versions in config.yaml of the run.",
-    });
+    throw new MrlmError(
+      "CHECKPOINT_MISMATCH",
+      `Checkpoint ${path} was written with other plugins. ${others.map(describeChange).join("; ")}.`,
+      {
+        hint: "A name without a version means the newest that is installed. Install those that the run was begun with, or name them with their versions in config.yaml of the run.",
+      },
+    );
   const isReopened = ended !== null && extension.changed.some(({ stage }) => stage === firstOpen.stage);
   return { state: isReopened ? { ...state, ...ended, stage: firstOpen.stage, ended: null } : state, extension };
 }
 
 /** Stages that have come since have nothing to be compared with. */
 function commonPart(now: Identities, before: Identities): Identities {
-  return { environments: now.environments, algorithms: now.algorithms.slice(0, before.algorithms.length), dataFiles: before.dataFiles };
+  return {
+    environments: now.environments,
+    algorithms: now.algorithms.slice(0, before.algorithms.length),
+    dataFiles: before.dataFiles,
+  };
 }
 
 /** Throws CHECKPOINT_MISMATCH where a file that tasks are made from is another now: the tasks of a continuation would be others. */
 function assertSameData(path: string, before: Identities, now: Identities): void {
-  const changed = before.environments.flatMap((id, i) => changesOf(before.dataFiles[i], now.dataFiles[i]).map((change) => `${id}: ${describeChange(change)}`));
+  const changed = before.environments.flatMap((id, i) =>
+    changesOf(before.dataFiles[i], now.dataFiles[i]).map((change) => `${id}: ${describeChange(change)}`),
+  );
   if (changed.length === 0) return;
-  throw new MrlmError("CHECKPOINT_MISMATCH", `Data files of environments have changed since checkpoint ${path} was written (SHA-256 before and now). ${changed.join("; ")}.`, {
-    hint: "Put the files back as they were, or start a new run.",
-  });
+  throw new MrlmError(
+    "CHECKPOINT_MISMATCH",
+    `Data files of environments have changed since checkpoint ${path} was written (SHA-256 before and now). ${changed.join("; ")}.`,
+    {
+      hint: "Put the files back as they were, or start a new run.",
+    },
+  );
 }

@@ -99,12 +99,18 @@ async function makeReference(
 ): Promise<ModelId> {
   const model = referenceId(index);
   if (restored.has(model)) return model;
-  await engine.createModel({ model, role: "reference", source: { kind: referenceKind(config, index), of: policy.model }, trainable: false });
+  await engine.createModel({
+    model,
+    role: "reference",
+    source: { kind: referenceKind(config, index), of: policy.model },
+    trainable: false,
+  });
   return model;
 }
 
 function labelled(rollouts: Rollouts, prefix: string): Rollouts {
   return {
-    collect: (request: RolloutRequest): AsyncIterable<TrajectoryGroup> => rollouts.collect({ ...request, label: `${prefix}/${request.label}` }),
+    collect: (request: RolloutRequest): AsyncIterable<TrajectoryGroup> =>
+      rollouts.collect({ ...request, label: `${prefix}/${request.label}` }),
   };
 }

@@ -33,5 +33,7 @@ export function stageGoal(
 /** Mean of the greedy accuracies; `undefined` where an environment had nothing that could be scored. */
 export function goalAccuracy(results: readonly EvaluationResult[]): number | undefined {
   const accuracies = results.flatMap(({ greedy }) => greedy.accuracy ?? []);
-  return accuracies.length < results.length ? undefined : accuracies.reduce((sum, accuracy) => sum + accuracy, 0) / accuracies.length;
+  return accuracies.length < results.length
+    ? undefined
+    : accuracies.reduce((sum, accuracy) => sum + accuracy, 0) / accuracies.length;
 }

@@ -16,19 +16,33 @@ export interface RunTracking {
 }
 
 /** Starts them. One that fails, then or later, is reported once and no longer used: metrics.jsonl has everything. */
-export async function trackRun({ config, trackers }: PreparedRun, run: RunDirectory, resumedAt: number | undefined, onNotice: (text: string) => void): Promise<RunTracking> {
+export async function trackRun(
+  { config, trackers }: PreparedRun,
+  run: RunDirectory,
+  resumedAt: number | undefined,
+  onNotice: (text: string) => void,
+): Promise<RunTracking> {
   const live = new Map<string, Tracker>();
   const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
     await work().catch((error: unknown) => {
       live.delete(name);
-      onNotice(`Tracker ${name} failed and is no longer used (metrics.jsonl has everything): ${error instanceof Error ? error.message : String(error)}`);
+      onNotice(
+        `Tracker ${name} failed and is no longer used (metrics.jsonl has everything): ${error instanceof Error ? error.message : String(error)}`,
+      );
     });
   };
-  const about = { run: run.path, name: config.name, config: JSON.parse(JSON.stringify(config)) as JsonObject, resumedAt };
-  for (const { definition, options } of trackers) await attempt(definition.name, async () => void live.set(definition.name, await definition.start(about, options)));
+  const about = {
+    run: run.path,
+    name: config.name,
+    config: JSON.parse(JSON.stringify(config)) as JsonObject,
+    resumedAt,
+  };
+  for (const { definition, options } of trackers)
+    await attempt(definition.name, async () => void live.set(definition.name, await definition.start(about, options)));
   let queue = Promise.resolve();
   const each = (work: (tracker: Tracker) => Promise<void>): void => {
-    for (const name of [...live.keys()]) queue = queue.then(() => attempt(name, async () => live.get(name) && work(live.get(name) as Tracker)));
+    for (const name of [...live.keys()])
+      queue = queue.then(() => attempt(name, async () => live.get(name) && work(live.get(name) as Tracker)));
   };
   const log = (row: TrackedRow): void => each((tracker) => tracker.log(row));
   return {
@@ -38,8 +52,14 @@ export async function trackRun({ config, trackers }: PreparedRun, run: RunDirect
     },
     repeat(rows) {
       for (const row of rows) {
-        const metrics = row.kind === "iteration" ? withSeconds(row["metrics"] as JsonObject, row["seconds"] as JsonObject) : row.kind === "evaluation" ? evaluationMetrics(row as unknown as EvaluationResult) : undefined;
-        if (metrics !== undefined) log({ kind: row.kind as TrackedRow["kind"], step: row.step, stage: row.stage, metrics: finite(metrics) });
+        const metrics =
+          row.kind === "iteration"
+            ? withSeconds(row["metrics"] as JsonObject, row["seconds"] as JsonObject)
+            : row.kind === "evaluation"
+              ? evaluationMetrics(row as unknown as EvaluationResult)
+              : undefined;
+        if (metrics !== undefined)
+          log({ kind: row.kind as TrackedRow["kind"], step: row.step, stage: row.stage, metrics: finite(metrics) });
       }
     },
     async close(status) {
@@ -56,19 +76,40 @@ function rowOf(event: RunEvent): TrackedRow | undefined {
     return { kind: "iteration", step: event.step, stage: event.name, metrics: finite(withSeconds(metrics, seconds)) };
   }
   if (event.kind !== "evaluation") return undefined;
-  return { kind: "evaluation", step: event.step, stage: event.label, metrics: finite(Object.assign({}, ...event.results.map(evaluationMetrics))) };
+  return {
+    kind: "evaluation",
+    step: event.step,
+    stage: event.label,
+    metrics: finite(Object.assign({}, ...event.results.map(evaluationMetrics))),
+  };
 }
 
-function withSeconds(metrics: Readonly<Record<string, unknown>>, seconds: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return { ...metrics, ...Object.fromEntries(Object.entries(seconds).map(([phase, spent]) => [`seconds/${phase}`, spent])) };
+function withSeconds(
+  metrics: Readonly<Record<string, unknown>>,
+  seconds: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return {
+    ...metrics,
+    ...Object.fromEntries(Object.entries(seconds).map(([phase, spent]) => [`seconds/${phase}`, spent])),
+  };
 }
 
 function evaluationMetrics({ environment, greedy, sampled }: EvaluationResult): Record<string, unknown> {
   const of = (kind: string, summary: typeof greedy | undefined): Record<string, unknown> =>
-    summary === undefined ? {} : { [`eval/${environment}/${kind}_accuracy`]: summary.accuracy, [`eval/${environment}/${kind}_reward`]: summary.reward, [`eval/${environment}/${kind}_cut`]: summary.cut };
+    summary === undefined
+      ? {}
+      : {
+          [`eval/${environment}/${kind}_accuracy`]: summary.accuracy,
+          [`eval/${environment}/${kind}_reward`]: summary.reward,
+          [`eval/${environment}/${kind}_cut`]: summary.cut,
+        };
   return { ...of("greedy", greedy), ...of("sampled", sampled) };
 }
 
 function finite(metrics: Readonly<Record<string, unknown>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(metrics).filter((entry): entry is [string, number] => typeof entry[1] === "number" && Number.isFinite(entry[1])));
+  return Object.fromEntries(
+    Object.entries(metrics).filter(
+      (entry): entry is [string, number] => typeof entry[1] === "number" && Number.isFinite(entry[1]),
+    ),
+  );
 }

@@ -54,7 +54,11 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
   const told = options.onEvent ?? (() => undefined);
   const { config } = prepared;
   const info = await engine.describe();
-  const versions = await describeVersions({ engine: info, plugins: options.plugins ?? {}, directory: config.base_directory });
+  const versions = await describeVersions({
+    engine: info,
+    plugins: options.plugins ?? {},
+    directory: config.base_directory,
+  });
   const record = new RunRecorder(run, { name: config.name, seed: config.seed }, versions, checkpoint?.path);
   const store = config.output.trajectories ? run.openTrajectories() : undefined;
   const evaluations = config.output.trajectories && prepared.evaluation.length > 0 ? run.openEvaluations() : undefined;
@@ -94,7 +98,10 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
     throw reason;
   } finally {
     // Under the lock: before it the models may be those of another process that trains this run.
-    if (options.isEngineShared === true) await releaseModels(engine).catch((error: Error) => told({ kind: "notice", text: `The models in the engine were not released: ${error.message}` }));
+    if (options.isEngineShared === true)
+      await releaseModels(engine).catch((error: Error) =>
+        told({ kind: "notice", text: `The models in the engine were not released: ${error.message}` }),
+      );
     await tracking.close(status);
     for (const each of [store, evaluations]) each?.close();
   }
@@ -143,7 +150,13 @@ function withSteps(loaded: LoadedConfig, steps: number | undefined): LoadedConfi
 
 function withResumeLine(error: unknown, run: RunDirectory): unknown {
   // A resumed run has the same configuration, tokenizer and positions, and so the same fault.
-  if (!MrlmError.isInstance(error) || error.code === "CONFIG_INVALID" || error.code === "OPTIONS_INVALID" || isFaultOfModel(error.code)) return error;
+  if (
+    !MrlmError.isInstance(error) ||
+    error.code === "CONFIG_INVALID" ||
+    error.code === "OPTIONS_INVALID" ||
+    isFaultOfModel(error.code)
+  )
+    return error;
   // The same holds of data, unless a stage before this one is done and need not be repeated.
   if (error.code === "DATA_INVALID" && run.checkpoints.names().length === 0) return error;
   const hint = `${error.hint} Continue with: npx mrlm train --resume ${run.path}`;

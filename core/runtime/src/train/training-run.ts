@@ -1,4 +1,14 @@
-import { type AlgorithmRun, type Engine, type EnvironmentHost, type EnvironmentRef, type IterationReport, type LoadOptions, type Logger, MrlmError, type Trajectory } from "@mrlm/spec";
+import {
+  type AlgorithmRun,
+  type Engine,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type IterationReport,
+  type LoadOptions,
+  type Logger,
+  MrlmError,
+  type Trajectory,
+} from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
@@ -55,7 +65,9 @@ export class TrainingRun {
     const { prepared, host, isDeterministic, logger } = parts;
     const { sampling, server, seed, environments } = prepared.config;
     // By the entry itself: two may differ in their limits alone, and what is measured has limits of its own.
-    const turnLimits = new Map<EnvironmentRef, number>(prepared.environments.map(({ ref }, i) => [ref, environments[i]?.max_turns ?? 0]));
+    const turnLimits = new Map<EnvironmentRef, number>(
+      prepared.environments.map(({ ref }, i) => [ref, environments[i]?.max_turns ?? 0]),
+    );
     this.#parts = parts;
     this.#state = state;
     this.#policy = policy;
@@ -89,9 +101,14 @@ export class TrainingRun {
     state.microBatchTokens = budget === 0 ? null : budget;
     // Only now: what cannot be gone on with must not cost the run its later steps.
     if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
-    for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config)) onEvent({ kind: "notice", text });
+    for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config))
+      onEvent({ kind: "notice", text });
     const dropped = run.checkpoints.clean(checkpoint);
-    if (dropped.length > 0) onEvent({ kind: "notice", text: `The run goes back to step ${state.step}: later checkpoints are removed (${dropped.join(", ")}).` });
+    if (dropped.length > 0)
+      onEvent({
+        kind: "notice",
+        text: `The run goes back to step ${state.step}: later checkpoints are removed (${dropped.join(", ")}).`,
+      });
     run.metrics.keep((row) => isKept(row, state));
     for (const each of [store, evaluations]) each?.truncateAfter(state.step);
     return new TrainingRun(parts, state, policy);
@@ -156,7 +173,10 @@ export class TrainingRun {
       const next = await reports.next();
       if (next.done === true) break;
       const seconds = (performance.now() - began) / 1000;
-      this.#record(stage, next.value, { total: seconds, engine: (await engine.describe()).computeSeconds - computeSeconds });
+      this.#record(stage, next.value, {
+        total: seconds,
+        engine: (await engine.describe()).computeSeconds - computeSeconds,
+      });
       if (await this.#hasReachedGoal(stage)) {
         await reports.return?.();
         break;
@@ -167,17 +187,29 @@ export class TrainingRun {
     await this.#endStage(index, algorithm, streams);
   }
 
-  #about({ definition, goal }: PreparedStage): { readonly stages: number; readonly description: string; readonly until?: number } {
-    return { stages: this.#parts.prepared.stages.length, description: definition.description, ...(goal === undefined ? {} : { until: goal.accuracy }) };
+  #about({ definition, goal }: PreparedStage): {
+    readonly stages: number;
+    readonly description: string;
+    readonly until?: number;
+  } {
+    return {
+      stages: this.#parts.prepared.stages.length,
+      description: definition.description,
+      ...(goal === undefined ? {} : { until: goal.accuracy }),
+    };
   }
 
   /** Throws CHECKPOINT_MISMATCH for a file that is not what the run was begun with: positions in it would mean other rows. */
   #noteData(path: string, sha256: string): void {
     const before = this.#state.data[path];
     if (before !== undefined && before !== sha256)
-      throw new MrlmError("CHECKPOINT_MISMATCH", `The data file ${path} has changed since the run read it: its SHA-256 was ${before} and is ${sha256}.`, {
-        hint: "Put the file back as it was, or start a new run.",
-      });
+      throw new MrlmError(
+        "CHECKPOINT_MISMATCH",
+        `The data file ${path} has changed since the run read it: its SHA-256 was ${before} and is ${sha256}.`,
+        {
+          hint: "Put the file back as it was, or start a new run.",
+        },
+      );
     this.#state.data[path] = sha256;
   }
 
@@ -201,11 +233,19 @@ export class TrainingRun {
     const accuracy = goalAccuracy(results) ?? null;
     const seconds = (performance.now() - began) / 1000;
     this.#spend("evaluation", seconds);
-    run.metrics.append({ kind: "goal", step, stage: name, accuracy, wanted: goal.accuracy, seconds: { evaluation: seconds } });
+    run.metrics.append({
+      kind: "goal",
+      step,
+      stage: name,
+      accuracy,
+      wanted: goal.accuracy,
+      seconds: { evaluation: seconds },
+    });
     const isReached = accuracy !== null && accuracy >= goal.accuracy;
     const found = `greedy accuracy ${accuracy?.toFixed(3) ?? "unknown"} on training tasks after ${iteration} iterations`;
     if (isReached && !isLast) onEvent({ kind: "notice", text: `${name} ends: ${found} (until ${goal.accuracy}).` });
-    if (!isReached && isLast) onEvent({ kind: "notice", text: `${name} ends without reaching its goal: ${found} (until ${goal.accuracy}).` });
+    if (!isReached && isLast)
+      onEvent({ kind: "notice", text: `${name} ends without reaching its goal: ${found} (until ${goal.accuracy}).` });
     return isReached;
   }
 
@@ -250,11 +290,16 @@ export class TrainingRun {
   async #releaseOthers(): Promise<void> {
     const { engine } = this.#parts;
     const { models } = await engine.describe();
-    for (const { model } of models.toReversed()) if (model !== this.#policy.info.model) await engine.releaseModel(model);
+    for (const { model } of models.toReversed())
+      if (model !== this.#policy.info.model) await engine.releaseModel(model);
   }
 
   /** @param seconds wall time of the iteration, and how much of it the engine computed */
-  #record(stage: PreparedStage, reported: IterationReport, seconds: { readonly total: number; readonly engine: number }): void {
+  #record(
+    stage: PreparedStage,
+    reported: IterationReport,
+    seconds: { readonly total: number; readonly engine: number },
+  ): void {
     const { run, store, onEvent } = this.#parts;
     const state = this.#state;
     const report = this.#memory.addTo(reported);
@@ -297,7 +342,9 @@ export class TrainingRun {
     const began = performance.now();
     await this.#publish();
     const label =
-      this.#state.step === 0 ? "start" : ((this.#state.iteration === 0 ? stages[this.#state.stage - 1] : stages[this.#state.stage])?.name ?? "start");
+      this.#state.step === 0
+        ? "start"
+        : ((this.#state.iteration === 0 ? stages[this.#state.stage - 1] : stages[this.#state.stage])?.name ?? "start");
     try {
       const results = await evaluate({
         rollouts: this.#rollouts,
@@ -314,7 +361,13 @@ export class TrainingRun {
       this.#state.isEvaluationDue = false;
       this.#spend("evaluation", seconds);
       for (const result of results)
-        run.metrics.append({ kind: "evaluation", step: this.#state.step, stage: label, ...evaluationRow(result), seconds: { evaluation: seconds } });
+        run.metrics.append({
+          kind: "evaluation",
+          step: this.#state.step,
+          stage: label,
+          ...evaluationRow(result),
+          seconds: { evaluation: seconds },
+        });
       onEvent({ kind: "evaluation", step: this.#state.step, label, results, seconds });
       if (label === "start" && !config.eval.may_fail) assertScored(results);
     } catch (error) {
@@ -325,9 +378,13 @@ export class TrainingRun {
   /** The same episodes are played at each evaluation: the step and the environment's name make their ids unique. */
   #keepEvaluated(kind: string, trajectories: readonly Trajectory[]): void {
     const { step } = this.#state;
-    const kept = trajectories.map((trajectory) => ({ ...trajectory, id: `${step}/${trajectory.environment}/${trajectory.id}` }));
+    const kept = trajectories.map((trajectory) => ({
+      ...trajectory,
+      id: `${step}/${trajectory.environment}/${trajectory.id}`,
+    }));
     const [first] = kept;
-    if (first !== undefined) this.#parts.evaluations?.add(step, kind, [{ id: first.group, task: first.task, trajectories: kept }]);
+    if (first !== undefined)
+      this.#parts.evaluations?.add(step, kind, [{ id: first.group, task: first.task, trajectories: kept }]);
   }
 
   /** An algorithm that does not sample (SFT) has no reason to publish what it learnt; whoever samples next, or goes on from a scheduled checkpoint, has. */
@@ -341,10 +398,15 @@ export class TrainingRun {
     for (const each of [store, evaluations]) each?.flush();
     run.metrics.flush();
     const { step, stage } = this.#state;
-    const path = await run.checkpoints.write({ step, stage }, prepared.config.checkpoint.keep, saveState(this.#state, prepared.config, identitiesOf(prepared)), {
-      engine: (directory) => engine.save(directory),
-      model: (directory) => this.#export(directory),
-    });
+    const path = await run.checkpoints.write(
+      { step, stage },
+      prepared.config.checkpoint.keep,
+      saveState(this.#state, prepared.config, identitiesOf(prepared)),
+      {
+        engine: (directory) => engine.save(directory),
+        model: (directory) => this.#export(directory),
+      },
+    );
     const seconds = (performance.now() - began) / 1000;
     this.#spend("checkpoint", seconds);
     onEvent({ kind: "checkpoint", step, path, seconds });
@@ -353,7 +415,11 @@ export class TrainingRun {
   /** The policy as a Hugging Face directory, an adapter merged into its weights. */
   async #export(directory: string): Promise<void> {
     const { engine, prepared } = this.#parts;
-    await engine.export(this.#policy.info.model, directory, prepared.config.model.lora === undefined ? {} : { mergeAdapter: true });
+    await engine.export(
+      this.#policy.info.model,
+      directory,
+      prepared.config.model.lora === undefined ? {} : { mergeAdapter: true },
+    );
   }
 
   #spend(phase: string, seconds: number): void {
@@ -388,11 +454,15 @@ function memoryOf(extension: Extension | undefined, { model }: ResolvedConfig): 
   const fields = extension?.memory.map(({ field }) => field) ?? [];
   return {
     ...(fields.includes("model.micro_batch_tokens") ? { microBatchTokens: model.micro_batch_tokens ?? 0 } : {}),
-    ...(fields.includes("model.gradient_checkpointing") ? { gradientCheckpointing: model.gradient_checkpointing ?? false } : {}),
+    ...(fields.includes("model.gradient_checkpointing")
+      ? { gradientCheckpointing: model.gradient_checkpointing ?? false }
+      : {}),
   };
 }
 
 /** Rows of metrics.jsonl that a continuation does not write again. */
 function isKept({ kind, step }: MetricsRow, state: RunState): boolean {
-  return step < state.step || (step === state.step && state.step > 0 && !(kind === "evaluation" && state.isEvaluationDue));
+  return (
+    step < state.step || (step === state.step && state.step > 0 && !(kind === "evaluation" && state.isEvaluationDue))
+  );
 }

@@ -11,7 +11,15 @@ export interface PublishingWatch {
  * A checkpoint holds the trainer's weights only. Where they had not been published when it was written, the sampler's older ones are gone after a
  * load: what is sampled before the next publication counts as a publication of its own, so that no token names weights that it was not drawn from.
  */
-export function watchEngine(engine: Engine, watched: ModelId, watch: PublishingWatch, { onPass, microBatchTokens }: { onPass(model: ModelId, result: ForwardBackwardResult): void; readonly microBatchTokens?: number | undefined }): Engine {
+export function watchEngine(
+  engine: Engine,
+  watched: ModelId,
+  watch: PublishingWatch,
+  {
+    onPass,
+    microBatchTokens,
+  }: { onPass(model: ModelId, result: ForwardBackwardResult): void; readonly microBatchTokens?: number | undefined },
+): Engine {
   let samplerIsUnnamed = !watch.isPublished;
   const publish: Engine["publish"] = async (model) => {
     const result = await engine.publish(model);
@@ -25,7 +33,12 @@ export function watchEngine(engine: Engine, watched: ModelId, watch: PublishingW
     describe: () => engine.describe(),
     estimateMemory: (workload) => engine.estimateMemory(workload),
     // A copy has the budget of its original.
-    createModel: (options) => engine.createModel(microBatchTokens === undefined || options.source.kind !== "directory" ? options : { microBatchTokens, ...options }),
+    createModel: (options) =>
+      engine.createModel(
+        microBatchTokens === undefined || options.source.kind !== "directory"
+          ? options
+          : { microBatchTokens, ...options },
+      ),
     releaseModel: (model) => engine.releaseModel(model),
     async sampler(model) {
       if (samplerIsUnnamed && model === watched) await publish(model);

@@ -12,7 +12,9 @@ const environment = counterEnvironment({
   create: () => ({ reset: async () => observe([textMessage("user", "go")]), step: async () => endless() }),
 });
 watchForBlocks({ stderr: true, event: "blocked", ends: true, graceMs: Number(process.argv[2]) });
-const host = new LocalHost({ source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]) });
+const host = new LocalHost({
+  source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]),
+});
 const session = await host.open({ id: "endless@1" });
 await session.reset({ task: "train/0", seed: 1, signal: never });
 await session.step(say("x"), { signal: never });

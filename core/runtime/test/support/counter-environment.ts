@@ -3,7 +3,9 @@ import { type EnvironmentDefinition, score, type SimulatedEnvironment } from "@m
 import { z } from "zod";
 
 /** Counts its steps up to a goal; the reward of the last is 1. */
-export function counterEnvironment(overrides: Partial<EnvironmentDefinition<any>> = {}): EnvironmentDefinition<{ goal: number }> {
+export function counterEnvironment(
+  overrides: Partial<EnvironmentDefinition<any>> = {},
+): EnvironmentDefinition<{ goal: number }> {
   return defineEnvironment({
     id: "counter@1",
     description: "Counts to a goal.",
@@ -29,7 +31,11 @@ export function counterEnvironment(overrides: Partial<EnvironmentDefinition<any>
         async step() {
           count++;
           const isLast = count >= options.goal;
-          return soleStep({ messages: [textMessage("user", `${count}`)], reward: score(isLast ? 1 : 0, { count }), terminated: isLast });
+          return soleStep({
+            messages: [textMessage("user", `${count}`)],
+            reward: score(isLast ? 1 : 0, { count }),
+            terminated: isLast,
+          });
         },
       };
     },
@@ -37,6 +43,10 @@ export function counterEnvironment(overrides: Partial<EnvironmentDefinition<any>
   });
 }
 
-export const say = (text: string, agent = "agent") => ({ agent, message: textMessage("assistant", text), finishReason: "stop" as const });
+export const say = (text: string, agent = "agent") => ({
+  agent,
+  message: textMessage("assistant", text),
+  finishReason: "stop" as const,
+});
 
 export const never = new AbortController().signal;

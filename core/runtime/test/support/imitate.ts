@@ -16,7 +16,13 @@ export const imitate: AlgorithmDefinition<z.output<typeof options>> = {
     return {
       async *run() {
         while (iteration < steps) {
-          await engine.forwardBackward({ model: policy, units: [{ sequences: [sequence] }], outputs: { logprob: true }, normalizer: 2, loss: [{ logprob: Float32Array.of(-1, -1) }] });
+          await engine.forwardBackward({
+            model: policy,
+            units: [{ sequences: [sequence] }],
+            outputs: { logprob: true },
+            normalizer: 2,
+            loss: [{ logprob: Float32Array.of(-1, -1) }],
+          });
           await engine.optimStep({ model: policy, learningRate: 0.1 });
           yield { iteration: ++iteration, metrics: {}, seconds: {} };
         }

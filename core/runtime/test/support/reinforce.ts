@@ -1,4 +1,11 @@
-import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, EngineSequence, IterationReport, TrajectoryGroup } from "@mrlm/spec";
+import type {
+  AlgorithmContext,
+  AlgorithmDefinition,
+  AlgorithmRun,
+  EngineSequence,
+  IterationReport,
+  TrajectoryGroup,
+} from "@mrlm/spec";
 import { z } from "zod";
 
 const options = z.strictObject({
@@ -34,7 +41,10 @@ async function start(
   async function iterate(): Promise<IterationReport> {
     const environment = environments[0];
     if (environment === undefined) throw new Error("There is nothing to train on.");
-    const chosen = Array.from({ length: tasks }, () => `train/${random.integer(0, (environment.splits["train"] ?? 1) - 1)}`);
+    const chosen = Array.from(
+      { length: tasks },
+      () => `train/${random.integer(0, (environment.splits["train"] ?? 1) - 1)}`,
+    );
     const groups: TrajectoryGroup[] = [];
     for await (const group of rollouts.collect({
       environment: environment.ref,
@@ -56,15 +66,23 @@ async function start(
     if (samples.length === 0) return { iteration: ++iteration, metrics: {}, seconds: {}, trajectories: groups };
     const mean = samples.reduce((sum, { reward }) => sum + reward, 0) / samples.length;
     baseline = 0.5 * baseline + 0.5 * mean;
-    const units = samples.map(({ segment }) => ({ sequences: [{ tokens: segment.tokens, mask: segment.mask }] satisfies EngineSequence[] }));
-    const behind = reference === undefined ? undefined : await engine.forward({ model: reference, units, outputs: { logprob: true } });
+    const units = samples.map(({ segment }) => ({
+      sequences: [{ tokens: segment.tokens, mask: segment.mask }] satisfies EngineSequence[],
+    }));
+    const behind =
+      reference === undefined
+        ? undefined
+        : await engine.forward({ model: reference, units, outputs: { logprob: true } });
     await engine.forwardBackward({
       model: policy,
       units,
       outputs: { logprob: true },
       normalizer: samples.length,
       loss: (unit, { logprob = new Float32Array() }) => ({
-        logprob: logprob.map((value, i) => -((samples[unit]?.reward ?? 0) - baseline) + 0.01 * (value - (behind?.[unit]?.logprob?.[i] ?? value))),
+        logprob: logprob.map(
+          (value, i) =>
+            -((samples[unit]?.reward ?? 0) - baseline) + 0.01 * (value - (behind?.[unit]?.logprob?.[i] ?? value)),
+        ),
       }),
     });
     const { gradNorm } = await engine.optimStep({ model: policy, learningRate: learning_rate });

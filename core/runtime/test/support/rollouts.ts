@@ -1,6 +1,13 @@
 import { definePlugin, silentLogger } from "@mrlm/kit";
 import { characterTokenizerFiles, chatRenderer } from "@mrlm/kit/renderer";
-import type { Engine, EnvironmentDefinition, EnvironmentHost, Renderer, RolloutRequest, TrajectoryGroup } from "@mrlm/spec";
+import type {
+  Engine,
+  EnvironmentDefinition,
+  EnvironmentHost,
+  Renderer,
+  RolloutRequest,
+  TrajectoryGroup,
+} from "@mrlm/spec";
 import { LocalHost, PluginHost, RolloutRunner, type RolloutRunnerOptions } from "@mrlm/runtime";
 import { BigramEngine } from "@mrlm/testing";
 import { counterEnvironment } from "./counter-environment.ts";
@@ -14,8 +21,18 @@ export async function localHost(...definitions: EnvironmentDefinition<any>[]): P
 
 export async function bigramEngine(seed = 3): Promise<BigramEngine> {
   const engine = new BigramEngine();
-  const config = { vocab_size: renderer.vocabSize, initializer_range: 1, eos_token_id: renderer.stopTokenIds[0], max_position_embeddings: 512 };
-  await engine.createModel({ model: "policy", role: "policy", trainable: true, source: { kind: "random", config, seed, tokenizerFiles } });
+  const config = {
+    vocab_size: renderer.vocabSize,
+    initializer_range: 1,
+    eos_token_id: renderer.stopTokenIds[0],
+    max_position_embeddings: 512,
+  };
+  await engine.createModel({
+    model: "policy",
+    role: "policy",
+    trainable: true,
+    source: { kind: "random", config, seed, tokenizerFiles },
+  });
   await engine.publish("policy");
   return engine;
 }
@@ -47,7 +64,10 @@ export const request: RolloutRequest = {
   label: "test",
 };
 
-export async function collect(rollouts: RolloutRunner, changes: Partial<RolloutRequest> = {}): Promise<TrajectoryGroup[]> {
+export async function collect(
+  rollouts: RolloutRunner,
+  changes: Partial<RolloutRequest> = {},
+): Promise<TrajectoryGroup[]> {
   const groups: TrajectoryGroup[] = [];
   for await (const group of rollouts.collect({ ...request, ...changes })) groups.push(group);
   return groups;

@@ -4,5 +4,15 @@ import { BigramEngine } from "@mrlm/testing";
 import { CONFIG, prepare } from "./training.ts";
 
 const [, , output] = process.argv;
-const { prepared, host } = await prepare({ ...CONFIG, output, stages: [{ algorithm: "reinforce", steps: 400 }], eval: { tasks: 0 } });
-await trainRun({ prepared, host, engine: new BigramEngine(), onEvent: (event) => event.kind === "checkpoint" && console.log(event.path) });
+const { prepared, host } = await prepare({
+  ...CONFIG,
+  output,
+  stages: [{ algorithm: "reinforce", steps: 400 }],
+  eval: { tasks: 0 },
+});
+await trainRun({
+  prepared,
+  host,
+  engine: new BigramEngine(),
+  onEvent: (event) => event.kind === "checkpoint" && console.log(event.path),
+});

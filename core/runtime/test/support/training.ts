@@ -26,7 +26,9 @@ export const letters: EnvironmentDefinition<any> = counterEnvironment({
 export const CONFIG = {
   name: "test",
   seed: 7,
-  model: { random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcdefgh0123456789" } } } },
+  model: {
+    random: { config: { initializer_range: 0.5 }, tokenizer: { characters: { alphabet: "abcdefgh0123456789" } } },
+  },
   environments: [{ id: "letters" }],
   sampling: { max_tokens: 8 },
   stages: [
@@ -53,8 +55,12 @@ export async function prepare(
   config: Readonly<Record<string, unknown>>,
   ...environments: EnvironmentDefinition<any>[]
 ): Promise<{ prepared: PreparedRun; host: LocalHost }> {
-  const source = await PluginHost.of([definePlugin({ name: "test", environments: [letters, ...environments], algorithms: [reinforce, imitate] })]);
+  const source = await PluginHost.of([
+    definePlugin({ name: "test", environments: [letters, ...environments], algorithms: [reinforce, imitate] }),
+  ]);
   const host = new LocalHost({ source });
-  const loaded = parseConfig(stringify({ ...config, output: config["output"] ?? temporaryDirectory() }), { path: "/tmp/run.yaml" });
+  const loaded = parseConfig(stringify({ ...config, output: config["output"] ?? temporaryDirectory() }), {
+    path: "/tmp/run.yaml",
+  });
   return { prepared: await prepareRun(loaded, { host, algorithms: source }), host };
 }

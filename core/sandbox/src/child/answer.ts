@@ -15,14 +15,17 @@ export function send(message: ChildMessage): void {
 }
 
 function write(frame: Buffer): void {
-  for (let sent = 0; sent < frame.length; ) sent += writeSync(ANSWER_FD, frame, sent);
+  for (let sent = 0; sent < frame.length;) sent += writeSync(ANSWER_FD, frame, sent);
 }
 
 /** The answers to one request. */
 export class Answer {
   readonly #id: string;
   readonly #outputBytes: number;
-  readonly #streams = { stdout: { bytes: 0, isTruncated: false, gathered: "" }, stderr: { bytes: 0, isTruncated: false, gathered: "" } };
+  readonly #streams = {
+    stdout: { bytes: 0, isTruncated: false, gathered: "" },
+    stderr: { bytes: 0, isTruncated: false, gathered: "" },
+  };
   #pieces = 0;
 
   constructor(id: string, outputBytes: number) {
@@ -39,7 +42,8 @@ export class Answer {
     state.bytes += Buffer.byteLength(kept);
     state.gathered += kept;
     this.#pieces += 1;
-    if (state.isTruncated || this.#pieces <= PROMPT_PIECES || state.gathered.length >= GATHERED_CHARACTERS) this.#flush(stream);
+    if (state.isTruncated || this.#pieces <= PROMPT_PIECES || state.gathered.length >= GATHERED_CHARACTERS)
+      this.#flush(stream);
     return !state.isTruncated;
   }
 
@@ -50,7 +54,10 @@ export class Answer {
 
   /** The verdict of the test at this position. */
   tested(index: number, result: Omit<SandboxTestResult, "name">): void {
-    this.#sendOrElse({ type: "tested", id: this.#id, index, result }, { type: "tested", id: this.#id, index, result: { verdict: "failed" } });
+    this.#sendOrElse(
+      { type: "tested", id: this.#id, index, result },
+      { type: "tested", id: this.#id, index, result: { verdict: "failed" } },
+    );
   }
 
   /** The last word. */
@@ -58,7 +65,10 @@ export class Answer {
     this.#flush("stdout");
     this.#flush("stderr");
     const { spent } = result;
-    this.#sendOrElse({ type: "result", id: this.#id, result }, { type: "result", id: this.#id, result: { verdict: "killed", ...(spent === undefined ? {} : { spent }) } });
+    this.#sendOrElse(
+      { type: "result", id: this.#id, result },
+      { type: "result", id: this.#id, result: { verdict: "killed", ...(spent === undefined ? {} : { spent }) } },
+    );
   }
 
   /** The last word when there is no verdict. */
@@ -83,7 +93,14 @@ export class Answer {
     const state = this.#streams[stream];
     if (state.gathered === "" && !state.isTruncated) return;
     const pieces = piecesOf(state.gathered);
-    for (const [i, text] of pieces.entries()) send({ type: "output", id: this.#id, stream, text, ...(state.isTruncated && i === pieces.length - 1 ? { isCut: true } : {}) });
+    for (const [i, text] of pieces.entries())
+      send({
+        type: "output",
+        id: this.#id,
+        stream,
+        text,
+        ...(state.isTruncated && i === pieces.length - 1 ? { isCut: true } : {}),
+      });
     state.gathered = "";
   }
 }

@@ -15,7 +15,8 @@ export function serveRequests(handler: ChildHandler, ready: ChildReady = {}): vo
   let last: Promise<void> = Promise.resolve();
   const socket = new Socket({ fd: REQUEST_FD, readable: true, writable: false });
   socket.on("data", (chunk) => {
-    for (const request of reader.push(chunk)) last = last.then(() => carryOut(request as unknown as ChildRequest, handler));
+    for (const request of reader.push(chunk))
+      last = last.then(() => carryOut(request as unknown as ChildRequest, handler));
   });
   // The parent is gone, or wants this child to go.
   socket.on("close", () => process.exit(0));

@@ -9,7 +9,8 @@ import { spawnLaunch } from "./spawn-launch.ts";
 const TRIAL_MS = 20_000;
 /** What a container or a hardened kernel refuses; the words are the C library's. */
 const DENIED = /Operation not permitted|Permission denied|No space left on device|No permissions/i;
-const ADVICE = "this user may not make namespaces here: the sandboxes guide says how a machine or a container allows it";
+const ADVICE =
+  "this user may not make namespaces here: the sandboxes guide says how a machine or a container allows it";
 
 /** From the most walls to the fewest. */
 const VARIANTS: readonly BubblewrapOptions[] = [
@@ -29,7 +30,8 @@ export function detectJail(): Promise<Jail> {
 async function detect(): Promise<Jail> {
   if (process.platform !== "linux") return noJail(`bubblewrap is for Linux, and this is ${process.platform}`);
   const bubblewrap = findCommand("bwrap");
-  if (bubblewrap === undefined) return noJail("the command bwrap is not installed (Debian, Ubuntu: apt install bubblewrap)");
+  if (bubblewrap === undefined)
+    return noJail("the command bwrap is not installed (Debian, Ubuntu: apt install bubblewrap)");
   const complaints: string[] = [];
   for (const variant of VARIANTS) {
     const complaint = await complaintOf(bubblewrap, variant);
@@ -71,7 +73,10 @@ async function noJail(reason: string): Promise<Jail> {
   const prefix = await dieWithParent();
   return {
     layers: [],
-    missing: [{ layer: "bubblewrap", reason }, { layer: "seccomp", reason: "bubblewrap loads it" }],
+    missing: [
+      { layer: "bubblewrap", reason },
+      { layer: "seccomp", reason: "bubblewrap loads it" },
+    ],
     isJailed: false,
     launch: ({ command, args, env = {} }) => {
       const [first, ...rest] = [...prefix, command, ...args] as [string, ...string[]];
@@ -86,5 +91,8 @@ async function dieWithParent(): Promise<string[]> {
   if (setpriv === undefined) return [];
   const prefix = [setpriv, "--pdeathsig", "KILL", "--"];
   // Not every setpriv has that option.
-  return promisify(execFile)(setpriv, [...prefix.slice(1), setpriv, "--version"], { env: {}, timeout: TRIAL_MS }).then(() => prefix, () => []);
+  return promisify(execFile)(setpriv, [...prefix.slice(1), setpriv, "--version"], { env: {}, timeout: TRIAL_MS }).then(
+    () => prefix,
+    () => [],
+  );
 }

@@ -3,7 +3,9 @@ import { delimiter, join } from "node:path";
 
 /** Path of a command that can be executed. */
 export function findCommand(name: string): string | undefined {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/bin", "/usr/local/bin"].filter(Boolean);
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/bin", "/usr/local/bin"].filter(
+    Boolean,
+  );
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 

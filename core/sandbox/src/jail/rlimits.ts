@@ -23,7 +23,11 @@ export interface ProcessLimits {
 export async function limitProcess(pid: number, { data, openFiles, fileBytes }: ProcessLimits): Promise<void> {
   const command = prlimit();
   if (command === undefined) return;
-  await run(command, ["--pid", String(pid), "--core=0", `--data=${data}:`, `--nofile=${openFiles}`, `--fsize=${fileBytes}`], { env: {} });
+  await run(
+    command,
+    ["--pid", String(pid), "--core=0", `--data=${data}:`, `--nofile=${openFiles}`, `--fsize=${fileBytes}`],
+    { env: {} },
+  );
 }
 
 /** What RLIMIT_DATA counts of a process now, in bytes. */

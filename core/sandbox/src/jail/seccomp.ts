@@ -49,7 +49,8 @@ export function seccompFilter(options: SeccompOptions, architecture: string = pr
   const target = ARCHITECTURES[architecture];
   if (target === undefined) return undefined;
   const { column, audit } = target;
-  const numbers = (tables: readonly Table[]): number[] => tables.flatMap((table) => Object.values(table).map((row) => row[column])).filter((number) => number !== 0);
+  const numbers = (tables: readonly Table[]): number[] =>
+    tables.flatMap((table) => Object.values(table).map((row) => row[column])).filter((number) => number !== 0);
   const outer = options.behind === undefined ? [] : refusedBy(options.behind);
   const refused = numbers(refusedBy(options).filter((table) => !outer.includes(table)));
   const unknown = options.behind === undefined ? numbers([UNKNOWN]) : [];
@@ -73,7 +74,12 @@ export function seccompFilter(options: SeccompOptions, architecture: string = pr
 }
 
 function refusedBy({ forks, namespaces, sharedMemory }: SeccompOptions): Table[] {
-  return [REFUSED, ...(namespaces ? [] : [NAMESPACES]), ...(forks ? [] : [FORKS]), ...(sharedMemory === false ? [SHARED_MEMORY] : [])];
+  return [
+    REFUSED,
+    ...(namespaces ? [] : [NAMESPACES]),
+    ...(forks ? [] : [FORKS]),
+    ...(sharedMemory === false ? [SHARED_MEMORY] : []),
+  ];
 }
 
 /** Threads always; processes and namespaces as the options say. Ends before the answers ALLOW and EPERM. */

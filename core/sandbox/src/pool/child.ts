@@ -18,7 +18,8 @@ const OPEN_FILES = 256;
 const FILE_BYTES = 64 * 1024 * 1024;
 
 /** Last words of V8 and of CPython when the kernel, or a table's size, gives them no more. */
-const OUT_OF_MEMORY = /out of memory|bad_alloc|is_heap_oom|OOM error|Allocation failed|invalid (?:array|size|table) |MemoryError/i;
+const OUT_OF_MEMORY =
+  /out of memory|bad_alloc|is_heap_oom|OOM error|Allocation failed|invalid (?:array|size|table) |MemoryError/i;
 
 /** How an exchange differs from a submission of its own. */
 export interface ExchangeOptions {
@@ -63,7 +64,8 @@ export class Child {
       this.#pid = await this.#connection.pid();
       this.#meter = new UsageMeter(this.#pid, this.#program.forks === true);
       this.#newBytes = this.#idleBytes = this.#usage().rssBytes;
-      if (rlimitsMissing() === undefined && reservedBytes !== undefined) this.#unusedDataBytes = dataBytesOf(this.#pid) + reservedBytes;
+      if (rlimitsMissing() === undefined && reservedBytes !== undefined)
+        this.#unusedDataBytes = dataBytesOf(this.#pid) + reservedBytes;
       await this.#raiseWall(memoryBytes);
       this.#connection.setReferenced(false);
     } catch (error) {
@@ -89,7 +91,11 @@ export class Child {
   }
 
   /** Carries out a request under its limits. Rejects with SANDBOX_FAILED, or CANCELLED once the signal is aborted; either ends the child. */
-  async exchange(task: ChildTask, limits: SandboxLimits, { signal, isSession = false }: ExchangeOptions = {}): Promise<Outcome> {
+  async exchange(
+    task: ChildTask,
+    limits: SandboxLimits,
+    { signal, isSession = false }: ExchangeOptions = {},
+  ): Promise<Outcome> {
     this.runs += 1;
     await this.#raiseWall(limits.memoryBytes);
     const id = randomUUID();
@@ -119,7 +125,8 @@ export class Child {
       if (this.#slot.disarm() !== undefined) this.kill();
       // Somebody may wait for the child that takes its place.
       if (this.#isAlive) this.#connection.setReferenced(false);
-      if (isSession && this.#isAlive) this.#arm(limits, this.#usage(), baseBytes + this.#ownBytes, Number.POSITIVE_INFINITY);
+      if (isSession && this.#isAlive)
+        this.#arm(limits, this.#usage(), baseBytes + this.#ownBytes, Number.POSITIVE_INFINITY);
     }
   }
 
@@ -132,7 +139,14 @@ export class Child {
 
   #arm(limits: SandboxLimits, usage: Usage, baseBytes: number, wallMs: number): void {
     const isTree = this.#program.forks === true;
-    this.#slot.arm({ pid: this.#pid, isTree, wallMs, rssBytes: usage.rssBytes, memoryBytes: baseBytes + limits.memoryBytes, cpuMs: usage.cpuMs + limits.cpuMs });
+    this.#slot.arm({
+      pid: this.#pid,
+      isTree,
+      wallMs,
+      rssBytes: usage.rssBytes,
+      memoryBytes: baseBytes + limits.memoryBytes,
+      cpuMs: usage.cpuMs + limits.cpuMs,
+    });
   }
 
   #usage(): Usage {
@@ -153,7 +167,8 @@ export class Child {
     const message = readMessage(frame);
     if (message?.type === "ready") this.#ready.resolve(message);
     else if (message?.type === "failed") this.#breakOff(`failed: ${message.message}`);
-    else if (message === undefined || this.#exchange?.hear(message) !== true) this.#breakOff("sent a message that does not belong to its request");
+    else if (message === undefined || this.#exchange?.hear(message) !== true)
+      this.#breakOff("sent a message that does not belong to its request");
   }
 
   /** The child no longer does what it should: nothing that it says counts any more. */
@@ -170,10 +185,12 @@ export class Child {
    */
   #onKill(): void {
     this.#isAlive = false;
-    setImmediate(() => setImmediate(() => {
-      const verdict = this.#slot.disarm();
-      if (verdict !== undefined) this.#exchange?.impose(verdict);
-    }));
+    setImmediate(() =>
+      setImmediate(() => {
+        const verdict = this.#slot.disarm();
+        if (verdict !== undefined) this.#exchange?.impose(verdict);
+      }),
+    );
   }
 
   #onExit(how: string, isKill: boolean): void {
@@ -192,6 +209,9 @@ export class Child {
 
   #failure(what: string): MrlmError {
     const { said } = this.#connection;
-    return new MrlmError("SANDBOX_FAILED", `The sandbox child ${this.#program.command} ${what}.${said === "" ? "" : ` It said: ${said}`}`);
+    return new MrlmError(
+      "SANDBOX_FAILED",
+      `The sandbox child ${this.#program.command} ${what}.${said === "" ? "" : ` It said: ${said}`}`,
+    );
   }
 }

@@ -41,7 +41,11 @@ export class Connection {
     // "close" comes after the last byte of every pipe, so that nothing which was said before the end is lost.
     this.exited = once(child, "close").then(
       // bubblewrap ends with 128 and the number of the signal that ended the child.
-      ([code, signal]) => listener.onExit(code === null ? `signal ${signal}` : `exit code ${code}`, signal === "SIGKILL" || code === 128 + 9),
+      ([code, signal]) =>
+        listener.onExit(
+          code === null ? `signal ${signal}` : `exit code ${code}`,
+          signal === "SIGKILL" || code === 128 + 9,
+        ),
       (error: Error) => listener.onExit(error.message, false),
     );
   }

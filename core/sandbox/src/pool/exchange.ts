@@ -31,7 +31,10 @@ export class Exchange {
   readonly #id: string;
   readonly #outputBytes: number;
   readonly #start = performance.now();
-  readonly #streams = { stdout: { text: "", bytes: 0, isTruncated: false }, stderr: { text: "", bytes: 0, isTruncated: false } };
+  readonly #streams = {
+    stdout: { text: "", bytes: 0, isTruncated: false },
+    stderr: { text: "", bytes: 0, isTruncated: false },
+  };
   readonly #tests: (Omit<SandboxTestResult, "name"> | undefined)[];
   readonly #settle = Promise.withResolvers<Heard>();
   #isTesting = false;
@@ -55,7 +58,8 @@ export class Exchange {
         this.#isTesting = true;
         return true;
       case "tested":
-        if (!this.#isTesting || message.index >= this.#tests.length || this.#tests[message.index] !== undefined) return false;
+        if (!this.#isTesting || message.index >= this.#tests.length || this.#tests[message.index] !== undefined)
+          return false;
         this.#tests[message.index] = readTested(message.result as unknown as JsonValue);
         return true;
       case "result":

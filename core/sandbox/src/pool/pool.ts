@@ -55,7 +55,11 @@ export class Pool {
     return isSuspect ? (await this.#runOnce(task, limits, signal)).outcome : first.outcome;
   }
 
-  async #runOnce(task: ChildTask, limits: SandboxLimits, signal?: AbortSignal): Promise<{ readonly outcome: Outcome; readonly wasUsed: boolean }> {
+  async #runOnce(
+    task: ChildTask,
+    limits: SandboxLimits,
+    signal?: AbortSignal,
+  ): Promise<{ readonly outcome: Outcome; readonly wasUsed: boolean }> {
     const child = await this.acquire(signal);
     const wasUsed = child.runs > 0;
     try {
@@ -73,7 +77,8 @@ export class Pool {
     if (signal?.aborted === true) return Promise.reject(cancelled());
     const idle = this.#idle.pop();
     if (idle !== undefined) return Promise.resolve(idle);
-    if (this.#count >= this.#options.children && this.#queue.length >= this.#options.queue) return Promise.reject(this.#full());
+    if (this.#count >= this.#options.children && this.#queue.length >= this.#options.queue)
+      return Promise.reject(this.#full());
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
@@ -142,7 +147,10 @@ export class Pool {
   async #launch(): Promise<[ChildProgram, Jail]> {
     try {
       const jail = await detectJail();
-      return [await this.#backend.program({ isJailed: jail.isJailed, isForSession: this.#options.isForSessions }), jail];
+      return [
+        await this.#backend.program({ isJailed: jail.isJailed, isForSession: this.#options.isForSessions }),
+        jail,
+      ];
     } catch (error) {
       this.#count -= 1;
       throw error;

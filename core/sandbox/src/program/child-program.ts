@@ -28,5 +28,8 @@ export interface SandboxBackend {
   /** Sessions can `snapshot` and `restore`. */
   readonly hasSnapshots: boolean;
   /** A child of a session is never asked for tests. Rejects with SANDBOX_FAILED, and what to do, when there is nothing to start. */
-  program(options: { readonly isJailed: boolean; readonly isForSession: boolean }): ChildProgram | Promise<ChildProgram>;
+  program(options: {
+    readonly isJailed: boolean;
+    readonly isForSession: boolean;
+  }): ChildProgram | Promise<ChildProgram>;
 }

@@ -29,7 +29,8 @@ export class FrameReader {
     this.#buffered += chunk.length;
     while (this.#buffered >= 4) {
       const length = this.#peek(4).readUInt32LE(0);
-      if (length > this.#maxBytes) throw new FrameError(`a frame of ${length} bytes, where at most ${this.#maxBytes} are allowed`);
+      if (length > this.#maxBytes)
+        throw new FrameError(`a frame of ${length} bytes, where at most ${this.#maxBytes} are allowed`);
       if (this.#buffered < 4 + length) return;
       const frame = this.#peek(4 + length);
       this.#chunks[0] = frame.subarray(4 + length);

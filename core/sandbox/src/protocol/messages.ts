@@ -1,4 +1,13 @@
-import type { JsonObject, JsonValue, SandboxError, SandboxLimits, SandboxTestResult, SandboxTestSuite, SandboxVerdict, Submission } from "@mrlm/spec";
+import type {
+  JsonObject,
+  JsonValue,
+  SandboxError,
+  SandboxLimits,
+  SandboxTestResult,
+  SandboxTestSuite,
+  SandboxVerdict,
+  Submission,
+} from "@mrlm/spec";
 
 /** Descriptor on which a child reads requests, and the one on which it answers. */
 export const REQUEST_FD = 3;
@@ -46,10 +55,21 @@ export interface ChildReady {
 /** What a child says. All but `ready` carry the nonce of the request. */
 export type ChildMessage =
   | ({ readonly type: "ready" } & ChildReady)
-  | { readonly type: "output"; readonly id: string; readonly stream: "stdout" | "stderr"; readonly text: string; readonly isCut?: boolean }
+  | {
+      readonly type: "output";
+      readonly id: string;
+      readonly stream: "stdout" | "stderr";
+      readonly text: string;
+      readonly isCut?: boolean;
+    }
   /** The submission's top-level code has ended well: the tests begin. */
   | { readonly type: "testing"; readonly id: string }
-  | { readonly type: "tested"; readonly id: string; readonly index: number; readonly result: Omit<SandboxTestResult, "name"> }
+  | {
+      readonly type: "tested";
+      readonly id: string;
+      readonly index: number;
+      readonly result: Omit<SandboxTestResult, "name">;
+    }
   | { readonly type: "result"; readonly id: string; readonly result: ChildResult }
   /** The sandbox failed: there is no verdict. */
   | { readonly type: "failed"; readonly id: string; readonly message: string };
@@ -60,5 +80,7 @@ export function readMessage(json: JsonValue): ChildMessage | undefined {
   const { type, id } = json as JsonObject;
   if (type === "ready") return json as unknown as ChildMessage;
   const known = ["output", "testing", "tested", "result", "failed"];
-  return typeof type === "string" && known.includes(type) && typeof id === "string" ? (json as unknown as ChildMessage) : undefined;
+  return typeof type === "string" && known.includes(type) && typeof id === "string"
+    ? (json as unknown as ChildMessage)
+    : undefined;
 }

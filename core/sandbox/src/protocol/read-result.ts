@@ -40,15 +40,30 @@ export function readTested(told: JsonValue | undefined): Omit<SandboxTestResult,
   const { verdict, message, error: described } = isObject(told) ? told : {};
   if (verdict === "passed") return { verdict };
   const error = readError(described);
-  return { verdict: "failed", ...(typeof message === "string" ? { message: cut(message, LONGEST.message) } : {}), ...(error === undefined ? {} : { error }) };
+  return {
+    verdict: "failed",
+    ...(typeof message === "string" ? { message: cut(message, LONGEST.message) } : {}),
+    ...(error === undefined ? {} : { error }),
+  };
 }
 
 /** What a submission raised, no longer than people read; `undefined` if it is of another form. */
 function readError(value: JsonValue | undefined): SandboxError | undefined {
   if (!isObject(value)) return undefined;
   const { name, message, trace, line } = value;
-  if (typeof name !== "string" || typeof message !== "string" || typeof trace !== "string" || (line !== undefined && !Number.isSafeInteger(line))) return undefined;
-  return { name: cut(name, LONGEST.name), message: cut(message, LONGEST.message), trace: cut(trace, LONGEST.trace), ...(line === undefined ? {} : { line: line as number }) };
+  if (
+    typeof name !== "string" ||
+    typeof message !== "string" ||
+    typeof trace !== "string" ||
+    (line !== undefined && !Number.isSafeInteger(line))
+  )
+    return undefined;
+  return {
+    name: cut(name, LONGEST.name),
+    message: cut(message, LONGEST.message),
+    trace: cut(trace, LONGEST.trace),
+    ...(line === undefined ? {} : { line: line as number }),
+  };
 }
 
 /** A copy: a part of a text would keep all of it in memory. */

@@ -40,7 +40,8 @@ export class Inspector {
       values[fieldAt(slot, "cpu")] = usage.cpuMs;
     }
     const cause = causeOf(leftMs, usage, at("cpuLimit"), at("memoryLimit"));
-    if (cause === CAUSE.none) return pauseMs(leftMs, usage === undefined ? Number.POSITIVE_INFINITY : at("memoryLimit") - usage.rssBytes);
+    if (cause === CAUSE.none)
+      return pauseMs(leftMs, usage === undefined ? Number.POSITIVE_INFINITY : at("memoryLimit") - usage.rssBytes);
     values[fieldAt(slot, "cause")] = cause;
     // Whoever sets the word to 0 decides: a run that ends at this moment is not killed any more, nor is the next one.
     if (Atomics.compareExchange(armed, slot, run, 0) === run) {

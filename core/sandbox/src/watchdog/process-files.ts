@@ -37,7 +37,8 @@ export class ProcessFiles {
 
   /** Processes that it has started and that have not ended. Throws when it is gone. */
   children(): number[] {
-    if (this.#threads !== 1) return readdirSync(`/proc/${this.#pid}/task`).flatMap((thread) => this.#childrenOf(thread));
+    if (this.#threads !== 1)
+      return readdirSync(`/proc/${this.#pid}/task`).flatMap((thread) => this.#childrenOf(thread));
     this.#children ??= openSync(`/proc/${this.#pid}/task/${this.#pid}/children`, "r");
     const length = readSync(this.#children, buffer, 0, buffer.length, 0);
     return length < buffer.length ? numbers(buffer.toString("latin1", 0, length)) : this.#childrenOf(String(this.#pid));

@@ -40,8 +40,14 @@ export interface WatchTable {
   readonly values: Float64Array<SharedArrayBuffer>;
 }
 
-export function watchTable(buffer: SharedArrayBuffer = new SharedArrayBuffer(SLOTS * FIELDS * 8 + WORDS * 4)): WatchTable & { readonly buffer: SharedArrayBuffer } {
-  return { buffer, values: new Float64Array(buffer, 0, SLOTS * FIELDS), armed: new Int32Array(buffer, SLOTS * FIELDS * 8, WORDS) };
+export function watchTable(
+  buffer: SharedArrayBuffer = new SharedArrayBuffer(SLOTS * FIELDS * 8 + WORDS * 4),
+): WatchTable & { readonly buffer: SharedArrayBuffer } {
+  return {
+    buffer,
+    values: new Float64Array(buffer, 0, SLOTS * FIELDS),
+    armed: new Int32Array(buffer, SLOTS * FIELDS * 8, WORDS),
+  };
 }
 
 export function fieldAt(slot: number, field: keyof typeof FIELD): number {
@@ -61,5 +67,5 @@ export function pauseMs(leftMs: number, leftBytes: number): number {
 
 /** A time of `sharedNow` as a word that is never 0; differences of two are right for 12 days. */
 export function tickOf(timeMs: number): number {
-  return (timeMs | 0) | 1;
+  return timeMs | 0 | 1;
 }

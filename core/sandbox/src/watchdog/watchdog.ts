@@ -35,7 +35,8 @@ export class WatchSlot {
   constructor(onKill: () => void) {
     this.#onKill = onKill;
     const slot = Array.from({ length: SLOTS }, (_, index) => index).find((index) => !taken.has(index));
-    if (slot === undefined) throw new MrlmError("RESOURCE_EXHAUSTED", `This process already supervises ${SLOTS} sandbox children.`);
+    if (slot === undefined)
+      throw new MrlmError("RESOURCE_EXHAUSTED", `This process already supervises ${SLOTS} sandbox children.`);
     this.#slot = slot;
     if (taken.size === 0) startThread();
     taken.set(slot, this);
@@ -98,7 +99,12 @@ function startThread(): void {
   lastThread += 1;
   setThread(lastThread);
   const file = import.meta.url.endsWith(".ts") ? "../watchdog-worker.ts" : "./watchdog-worker.js";
-  const options = { workerData: { buffer: table.buffer, thread: lastThread }, env: {}, execArgv: ["--no-warnings"], name: "mrlm-watchdog" };
+  const options = {
+    workerData: { buffer: table.buffer, thread: lastThread },
+    env: {},
+    execArgv: ["--no-warnings"],
+    name: "mrlm-watchdog",
+  };
   new Worker(new URL(file, import.meta.url), options).on("message", WatchSlot.hear).unref();
 }
 

@@ -17,14 +17,22 @@ import type { ServedEngine } from "./served-engine.ts";
 /** The unary methods of EngineService. */
 export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
   return {
-    describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () => encodeEngineInfo(await engine.describe(), calls.last)),
-    estimateMemory: unary<wire.EstimateMemoryRequest, wire.EstimateMemoryResponse>(async ({ request }) => encodeMemoryEstimate(await engine.estimateMemory(decodeMemoryWorkload(request)))),
-    createModel: numbered<wire.CreateModelRequest, wire.CreateModelResponse>(async (request) => encodeCreatedModel(await engine.createModel(decodeCreateModel(request)))),
+    describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () =>
+      encodeEngineInfo(await engine.describe(), calls.last),
+    ),
+    estimateMemory: unary<wire.EstimateMemoryRequest, wire.EstimateMemoryResponse>(async ({ request }) =>
+      encodeMemoryEstimate(await engine.estimateMemory(decodeMemoryWorkload(request))),
+    ),
+    createModel: numbered<wire.CreateModelRequest, wire.CreateModelResponse>(async (request) =>
+      encodeCreatedModel(await engine.createModel(decodeCreateModel(request))),
+    ),
     releaseModel: numbered<wire.ReleaseModelRequest, wire.ReleaseModelResponse>(async ({ modelId }) => {
       await engine.releaseModel(modelId);
       return {};
     }),
-    optimStep: numbered<wire.OptimStepRequest, wire.OptimStepResponse>(async (request) => encodeOptimStepResult(await engine.optimStep(decodeOptimStep(request)))),
+    optimStep: numbered<wire.OptimStepRequest, wire.OptimStepResponse>(async (request) =>
+      encodeOptimStepResult(await engine.optimStep(decodeOptimStep(request))),
+    ),
     publish: numbered<wire.PublishRequest, wire.PublishResponse>(async ({ modelId }) => {
       const { version, checksum, seconds } = await engine.publish(modelId);
       return { version: toInt64(version, "a weight version"), checksum, seconds };
@@ -33,16 +41,23 @@ export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
       const { bytes, checksum } = await engine.save(directory);
       return { bytes: toInt64(bytes, "a checkpoint's size"), checksum };
     }),
-    load: numbered<wire.LoadRequest, wire.LoadResponse>(async ({ directory, microBatchTokens, gradientCheckpointing }) => {
-      const options = { ...(microBatchTokens === undefined ? {} : { microBatchTokens }), ...(gradientCheckpointing === undefined ? {} : { gradientCheckpointing }) };
-      return { models: (await engine.load(directory, options)).map(encodeModelInfo), lastCall: calls.last };
-    }),
+    load: numbered<wire.LoadRequest, wire.LoadResponse>(
+      async ({ directory, microBatchTokens, gradientCheckpointing }) => {
+        const options = {
+          ...(microBatchTokens === undefined ? {} : { microBatchTokens }),
+          ...(gradientCheckpointing === undefined ? {} : { gradientCheckpointing }),
+        };
+        return { models: (await engine.load(directory, options)).map(encodeModelInfo), lastCall: calls.last };
+      },
+    ),
     export: numbered<wire.ExportRequest, wire.ExportResponse>(async ({ modelId, directory, mergeAdapter }) => ({
       files: [...(await engine.export(modelId, directory, { mergeAdapter }))],
     })),
   };
 
-  function numbered<Request extends { readonly call: bigint }, Response>(work: (request: Request) => Promise<Response>) {
+  function numbered<Request extends { readonly call: bigint }, Response>(
+    work: (request: Request) => Promise<Response>,
+  ) {
     return unary<Request, Response>(({ request }) => calls.run(request.call, () => work(request)));
   }
 }

@@ -33,7 +33,10 @@ export class MicroBatches {
     this.#sent.delete(microBatch);
     asked.forEach(({ resolve, reject, index }, i) => {
       const gradients = units[i];
-      if (gradients === undefined) return reject(new MrlmError("GRADIENT_SHAPE", `Micro-batch ${microBatch} came back without gradients of unit ${index}.`));
+      if (gradients === undefined)
+        return reject(
+          new MrlmError("GRADIENT_SHAPE", `Micro-batch ${microBatch} came back without gradients of unit ${index}.`),
+        );
       try {
         resolve(decodeGradients(gradients));
       } catch (error) {
@@ -44,7 +47,12 @@ export class MicroBatches {
 
   /** Outputs whose gradients are applied already: no answer is awaited. */
   repeat(outputs: readonly UnitOutputs[]): void {
-    this.#send({ microBatch: this.#count++, unitIndices: Array.from(outputs.keys()), units: outputs.map(encodeOutputs), applied: true });
+    this.#send({
+      microBatch: this.#count++,
+      unitIndices: Array.from(outputs.keys()),
+      units: outputs.map(encodeOutputs),
+      applied: true,
+    });
   }
 
   /** The client is gone: what was asked has no answer. */
@@ -60,6 +68,11 @@ export class MicroBatches {
     if (this.#isGivenUp) return this.giveUp();
     const microBatch = this.#count++;
     this.#sent.set(microBatch, asked);
-    this.#send({ microBatch, unitIndices: asked.map(({ index }) => index), units: asked.map(({ outputs }) => encodeOutputs(outputs)), applied: false });
+    this.#send({
+      microBatch,
+      unitIndices: asked.map(({ index }) => index),
+      units: asked.map(({ outputs }) => encodeOutputs(outputs)),
+      applied: false,
+    });
   }
 }

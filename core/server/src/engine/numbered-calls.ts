@@ -28,7 +28,8 @@ export class NumberedCalls {
     if (call === 0n) return work();
     const known = this.#answers.get(call);
     if (known !== undefined) return known as Promise<T>;
-    if (call <= this.#last) throw new MrlmError("CALL_OUT_OF_ORDER", `Call ${call} came after call ${this.#last} had been carried out.`);
+    if (call <= this.#last)
+      throw new MrlmError("CALL_OUT_OF_ORDER", `Call ${call} came after call ${this.#last} had been carried out.`);
     const before = this.#last;
     const answer = work();
     this.#last = call;

@@ -16,7 +16,10 @@ import type { NumberedCalls } from "./numbered-calls.ts";
 import type { ServedEngine } from "./served-engine.ts";
 
 /** Per-token outputs without a graph. */
-export async function serveForward(engine: ServedEngine, call: ServerDuplexStream<wire.ForwardRequest, wire.ForwardResponse>): Promise<void> {
+export async function serveForward(
+  engine: ServedEngine,
+  call: ServerDuplexStream<wire.ForwardRequest, wire.ForwardResponse>,
+): Promise<void> {
   try {
     const { promise: complete, resolve } = Promise.withResolvers<void>();
     let open: wire.ForwardOpen | undefined;
@@ -29,7 +32,12 @@ export async function serveForward(engine: ServedEngine, call: ServerDuplexStrea
     await complete;
     if (open === undefined) throw invalid("a forward pass does not begin with its model");
     const { modelId: model, outputs, temperature } = open;
-    const results = await engine.forward({ model, units: units.map(decodeUnit), outputs: decodeSelection(outputs), temperature });
+    const results = await engine.forward({
+      model,
+      units: units.map(decodeUnit),
+      outputs: decodeSelection(outputs),
+      temperature,
+    });
     for (const message of inMessages(results)) call.write(message);
     call.end();
   } catch (error) {
@@ -41,7 +49,10 @@ function* inMessages(results: readonly UnitOutputs[]): Generator<wire.ForwardRes
   let message: wire.ForwardResponse = { firstUnit: 0, units: [] };
   let bytes = 0;
   for (const [i, outputs] of results.entries()) {
-    const size = Object.values(outputs as Record<string, Float32Array>).reduce((sum, { byteLength }) => sum + byteLength, 16);
+    const size = Object.values(outputs as Record<string, Float32Array>).reduce(
+      (sum, { byteLength }) => sum + byteLength,
+      16,
+    );
     if (message.units.length > 0 && bytes + size > FRAME_BYTES) {
       yield message;
       message = { firstUnit: i, units: [] };
@@ -93,16 +104,38 @@ export async function serveForwardBackward(
   }
 }
 
-async function accumulate(engine: ServedEngine, open: wire.ForwardBackwardOpen, units: readonly wire.Unit[], batches: MicroBatches): Promise<ForwardBackwardResult> {
+async function accumulate(
+  engine: ServedEngine,
+  open: wire.ForwardBackwardOpen,
+  units: readonly wire.Unit[],
+  batches: MicroBatches,
+): Promise<ForwardBackwardResult> {
   const { modelId: model, outputs, temperature, normalizer, loss: kind, returnOutputs } = open;
   const isLinear = kind === wire.LossKind.LOSS_KIND_LINEAR;
-  const loss: readonly UnitGradients[] | MicroBatches["ask"] = isLinear ? units.map(decodeUnitGradients) : (index, found) => batches.ask(index, found);
-  const result = await engine.accumulate({ model, units: units.map(decodeUnit), outputs: decodeSelection(outputs), temperature, normalizer, loss, returnOutputs });
+  const loss: readonly UnitGradients[] | MicroBatches["ask"] = isLinear
+    ? units.map(decodeUnitGradients)
+    : (index, found) => batches.ask(index, found);
+  const result = await engine.accumulate({
+    model,
+    units: units.map(decodeUnit),
+    outputs: decodeSelection(outputs),
+    temperature,
+    normalizer,
+    loss,
+    returnOutputs,
+  });
   if (isLinear && returnOutputs) batches.repeat(result.outputs);
   return result;
 }
 
-function encodeDone({ microBatches, tokens, computedTokens, seconds, memoryRetries, microBatchTokens }: ForwardBackwardResult): wire.ForwardBackwardDone {
+function encodeDone({
+  microBatches,
+  tokens,
+  computedTokens,
+  seconds,
+  memoryRetries,
+  microBatchTokens,
+}: ForwardBackwardResult): wire.ForwardBackwardDone {
   return {
     microBatches,
     tokens: toInt64(tokens, "tokens"),

@@ -1,6 +1,13 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import type { Sampler } from "@mrlm/spec";
-import { decodeSampleAdd, encodeSampleError, encodeSampleFinish, invalid, statusOfError, type engineProto as wire } from "@mrlm/wire";
+import {
+  decodeSampleAdd,
+  encodeSampleError,
+  encodeSampleFinish,
+  invalid,
+  statusOfError,
+  type engineProto as wire,
+} from "@mrlm/wire";
 import type { ServedEngine } from "./served-engine.ts";
 
 type Call = ServerDuplexStream<wire.SampleRequest, wire.SampleResponse>;

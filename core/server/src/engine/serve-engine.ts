@@ -15,7 +15,10 @@ export interface EngineServer {
 }
 
 /** Serves an engine that is written in TypeScript over the protocol of the PyTorch engine. Rejects with PORT_IN_USE. */
-export async function serveEngine(options: { readonly engine: ServedEngine; readonly address: string }): Promise<EngineServer> {
+export async function serveEngine(options: {
+  readonly engine: ServedEngine;
+  readonly address: string;
+}): Promise<EngineServer> {
   const { engine } = options;
   const calls = new NumberedCalls();
   const passes: PassesUnderWay = new Map();
@@ -24,7 +27,8 @@ export async function serveEngine(options: { readonly engine: ServedEngine; read
     ...engineMethods(engine, calls),
     sample: (call: Parameters<typeof serveSamples>[1]) => serveSamples(engine, call),
     forward: (call: Parameters<typeof serveForward>[1]) => void serveForward(engine, call),
-    forwardBackward: (call: Parameters<typeof serveForwardBackward>[2]) => void serveForwardBackward(engine, { calls, passes }, call),
+    forwardBackward: (call: Parameters<typeof serveForwardBackward>[2]) =>
+      void serveForwardBackward(engine, { calls, passes }, call),
   });
   const port = await listen(server, options.address, ServerCredentials.createInsecure());
   return { port, close: async () => server.forceShutdown() };

@@ -9,7 +9,8 @@ const OPEN_TO_ALL = "/grpc.health.v1.Health/";
 /** Refuses calls without `authorization: Bearer TOKEN`, health checks excepted, with UNAUTHENTICATED. */
 export function requireToken(token: string): ServerInterceptor {
   const expected = digest(`Bearer ${token}`);
-  const carriesToken = (metadata: Metadata): boolean => timingSafeEqual(digest(String(metadata.get("authorization")[0] ?? "")), expected);
+  const carriesToken = (metadata: Metadata): boolean =>
+    timingSafeEqual(digest(String(metadata.get("authorization")[0] ?? "")), expected);
   return (method, call) =>
     new ServerInterceptingCall(call, {
       start: (next) =>

@@ -1,6 +1,16 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { type Logger, MrlmError } from "@mrlm/spec";
-import { Assembler, FRAME_BYTES, Outbox, type Serialised, encodeError, environmentProto as wire, invalid, serialise, statusOfError } from "@mrlm/wire";
+import {
+  Assembler,
+  FRAME_BYTES,
+  Outbox,
+  type Serialised,
+  encodeError,
+  environmentProto as wire,
+  invalid,
+  serialise,
+  statusOfError,
+} from "@mrlm/wire";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { logFault } from "./log-fault.ts";
@@ -60,7 +70,8 @@ export class MultiplexedClient {
     try {
       if (frame.length > FRAME_BYTES) throw invalid(`a frame has ${frame.length} bytes; ${FRAME_BYTES} are allowed`);
       const { requests } = decoded(() => wire.MultiplexRequest.decode(frame), "a frame holds no requests");
-      if (requests.length > MAX_RUNNING) throw invalid(`a frame has ${requests.length} requests; ${MAX_RUNNING} are allowed`);
+      if (requests.length > MAX_RUNNING)
+        throw invalid(`a frame has ${requests.length} requests; ${MAX_RUNNING} are allowed`);
       for (const request of requests) this.#receive(request);
     } catch (error) {
       this.#call.emit("error", statusOfError(error));
@@ -88,10 +99,18 @@ export class MultiplexedClient {
 
   #dispatch(requestId: bigint, request: wire.SessionRequest["request"]): void {
     if (this.#running.has(requestId)) throw invalid(`request ${requestId} is still under way`);
-    if (this.#running.size >= MAX_RUNNING) throw new MrlmError("RESOURCE_EXHAUSTED", `The stream has ${MAX_RUNNING} requests under way; no other may begin before one is answered.`, { retryDelayMs: 100 });
+    if (this.#running.size >= MAX_RUNNING)
+      throw new MrlmError(
+        "RESOURCE_EXHAUSTED",
+        `The stream has ${MAX_RUNNING} requests under way; no other may begin before one is answered.`,
+        { retryDelayMs: 100 },
+      );
     switch (request?.$case) {
       case "reset":
-        return this.#await(requestId, this.#table.reset(this.#owner, request.reset), (reset) => ({ $case: "reset", reset }));
+        return this.#await(requestId, this.#table.reset(this.#owner, request.reset), (reset) => ({
+          $case: "reset",
+          reset,
+        }));
       case "step":
         return this.#await(requestId, this.#table.step(this.#owner, request.step), (step) => ({ $case: "step", step }));
       case "close":
@@ -102,7 +121,10 @@ export class MultiplexedClient {
         );
         return;
       case "renew":
-        return this.#answer(requestId, { $case: "renew", renew: { gone: this.#table.renew(this.#owner, request.renew) } });
+        return this.#answer(requestId, {
+          $case: "renew",
+          renew: { gone: this.#table.renew(this.#owner, request.renew) },
+        });
       default:
         throw invalid("a request is of a kind that this version does not know");
     }

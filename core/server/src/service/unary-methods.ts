@@ -1,6 +1,14 @@
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import { type EnvironmentHost, type Logger, MrlmError } from "@mrlm/spec";
-import { ENVIRONMENT_PROTOCOL, checkName, decodeEnvironmentRef, encodeDemonstration, encodeDescription, invalid, type environmentProto as wire } from "@mrlm/wire";
+import {
+  ENVIRONMENT_PROTOCOL,
+  checkName,
+  decodeEnvironmentRef,
+  encodeDemonstration,
+  encodeDescription,
+  invalid,
+  type environmentProto as wire,
+} from "@mrlm/wire";
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
@@ -27,17 +35,28 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async ({ request: { environment } }) => ({
       protocolMajor: ENVIRONMENT_PROTOCOL.major,
       protocolMinor: ENVIRONMENT_PROTOCOL.minor,
-      environments: (environment === undefined ? await host.list() : [await host.describe(decodeEnvironmentRef(environment))]).map((description) => encodeDescription(server.demonstrations ? description : { ...description, hasDemonstrations: false })),
+      environments: (environment === undefined
+        ? await host.list()
+        : [await host.describe(decodeEnvironmentRef(environment))]
+      ).map((description) =>
+        encodeDescription(server.demonstrations ? description : { ...description, hasDemonstrations: false }),
+      ),
       instanceId: server.instanceId,
       serverVersion: server.version,
     })),
-    reset: unary<wire.ResetRequest, wire.ResetResponse>((call) => answerOf(call, table.reset(identityOf(call), call.request))),
-    step: unary<wire.StepRequest, wire.StepResponse>((call) => answerOf(call, table.step(identityOf(call), call.request))),
+    reset: unary<wire.ResetRequest, wire.ResetResponse>((call) =>
+      answerOf(call, table.reset(identityOf(call), call.request)),
+    ),
+    step: unary<wire.StepRequest, wire.StepResponse>((call) =>
+      answerOf(call, table.step(identityOf(call), call.request)),
+    ),
     close: unary<wire.CloseRequest, wire.CloseResponse>(async (call) => {
       await table.close(identityOf(call), call.request);
       return {};
     }),
-    renew: unary<wire.RenewRequest, wire.RenewResponse>(async (call) => ({ gone: table.renew(identityOf(call), call.request) })),
+    renew: unary<wire.RenewRequest, wire.RenewResponse>(async (call) => ({
+      gone: table.renew(identityOf(call), call.request),
+    })),
     demonstrate: unary<wire.DemonstrateRequest, wire.DemonstrateResponse>(async (call) => {
       const { environment, tasks } = call.request;
       if (!server.demonstrations) {
@@ -45,17 +64,27 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
           hint: "Its operator allows them with `mrlm serve --demonstrations`: clients then read the solutions of training tasks, and choose by options which tasks these are.",
         });
       }
-      if (tasks.length > MAX_DEMONSTRATED) throw invalid(`demonstrations of ${tasks.length} tasks are asked for in one call; ${MAX_DEMONSTRATED} are allowed`);
+      if (tasks.length > MAX_DEMONSTRATED)
+        throw invalid(
+          `demonstrations of ${tasks.length} tasks are asked for in one call; ${MAX_DEMONSTRATED} are allowed`,
+        );
       const gone = new AbortController();
       call.once("cancelled", () => gone.abort(new MrlmError("CANCELLED", "The client gave the call up.")));
-      const found = await host.demonstrate(decodeEnvironmentRef(environment), tasks.map((task) => checkName(task, "the name of a task")), { signal: gone.signal });
+      const found = await host.demonstrate(
+        decodeEnvironmentRef(environment),
+        tasks.map((task) => checkName(task, "the name of a task")),
+        { signal: gone.signal },
+      );
       return { demonstrations: found.map(encodeDemonstration) };
     }),
   };
 }
 
 /** gRPC does not tell a client that gave up from one that lost its connection: both leave, and the first aborts the work a little later. */
-async function answerOf<Request, Response>(call: ServerUnaryCall<Request, Response>, operation: Operation<Response>): Promise<Response> {
+async function answerOf<Request, Response>(
+  call: ServerUnaryCall<Request, Response>,
+  operation: Operation<Response>,
+): Promise<Response> {
   operation.join();
   const onCancelled = (): void => abandoned(operation);
   call.on("cancelled", onCancelled);

@@ -53,7 +53,12 @@ export class HostedSession {
   #waitingResets = 0;
   #isClosed = false;
 
-  constructor(identity: { readonly key: string; readonly owner: string }, request: wire.ResetRequest, leaseMs: number, support: SessionSupport) {
+  constructor(
+    identity: { readonly key: string; readonly owner: string },
+    request: wire.ResetRequest,
+    leaseMs: number,
+    support: SessionSupport,
+  ) {
     this.key = identity.key;
     this.owner = identity.owner;
     this.leaseMs = leaseMs;
@@ -77,14 +82,24 @@ export class HostedSession {
   reset(request: wire.ResetRequest): Operation<wire.ResetResponse> {
     this.touch();
     if (keyOf(request.environment) !== this.#refKey) {
-      throw invalid(`a session of environment "${this.#ref.id}" was reset as another environment, or with other options`);
+      throw invalid(
+        `a session of environment "${this.#ref.id}" was reset as another environment, or with other options`,
+      );
     }
     const { epoch } = request;
-    if (epoch === this.#epoch && this.#latest?.index === -1) return this.#latest.operation as Operation<wire.ResetResponse>;
+    if (epoch === this.#epoch && this.#latest?.index === -1)
+      return this.#latest.operation as Operation<wire.ResetResponse>;
     if (epoch <= this.#epoch) {
-      throw new MrlmError("STEP_OUT_OF_ORDER", `A session at epoch ${this.#epoch} was reset with epoch ${epoch}; a higher one comes next.`);
+      throw new MrlmError(
+        "STEP_OUT_OF_ORDER",
+        `A session at epoch ${this.#epoch} was reset with epoch ${epoch}; a higher one comes next.`,
+      );
     }
-    if (this.#waitingResets >= MAX_WAITING_RESETS) throw new MrlmError("SESSION_BUSY", `A session got reset ${epoch} while ${MAX_WAITING_RESETS} others waited for its environment.`);
+    if (this.#waitingResets >= MAX_WAITING_RESETS)
+      throw new MrlmError(
+        "SESSION_BUSY",
+        `A session got reset ${epoch} while ${MAX_WAITING_RESETS} others waited for its environment.`,
+      );
     this.#epoch = epoch;
     const before = this.#latest?.operation;
     before?.abort(new MrlmError("CANCELLED", "The session was reset while it was at work."));
@@ -114,11 +129,18 @@ export class HostedSession {
     if (index !== latest.index + 1) {
       throw new MrlmError("STEP_OUT_OF_ORDER", `A session got step ${index} where ${latest.index + 1} comes next.`);
     }
-    if (!latest.operation.isSettled) throw new MrlmError("SESSION_BUSY", `A session got step ${index} while it was still working on the call before.`);
+    if (!latest.operation.isSettled)
+      throw new MrlmError("SESSION_BUSY", `A session got step ${index} while it was still working on the call before.`);
     const environment = this.#environment;
-    if (environment === undefined) throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
+    if (environment === undefined)
+      throw new MrlmError("EPISODE_ENDED", "A session was stepped whose reset had failed.");
     const action = decodeAction(request.action);
-    return this.#begin(index, new Operation("step", request.deadlineMs, async (signal) => encodeStep(await environment.step(action, { signal }))));
+    return this.#begin(
+      index,
+      new Operation("step", request.deadlineMs, async (signal) =>
+        encodeStep(await environment.step(action, { signal })),
+      ),
+    );
   }
 
   /** Aborts what is under way and closes the environment. */
@@ -132,7 +154,10 @@ export class HostedSession {
 
   #begin<T extends Latest["operation"]>(index: number, operation: T): T {
     this.#latest = { index, operation };
-    operation.promise.then(() => this.touch(), () => this.touch());
+    operation.promise.then(
+      () => this.touch(),
+      () => this.touch(),
+    );
     return operation;
   }
 

@@ -24,7 +24,10 @@ export class Operation<T> {
     this.promise.catch(() => undefined);
     if (deadlineMs > 0 && deadlineMs <= MAX_TIMER_MS) {
       this.#timer = setTimeout(() => {
-        const late = new MrlmError("DEADLINE_EXCEEDED", `The ${what} took longer than the ${deadlineMs} ms that its caller allows.`);
+        const late = new MrlmError(
+          "DEADLINE_EXCEEDED",
+          `The ${what} took longer than the ${deadlineMs} ms that its caller allows.`,
+        );
         reject(late);
         this.#controller.abort(late);
       }, deadlineMs);

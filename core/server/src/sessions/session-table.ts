@@ -35,7 +35,11 @@ export class SessionTable {
   #isDraining = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(host: EnvironmentHost, limits: { readonly admission: AdmissionLimits; readonly leases: LeaseLimits; readonly sweepMs: number }, logger: Logger) {
+  constructor(
+    host: EnvironmentHost,
+    limits: { readonly admission: AdmissionLimits; readonly leases: LeaseLimits; readonly sweepMs: number },
+    logger: Logger,
+  ) {
     this.#admission = new Admission(limits.admission);
     this.#leases = limits.leases;
     this.#logger = logger;
@@ -57,7 +61,9 @@ export class SessionTable {
     if (request.epoch === 0) throw invalid("a reset has epoch 0; the first is 1");
     checkName(request.task, "the name of a task");
     this.#counts.resets++;
-    return (this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner)).reset(request);
+    return (this.#sessions.get(key) === undefined ? this.#add(key, owner, request) : this.#find(key, owner)).reset(
+      request,
+    );
   }
 
   step(owner: string, request: wire.StepRequest): Operation<wire.StepResponse> {
@@ -68,7 +74,8 @@ export class SessionTable {
   /** Closing a session that is gone, or another's, does nothing. */
   async close(owner: string, { sessionId }: wire.CloseRequest): Promise<void> {
     const session = this.#sessions.get(keyOf(sessionId));
-    if (session?.owner === owner) await this.#end(session, new MrlmError("CANCELLED", "The client closed the session."));
+    if (session?.owner === owner)
+      await this.#end(session, new MrlmError("CANCELLED", "The client closed the session."));
   }
 
   /** Extends leases. @returns the ids that name no session of this owner */
@@ -96,7 +103,10 @@ export class SessionTable {
   }
 
   #add(key: string, owner: string, request: wire.ResetRequest): HostedSession {
-    if (this.#isDraining) throw new MrlmError("SERVER_UNAVAILABLE", "The server is stopping and opens no new sessions.", { retryDelayMs: 1_000 });
+    if (this.#isDraining)
+      throw new MrlmError("SERVER_UNAVAILABLE", "The server is stopping and opens no new sessions.", {
+        retryDelayMs: 1_000,
+      });
     const leaseMs = Math.min(request.leaseMs || this.#leases.defaultMs, this.#leases.maxMs);
     const session = new HostedSession({ key, owner }, request, leaseMs, this.#support);
     this.#sessions.set(key, session);
@@ -107,7 +117,10 @@ export class SessionTable {
   #find(key: string, owner: string): HostedSession {
     const session = this.#sessions.get(key);
     if (session?.owner === owner) return session;
-    throw new MrlmError("SESSION_NOT_FOUND", "The session does not exist (any more): its lease ended, it was closed, or the server was restarted.");
+    throw new MrlmError(
+      "SESSION_NOT_FOUND",
+      "The session does not exist (any more): its lease ended, it was closed, or the server was restarted.",
+    );
   }
 
   #sweep(): void {
@@ -115,7 +128,7 @@ export class SessionTable {
     for (const session of this.#sessions.values()) {
       if (!session.isExpired(now)) continue;
       this.#counts.expired++;
-      this.#end(session, new MrlmError("CANCELLED", "The session's lease ended."));
+      void this.#end(session, new MrlmError("CANCELLED", "The session's lease ended."));
     }
   }
 

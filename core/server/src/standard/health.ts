@@ -31,12 +31,19 @@ export class Health {
   }
 
   readonly methods = {
-    check: ({ request: { service } }: ServerUnaryCall<wire.HealthCheckRequest, wire.HealthCheckResponse>, answer: sendUnaryData<wire.HealthCheckResponse>): void => {
+    check: (
+      { request: { service } }: ServerUnaryCall<wire.HealthCheckRequest, wire.HealthCheckResponse>,
+      answer: sendUnaryData<wire.HealthCheckResponse>,
+    ): void => {
       if (this.#services.has(service)) answer(null, this.#stateOf(service));
       else answer({ code: status.NOT_FOUND, details: `There is no service "${service}".` });
     },
     watch: (watcher: Watcher): void => {
-      if (this.#watchers.size >= MAX_WATCHERS) return void watcher.emit("error", { code: status.RESOURCE_EXHAUSTED, details: `The server has ${MAX_WATCHERS} watches.` });
+      if (this.#watchers.size >= MAX_WATCHERS)
+        return void watcher.emit("error", {
+          code: status.RESOURCE_EXHAUSTED,
+          details: `The server has ${MAX_WATCHERS} watches.`,
+        });
       this.#watchers.add(watcher);
       watcher.on("cancelled", () => this.#watchers.delete(watcher));
       watcher.write(this.#stateOf(watcher.request.service));

@@ -7,22 +7,40 @@ type Answer = NonNullable<wire.ServerReflectionResponse["messageResponse"]>;
 /** The standard reflection service over the project's own protocol files. */
 export function reflectionMethods(services: readonly string[]) {
   const files = schemaFiles();
-  const withImports = (file: SchemaFile): SchemaFile[] => [file, ...file.imports.flatMap((name) => files.filter((other) => other.name === name).flatMap(withImports))];
+  const withImports = (file: SchemaFile): SchemaFile[] => [
+    file,
+    ...file.imports.flatMap((name) => files.filter((other) => other.name === name).flatMap(withImports)),
+  ];
   const answerWith = (file: SchemaFile | undefined, wanted: string): Answer =>
     file === undefined
-      ? { $case: "errorResponse", errorResponse: { errorCode: status.NOT_FOUND, errorMessage: `There is no ${wanted}.` } }
-      : { $case: "fileDescriptorResponse", fileDescriptorResponse: { fileDescriptorProto: withImports(file).map(({ bytes }) => bytes) } };
+      ? {
+          $case: "errorResponse",
+          errorResponse: { errorCode: status.NOT_FOUND, errorMessage: `There is no ${wanted}.` },
+        }
+      : {
+          $case: "fileDescriptorResponse",
+          fileDescriptorResponse: { fileDescriptorProto: withImports(file).map(({ bytes }) => bytes) },
+        };
 
   const answer = (request: wire.ServerReflectionRequest["messageRequest"]): Answer => {
     switch (request?.$case) {
       case "listServices":
         return { $case: "listServicesResponse", listServicesResponse: { service: services.map((name) => ({ name })) } };
       case "fileByFilename":
-        return answerWith(files.find(({ name }) => name === request.fileByFilename), `file "${request.fileByFilename}"`);
+        return answerWith(
+          files.find(({ name }) => name === request.fileByFilename),
+          `file "${request.fileByFilename}"`,
+        );
       case "fileContainingSymbol":
-        return answerWith(files.find(({ symbols }) => symbols.includes(request.fileContainingSymbol)), `symbol "${request.fileContainingSymbol}"`);
+        return answerWith(
+          files.find(({ symbols }) => symbols.includes(request.fileContainingSymbol)),
+          `symbol "${request.fileContainingSymbol}"`,
+        );
       default:
-        return { $case: "errorResponse", errorResponse: { errorCode: status.UNIMPLEMENTED, errorMessage: "These protocols have no extensions." } };
+        return {
+          $case: "errorResponse",
+          errorResponse: { errorCode: status.UNIMPLEMENTED, errorMessage: "These protocols have no extensions." },
+        };
     }
   };
 
@@ -30,7 +48,14 @@ export function reflectionMethods(services: readonly string[]) {
     serverReflectionInfo: (call: Call): void => {
       call.on("data", (request: wire.ServerReflectionRequest) => {
         // An answer is larger than its question: a client that does not read must not fill memory.
-        if (!call.write({ validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) })) call.pause();
+        if (
+          !call.write({
+            validHost: request.host,
+            originalRequest: request,
+            messageResponse: answer(request.messageRequest),
+          })
+        )
+          call.pause();
       });
       call.on("drain", () => call.resume());
       call.on("end", () => call.end());

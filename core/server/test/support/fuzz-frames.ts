@@ -9,34 +9,92 @@ type Request = wire.SessionRequest;
 const id = fc.bigInt(1n, 6n);
 const session = fc.integer({ min: 0, max: 3 }).map((number) => Buffer.alloc(number === 3 ? 5 : 16, number));
 const small = fc.integer({ min: 0, max: 3 });
-const options = fc.constantFrom("", "{}", "[]", "{", `{"__proto__":1}`, "[".repeat(2_000), JSON.stringify("x".repeat(3_000)));
+const options = fc.constantFrom(
+  "",
+  "{}",
+  "[]",
+  "{",
+  `{"__proto__":1}`,
+  "[".repeat(2_000),
+  JSON.stringify("x".repeat(3_000)),
+);
 const request: fc.Arbitrary<Request["request"]> = fc.oneof(
-  fc.record({ session, epoch: small, options, task: fc.constantFrom("", "train/0", "constructor/0", "x".repeat(2_000)) }).map(({ session: sessionId, epoch, options: optionsJson, task }) => ({ $case: "reset" as const, reset: resetRequest(sessionId, epoch, { task, environment: { id: "counting@1", optionsJson } }) })),
-  fc.record({ session, epoch: small, index: small }).map(({ session: sessionId, epoch, index }) => ({ $case: "step" as const, step: stepRequest(sessionId, epoch, index, "x") })),
+  fc
+    .record({
+      session,
+      epoch: small,
+      options,
+      task: fc.constantFrom("", "train/0", "constructor/0", "x".repeat(2_000)),
+    })
+    .map(({ session: sessionId, epoch, options: optionsJson, task }) => ({
+      $case: "reset" as const,
+      reset: resetRequest(sessionId, epoch, { task, environment: { id: "counting@1", optionsJson } }),
+    })),
+  fc.record({ session, epoch: small, index: small }).map(({ session: sessionId, epoch, index }) => ({
+    $case: "step" as const,
+    step: stepRequest(sessionId, epoch, index, "x"),
+  })),
   session.map((sessionId) => ({ $case: "close" as const, close: { sessionId } })),
   fc.array(session, { maxLength: 3 }).map((sessionIds) => ({ $case: "renew" as const, renew: { sessionIds } })),
   fc.constant(undefined),
 );
-const whole: fc.Arbitrary<Request> = fc.record({ requestId: id, request, cancel: fc.boolean(), chunk: fc.constant(undefined) });
-const data = fc.oneof(fc.uint8Array({ maxLength: 40 }), whole.map((each) => wire.SessionRequest.encode(each).finish()), fc.tuple(whole, small).map(([each, end]) => wire.SessionRequest.encode(each).finish().subarray(0, 4 * end)));
-const piece: fc.Arbitrary<Request> = fc.record({ requestId: id, request: fc.constant(undefined), cancel: fc.constant(false), chunk: fc.record({ data, last: fc.boolean() }) });
-const frame = fc.array(fc.oneof(whole, piece), { maxLength: 8 }).map((requests) => wire.MultiplexRequest.encode({ requests }).finish());
+const whole: fc.Arbitrary<Request> = fc.record({
+  requestId: id,
+  request,
+  cancel: fc.boolean(),
+  chunk: fc.constant(undefined),
+});
+const data = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }),
+  whole.map((each) => wire.SessionRequest.encode(each).finish()),
+  fc.tuple(whole, small).map(([each, end]) =>
+    wire.SessionRequest.encode(each)
+      .finish()
+      .subarray(0, 4 * end),
+  ),
+);
+const piece: fc.Arbitrary<Request> = fc.record({
+  requestId: id,
+  request: fc.constant(undefined),
+  cancel: fc.constant(false),
+  chunk: fc.record({ data, last: fc.boolean() }),
+});
+const frame = fc
+  .array(fc.oneof(whole, piece), { maxLength: 8 })
+  .map((requests) => wire.MultiplexRequest.encode({ requests }).finish());
 /** A frame as it is, with a byte changed, cut, or of garbage. */
 const damaged = fc.oneof(
   { weight: 5, arbitrary: frame },
-  { weight: 1, arbitrary: fc.tuple(frame, fc.nat(), fc.nat(255)).map(([bytes, at, byte]) => (bytes.length === 0 ? bytes : bytes.with(at % bytes.length, byte))) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(frame, fc.nat(), fc.nat(255))
+      .map(([bytes, at, byte]) => (bytes.length === 0 ? bytes : bytes.with(at % bytes.length, byte))),
+  },
   { weight: 1, arbitrary: fc.tuple(frame, fc.nat()).map(([bytes, at]) => bytes.subarray(0, at % (bytes.length + 1))) },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 64 }) },
 );
 
 const SENTINEL = 1_000_000n;
-const EXPECTED = new Set(["MESSAGE_INVALID", "SESSION_NOT_FOUND", "STEP_OUT_OF_ORDER", "SESSION_BUSY", "CANCELLED", "EPISODE_ENDED", "RESOURCE_EXHAUSTED"]);
+const EXPECTED = new Set([
+  "MESSAGE_INVALID",
+  "SESSION_NOT_FOUND",
+  "STEP_OUT_OF_ORDER",
+  "SESSION_BUSY",
+  "CANCELLED",
+  "EPISODE_ENDED",
+  "RESOURCE_EXHAUSTED",
+]);
 
 /** Sends sequences of damaged frames, each on a stream of its own. Throws for the first after which a server does not answer as it must. @returns frames sent */
 export async function fuzzFrames(seed: number, numRuns: number): Promise<number> {
   const logged: string[] = [];
   const log = (message: string, fields?: object): void => void logged.push(`${message} ${JSON.stringify(fields)}`);
-  const server = await serveEnvironments({ host: scriptedHost(), address: "127.0.0.1:0", logger: { debug: log, info: log, warn: log, error: log } });
+  const server = await serveEnvironments({
+    host: scriptedHost(),
+    address: "127.0.0.1:0",
+    logger: { debug: log, info: log, warn: log, error: log },
+  });
   const [client, bystander] = [new RawClient(server.port, "attacker"), new RawClient(server.port, "bystander")];
   let sent = 0;
   let steps = 0;
@@ -51,11 +109,14 @@ export async function fuzzFrames(seed: number, numRuns: number): Promise<number>
         sent += sequence.length;
         stream.send(SENTINEL, { $case: "renew", renew: { sessionIds: [] } });
         const last = async (): Promise<undefined> => {
-          while (!stream.answers.some(({ requestId }) => requestId === SENTINEL)) await stream.received(stream.answers.length + 1);
+          while (!stream.answers.some(({ requestId }) => requestId === SENTINEL))
+            await stream.received(stream.answers.length + 1);
         };
         const code = await Promise.race([ended, last()]);
         stream.call.cancel();
-        const codes = stream.answers.flatMap(({ response }) => (response?.$case === "error" ? [response.error.code] : []));
+        const codes = stream.answers.flatMap(({ response }) =>
+          response?.$case === "error" ? [response.error.code] : [],
+        );
         const unexpected = [...codes, ...(code === undefined ? [] : [code])].filter((each) => !EXPECTED.has(each));
         if (unexpected.length > 0) throw new Error(`unexpected codes: ${unexpected.join(", ")}`);
         if (logged.length > 0) throw new Error(`logged: ${logged.join("; ")}`);

@@ -1,5 +1,21 @@
-import { Client, type ClientDuplexStream, type ClientReadableStream, type ClientUnaryCall, Metadata, type MethodDefinition, credentials } from "@grpc/grpc-js";
-import { Assembler, CLIENT_METADATA_KEY, ENVIRONMENT_SERVICE, Outbox, type Serialised, errorOfStatus, environmentProto as wire } from "@mrlm/wire";
+import {
+  Client,
+  type ClientDuplexStream,
+  type ClientReadableStream,
+  type ClientUnaryCall,
+  Metadata,
+  type MethodDefinition,
+  credentials,
+} from "@grpc/grpc-js";
+import {
+  Assembler,
+  CLIENT_METADATA_KEY,
+  ENVIRONMENT_SERVICE,
+  Outbox,
+  type Serialised,
+  errorOfStatus,
+  environmentProto as wire,
+} from "@mrlm/wire";
 
 const codes = { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL", peer: "The server" } as const;
 
@@ -11,16 +27,25 @@ export class RawClient {
 
   constructor(port: number, secret?: string, metadata: Readonly<Record<string, string>> = {}) {
     for (const [name, value] of Object.entries(metadata)) this.#metadata.add(name, value);
-    this.#client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { "grpc.max_receive_message_length": -1 });
+    this.#client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+      "grpc.max_receive_message_length": -1,
+    });
     if (secret !== undefined) this.#metadata.set(CLIENT_METADATA_KEY, secret);
   }
 
   unary<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
     return new Promise((resolve, reject) => {
-      this.#latest = this.#client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata, (error, response) => {
-        if (error === null) resolve(response as Response);
-        else reject(errorOfStatus(error, codes));
-      });
+      this.#latest = this.#client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        this.#metadata,
+        (error, response) => {
+          if (error === null) resolve(response as Response);
+          else reject(errorOfStatus(error, codes));
+        },
+      );
     });
   }
 
@@ -28,16 +53,40 @@ export class RawClient {
     return this.unary(ENVIRONMENT_SERVICE.reset, resetRequest(sessionId, epoch, extra));
   }
 
-  step(sessionId: Uint8Array, epoch: number, index: number, text = "", extra: Partial<wire.StepRequest> = {}): Promise<wire.StepResponse> {
+  step(
+    sessionId: Uint8Array,
+    epoch: number,
+    index: number,
+    text = "",
+    extra: Partial<wire.StepRequest> = {},
+  ): Promise<wire.StepResponse> {
     return this.unary(ENVIRONMENT_SERVICE.step, stepRequest(sessionId, epoch, index, text, extra));
   }
 
-  duplex<Sent, Received>(method: { path: string; requestSerialize: (message: Sent) => Buffer; responseDeserialize: (bytes: Buffer) => Received }): ClientDuplexStream<Sent, Received> {
-    return this.#client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, this.#metadata);
+  duplex<Sent, Received>(method: {
+    path: string;
+    requestSerialize: (message: Sent) => Buffer;
+    responseDeserialize: (bytes: Buffer) => Received;
+  }): ClientDuplexStream<Sent, Received> {
+    return this.#client.makeBidiStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      this.#metadata,
+    );
   }
 
-  serverStream<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): ClientReadableStream<Response> {
-    return this.#client.makeServerStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, request, this.#metadata);
+  serverStream<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+  ): ClientReadableStream<Response> {
+    return this.#client.makeServerStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      this.#metadata,
+    );
   }
 
   /** Gives up the unary call that was made last. */
@@ -103,13 +152,39 @@ export class RawStream {
   }
 }
 
-export function resetRequest(sessionId: Uint8Array, epoch: number, extra: Partial<wire.ResetRequest> = {}): wire.ResetRequest {
-  return { sessionId, epoch, environment: { id: "counting@1", optionsJson: "" }, seed: undefined, task: "", leaseMs: 0, deadlineMs: 0, ...extra };
+export function resetRequest(
+  sessionId: Uint8Array,
+  epoch: number,
+  extra: Partial<wire.ResetRequest> = {},
+): wire.ResetRequest {
+  return {
+    sessionId,
+    epoch,
+    environment: { id: "counting@1", optionsJson: "" },
+    seed: undefined,
+    task: "",
+    leaseMs: 0,
+    deadlineMs: 0,
+    ...extra,
+  };
 }
 
-export function stepRequest(sessionId: Uint8Array, epoch: number, index: number, text: string, extra: Partial<wire.StepRequest> = {}): wire.StepRequest {
+export function stepRequest(
+  sessionId: Uint8Array,
+  epoch: number,
+  index: number,
+  text: string,
+  extra: Partial<wire.StepRequest> = {},
+): wire.StepRequest {
   const message = { role: "assistant", name: "", parts: [{ part: { $case: "text" as const, text: { text } } }] };
-  return { sessionId, epoch, index, action: { agent: "agent", message, finishReason: wire.FinishReason.FINISH_REASON_STOP }, deadlineMs: 0, ...extra };
+  return {
+    sessionId,
+    epoch,
+    index,
+    action: { agent: "agent", message, finishReason: wire.FinishReason.FINISH_REASON_STOP },
+    deadlineMs: 0,
+    ...extra,
+  };
 }
 
 /** The text of an observation's first message. */

@@ -17,15 +17,27 @@ interface Manifest {
 }
 
 /** Writes every model with its optimiser and what has accumulated. */
-export async function saveModels(models: readonly BigramModel[], directory: string): Promise<{ bytes: number; checksum: string }> {
+export async function saveModels(
+  models: readonly BigramModel[],
+  directory: string,
+): Promise<{ bytes: number; checksum: string }> {
   const files: Record<string, string | Uint8Array> = {};
   const manifest: Manifest = {
     models: models.map((model, i) => {
       const weights = packArrays(model.arrays);
       files[`${i}.bin`] = weights;
       const { source: _source, ...options } = model.options;
-      const tokenizerFiles = Object.fromEntries(Object.entries(model.tokenizerFiles).map(([name, content]) => [name, Buffer.from(content).toString("base64")]));
-      return { options, config: model.config, tokenizerFiles, step: model.optimiser.step, version: model.version, sha256: sha256(weights) };
+      const tokenizerFiles = Object.fromEntries(
+        Object.entries(model.tokenizerFiles).map(([name, content]) => [name, Buffer.from(content).toString("base64")]),
+      );
+      return {
+        options,
+        config: model.config,
+        tokenizerFiles,
+        step: model.optimiser.step,
+        version: model.version,
+        sha256: sha256(weights),
+      };
     }),
   };
   const text = JSON.stringify(manifest);
@@ -40,8 +52,11 @@ export async function loadModels(directory: string, changes: LoadOptions = {}): 
   return Promise.all(
     manifest.models.map(async ({ options, config, tokenizerFiles, step, version, sha256: expected }, i) => {
       const weights = await readFile(join(directory, `${i}.bin`));
-      if (sha256(weights) !== expected) throw new MrlmError("CHECKPOINT_INCOMPLETE", `${directory}/${i}.bin is not what was saved.`);
-      const files = Object.fromEntries(Object.entries(tokenizerFiles).map(([name, content]) => [name, new Uint8Array(Buffer.from(content, "base64"))]));
+      if (sha256(weights) !== expected)
+        throw new MrlmError("CHECKPOINT_INCOMPLETE", `${directory}/${i}.bin is not what was saved.`);
+      const files = Object.fromEntries(
+        Object.entries(tokenizerFiles).map(([name, content]) => [name, new Uint8Array(Buffer.from(content, "base64"))]),
+      );
       const full: CreateModelOptions = { ...options, ...changes, source: { kind: "directory", path: directory } };
       const model = new BigramModel(full, randomParameters(config, 0), config, files);
       unpackArrays(weights, model.arrays);

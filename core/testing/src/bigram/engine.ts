@@ -63,8 +63,21 @@ export class BigramEngine implements Engine {
     });
     const totalBytes = lines.reduce((sum, { bytes }) => sum + bytes, 0);
     const wantedTokens = Math.max(1, ...models.map(({ microBatchTokens }) => microBatchTokens ?? 0), sequenceTokens);
-    const same = { microBatchTokens: wantedTokens, wantedTokens, leastTokens: sequenceTokens, fittingSequenceTokens: sequenceTokens };
-    return { lines, totalBytes, wantedBytes: totalBytes, leastBytes: totalBytes, availableBytes: 0, availableFrom: "", ...same };
+    const same = {
+      microBatchTokens: wantedTokens,
+      wantedTokens,
+      leastTokens: sequenceTokens,
+      fittingSequenceTokens: sequenceTokens,
+    };
+    return {
+      lines,
+      totalBytes,
+      wantedBytes: totalBytes,
+      leastBytes: totalBytes,
+      availableBytes: 0,
+      availableFrom: "",
+      ...same,
+    };
   }
 
   async createModel(options: CreateModelOptions): Promise<CreatedModel> {
@@ -82,7 +95,12 @@ export class BigramEngine implements Engine {
     return new BigramSampler(this.#model(model));
   }
 
-  async forward(options: { readonly model: ModelId; readonly units: readonly EngineUnit[]; readonly outputs: OutputSelection; readonly temperature?: number }): Promise<readonly UnitOutputs[]> {
+  async forward(options: {
+    readonly model: ModelId;
+    readonly units: readonly EngineUnit[];
+    readonly outputs: OutputSelection;
+    readonly temperature?: number;
+  }): Promise<readonly UnitOutputs[]> {
     const model = this.#checked(options);
     return options.units.map((unit) => forwardUnit(model.parameters, unit, options.outputs, options.temperature || 1));
   }
@@ -92,11 +110,14 @@ export class BigramEngine implements Engine {
   }
 
   /** `forwardBackward` with a loss that may be asynchronous. Nothing has accumulated when it rejects. */
-  async accumulate(options: Omit<ForwardBackwardOptions, "loss"> & { readonly loss: AsyncUnitLoss | readonly UnitGradients[] }): Promise<ForwardBackwardResult> {
+  async accumulate(
+    options: Omit<ForwardBackwardOptions, "loss"> & { readonly loss: AsyncUnitLoss | readonly UnitGradients[] },
+  ): Promise<ForwardBackwardResult> {
     const { units, outputs: selection, loss, normalizer } = options;
     const model = this.#checked(options);
     model.assertTrainable();
-    if (!Number.isFinite(normalizer) || normalizer <= 0) throw new MrlmError("NORMALIZER_INVALID", `The normalizer is ${normalizer}.`);
+    if (!Number.isFinite(normalizer) || normalizer <= 0)
+      throw new MrlmError("NORMALIZER_INVALID", `The normalizer is ${normalizer}.`);
     const started = performance.now();
     const temperature = options.temperature || 1;
     const batches = microBatches(units, model.options.microBatchTokens || Number.POSITIVE_INFINITY);
@@ -104,15 +125,24 @@ export class BigramEngine implements Engine {
     const gradients: UnitGradients[] = [];
     for (const batch of batches) {
       for (const i of batch) outputs[i] = forwardUnit(model.parameters, units[i] as EngineUnit, selection, temperature);
-      const answers = await Promise.all(batch.map(async (i) => (typeof loss === "function" ? loss(i, outputs[i] as UnitOutputs) : (loss[i] ?? {}))));
-      if (options.signal?.aborted) throw new MrlmError("CANCELLED", "A pass was cancelled by its caller.", { cause: options.signal.reason });
+      const answers = await Promise.all(
+        batch.map(async (i) => (typeof loss === "function" ? loss(i, outputs[i] as UnitOutputs) : (loss[i] ?? {}))),
+      );
+      if (options.signal?.aborted)
+        throw new MrlmError("CANCELLED", "A pass was cancelled by its caller.", { cause: options.signal.reason });
       batch.forEach((i, at) => {
         gradients[i] = answers[at] as UnitGradients;
         checkGradients(units[i] as EngineUnit, gradients[i], i);
       });
     }
     const forwardEnd = performance.now();
-    units.forEach((unit, i) => backwardUnit(model.parameters, unit, gradients[i] as UnitGradients, { temperature, scale: 1 / normalizer, into: model.gradients }));
+    units.forEach((unit, i) =>
+      backwardUnit(model.parameters, unit, gradients[i] as UnitGradients, {
+        temperature,
+        scale: 1 / normalizer,
+        into: model.gradients,
+      }),
+    );
     const tokens = units.reduce((sum, unit) => sum + countTokens(unit), 0);
     return {
       outputs: typeof loss === "function" || options.returnOutputs ? outputs : [],
@@ -146,7 +176,11 @@ export class BigramEngine implements Engine {
 
   async export(model: ModelId, directory: string): Promise<readonly string[]> {
     const { config, parameters, tokenizerFiles } = this.#model(model);
-    const files = { ...tokenizerFiles, "config.json": JSON.stringify(config), "weights.bin": packArrays([parameters.logits, parameters.values]) };
+    const files = {
+      ...tokenizerFiles,
+      "config.json": JSON.stringify(config),
+      "weights.bin": packArrays([parameters.logits, parameters.values]),
+    };
     await writeDirectory(directory, files);
     return Object.keys(files);
   }
@@ -162,7 +196,11 @@ export class BigramEngine implements Engine {
   }
 
   /** The model of a pass, once it is known that it can evaluate every unit. */
-  #checked(options: { readonly model: ModelId; readonly units: readonly EngineUnit[]; readonly outputs: OutputSelection }): BigramModel {
+  #checked(options: {
+    readonly model: ModelId;
+    readonly units: readonly EngineUnit[];
+    readonly outputs: OutputSelection;
+  }): BigramModel {
     const model = this.#model(options.model);
     if ((options.outputs.value || options.outputs.finalValue) && !model.options.valueHead) {
       throw new MrlmError("VALUE_HEAD_MISSING", `Model "${options.model}" has no value head.`);

@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { type CreateModelOptions, type ModelInfo, MrlmError, type OptimStepOptions, type OptimStepResult, type PublishResult } from "@mrlm/spec";
+import {
+  type CreateModelOptions,
+  type ModelInfo,
+  MrlmError,
+  type OptimStepOptions,
+  type OptimStepResult,
+  type PublishResult,
+} from "@mrlm/spec";
 import { BigramAdamW } from "./adamw.ts";
 import { type BigramParameters, copyParameters, zerosLike } from "./parameters.ts";
 
@@ -15,7 +22,12 @@ export class BigramModel {
   published: BigramParameters;
   version = 0;
 
-  constructor(options: CreateModelOptions, parameters: BigramParameters, config: Readonly<Record<string, unknown>>, tokenizerFiles: Readonly<Record<string, Uint8Array>>) {
+  constructor(
+    options: CreateModelOptions,
+    parameters: BigramParameters,
+    config: Readonly<Record<string, unknown>>,
+    tokenizerFiles: Readonly<Record<string, Uint8Array>>,
+  ) {
     this.options = options;
     this.config = config;
     this.tokenizerFiles = tokenizerFiles;
@@ -62,7 +74,13 @@ export class BigramModel {
     const gradNorm = Math.sqrt(values.reduce(squares, logits.reduce(squares, 0)));
     const applied = Number.isFinite(gradNorm);
     const limit = options.maxGradNorm ?? 0;
-    if (applied) this.optimiser.apply(this.parameters, this.gradients, limit > 0 && gradNorm > limit ? limit / gradNorm : 1, options);
+    if (applied)
+      this.optimiser.apply(
+        this.parameters,
+        this.gradients,
+        limit > 0 && gradNorm > limit ? limit / gradNorm : 1,
+        options,
+      );
     logits.fill(0);
     values.fill(0);
     const seconds = (performance.now() - started) / 1000;
@@ -90,7 +108,10 @@ export class BigramModel {
   /** Everything that a continuation needs, in a fixed order; read and overwritten in place. */
   get arrays(): readonly Float64Array[] {
     const { parameters, published, gradients, optimiser } = this;
-    return [...[parameters, published, gradients].flatMap(({ logits, values }) => [logits, values]), ...optimiser.arrays];
+    return [
+      ...[parameters, published, gradients].flatMap(({ logits, values }) => [logits, values]),
+      ...optimiser.arrays,
+    ];
   }
 }
 

@@ -13,7 +13,10 @@ export interface BigramParameters {
 export function randomParameters(config: Readonly<Record<string, unknown>>, seed: number): BigramParameters {
   const vocabSize = config["vocab_size"];
   if (typeof vocabSize !== "number" || !Number.isInteger(vocabSize) || vocabSize < 1) {
-    throw new MrlmError("OPTIONS_INVALID", `A bigram model needs vocab_size in its configuration; it is ${String(vocabSize)}.`);
+    throw new MrlmError(
+      "OPTIONS_INVALID",
+      `A bigram model needs vocab_size in its configuration; it is ${String(vocabSize)}.`,
+    );
   }
   const deviation = typeof config["initializer_range"] === "number" ? config["initializer_range"] : 0.02;
   const random = randomStream("bigram", seed);
@@ -31,7 +34,11 @@ export function zerosLike({ vocabSize, logits, values }: BigramParameters): Bigr
 }
 
 /** Log-probabilities of what follows `previous`: the softmax of its logits divided by the temperature. */
-export function logSoftmaxRow({ vocabSize, logits }: BigramParameters, previous: number, temperature: number): Float64Array {
+export function logSoftmaxRow(
+  { vocabSize, logits }: BigramParameters,
+  previous: number,
+  temperature: number,
+): Float64Array {
   const row = logits.subarray(previous * vocabSize, (previous + 1) * vocabSize).map((logit) => logit / temperature);
   let highest = -Infinity;
   for (const logit of row) highest = Math.max(highest, logit);

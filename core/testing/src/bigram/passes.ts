@@ -2,7 +2,12 @@ import { type EngineUnit, MrlmError, type OutputSelection, type UnitGradients, t
 import { type BigramParameters, logSoftmaxRow } from "./parameters.ts";
 
 /** Outputs of one unit. */
-export function forwardUnit(parameters: BigramParameters, unit: EngineUnit, outputs: OutputSelection, temperature: number): UnitOutputs {
+export function forwardUnit(
+  parameters: BigramParameters,
+  unit: EngineUnit,
+  outputs: OutputSelection,
+  temperature: number,
+): UnitOutputs {
   const masked = maskedPositions(unit);
   const logprob = new Float32Array(masked.length);
   const entropy = new Float32Array(masked.length);
@@ -66,7 +71,11 @@ export function maskedPositions({ sequences }: EngineUnit): { previous: number; 
 }
 
 /** Throws unless the model can evaluate the unit. */
-export function checkUnit({ sequences }: EngineUnit, limits: { readonly vocabSize: number; readonly maxPositions: number }, index: number): void {
+export function checkUnit(
+  { sequences }: EngineUnit,
+  limits: { readonly vocabSize: number; readonly maxPositions: number },
+  index: number,
+): void {
   sequences.forEach(({ tokens, mask }, s) => {
     const where = `Sequence ${s} of unit ${index}`;
     const fault = (problem: string): MrlmError => new MrlmError("SEQUENCE_INVALID", `${where} ${problem}.`);
@@ -76,7 +85,10 @@ export function checkUnit({ sequences }: EngineUnit, limits: { readonly vocabSiz
     const bad = tokens.findIndex((token) => token < 0 || token >= limits.vocabSize);
     if (bad >= 0) throw fault(`has token ${tokens[bad]} at position ${bad}; the vocabulary has ${limits.vocabSize}`);
     if (tokens.length > limits.maxPositions) {
-      throw new MrlmError("SEQUENCE_TOO_LONG", `${where} has ${tokens.length} tokens; the model takes ${limits.maxPositions}.`);
+      throw new MrlmError(
+        "SEQUENCE_TOO_LONG",
+        `${where} has ${tokens.length} tokens; the model takes ${limits.maxPositions}.`,
+      );
     }
   });
 }
@@ -86,7 +98,10 @@ export function checkGradients(unit: EngineUnit, gradients: UnitGradients, index
   const count = maskedPositions(unit).length;
   for (const [name, gradient] of Object.entries(gradients) as [string, Float32Array | undefined][]) {
     if (gradient !== undefined && gradient.length !== count) {
-      throw new MrlmError("GRADIENT_SHAPE", `The gradient of ${name} of unit ${index} has ${gradient.length} numbers for ${count} masked positions.`);
+      throw new MrlmError(
+        "GRADIENT_SHAPE",
+        `The gradient of ${name} of unit ${index} has ${gradient.length} numbers for ${count} masked positions.`,
+      );
     }
   }
 }

@@ -59,5 +59,11 @@ export class BigramSampler implements Sampler {
 }
 
 function cancelled(): SampleResult {
-  return { tokens: new Int32Array(), logprobs: new Float32Array(), versions: new Int32Array(), stopReason: "cancelled", truncatedSupport: false };
+  return {
+    tokens: new Int32Array(),
+    logprobs: new Float32Array(),
+    versions: new Int32Array(),
+    stopReason: "cancelled",
+    truncatedSupport: false,
+  };
 }

@@ -3,13 +3,21 @@ import { type SampleRequest, type SampleResult, MrlmError } from "@mrlm/spec";
 import { type BigramParameters, logSoftmaxRow } from "./parameters.ts";
 
 /** Samples one sequence. The number drawn for position i depends on (key, i) alone. */
-export function sampleSequence(parameters: BigramParameters, request: SampleRequest, limits: { readonly version: number; readonly maxPositions: number }): SampleResult {
+export function sampleSequence(
+  parameters: BigramParameters,
+  request: SampleRequest,
+  limits: { readonly version: number; readonly maxPositions: number },
+): SampleResult {
   const { prompt, params, key } = request;
   if (prompt.length === 0) throw new MrlmError("SEQUENCE_INVALID", "A sequence to sample has an empty prompt.");
   const bad = prompt.find((token) => token < 0 || token >= parameters.vocabSize);
-  if (bad !== undefined) throw new MrlmError("SEQUENCE_INVALID", `A prompt holds token ${bad}; the vocabulary has ${parameters.vocabSize}.`);
+  if (bad !== undefined)
+    throw new MrlmError("SEQUENCE_INVALID", `A prompt holds token ${bad}; the vocabulary has ${parameters.vocabSize}.`);
   if (prompt.length >= limits.maxPositions) {
-    throw new MrlmError("SEQUENCE_TOO_LONG", `A prompt of ${prompt.length} tokens leaves no room: the model takes ${limits.maxPositions}.`);
+    throw new MrlmError(
+      "SEQUENCE_TOO_LONG",
+      `A prompt of ${prompt.length} tokens leaves no room: the model takes ${limits.maxPositions}.`,
+    );
   }
   const tokens: number[] = [];
   const logprobs: number[] = [];
@@ -19,7 +27,12 @@ export function sampleSequence(parameters: BigramParameters, request: SampleRequ
   const longest = Math.min(params.maxTokens, limits.maxPositions - prompt.length);
   while (tokens.length < longest) {
     const allowed = tokens.length < (params.minTokens ?? 0) ? (token: number) => !stops.has(token) : () => true;
-    const drawn = drawToken(logSoftmaxRow(parameters, previous, params.temperature === 0 ? 1 : params.temperature), params, allowed, uniform(key, tokens.length));
+    const drawn = drawToken(
+      logSoftmaxRow(parameters, previous, params.temperature === 0 ? 1 : params.temperature),
+      params,
+      allowed,
+      uniform(key, tokens.length),
+    );
     tokens.push(drawn.token);
     logprobs.push(drawn.logprob);
     previous = drawn.token;
@@ -45,13 +58,22 @@ function isTruncated({ temperature, topK = 0, topP = 0 }: SampleRequest["params"
  * The log-probability is that of the full softmax, also where stop tokens are forbidden; with top-k or top-p it is renormalised over
  * the kept tokens.
  */
-function drawToken(row: Float64Array, params: SampleRequest["params"], allowed: (token: number) => boolean, u: number): { token: number; logprob: number } {
+function drawToken(
+  row: Float64Array,
+  params: SampleRequest["params"],
+  allowed: (token: number) => boolean,
+  u: number,
+): { token: number; logprob: number } {
   const log = (token: number): number => row[token] as number;
   const ranked = Array.from(row.keys())
     .filter(allowed)
     .toSorted((a, b) => log(b) - log(a) || a - b);
   const best = ranked[0];
-  if (best === undefined) throw new MrlmError("SEQUENCE_INVALID", "Every token is a stop token, and stop tokens are forbidden at this position.");
+  if (best === undefined)
+    throw new MrlmError(
+      "SEQUENCE_INVALID",
+      "Every token is a stop token, and stop tokens are forbidden at this position.",
+    );
   if (params.temperature === 0) return { token: best, logprob: log(best) };
   const kept = isTruncated(params, row.length) ? truncate(ranked, log, params) : ranked;
   const mass = kept.reduce((sum, token) => sum + Math.exp(log(token)), 0);
@@ -60,7 +82,11 @@ function drawToken(row: Float64Array, params: SampleRequest["params"], allowed: 
   return { token, logprob: isTruncated(params, row.length) ? log(token) - Math.log(mass) : log(token) };
 }
 
-function truncate(ranked: readonly number[], log: (token: number) => number, { topK = 0, topP = 0 }: SampleRequest["params"]): number[] {
+function truncate(
+  ranked: readonly number[],
+  log: (token: number) => number,
+  { topK = 0, topP = 0 }: SampleRequest["params"],
+): number[] {
   const top = topK > 0 ? ranked.slice(0, topK) : [...ranked];
   if (topP === 0 || topP >= 1) return top;
   let mass = 0;

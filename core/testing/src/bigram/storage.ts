@@ -4,7 +4,10 @@ import { dirname, join } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 
 /** Writes files into a directory that appears only when it is complete. */
-export async function writeDirectory(directory: string, files: Readonly<Record<string, string | Uint8Array>>): Promise<void> {
+export async function writeDirectory(
+  directory: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+): Promise<void> {
   await mkdir(dirname(directory), { recursive: true });
   const beside = await mkdtemp(`${directory}.`);
   for (const [name, content] of Object.entries(files)) await writeFile(join(beside, name), content);
@@ -14,7 +17,9 @@ export async function writeDirectory(directory: string, files: Readonly<Record<s
 
 /** float64 arrays, one after another. */
 export function packArrays(arrays: readonly Float64Array[]): Uint8Array {
-  return Buffer.concat(arrays.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)));
+  return Buffer.concat(
+    arrays.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
+  );
 }
 
 /** Overwrites the arrays with what `packArrays` made of arrays of the same lengths. */

@@ -33,23 +33,38 @@ export interface EnvironmentContractOptions {
 export function environmentContract(options: EnvironmentContractOptions): void {
   const { plugins, environment, timeoutMs = 30_000 } = options;
   const registry = registryOf(options.registry);
-  const transports = options.transports ?? { "in process": inProcess, "over gRPC": overGrpc(), "over gRPC, unary": overGrpc({ transport: "unary" }) };
+  const transports = options.transports ?? {
+    "in process": inProcess,
+    "over gRPC": overGrpc(),
+    "over gRPC, unary": overGrpc({ transport: "unary" }),
+  };
   registry.describe(`the contract of ${environment}`, () => {
     for (const [name, transport] of Object.entries(transports)) {
       registry.describe(name, () => {
         for (const check of environmentChecks(plugins)) {
-          registry.test(check.name, () => runCheck(check, () => makeSubject(plugins, environment, transport, options.options)), timeoutMs);
+          registry.test(
+            check.name,
+            () => runCheck(check, () => makeSubject(plugins, environment, transport, options.options)),
+            timeoutMs,
+          );
         }
       });
     }
     registry.test(
       `${Object.keys(transports).join(" = ")}`,
-      () => transportCheck(Object.values(transports).map((transport) => () => makeSubject(plugins, environment, transport, options.options))),
+      () =>
+        transportCheck(
+          Object.values(transports).map(
+            (transport) => () => makeSubject(plugins, environment, transport, options.options),
+          ),
+        ),
       timeoutMs,
     );
   });
   function environmentChecks(all: readonly AnyPlugin[]): Check[] {
-    const definition = all.flatMap((plugin) => plugin.environments ?? []).find(({ id }) => id === environment || id.startsWith(`${environment}@`));
+    const definition = all
+      .flatMap((plugin) => plugin.environments ?? [])
+      .find(({ id }) => id === environment || id.startsWith(`${environment}@`));
     return [...sessionChecks, ...taskChecks, ...fixtureChecks(definition?.fixtures ?? [])];
   }
 }

@@ -10,9 +10,12 @@ const KINDS = ["gold", "nop", "cheat", "malformed", "determinism"] as const;
 const EXAMPLES: Readonly<Record<(typeof KINDS)[number], string>> = {
   gold: '{ name: "right answer", kind: "gold", policy: ({ task }) => String(task.private["answer"]), reward: 1 } // earns the full reward',
   nop: '{ name: "no answer", kind: "nop", policy: () => "", reward: 0 } // does nothing, earns none',
-  cheat: '{ name: "echo", kind: "cheat", policy: ({ messages }) => messageText(messages.at(-1)!), reward: 0 } // tries to earn without solving the task',
-  malformed: '{ name: "no form", kind: "malformed", policy: () => "???", reward: 0 } // an answer without the form, earns the documented penalty',
-  determinism: '{ name: "twice", kind: "determinism", seed: 1, policy: () => "1" } // is played twice and compared byte for byte',
+  cheat:
+    '{ name: "echo", kind: "cheat", policy: ({ messages }) => messageText(messages.at(-1)!), reward: 0 } // tries to earn without solving the task',
+  malformed:
+    '{ name: "no form", kind: "malformed", policy: () => "???", reward: 0 } // an answer without the form, earns the documented penalty',
+  determinism:
+    '{ name: "twice", kind: "determinism", seed: 1, policy: () => "1" } // is played twice and compared byte for byte',
 };
 
 function howToAdd(environment: string, missing: readonly (typeof KINDS)[number][]): string {
@@ -38,7 +41,8 @@ export function fixtureChecks(fixtures: readonly Fixture[]): Check[] {
     },
     ...fixtures.map((fixture) => ({
       name: `fixture "${fixture.name}" (${fixture.kind})`,
-      run: (subject: Subject) => (fixture.kind === "determinism" ? checkDeterminism(subject, fixture) : checkReward(subject, fixture)),
+      run: (subject: Subject) =>
+        fixture.kind === "determinism" ? checkDeterminism(subject, fixture) : checkReward(subject, fixture),
     })),
   ];
 }
@@ -46,25 +50,39 @@ export function fixtureChecks(fixtures: readonly Fixture[]): Check[] {
 async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
   const expected = fixture.reward;
   assert(expected !== undefined, `Fixture "${fixture.name}" states no reward.`);
-  const { totals, unscored } = await withSession(subject, fixture.options, (session) => playFixture(subject, fixture, session));
+  const { totals, unscored } = await withSession(subject, fixture.options, (session) =>
+    playFixture(subject, fixture, session),
+  );
   assert.equal(unscored, 0, `Fixture "${fixture.name}" has unscored rewards: its outcome must be known.`);
   for (const agent of subject.definition.agents ?? ["agent"]) {
     const total = totals[agent] ?? 0;
-    assert(Math.abs(total - expected) <= 1e-9, `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${expected}.`);
+    assert(
+      Math.abs(total - expected) <= 1e-9,
+      `Agent "${agent}" earned ${total} in fixture "${fixture.name}", not ${expected}.`,
+    );
   }
 }
 
 /** The same episode twice, alone and beside another session, is the same to the byte. */
 async function checkDeterminism(subject: Subject, fixture: Fixture): Promise<void> {
-  const play = (): Promise<string> => withSession(subject, fixture.options, async (session) => serialise(await playFixture(subject, fixture, session)));
+  const play = (): Promise<string> =>
+    withSession(subject, fixture.options, async (session) => serialise(await playFixture(subject, fixture, session)));
   const alone = await play();
   const beside = await Promise.all([play(), play()]);
-  assert.deepEqual(beside, [alone, alone], `Fixture "${fixture.name}" was played three times and was not the same each time.`);
+  assert.deepEqual(
+    beside,
+    [alone, alone],
+    `Fixture "${fixture.name}" was played three times and was not the same each time.`,
+  );
   const again = await withSession(subject, fixture.options, async (session) => {
     await playFixture(subject, fixture, session);
     return serialise(await playFixture(subject, fixture, session));
   });
-  assert.equal(again, alone, `Fixture "${fixture.name}" differs in the second episode of a session: something is left over from the first.`);
+  assert.equal(
+    again,
+    alone,
+    `Fixture "${fixture.name}" differs in the second episode of a session: something is left over from the first.`,
+  );
 }
 
 /** Stable text of a transcript: bytes as base64, keys in order. */

@@ -1,4 +1,12 @@
-import { type AgentId, type Fixture, type JsonObject, type Message, type Observation, type SimulatedEnvironment, type StepResult } from "@mrlm/spec";
+import {
+  type AgentId,
+  type Fixture,
+  type JsonObject,
+  type Message,
+  type Observation,
+  type SimulatedEnvironment,
+  type StepResult,
+} from "@mrlm/spec";
 import { repeatedHistory, textMessage } from "@mrlm/kit";
 import type { Subject } from "./subject.ts";
 
@@ -18,21 +26,34 @@ export interface Transcript {
 }
 
 /** Plays a fixture's episode to its end. */
-export async function playFixture(subject: Subject, fixture: Fixture, session: SimulatedEnvironment): Promise<Transcript> {
+export async function playFixture(
+  subject: Subject,
+  fixture: Fixture,
+  session: SimulatedEnvironment,
+): Promise<Transcript> {
   const { options, seed, task, policy } = fixture;
   await subject.tasks(options);
-  const first = await session.reset({ ...(seed !== undefined && { seed }), ...(task !== undefined && { task }), signal: never });
+  const first = await session.reset({
+    ...(seed !== undefined && { seed }),
+    ...(task !== undefined && { task }),
+    signal: never,
+  });
   const chosen = await subject.task(task ?? subject.watched.lastReset()?.task ?? "", options);
   const heard = new Map<AgentId, Message[]>();
   const firstMessages = new Map<AgentId, readonly Message[]>();
   const steps: StepResult[] = [];
   let observation = first;
   while (observation.agent !== "") {
-    if (steps.length >= MAX_TURNS) throw new Error(`The episode of fixture "${fixture.name}" did not end within ${MAX_TURNS} turns. Give the environment maxTurns, or end it.`);
+    if (steps.length >= MAX_TURNS)
+      throw new Error(
+        `The episode of fixture "${fixture.name}" did not end within ${MAX_TURNS} turns. Give the environment maxTurns, or end it.`,
+      );
     const earlier = firstMessages.get(observation.agent);
     const repeated = earlier === undefined ? undefined : repeatedHistory(earlier, observation.messages);
     if (repeated !== undefined) {
-      throw new Error(`The observation before turn ${steps.length + 1} of fixture "${fixture.name}" repeats what the agent has already seen: ${repeated}. Return only messages that are new.`);
+      throw new Error(
+        `The observation before turn ${steps.length + 1} of fixture "${fixture.name}" repeats what the agent has already seen: ${repeated}. Return only messages that are new.`,
+      );
     }
     if (earlier === undefined) firstMessages.set(observation.agent, observation.messages);
     const messages = [...(heard.get(observation.agent) ?? []), ...observation.messages];
@@ -47,7 +68,11 @@ export async function playFixture(subject: Subject, fixture: Fixture, session: S
 }
 
 /** Opens a session, uses it and closes it. */
-export async function withSession<T>(subject: Subject, options: JsonObject | undefined, use: (session: SimulatedEnvironment & { close(): Promise<void> }) => Promise<T>): Promise<T> {
+export async function withSession<T>(
+  subject: Subject,
+  options: JsonObject | undefined,
+  use: (session: SimulatedEnvironment & { close(): Promise<void> }) => Promise<T>,
+): Promise<T> {
   const session = await subject.host.open(subject.ref(options));
   try {
     return await use(session);

@@ -18,7 +18,10 @@ export const sessionChecks: readonly Check[] = [
       assert(description.length > 0, "It has no description.");
       assert(agents.length > 0, "It has no agents.");
       assert(Number.isInteger(maxTurns) && maxTurns >= 0, `maxTurns is ${maxTurns}.`);
-      assert((await subject.host.list()).some((offered) => offered.id === id), "The host's list does not have it.");
+      assert(
+        (await subject.host.list()).some((offered) => offered.id === id),
+        "The host's list does not have it.",
+      );
       await expectCode(subject.host.open({ id: `${id.split("@")[0]}-no-such@1` }), "ENVIRONMENT_NOT_FOUND");
     },
   },
@@ -28,9 +31,13 @@ export const sessionChecks: readonly Check[] = [
       withSession(subject, undefined, async (session) => {
         const observation = await session.reset({ signal: never });
         const { agents } = await subject.describe();
-        assert(agents.includes(observation.agent), `"${observation.agent}" is to act, which is none of ${agents.join(", ")}.`);
+        assert(
+          agents.includes(observation.agent),
+          `"${observation.agent}" is to act, which is none of ${agents.join(", ")}.`,
+        );
         assert(observation.messages.length > 0, "The first observation has no messages.");
-        for (const { role } of observation.messages) assert.notEqual(role, "assistant", "The world spoke as the policy.");
+        for (const { role } of observation.messages)
+          assert.notEqual(role, "assistant", "The world spoke as the policy.");
       }),
   },
   {
@@ -40,7 +47,11 @@ export const sessionChecks: readonly Check[] = [
         const reset = (seed: number): Promise<Observation> => session.reset({ seed, signal: never });
         if (subject.definition.determinism === "none") return expectCode(reset(1), "SEED_REFUSED");
         for (const seed of [0, 7, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]) {
-          assert.equal(serialise(await reset(seed)), serialise(await reset(seed)), `Two resets with seed ${seed} differ.`);
+          assert.equal(
+            serialise(await reset(seed)),
+            serialise(await reset(seed)),
+            `Two resets with seed ${seed} differ.`,
+          );
         }
         await expectCode(reset(0.5), "OPTIONS_INVALID");
         await expectCode(reset(2 ** 53), "OPTIONS_INVALID");
@@ -53,7 +64,10 @@ export const sessionChecks: readonly Check[] = [
         await expectCode(session.step(sayNothing("agent"), { signal: never }), "EPISODE_ENDED");
         const { agent } = await session.reset({ signal: never });
         await expectCode(session.step(sayNothing("nobody of that name"), { signal: never }), "STEP_OUT_OF_ORDER");
-        await expectCode(session.step({ ...sayNothing(agent), message: textMessage("user", "?") }, { signal: never }), "OPTIONS_INVALID");
+        await expectCode(
+          session.step({ ...sayNothing(agent), message: textMessage("user", "?") }, { signal: never }),
+          "OPTIONS_INVALID",
+        );
         const first = session.step(sayNothing(agent), { signal: never });
         await expectCode(session.step(sayNothing(agent), { signal: never }), "SESSION_BUSY");
         await first;
@@ -61,7 +75,10 @@ export const sessionChecks: readonly Check[] = [
         if (gold === undefined) return;
         const { steps } = await playFixture(subject, gold, session);
         const last = steps.at(-1);
-        assert(last !== undefined && Object.entries(last.terminated).every(([name, ended]) => ended || last.truncated[name]), "The episode ended without every agent being terminated or truncated.");
+        assert(
+          last !== undefined && Object.entries(last.terminated).every(([name, ended]) => ended || last.truncated[name]),
+          "The episode ended without every agent being terminated or truncated.",
+        );
         await expectCode(session.step(sayNothing(agent), { signal: never }), "EPISODE_ENDED");
       }),
   },

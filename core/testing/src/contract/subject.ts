@@ -1,4 +1,14 @@
-import { type EnvironmentDefinition, type EnvironmentDescription, type EnvironmentHost, type EnvironmentRef, type Fixture, type JsonObject, MrlmError, type Task, type TaskSource } from "@mrlm/spec";
+import {
+  type EnvironmentDefinition,
+  type EnvironmentDescription,
+  type EnvironmentHost,
+  type EnvironmentRef,
+  type Fixture,
+  type JsonObject,
+  MrlmError,
+  type Task,
+  type TaskSource,
+} from "@mrlm/spec";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import type { Transport } from "../transports.ts";
 import type { AnyPlugin } from "./any-plugin.ts";
@@ -21,16 +31,26 @@ export interface Subject {
 /** Installed packages are not searched here, so the hint names the contract's `plugins`. Other errors belong to the tests. */
 function hintAtMissingPlugin(error: unknown): void {
   if (!MrlmError.hasCode(error, "REQUIREMENT_MISSING")) return;
-  throw new MrlmError(error.code, error.message, { hint: "Give the contract the plugin that provides it as well: `environmentContract({ plugins: [plugin, provider], ... })`.", cause: error });
+  throw new MrlmError(error.code, error.message, {
+    hint: "Give the contract the plugin that provides it as well: `environmentContract({ plugins: [plugin, provider], ... })`.",
+    cause: error,
+  });
 }
 
 /** Makes the subject of a contract test. */
-export async function makeSubject(plugins: readonly AnyPlugin[], id: string, transport: Transport, defaults: JsonObject | undefined): Promise<Subject> {
+export async function makeSubject(
+  plugins: readonly AnyPlugin[],
+  id: string,
+  transport: Transport,
+  defaults: JsonObject | undefined,
+): Promise<Subject> {
   const original = findDefinition(plugins, id);
   const watched = watch(original);
   const replaced = plugins.map((plugin) => ({
     ...plugin,
-    ...(plugin.environments && { environments: plugin.environments.map((other) => (other === original ? watched.definition : other)) }),
+    ...(plugin.environments && {
+      environments: plugin.environments.map((other) => (other === original ? watched.definition : other)),
+    }),
   }));
   const local = new LocalHost({ source: await PluginHost.of(replaced) });
   const opening = async (): Promise<EnvironmentHost> => {
@@ -77,6 +97,10 @@ export async function makeSubject(plugins: readonly AnyPlugin[], id: string, tra
 function findDefinition(plugins: readonly AnyPlugin[], id: string): EnvironmentDefinition {
   const all = plugins.flatMap((plugin) => plugin.environments ?? []);
   const found = all.find((definition) => definition.id === id || definition.id.startsWith(`${id}@`));
-  if (found === undefined) throw new MrlmError("ENVIRONMENT_NOT_FOUND", `The plugins offer ${all.map((definition) => definition.id).join(", ") || "no environment"}, not "${id}".`);
+  if (found === undefined)
+    throw new MrlmError(
+      "ENVIRONMENT_NOT_FOUND",
+      `The plugins offer ${all.map((definition) => definition.id).join(", ") || "no environment"}, not "${id}".`,
+    );
   return found;
 }

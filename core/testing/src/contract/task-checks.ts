@@ -21,13 +21,15 @@ export const taskChecks: readonly Check[] = [
     name: "tasks: a train and an eval split, and the same index is the same task",
     run: (subject) =>
       withTasks(subject, async (tasks) => {
-        for (const split of ["train", "eval"]) assert(Object.hasOwn(tasks.splits, split), `There is no split "${split}".`);
+        for (const split of ["train", "eval"])
+          assert(Object.hasOwn(tasks.splits, split), `There is no split "${split}".`);
         for (const { split, index } of sample(tasks, PLAYED)) {
           const [first, second] = [await tasks.get(split, index), await tasks.get(split, index)];
           assert.equal(first.id, `${split}/${index}`, "A task's id is its split and index.");
           assert.equal(serialise(first), serialise(second), `Task ${split}/${index} is not the same twice.`);
         }
-        for (const [split, size] of Object.entries(tasks.splits)) await expectCode(tasks.get(split, size), "TASK_NOT_FOUND");
+        for (const [split, size] of Object.entries(tasks.splits))
+          await expectCode(tasks.get(split, size), "TASK_NOT_FOUND");
         await expectCode(tasks.get("no-such-split", 0), "TASK_NOT_FOUND");
       }),
   },
@@ -50,8 +52,14 @@ export const taskChecks: readonly Check[] = [
     run: (subject) =>
       withSession(subject, undefined, async (session) => {
         const has = subject.definition.tasks !== undefined;
-        await expectCode(session.reset({ task: "train/999999999999", signal: never }), has ? "TASK_NOT_FOUND" : "TASK_NOT_SUPPORTED");
-        await expectCode(session.reset({ task: "nonsense", signal: never }), has ? "TASK_NOT_FOUND" : "TASK_NOT_SUPPORTED");
+        await expectCode(
+          session.reset({ task: "train/999999999999", signal: never }),
+          has ? "TASK_NOT_FOUND" : "TASK_NOT_SUPPORTED",
+        );
+        await expectCode(
+          session.reset({ task: "nonsense", signal: never }),
+          has ? "TASK_NOT_FOUND" : "TASK_NOT_SUPPORTED",
+        );
       }),
   },
   {
@@ -63,7 +71,10 @@ export const taskChecks: readonly Check[] = [
           const task = await tasks.get(split, index);
           const seen = [...shown, ...(await whatAClientSees(subject, task.id))];
           for (const secret of secretsOf(task)) {
-            assert(!seen.some((text) => text.includes(JSON.stringify(secret).slice(1, -1))), `Task ${task.id} shows its private "${secret}" to the client.`);
+            assert(
+              !seen.some((text) => text.includes(JSON.stringify(secret).slice(1, -1))),
+              `Task ${task.id} shows its private "${secret}" to the client.`,
+            );
           }
         }
       });
@@ -76,11 +87,15 @@ export const taskChecks: readonly Check[] = [
       const splits = Object.entries(tasks?.splits ?? {}).filter(([, size]) => size > 0);
       for (const [split] of splits) {
         const asked = subject.host.demonstrate(subject.ref(), [`${split}/0`]);
-        if (split !== "train" || subject.definition.demonstrate === undefined) await expectCode(asked, "DEMONSTRATION_REFUSED");
+        if (split !== "train" || subject.definition.demonstrate === undefined)
+          await expectCode(asked, "DEMONSTRATION_REFUSED");
         else {
           const [demonstration] = await asked;
           assert.equal(demonstration?.task, "train/0", "A demonstration is of the task that was asked for.");
-          assert(demonstration.messages.some(({ role }) => role === "assistant"), "A demonstration has nothing to learn: no message of role assistant.");
+          assert(
+            demonstration.messages.some(({ role }) => role === "assistant"),
+            "A demonstration has nothing to learn: no message of role assistant.",
+          );
           assert(!serialise(demonstration).includes(CANARY), "A demonstration shows the private side of its task.");
         }
       }
@@ -95,7 +110,9 @@ async function withTasks(subject: Subject, check: (tasks: TaskSource) => Promise
 
 /** The first tasks of each split. */
 function sample(tasks: TaskSource, count: number): { split: string; index: number }[] {
-  return Object.entries(tasks.splits).flatMap(([split, size]) => Array.from({ length: Math.min(size, count) }, (_, index) => ({ split, index })));
+  return Object.entries(tasks.splits).flatMap(([split, size]) =>
+    Array.from({ length: Math.min(size, count) }, (_, index) => ({ split, index })),
+  );
 }
 
 /** Every observation and step result of an episode in which the policy has nothing to say. */
@@ -104,7 +121,10 @@ async function whatAClientSees(subject: Subject, task: string): Promise<string[]
     let observation = await session.reset({ task, signal: never });
     const seen = [serialise(observation)];
     while (observation.agent !== "" && seen.length < 20) {
-      const step = await session.step({ agent: observation.agent, message: textMessage("assistant", "?"), finishReason: "stop" }, { signal: never });
+      const step = await session.step(
+        { agent: observation.agent, message: textMessage("assistant", "?"), finishReason: "stop" },
+        { signal: never },
+      );
       seen.push(serialise(step));
       observation = step.observation;
     }
@@ -115,7 +135,9 @@ async function whatAClientSees(subject: Subject, task: string): Promise<string[]
 /** The canary, and private texts that are long enough to be told from chance and do not stand in the public side. */
 function secretsOf(task: Task): string[] {
   const shown = JSON.stringify(task.public);
-  return textsOf(task.private).filter((text) => text.length >= TELLING_LENGTH && !shown.includes(JSON.stringify(text).slice(1, -1)));
+  return textsOf(task.private).filter(
+    (text) => text.length >= TELLING_LENGTH && !shown.includes(JSON.stringify(text).slice(1, -1)),
+  );
 }
 
 function textsOf(value: JsonValue): string[] {

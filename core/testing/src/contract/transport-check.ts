@@ -20,7 +20,10 @@ export async function transportCheck(subjects: readonly (() => Promise<Subject>)
 async function everything(subject: Subject): Promise<unknown> {
   const described = [await subject.host.list(), await subject.describe()];
   const demonstrated = subject.definition.demonstrate && (await subject.host.demonstrate(subject.ref(), ["train/0"]));
-  const repeatable = subject.definition.determinism === "full" ? subject.fixtures.filter(({ seed, task }) => seed !== undefined || task !== undefined) : [];
+  const repeatable =
+    subject.definition.determinism === "full"
+      ? subject.fixtures.filter(({ seed, task }) => seed !== undefined || task !== undefined)
+      : [];
   const played = [];
   for (const fixture of repeatable) {
     // Without a seed the host draws one, so an episode is only comparable where the seed is given as well.

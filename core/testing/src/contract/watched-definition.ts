@@ -22,7 +22,11 @@ export function watch(definition: EnvironmentDefinition): Watched {
       tasks: async (context, options) => {
         const source = (await definition.tasks?.(context, options)) as TaskSource;
         const { splits, orderedSplits } = source;
-        tasks = { splits, ...(orderedSplits && { orderedSplits }), get: async (split, index) => withCanary(await source.get(split, index)) };
+        tasks = {
+          splits,
+          ...(orderedSplits && { orderedSplits }),
+          get: async (split, index) => withCanary(await source.get(split, index)),
+        };
         return tasks;
       },
     }),
@@ -38,7 +42,10 @@ function withCanary(task: Task): Task {
   return { ...task, private: { ...task.private, canary: CANARY } };
 }
 
-function noting(environment: SimulatedEnvironment, note: (reset: Omit<ResetOptions, "signal">) => void): SimulatedEnvironment {
+function noting(
+  environment: SimulatedEnvironment,
+  note: (reset: Omit<ResetOptions, "signal">) => void,
+): SimulatedEnvironment {
   return {
     reset: (options) => {
       const { signal: _signal, ...rest } = options;

@@ -29,7 +29,15 @@ export interface EngineContractOptions {
  * Registers a test for everything that a deterministic engine promises: outputs and their gradients, independence of batches,
  * normalizers, sampling by key, publishing, checkpoints, and what it refuses.
  */
-export function engineContract({ name, make, model, tolerance = 1e-4, parts = ["holding", "learning", "sampling"], timeoutMs = 60_000, ...options }: EngineContractOptions): void {
+export function engineContract({
+  name,
+  make,
+  model,
+  tolerance = 1e-4,
+  parts = ["holding", "learning", "sampling"],
+  timeoutMs = 60_000,
+  ...options
+}: EngineContractOptions): void {
   const { dispose = (engine: Engine) => engine.close() } = options;
   const registry = registryOf(options.registry);
   registry.describe(`the contract of ${name}`, () => {

@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import type { CreateModelOptions, Engine, EngineSequence, EngineUnit, OutputSelection, UnitGradients, UnitOutputs } from "@mrlm/spec";
+import type {
+  CreateModelOptions,
+  Engine,
+  EngineSequence,
+  EngineUnit,
+  OutputSelection,
+  UnitGradients,
+  UnitOutputs,
+} from "@mrlm/spec";
 
 /** An engine under test, and how close its numbers must come. */
 export interface EngineSubject {
@@ -31,12 +39,16 @@ function sequence(tokens: readonly number[], mask: readonly number[]): EngineSeq
 
 /** A loss with a curvature of its own in every output. */
 export function lossOf(unit: number, { logprob = EMPTY, entropy = EMPTY, value = EMPTY }: UnitOutputs): number {
-  const sum = (numbers: Float32Array, f: (x: number) => number): number => numbers.reduce((total, x) => total + f(x), 0);
+  const sum = (numbers: Float32Array, f: (x: number) => number): number =>
+    numbers.reduce((total, x) => total + f(x), 0);
   return (unit + 1) * (sum(logprob, (x) => x * x) + sum(entropy, Math.sin) + sum(value, (x) => (x - 1) ** 2));
 }
 
 /** Its derivative. */
-export function gradientOf(unit: number, { logprob = EMPTY, entropy = EMPTY, value = EMPTY }: UnitOutputs): UnitGradients {
+export function gradientOf(
+  unit: number,
+  { logprob = EMPTY, entropy = EMPTY, value = EMPTY }: UnitOutputs,
+): UnitGradients {
   return {
     logprob: logprob.map((x) => (unit + 1) * 2 * x),
     entropy: entropy.map((x) => (unit + 1) * Math.cos(x)),
@@ -50,7 +62,15 @@ const NORM_TOLERANCE = 1e-4;
 const EMPTY = new Float32Array(0);
 
 /** The norm of what a pass accumulates; the weights stay as they are. */
-export async function normOf(engine: Engine, model: string, pass: { readonly units?: readonly EngineUnit[]; readonly normalizer?: number; readonly loss?: readonly UnitGradients[] } = {}): Promise<number> {
+export async function normOf(
+  engine: Engine,
+  model: string,
+  pass: {
+    readonly units?: readonly EngineUnit[];
+    readonly normalizer?: number;
+    readonly loss?: readonly UnitGradients[];
+  } = {},
+): Promise<number> {
   const { units = UNITS, normalizer = 1, loss = gradientOf } = pass;
   await engine.forwardBackward({ model, units, outputs: ALL_OUTPUTS, normalizer, loss });
   return (await engine.optimStep({ model, learningRate: 0 })).gradNorm;
@@ -58,5 +78,8 @@ export async function normOf(engine: Engine, model: string, pass: { readonly uni
 
 /** Fails unless a norm is `ratio` times another, but for rounding. */
 export function assertRatio(found: number, base: number, ratio: number, what: string): void {
-  assert(Math.abs(found / (base * ratio) - 1) < NORM_TOLERANCE, `${what}: ${found}, but ${base * ratio} was to be expected.`);
+  assert(
+    Math.abs(found / (base * ratio) - 1) < NORM_TOLERANCE,
+    `${what}: ${found}, but ${base * ratio} was to be expected.`,
+  );
 }

@@ -22,10 +22,23 @@ export const holdingChecks: readonly EngineCheck[] = [
     name: "estimates the memory of models that it does not hold yet",
     run: async ({ engine, model }) => {
       const before = (await engine.describe()).models.length;
-      const copy = { model: "reference", role: "reference", source: { kind: "copy", of: "planned" }, trainable: false } as const;
-      const estimate = await engine.estimateMemory({ models: [{ ...model, model: "planned" }, copy], sampledModel: "planned", concurrency: 4, sequenceTokens: 8 });
+      const copy = {
+        model: "reference",
+        role: "reference",
+        source: { kind: "copy", of: "planned" },
+        trainable: false,
+      } as const;
+      const estimate = await engine.estimateMemory({
+        models: [{ ...model, model: "planned" }, copy],
+        sampledModel: "planned",
+        concurrency: 4,
+        sequenceTokens: 8,
+      });
       assert.equal((await engine.describe()).models.length, before);
-      assert.equal(estimate.totalBytes, estimate.lines.reduce((sum, { bytes }) => sum + bytes, 0));
+      assert.equal(
+        estimate.totalBytes,
+        estimate.lines.reduce((sum, { bytes }) => sum + bytes, 0),
+      );
       assert(estimate.lines.some((line) => line.model === "planned" && line.part === "weights" && line.bytes > 0));
       assert(estimate.microBatchTokens <= estimate.wantedTokens && estimate.leastBytes <= estimate.wantedBytes);
     },
@@ -33,24 +46,49 @@ export const holdingChecks: readonly EngineCheck[] = [
   {
     name: "a frozen copy keeps the weights that it was made from, and does not learn",
     run: async ({ engine, model: { model } }) => {
-      await engine.createModel({ model: "reference", role: "reference", source: { kind: "copy", of: model }, trainable: false });
-      const logprobs = async (id: string): Promise<unknown> => engine.forward({ model: id, units: UNITS, outputs: { logprob: true } });
+      await engine.createModel({
+        model: "reference",
+        role: "reference",
+        source: { kind: "copy", of: model },
+        trainable: false,
+      });
+      const logprobs = async (id: string): Promise<unknown> =>
+        engine.forward({ model: id, units: UNITS, outputs: { logprob: true } });
       const before = await logprobs("reference");
       assert.deepEqual(before, await logprobs(model));
       await step(engine, model);
       assert.deepEqual(await logprobs("reference"), before);
       assert.notDeepEqual(await logprobs(model), before);
-      await expectCode(engine.forwardBackward({ model: "reference", units: UNITS, outputs: { logprob: true }, normalizer: 1, loss: () => ({}) }), "NOT_TRAINABLE");
+      await expectCode(
+        engine.forwardBackward({
+          model: "reference",
+          units: UNITS,
+          outputs: { logprob: true },
+          normalizer: 1,
+          loss: () => ({}),
+        }),
+        "NOT_TRAINABLE",
+      );
       await engine.releaseModel("reference");
-      await expectCode(engine.forward({ model: "reference", units: UNITS, outputs: { logprob: true } }), "MODEL_NOT_FOUND");
+      await expectCode(
+        engine.forward({ model: "reference", units: UNITS, outputs: { logprob: true } }),
+        "MODEL_NOT_FOUND",
+      );
     },
   },
   {
     name: "a trainable copy goes its own way",
     run: async ({ engine, model: { model } }) => {
-      const { info } = await engine.createModel({ model: "critic", role: "critic", source: { kind: "copy", of: model }, trainable: true, valueHead: true });
+      const { info } = await engine.createModel({
+        model: "critic",
+        role: "critic",
+        source: { kind: "copy", of: model },
+        trainable: true,
+        valueHead: true,
+      });
       assert.deepEqual([info.step, info.hasValueHead, info.trainableParameters > 0], [0, true, true]);
-      const outputs = async (id: string): Promise<unknown> => engine.forward({ model: id, units: UNITS, outputs: ALL_OUTPUTS });
+      const outputs = async (id: string): Promise<unknown> =>
+        engine.forward({ model: id, units: UNITS, outputs: ALL_OUTPUTS });
       const before = await outputs(model);
       assert.deepEqual(await outputs("critic"), before);
       await step(engine, "critic");
@@ -70,7 +108,10 @@ export const holdingChecks: readonly EngineCheck[] = [
         const [info] = await engine.load(join(folder, "checkpoint"));
         assert.equal(info?.step, 1);
         assert.equal(await step(engine, model), expected);
-        assert((await engine.export(model, join(folder, "export"))).includes("config.json"), "An export is a model directory with config.json.");
+        assert(
+          (await engine.export(model, join(folder, "export"))).includes("config.json"),
+          "An export is a model directory with config.json.",
+        );
       } finally {
         await rm(folder, { recursive: true });
       }
@@ -82,12 +123,21 @@ export const holdingChecks: readonly EngineCheck[] = [
       const { model } = options;
       const clean = await normOf(engine, model);
       await engine.createModel({ ...options, model: "headless", valueHead: false });
-      await expectCode(engine.forward({ model: "headless", units: UNITS, outputs: { value: true } }), "VALUE_HEAD_MISSING");
+      await expectCode(
+        engine.forward({ model: "headless", units: UNITS, outputs: { value: true } }),
+        "VALUE_HEAD_MISSING",
+      );
       const pass = { model, units: UNITS, outputs: { logprob: true }, normalizer: 1, loss: () => ({}) };
-      const units = (tokens: number[], mask: number[]): EngineUnit[] => [{ sequences: [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] }];
+      const units = (tokens: number[], mask: number[]): EngineUnit[] => [
+        { sequences: [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] },
+      ];
       await expectCode(engine.publish("nobody"), "MODEL_NOT_FOUND");
-      for (const normalizer of [0, -1, Number.NaN]) await expectCode(engine.forwardBackward({ ...pass, normalizer }), "NORMALIZER_INVALID");
-      await expectCode(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(99) }) }), "GRADIENT_SHAPE");
+      for (const normalizer of [0, -1, Number.NaN])
+        await expectCode(engine.forwardBackward({ ...pass, normalizer }), "NORMALIZER_INVALID");
+      await expectCode(
+        engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(99) }) }),
+        "GRADIENT_SHAPE",
+      );
       await expectCode(engine.forward({ ...pass, units: units([0, 2 ** 30], [0, 1]) }), "SEQUENCE_INVALID");
       await expectCode(engine.forward({ ...pass, units: units([0, 1], [1, 1]) }), "SEQUENCE_INVALID");
       await expectCode(engine.forwardBackward({ ...pass, signal: AbortSignal.abort() }), "CANCELLED");

@@ -7,12 +7,29 @@ export const learningChecks: readonly EngineCheck[] = [
   {
     name: "outputs have a number for each masked position and do not depend on what shares a batch (numerics 36, 37)",
     run: async ({ engine, model, tolerance }) => {
-      const together = await engine.forward({ model: model.model, units: UNITS, outputs: { ...ALL_OUTPUTS, finalValue: true }, temperature: 0.7 });
+      const together = await engine.forward({
+        model: model.model,
+        units: UNITS,
+        outputs: { ...ALL_OUTPUTS, finalValue: true },
+        temperature: 0.7,
+      });
       for (const [i, unit] of UNITS.entries()) {
-        const [alone] = await engine.forward({ model: model.model, units: [unit], outputs: { ...ALL_OUTPUTS, finalValue: true }, temperature: 0.7 });
+        const [alone] = await engine.forward({
+          model: model.model,
+          units: [unit],
+          outputs: { ...ALL_OUTPUTS, finalValue: true },
+          temperature: 0.7,
+        });
         const count = unit.sequences.reduce((sum, { mask }) => sum + mask.reduce((bits, bit) => bits + bit, 0), 0);
-        for (const name of ["logprob", "entropy", "value"] as const) assertClose(together[i]?.[name], alone?.[name], count, tolerance, `${name} of unit ${i}`);
-        assertClose(together[i]?.finalValue, alone?.finalValue, unit.sequences.length, tolerance, `final value of unit ${i}`);
+        for (const name of ["logprob", "entropy", "value"] as const)
+          assertClose(together[i]?.[name], alone?.[name], count, tolerance, `${name} of unit ${i}`);
+        assertClose(
+          together[i]?.finalValue,
+          alone?.finalValue,
+          unit.sequences.length,
+          tolerance,
+          `final value of unit ${i}`,
+        );
       }
     },
   },
@@ -29,10 +46,19 @@ export const learningChecks: readonly EngineCheck[] = [
       const probe = await normOf(engine, model);
       const rate = Math.min(1e-3, (0.01 * before) / probe ** 2);
       await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
-      const { gradNorm, applied } = await engine.optimStep({ model, learningRate: rate * 1e8, beta1: 0, beta2: 0, epsilon: 1e8 });
+      const { gradNorm, applied } = await engine.optimStep({
+        model,
+        learningRate: rate * 1e8,
+        beta1: 0,
+        beta2: 0,
+        epsilon: 1e8,
+      });
       const fall = before - (await total());
       assert(applied, "The step was not applied.");
-      assert(Math.abs(fall / (rate * gradNorm ** 2) - 1) < 0.15, `The loss fell by ${fall}; ${rate * gradNorm ** 2} was to be expected.`);
+      assert(
+        Math.abs(fall / (rate * gradNorm ** 2) - 1) < 0.15,
+        `The loss fell by ${fall}; ${rate * gradNorm ** 2} was to be expected.`,
+      );
     },
   },
   {
@@ -68,9 +94,18 @@ export const learningChecks: readonly EngineCheck[] = [
         shown.set(unit, outputs);
         return {};
       };
-      const { outputs, tokens } = await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss });
+      const { outputs, tokens } = await engine.forwardBackward({
+        model,
+        units: UNITS,
+        outputs: ALL_OUTPUTS,
+        normalizer: 1,
+        loss,
+      });
       assert.deepEqual([...shown.keys()].toSorted(), [0, 1, 2]);
-      assert.deepEqual(outputs, UNITS.map((_, i) => shown.get(i)));
+      assert.deepEqual(
+        outputs,
+        UNITS.map((_, i) => shown.get(i)),
+      );
       assert(tokens >= 20, `It counted ${tokens} tokens; there are 20.`);
       assert.equal((await engine.optimStep({ model, learningRate: 1 })).gradNorm, 0, "Omitted gradients are zeros.");
     },
@@ -81,7 +116,13 @@ export const learningChecks: readonly EngineCheck[] = [
       const clean = await normOf(engine, model);
       const before = (await engine.publish(model)).checksum;
       const broken = (): UnitGradients => ({ value: new Float32Array([Number.NaN, 0]) });
-      await engine.forwardBackward({ model, units: UNITS.slice(1, 2), outputs: { value: true }, normalizer: 1, loss: broken });
+      await engine.forwardBackward({
+        model,
+        units: UNITS.slice(1, 2),
+        outputs: { value: true },
+        normalizer: 1,
+        loss: broken,
+      });
       const { applied, skippedReason, step } = await engine.optimStep({ model, learningRate: 1 });
       assert.equal(applied, false, "The step was applied.");
       assert(skippedReason !== undefined && skippedReason !== "", "It does not say why it skipped the step.");
@@ -93,7 +134,18 @@ export const learningChecks: readonly EngineCheck[] = [
   },
 ];
 
-function assertClose(found: Float32Array | undefined, expected: Float32Array | undefined, count: number, tolerance: number, what: string): void {
+function assertClose(
+  found: Float32Array | undefined,
+  expected: Float32Array | undefined,
+  count: number,
+  tolerance: number,
+  what: string,
+): void {
   assert.equal(found?.length, count, `${what}: ${found?.length} numbers for ${count}.`);
-  found.forEach((x, i) => assert(Math.abs(x - (expected?.[i] ?? Number.NaN)) <= tolerance, `${what} is ${x} in a batch and ${expected?.[i]} alone.`));
+  found.forEach((x, i) =>
+    assert(
+      Math.abs(x - (expected?.[i] ?? Number.NaN)) <= tolerance,
+      `${what} is ${x} in a batch and ${expected?.[i]} alone.`,
+    ),
+  );
 }

@@ -4,7 +4,11 @@ import { expectCode } from "../contract/expect-code.ts";
 import { ALL_OUTPUTS, type EngineCheck, UNITS, gradientOf } from "./engine-subject.ts";
 
 const params = { temperature: 0.8, maxTokens: 12, stopTokenIds: [0] };
-const request = (key: bigint, extra: Partial<SampleRequest["params"]> = {}): SampleRequest => ({ prompt: Int32Array.of(1, 2, 3), params: { ...params, ...extra }, key });
+const request = (key: bigint, extra: Partial<SampleRequest["params"]> = {}): SampleRequest => ({
+  prompt: Int32Array.of(1, 2, 3),
+  params: { ...params, ...extra },
+  key,
+});
 
 /** What is sampled is reproducible, is what is evaluated, and comes from published weights. */
 export const samplingChecks: readonly EngineCheck[] = [
@@ -15,23 +19,36 @@ export const samplingChecks: readonly EngineCheck[] = [
       const [first, second] = [await wave(engine, model, requests), await wave(engine, model, requests)];
       assert.deepEqual(second, first, "Two equal waves differ.");
       assert.equal(new Set(first.map(({ tokens }) => tokens.join())).size, 3, "Different keys gave the same tokens.");
-      for (const { tokens, logprobs, versions, stopReason } of first) assert.deepEqual([tokens.length, logprobs.length, versions.length, stopReason], [12, 12, 12, "length"]);
+      for (const { tokens, logprobs, versions, stopReason } of first)
+        assert.deepEqual([tokens.length, logprobs.length, versions.length, stopReason], [12, 12, 12, "length"]);
     },
   },
   {
     name: "log-probabilities are those that an evaluation gives (numerics 14, 15)",
     run: async ({ engine, model: { model }, tolerance }) => {
-      const results = await wave(engine, model, [1n, 2n, 3n, 4n].map((key) => request(key)));
+      const results = await wave(
+        engine,
+        model,
+        [1n, 2n, 3n, 4n].map((key) => request(key)),
+      );
       const units = results.map(({ tokens }) => {
         const all = Int32Array.of(1, 2, 3, ...tokens);
         return { sequences: [{ tokens: all, mask: Uint8Array.from(all, (_, t) => Number(t >= 3)) }] };
       });
-      const evaluated = await engine.forward({ model, units, outputs: { logprob: true }, temperature: params.temperature });
+      const evaluated = await engine.forward({
+        model,
+        units,
+        outputs: { logprob: true },
+        temperature: params.temperature,
+      });
       results.forEach(({ logprobs, tokens, stopReason }, i) => {
         if (stopReason === "stop") assert.equal(tokens.at(-1), 0, "A stopped sequence ends with its stop token.");
         logprobs.forEach((logprob, t) => {
           const again = evaluated[i]?.logprob?.[t] ?? Number.NaN;
-          assert(Math.abs(logprob - again) <= tolerance, `Token ${t} was sampled with log-probability ${logprob} and evaluated to ${again}.`);
+          assert(
+            Math.abs(logprob - again) <= tolerance,
+            `Token ${t} was sampled with log-probability ${logprob} and evaluated to ${again}.`,
+          );
         });
       });
     },
@@ -46,7 +63,10 @@ export const samplingChecks: readonly EngineCheck[] = [
       ]);
       assert.deepEqual(top?.tokens, greedy?.tokens, "The most likely token of all is not the greedy one.");
       assert.deepEqual([greedy?.truncatedSupport, top?.truncatedSupport], [false, true]);
-      assert(least?.tokens.slice(0, 11).every((token) => token > 3), "A stop token came before the least number of tokens.");
+      assert(
+        least?.tokens.slice(0, 11).every((token) => token > 3),
+        "A stop token came before the least number of tokens.",
+      );
     },
   },
   {
@@ -69,7 +89,11 @@ export const samplingChecks: readonly EngineCheck[] = [
     name: "only published weights are sampled (numerics 49)",
     run: async ({ engine, model: { model } }) => {
       const first = await engine.publish(model);
-      assert.equal((await engine.publish(model)).checksum, first.checksum, "The checksum changed though the weights did not.");
+      assert.equal(
+        (await engine.publish(model)).checksum,
+        first.checksum,
+        "The checksum changed though the weights did not.",
+      );
       const before = await wave(engine, model, [request(1n, { temperature: 0, stopTokenIds: [] })]);
       await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
       await engine.optimStep({ model, learningRate: 0.5 });

@@ -28,7 +28,12 @@ export interface HostileOutcome {
 const MEGABYTE = 1024 * 1024;
 
 /** Limits under which the documented verdicts hold. */
-export const HOSTILE_LIMITS: SandboxLimits = { wallMs: 700, cpuMs: 10_000, memoryBytes: 64 * MEGABYTE, outputBytes: 4096 };
+export const HOSTILE_LIMITS: SandboxLimits = {
+  wallMs: 700,
+  cpuMs: 10_000,
+  memoryBytes: 64 * MEGABYTE,
+  outputBytes: 4096,
+};
 
 /** Time for what must end before its deadline, on a busy machine. */
 const PATIENT_LIMITS = { wallMs: 60_000, cpuMs: 20_000 };
@@ -36,13 +41,21 @@ const OVERSHOOT_BYTES = 64 * MEGABYTE;
 
 /** Reads a corpus: a line `%% name ; expected, expected ; what it tries`, then the program, and so on. */
 export function readCorpus(text: string): HostileProgram[] {
-  return text.split(/^%% /m).slice(1).map((section) => {
-    const [heading = "", ...lines] = section.split("\n");
-    const [name, expected, intent] = heading.split(" ; ").map((part) => part.trim());
-    assert(name && expected && intent, `a heading of the corpus is malformed: ${heading}`);
-    const isText = expected.startsWith("says ");
-    return { name, expected: isText ? [expected] : expected.split(",").map((part) => part.trim()), intent, code: lines.join("\n").trimEnd() };
-  });
+  return text
+    .split(/^%% /m)
+    .slice(1)
+    .map((section) => {
+      const [heading = "", ...lines] = section.split("\n");
+      const [name, expected, intent] = heading.split(" ; ").map((part) => part.trim());
+      assert(name && expected && intent, `a heading of the corpus is malformed: ${heading}`);
+      const isText = expected.startsWith("says ");
+      return {
+        name,
+        expected: isText ? [expected] : expected.split(",").map((part) => part.trim()),
+        intent,
+        code: lines.join("\n").trimEnd(),
+      };
+    });
 }
 
 /** The programs of a file. */
@@ -53,7 +66,9 @@ export interface HostileCorpus {
 
 /** Reads the corpora of a folder. Throws for one that is malformed. */
 export function readCorpora(folder: URL): HostileCorpus[] {
-  return readdirSync(folder).toSorted().map((file) => ({ file, programs: readCorpus(readFileSync(new URL(file, folder), "utf8")) }));
+  return readdirSync(folder)
+    .toSorted()
+    .map((file) => ({ file, programs: readCorpus(readFileSync(new URL(file, folder), "utf8")) }));
 }
 
 /** One in `stride` programs of a corpus, the first among them: for the quick suite. The suite of faults runs all. */
@@ -80,11 +95,16 @@ export async function runHostile(sandbox: Sandbox, program: HostileProgram): Pro
   const programs = SANDBOX_PROGRAMS[sandbox.language] as SandboxPrograms;
   const mayTakeAllTime = program.expected.includes("timeout") || program.expected[0] === "cheats";
   const limits = { ...HOSTILE_LIMITS, ...(mayTakeAllTime ? {} : PATIENT_LIMITS) };
-  const result = program.expected[0] === "cheats" ? await cheat(sandbox, program, programs, limits) : await sandbox.run({ code: program.code, limits });
+  const result =
+    program.expected[0] === "cheats"
+      ? await cheat(sandbox, program, programs, limits)
+      : await sandbox.run({ code: program.code, limits });
   const lateMs = Math.max(0, result.wallMs - limits.wallMs);
   const overBytes = Math.max(0, result.peakMemoryBytes - limits.memoryBytes);
   const after = await sandbox.run({ code: programs.checksPollution });
-  const complaint = complaintOf(program, result, overBytes) ?? (after.stdout.trim() === "clean" ? undefined : `the next submission said ${JSON.stringify(after)}`);
+  const complaint =
+    complaintOf(program, result, overBytes) ??
+    (after.stdout.trim() === "clean" ? undefined : `the next submission said ${JSON.stringify(after)}`);
   return { program, result, lateMs, overBytes, ...(complaint === undefined ? {} : { complaint }) };
 }
 
@@ -92,8 +112,16 @@ interface Cheated extends SandboxResult {
   readonly passed?: readonly string[];
 }
 
-async function cheat(sandbox: Sandbox, { code }: HostileProgram, { tests }: SandboxPrograms, limits: SandboxLimits): Promise<Cheated> {
-  const suite = { entryPoints: ["add"], tests: [tests.passes, tests.third].map((test, index) => ({ name: `${index}`, code: test })) };
+async function cheat(
+  sandbox: Sandbox,
+  { code }: HostileProgram,
+  { tests }: SandboxPrograms,
+  limits: SandboxLimits,
+): Promise<Cheated> {
+  const suite = {
+    entryPoints: ["add"],
+    tests: [tests.passes, tests.third].map((test, index) => ({ name: `${index}`, code: test })),
+  };
   const report = await sandbox.test({ code, limits }, suite);
   return { ...report, passed: report.tests.filter(({ verdict }) => verdict === "passed").map(({ name }) => name) };
 }
@@ -103,7 +131,12 @@ function complaintOf({ expected }: HostileProgram, result: Cheated, overBytes: n
   const [first = ""] = expected;
   if (first === "cheats") return result.passed?.length === 0 ? undefined : `it passed tests: ${result.passed}`;
   const text = first.startsWith("says ") ? first.slice("says ".length) : undefined;
-  if (text !== undefined) return result.verdict === "ok" && result.stdout.trim() === text ? undefined : `it said ${JSON.stringify(result.stdout)} (${result.verdict} ${result.error?.message ?? ""})`;
+  if (text !== undefined)
+    return result.verdict === "ok" && result.stdout.trim() === text
+      ? undefined
+      : `it said ${JSON.stringify(result.stdout)} (${result.verdict} ${result.error?.message ?? ""})`;
   const isTimeout = result.verdict === "cpu-limit" && expected.includes("timeout");
-  return isTimeout || expected.includes(result.verdict) ? undefined : `its verdict was ${result.verdict}: ${result.error?.message ?? ""}`;
+  return isTimeout || expected.includes(result.verdict)
+    ? undefined
+    : `its verdict was ${result.verdict}: ${result.error?.message ?? ""}`;
 }

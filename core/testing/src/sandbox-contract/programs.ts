@@ -25,7 +25,13 @@ export interface SandboxPrograms {
   /** Defines `add` so that it never returns for 3. */
   readonly hangsAtThree: string;
   /** Tests of `library`: one that passes, one that fails, one that expects the error, one that needs the argument to be changed. */
-  readonly tests: { readonly passes: string; readonly fails: string; readonly expectsError: string; readonly mutates: string; readonly third: string };
+  readonly tests: {
+    readonly passes: string;
+    readonly fails: string;
+    readonly expectsError: string;
+    readonly mutates: string;
+    readonly third: string;
+  };
   /** Lines of a session. */
   readonly session: { readonly define: string; readonly use: string };
 }
@@ -34,16 +40,19 @@ const javascript: SandboxPrograms = {
   hello: 'console.log("hello");',
   shout: 'console.log(require("fs").readFileSync(0, "utf8").toUpperCase());',
   readsFile: 'console.log(require("fs").readFileSync("data.txt", "utf8"));',
-  library: 'function add(a, b) {\n  if (a < 0) throw new RangeError("negative");\n  return a + b;\n}\nfunction sort_it(items) { items.sort((x, y) => x - y); }',
+  library:
+    'function add(a, b) {\n  if (a < 0) throw new RangeError("negative");\n  return a + b;\n}\nfunction sort_it(items) { items.sort((x, y) => x - y); }',
   notJson: "function answer() { return new Map([[1, 2]]); }",
   raises: "const a = 1;\n\nnull.field;",
   malformed: "let a = 1;\nlet b = ;",
   loops: "for (;;);",
   eatsMemory: "const kept = []; for (;;) kept.push(new Uint8Array(4 << 20).fill(1));",
   floods: 'for (;;) console.log("ping");',
-  pollutes: "globalThis.leaked = 1; Array.prototype.map = () => [42]; Object.prototype.leaked = 1; JSON.stringify = () => '1';",
+  pollutes:
+    "globalThis.leaked = 1; Array.prototype.map = () => [42]; Object.prototype.leaked = 1; JSON.stringify = () => '1';",
   // TypeScript: what reads it is not to be broken either.
-  checksPollution: 'const none: undefined = undefined;\nconsole.log(typeof leaked === "undefined" && [1].map((x) => x)[0] === 1 && {}.leaked === none ? "clean" : "dirty");',
+  checksPollution:
+    'const none: undefined = undefined;\nconsole.log(typeof leaked === "undefined" && [1].map((x) => x)[0] === 1 && {}.leaked === none ? "clean" : "dirty");',
   hangsAtThree: "function add(a, b) { while (a === 3); return a + b; }",
   tests: {
     passes: "assert.strictEqual(add(1, 2), 3);",
@@ -59,7 +68,8 @@ const python: SandboxPrograms = {
   hello: 'print("hello")',
   shout: "import sys\nprint(sys.stdin.read().upper())",
   readsFile: 'print(open("data.txt").read())',
-  library: 'def add(a, b):\n    if a < 0: raise ValueError("negative")\n    return a + b\ndef sort_it(items):\n    items.sort()',
+  library:
+    'def add(a, b):\n    if a < 0: raise ValueError("negative")\n    return a + b\ndef sort_it(items):\n    items.sort()',
   notJson: "def answer():\n    return {1, 2}",
   raises: "a = 1\n\na.field",
   malformed: "a = 1\nb = = 2",

@@ -53,7 +53,10 @@ export const runChecks: readonly SandboxCheck[] = [
     name: "standard input and files can be read",
     async run({ sandbox, programs }) {
       assert.equal((await sandbox.run({ code: programs.shout, stdin: "grüße" })).stdout.trim(), "GRÜSSE");
-      assert.equal((await sandbox.run({ code: programs.readsFile, files: { "data.txt": "a line" } })).stdout.trim(), "a line");
+      assert.equal(
+        (await sandbox.run({ code: programs.readsFile, files: { "data.txt": "a line" } })).stdout.trim(),
+        "a line",
+      );
     },
   },
   {
@@ -68,14 +71,20 @@ export const runChecks: readonly SandboxCheck[] = [
     name: "a submission may ask for more memory than every one before it",
     async run({ sandbox, programs }) {
       for (const megabytes of [16, 512, 768]) {
-        assert.equal((await sandbox.run({ code: programs.hello, limits: { memoryBytes: megabytes * MEGABYTE } })).stdout, "hello\n");
+        assert.equal(
+          (await sandbox.run({ code: programs.hello, limits: { memoryBytes: megabytes * MEGABYTE } })).stdout,
+          "hello\n",
+        );
       }
     },
   },
   {
     name: "memory ends at its limit, and the next submission is as ever",
     async run({ sandbox, programs }) {
-      const result = await sandbox.run({ code: programs.eatsMemory, limits: { memoryBytes: 64 * MEGABYTE, wallMs: 60_000, cpuMs: 60_000 } });
+      const result = await sandbox.run({
+        code: programs.eatsMemory,
+        limits: { memoryBytes: 64 * MEGABYTE, wallMs: 60_000, cpuMs: 60_000 },
+      });
       const isCaught = result.verdict === "error" && /Memory|Range/.test(result.error?.name ?? "");
       assert(result.verdict === "memory-limit" || isCaught, JSON.stringify(result));
       assert.equal((await sandbox.run({ code: programs.hello })).stdout, "hello\n");
@@ -84,7 +93,10 @@ export const runChecks: readonly SandboxCheck[] = [
   {
     name: "endless output is cut at the byte limit and flagged",
     async run({ sandbox, programs }) {
-      const { stdout, stdoutTruncated, verdict } = await sandbox.run({ code: programs.floods, limits: { outputBytes: 1000, wallMs: 1000 } });
+      const { stdout, stdoutTruncated, verdict } = await sandbox.run({
+        code: programs.floods,
+        limits: { outputBytes: 1000, wallMs: 1000 },
+      });
       assert(Buffer.byteLength(stdout) <= 1000 && stdout.startsWith("ping\nping\n"), stdout);
       assert.equal(stdoutTruncated, true);
       assert.notEqual(verdict, "ok");
@@ -103,7 +115,10 @@ export const runChecks: readonly SandboxCheck[] = [
     name: "an aborted run rejects with CANCELLED, and the next submission is as ever",
     async run({ sandbox, programs }) {
       const controller = new AbortController();
-      const running = sandbox.run({ code: programs.loops, limits: { wallMs: 60_000, cpuMs: 60_000 } }, { signal: controller.signal });
+      const running = sandbox.run(
+        { code: programs.loops, limits: { wallMs: 60_000, cpuMs: 60_000 } },
+        { signal: controller.signal },
+      );
       setTimeout(() => controller.abort(), 200);
       await expectCode(running, "CANCELLED");
       await expectCode(sandbox.run({ code: programs.hello }, { signal: AbortSignal.abort() }), "CANCELLED");
@@ -113,8 +128,13 @@ export const runChecks: readonly SandboxCheck[] = [
   {
     name: "submissions at the same time do not mix",
     async run({ sandbox, programs }) {
-      const calls = Array.from({ length: 12 }, (_, index) => sandbox.run({ code: programs.library, call: { name: "add", arguments: [index, 100] } }));
-      assert.deepEqual((await Promise.all(calls)).map(({ value }) => value), Array.from({ length: 12 }, (_, index) => index + 100));
+      const calls = Array.from({ length: 12 }, (_, index) =>
+        sandbox.run({ code: programs.library, call: { name: "add", arguments: [index, 100] } }),
+      );
+      assert.deepEqual(
+        (await Promise.all(calls)).map(({ value }) => value),
+        Array.from({ length: 12 }, (_, index) => index + 100),
+      );
     },
   },
 ];

@@ -10,16 +10,30 @@ export const testChecks: readonly SandboxCheck[] = [
     name: "each test has a verdict, and changed arguments come back",
     async run({ sandbox, programs: { library, tests } }) {
       const names = ["passes", "fails", "expectsError", "mutates"] as const;
-      const report = await sandbox.test({ code: library }, { entryPoints, tests: names.map((name) => ({ name, code: tests[name] })) });
+      const report = await sandbox.test(
+        { code: library },
+        { entryPoints, tests: names.map((name) => ({ name, code: tests[name] })) },
+      );
       assert.equal(report.verdict, "ok", JSON.stringify(report));
-      assert.deepEqual(report.tests.map(({ name, verdict }) => [name, verdict]), [["passes", "passed"], ["fails", "failed"], ["expectsError", "passed"], ["mutates", "passed"]]);
+      assert.deepEqual(
+        report.tests.map(({ name, verdict }) => [name, verdict]),
+        [
+          ["passes", "passed"],
+          ["fails", "failed"],
+          ["expectsError", "passed"],
+          ["mutates", "passed"],
+        ],
+      );
       assert(report.tests[1]?.message, "a failed test says why");
     },
   },
   {
     name: "an error of the top-level code leaves every test unrun",
     async run({ sandbox, programs: { raises, tests } }) {
-      const report = await sandbox.test({ code: raises }, { entryPoints: ["add"], tests: [{ name: "one", code: tests.passes }] });
+      const report = await sandbox.test(
+        { code: raises },
+        { entryPoints: ["add"], tests: [{ name: "one", code: tests.passes }] },
+      );
       assert.equal(report.verdict, "error");
       assert.equal(report.error?.line, 3);
       assert.deepEqual(report.tests, [{ name: "one", verdict: "not-run" }]);
@@ -28,7 +42,10 @@ export const testChecks: readonly SandboxCheck[] = [
   {
     name: "an entry point that is not defined fails the tests that call it",
     async run({ sandbox, programs: { hello, tests } }) {
-      const report = await sandbox.test({ code: hello }, { entryPoints: ["add"], tests: [{ name: "one", code: tests.passes }] });
+      const report = await sandbox.test(
+        { code: hello },
+        { entryPoints: ["add"], tests: [{ name: "one", code: tests.passes }] },
+      );
       assert.equal(report.tests[0]?.verdict, "failed");
     },
   },
@@ -36,9 +53,15 @@ export const testChecks: readonly SandboxCheck[] = [
     name: "at the deadline, finished tests keep their verdicts, the present one fails, the others are not run",
     async run({ sandbox, programs: { hangsAtThree, tests } }) {
       const suite = [tests.passes, tests.third, tests.passes].map((code, index) => ({ name: `${index}`, code }));
-      const report = await sandbox.test({ code: hangsAtThree, limits: { wallMs: 2500, cpuMs: 60_000 } }, { entryPoints: ["add"], tests: suite });
+      const report = await sandbox.test(
+        { code: hangsAtThree, limits: { wallMs: 2500, cpuMs: 60_000 } },
+        { entryPoints: ["add"], tests: suite },
+      );
       assert.equal(report.verdict, "timeout");
-      assert.deepEqual(report.tests.map(({ verdict }) => verdict), ["passed", "failed", "not-run"]);
+      assert.deepEqual(
+        report.tests.map(({ verdict }) => verdict),
+        ["passed", "failed", "not-run"],
+      );
     },
   },
   {

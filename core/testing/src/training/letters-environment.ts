@@ -5,13 +5,22 @@ import { type EnvironmentDefinition, type Reward, score, type SimulatedEnvironme
 export type LettersReward = (text: string, task: { readonly index: number; readonly turn: number }) => Reward;
 
 /** The share of what was said that is the letter "a": more is better, and longer is not. */
-const shareOfA: LettersReward = (text) => score(text.length === 0 ? 0 : [...text].filter((letter) => letter === "a").length / text.length);
+const shareOfA: LettersReward = (text) =>
+  score(text.length === 0 ? 0 : [...text].filter((letter) => letter === "a").length / text.length);
 
 /**
  * An environment that a {@link BigramEngine} can learn: it shows a digit and rewards what is said, over one turn or several. A reward that throws is an
  * episode that fails.
  */
-export function lettersEnvironment(options: { readonly turns?: number; readonly tasks?: number; readonly reward?: LettersReward; readonly id?: `${string}@${number}`; readonly demonstration?: string } = {}): EnvironmentDefinition {
+export function lettersEnvironment(
+  options: {
+    readonly turns?: number;
+    readonly tasks?: number;
+    readonly reward?: LettersReward;
+    readonly id?: `${string}@${number}`;
+    readonly demonstration?: string;
+  } = {},
+): EnvironmentDefinition {
   const { turns = 1, tasks = 64, reward = shareOfA, id = "letters@1", demonstration = "aa" } = options;
   return defineEnvironment({
     id,
@@ -38,12 +47,23 @@ export function lettersEnvironment(options: { readonly turns?: number; readonly 
         async step({ message }) {
           const earned = reward(messageText(message), { index, turn });
           turn++;
-          return soleStep({ messages: turn < turns ? [textMessage("user", `${turn}`)] : [], reward: earned, terminated: turn >= turns });
+          return soleStep({
+            messages: turn < turns ? [textMessage("user", `${turn}`)] : [],
+            reward: earned,
+            terminated: turn >= turns,
+          });
         },
       };
     },
     async demonstrate(_context, _options, task) {
-      return { task, agent: "agent", messages: [textMessage("user", String(Number(task.split("/")[1]) % 10)), textMessage("assistant", demonstration)] };
+      return {
+        task,
+        agent: "agent",
+        messages: [
+          textMessage("user", String(Number(task.split("/")[1]) % 10)),
+          textMessage("assistant", demonstration),
+        ],
+      };
     },
   });
 }

@@ -2,7 +2,14 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
-import { type AlgorithmDefinition, type Engine, type EnvironmentDefinition, type IterationReport, type JsonObject, MrlmError } from "@mrlm/spec";
+import {
+  type AlgorithmDefinition,
+  type Engine,
+  type EnvironmentDefinition,
+  type IterationReport,
+  type JsonObject,
+  MrlmError,
+} from "@mrlm/spec";
 import { LocalHost, openRun, parseConfig, PluginHost, prepareRun, type RunSummary, trainRun } from "@mrlm/runtime";
 import { BigramEngine } from "../bigram/engine.ts";
 import { lettersEnvironment } from "./letters-environment.ts";
@@ -48,7 +55,13 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
   const source = await PluginHost.of([definePlugin({ name: "test", environments, algorithms: training.algorithms })]);
   const host = new LocalHost({ source });
   const opened = training.resume === undefined ? undefined : await openRun(training.resume, () => undefined);
-  const written = { ...DEFAULTS, output: mkdtempSync(join(tmpdir(), "mrlm-bigram-run-")), environments: environments.map(({ id }) => ({ id })), stages: training.stages, ...training.config };
+  const written = {
+    ...DEFAULTS,
+    output: mkdtempSync(join(tmpdir(), "mrlm-bigram-run-")),
+    environments: environments.map(({ id }) => ({ id })),
+    stages: training.stages,
+    ...training.config,
+  };
   const loaded = opened?.loaded ?? parseConfig(JSON.stringify(written), { path: join(written.output, "run.yaml") });
   const engine = training.engine ?? new BigramEngine();
   const reports: Omit<IterationReport, "seconds">[] = [];
@@ -83,7 +96,10 @@ function mortalEngine(dieAt: number): Engine {
   return new Proxy<Engine>(new BigramEngine(), {
     get: (target, property: keyof Engine) =>
       property === "optimStep"
-        ? (options: Parameters<Engine["optimStep"]>[0]) => (++steps === dieAt ? Promise.reject(new MrlmError("ENGINE_EXITED", "The engine was killed.")) : target.optimStep(options))
+        ? (options: Parameters<Engine["optimStep"]>[0]) =>
+            ++steps === dieAt
+              ? Promise.reject(new MrlmError("ENGINE_EXITED", "The engine was killed."))
+              : target.optimStep(options)
         : target[property].bind(target),
   });
 }

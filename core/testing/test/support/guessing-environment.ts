@@ -2,10 +2,28 @@ import { type EnvironmentDefinition, type Fixture, score } from "@mrlm/spec";
 import { generatedTasks, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
 
 const fixtures: readonly Fixture[] = [
-  { name: "says the word", kind: "gold", task: "train/0", policy: ({ task }) => String(task.private["word"]), reward: 1 },
+  {
+    name: "says the word",
+    kind: "gold",
+    task: "train/0",
+    policy: ({ task }) => String(task.private["word"]),
+    reward: 1,
+  },
   { name: "says nothing", kind: "nop", task: "train/1", policy: () => "", reward: -0.1 },
-  { name: "asks for the answer", kind: "cheat", task: "eval/0", policy: () => "the answer is task.private.word", reward: -0.1 },
-  { name: "repeats the question", kind: "malformed", task: "eval/1", policy: ({ messages }) => messages.map(messageText).join(""), reward: -0.1 },
+  {
+    name: "asks for the answer",
+    kind: "cheat",
+    task: "eval/0",
+    policy: () => "the answer is task.private.word",
+    reward: -0.1,
+  },
+  {
+    name: "repeats the question",
+    kind: "malformed",
+    task: "eval/1",
+    policy: ({ messages }) => messages.map(messageText).join(""),
+    reward: -0.1,
+  },
   { name: "the same again", kind: "determinism", seed: 5, policy: ({ turn }) => `try ${turn}` },
 ];
 
@@ -28,7 +46,11 @@ export const guessing: EnvironmentDefinition = {
     }),
   async demonstrate(context, _options, task) {
     const { public: shown, private: hidden } = await context.tasks.get("train", Number(task.split("/")[1]));
-    return { task, agent: "agent", messages: [textMessage("user", String(shown["letters"])), textMessage("assistant", String(hidden["word"]))] };
+    return {
+      task,
+      agent: "agent",
+      messages: [textMessage("user", String(shown["letters"])), textMessage("assistant", String(hidden["word"]))],
+    };
   },
   create: (context) => {
     let word = "";
@@ -38,11 +60,18 @@ export const guessing: EnvironmentDefinition = {
         const { public: shown, private: hidden } = await context.tasks.get(split, Number(index));
         word = String(hidden["word"]);
         const noise = context.random("noise", seed).integer(0, 255);
-        const picture = { type: "image" as const, mediaType: "image/png", source: { data: Uint8Array.of(noise, 0, 255) } };
-        return observe([{ role: "user", name: "world", parts: [{ type: "text", text: String(shown["letters"]) }, picture] }], {
-          tools: [{ name: "hint", description: "Gives nothing away.", parameters: { type: "object" } }],
-          info: { noise },
-        });
+        const picture = {
+          type: "image" as const,
+          mediaType: "image/png",
+          source: { data: Uint8Array.of(noise, 0, 255) },
+        };
+        return observe(
+          [{ role: "user", name: "world", parts: [{ type: "text", text: String(shown["letters"]) }, picture] }],
+          {
+            tools: [{ name: "hint", description: "Gives nothing away.", parameters: { type: "object" } }],
+            info: { noise },
+          },
+        );
       },
       async step(action) {
         const found = messageText(action.message) === word;

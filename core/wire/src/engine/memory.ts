@@ -3,7 +3,13 @@ import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { decodeCreateModel, encodeCreateModel } from "./models.ts";
 
-export function encodeMemoryWorkload({ models, sampledModel, concurrency, sequenceTokens, unitSequences }: MemoryWorkload): wire.EstimateMemoryRequest {
+export function encodeMemoryWorkload({
+  models,
+  sampledModel,
+  concurrency,
+  sequenceTokens,
+  unitSequences,
+}: MemoryWorkload): wire.EstimateMemoryRequest {
   return {
     models: models.map((model) => encodeCreateModel(model, 0n)),
     sampledModel: sampledModel ?? "",
@@ -14,7 +20,13 @@ export function encodeMemoryWorkload({ models, sampledModel, concurrency, sequen
 }
 
 /** Omitted numbers read as left out. */
-export function decodeMemoryWorkload({ models, sampledModel, concurrency, sequenceTokens, unitSequences }: wire.EstimateMemoryRequest): MemoryWorkload {
+export function decodeMemoryWorkload({
+  models,
+  sampledModel,
+  concurrency,
+  sequenceTokens,
+  unitSequences,
+}: wire.EstimateMemoryRequest): MemoryWorkload {
   return {
     models: models.map(decodeCreateModel),
     concurrency,
@@ -26,7 +38,12 @@ export function decodeMemoryWorkload({ models, sampledModel, concurrency, sequen
 
 export function encodeMemoryEstimate(estimate: MemoryEstimate): wire.EstimateMemoryResponse {
   return {
-    lines: estimate.lines.map(({ model, part, bytes, formula }) => ({ modelId: model, part, bytes: toInt64(bytes, "memory"), formula })),
+    lines: estimate.lines.map(({ model, part, bytes, formula }) => ({
+      modelId: model,
+      part,
+      bytes: toInt64(bytes, "memory"),
+      formula,
+    })),
     totalBytes: toInt64(estimate.totalBytes, "memory"),
     availableBytes: toInt64(estimate.availableBytes, "memory"),
     availableFrom: estimate.availableFrom,
@@ -41,7 +58,12 @@ export function encodeMemoryEstimate(estimate: MemoryEstimate): wire.EstimateMem
 
 export function decodeMemoryEstimate(estimate: wire.EstimateMemoryResponse): MemoryEstimate {
   return {
-    lines: estimate.lines.map(({ modelId, part, bytes, formula }) => ({ model: modelId, part, bytes: fromInt64(bytes, "memory"), formula })),
+    lines: estimate.lines.map(({ modelId, part, bytes, formula }) => ({
+      model: modelId,
+      part,
+      bytes: fromInt64(bytes, "memory"),
+      formula,
+    })),
     totalBytes: fromInt64(estimate.totalBytes, "memory"),
     availableBytes: fromInt64(estimate.availableBytes, "memory"),
     availableFrom: estimate.availableFrom,

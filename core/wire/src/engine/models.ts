@@ -1,4 +1,12 @@
-import type { CreateModelOptions, CreatedModel, EngineInfo, LoraOptions, ModelInfo, ModelRole, ModelSource } from "@mrlm/spec";
+import type {
+  CreateModelOptions,
+  CreatedModel,
+  EngineInfo,
+  LoraOptions,
+  ModelInfo,
+  ModelRole,
+  ModelSource,
+} from "@mrlm/spec";
 import { plainBytes } from "../bytes.ts";
 import * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";

@@ -16,15 +16,31 @@ function withoutUndefined<T extends object>(options: T): T {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }
 
-export function decodeOptimStep({ modelId: model, adamw, maxGradNorm }: wire.OptimStepRequest): Required<OptimStepOptions> {
+export function decodeOptimStep({
+  modelId: model,
+  adamw,
+  maxGradNorm,
+}: wire.OptimStepRequest): Required<OptimStepOptions> {
   if (adamw === undefined) throw invalid("an optimiser step has no parameters");
   return { model, ...adamw, maxGradNorm };
 }
 
-export function encodeOptimStepResult({ applied, gradNorm, step, skippedReason, seconds }: OptimStepResult): wire.OptimStepResponse {
+export function encodeOptimStepResult({
+  applied,
+  gradNorm,
+  step,
+  skippedReason,
+  seconds,
+}: OptimStepResult): wire.OptimStepResponse {
   return { applied, gradNorm, step: toInt64(step, "step"), skippedReason: skippedReason ?? "", seconds };
 }
 
-export function decodeOptimStepResult({ applied, gradNorm, step, skippedReason, seconds }: wire.OptimStepResponse): OptimStepResult {
+export function decodeOptimStepResult({
+  applied,
+  gradNorm,
+  step,
+  skippedReason,
+  seconds,
+}: wire.OptimStepResponse): OptimStepResult {
   return { applied, gradNorm, step: fromInt64(step, "step"), ...(skippedReason !== "" && { skippedReason }), seconds };
 }

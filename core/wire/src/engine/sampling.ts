@@ -1,4 +1,11 @@
-import { type SampleRequest, type SampleResult, type SamplingParams, type StopReason, MrlmError, isErrorCode } from "@mrlm/spec";
+import {
+  type SampleRequest,
+  type SampleResult,
+  type SamplingParams,
+  type StopReason,
+  MrlmError,
+  isErrorCode,
+} from "@mrlm/spec";
 import { bytesOf, floatsOf, integersOf } from "../bytes.ts";
 import * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
@@ -70,7 +77,8 @@ export function decodeSampleFinish(finish: wire.SampleFinish): SampleResult {
   if (stopReason === undefined) throw invalid("a sampled sequence has no stop reason");
   const tokens = integersOf(finish.tokenIds);
   const logprobs = floatsOf(finish.logprobs);
-  if (logprobs.length !== tokens.length) throw invalid(`${tokens.length} sampled tokens came with ${logprobs.length} log-probabilities`);
+  if (logprobs.length !== tokens.length)
+    throw invalid(`${tokens.length} sampled tokens came with ${logprobs.length} log-probabilities`);
   return { tokens, logprobs, versions: versionsOf(finish.versions, tokens.length), stopReason, truncatedSupport };
 }
 

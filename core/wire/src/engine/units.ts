@@ -28,15 +28,33 @@ export function decodeUnit({ sequences }: wire.Unit): EngineUnit {
 /** Gradients that travelled with a unit, joined over its sequences. */
 export function decodeUnitGradients({ sequences }: wire.Unit): UnitGradients {
   return {
-    ...joined("logprob", sequences.map((sequence) => sequence.gradLogprob), sequences),
-    ...joined("entropy", sequences.map((sequence) => sequence.gradEntropy), sequences),
-    ...joined("value", sequences.map((sequence) => sequence.gradValue), sequences),
+    ...joined(
+      "logprob",
+      sequences.map((sequence) => sequence.gradLogprob),
+      sequences,
+    ),
+    ...joined(
+      "entropy",
+      sequences.map((sequence) => sequence.gradEntropy),
+      sequences,
+    ),
+    ...joined(
+      "value",
+      sequences.map((sequence) => sequence.gradValue),
+      sequences,
+    ),
   };
 }
 
-function joined(name: keyof UnitGradients, pieces: Uint8Array[], sequences: wire.Sequence[]): UnitGradients | undefined {
+function joined(
+  name: keyof UnitGradients,
+  pieces: Uint8Array[],
+  sequences: wire.Sequence[],
+): UnitGradients | undefined {
   if (pieces.every((piece) => piece.length === 0)) return undefined;
-  const whole = pieces.map((piece, i) => (piece.length === 0 ? new Float32Array(maskedCount(sequences[i]?.mask ?? EMPTY)) : floatsOf(piece)));
+  const whole = pieces.map((piece, i) =>
+    piece.length === 0 ? new Float32Array(maskedCount(sequences[i]?.mask ?? EMPTY)) : floatsOf(piece),
+  );
   const result = new Float32Array(whole.reduce((sum, piece) => sum + piece.length, 0));
   let offset = 0;
   for (const piece of whole) {
@@ -57,10 +75,20 @@ export function maskedCount(mask: Uint8Array): number {
 export function unitBytes({ sequences }: EngineUnit, gradients?: UnitGradients): number {
   let bytes = 8;
   for (const { tokens, mask } of sequences) bytes += tokens.byteLength + mask.byteLength + 24;
-  return bytes + (gradients?.logprob?.byteLength ?? 0) + (gradients?.entropy?.byteLength ?? 0) + (gradients?.value?.byteLength ?? 0);
+  return (
+    bytes +
+    (gradients?.logprob?.byteLength ?? 0) +
+    (gradients?.entropy?.byteLength ?? 0) +
+    (gradients?.value?.byteLength ?? 0)
+  );
 }
 
-export function encodeSelection({ logprob = false, entropy = false, value = false, finalValue = false }: OutputSelection): wire.OutputSelection {
+export function encodeSelection({
+  logprob = false,
+  entropy = false,
+  value = false,
+  finalValue = false,
+}: OutputSelection): wire.OutputSelection {
   return { logprob, entropy, value, finalValue };
 }
 
@@ -69,7 +97,12 @@ export function decodeSelection(selection: wire.OutputSelection | undefined): Ou
 }
 
 export function encodeOutputs({ logprob, entropy, value, finalValue }: UnitOutputs): wire.UnitOutputs {
-  return { logprob: bytesOf(logprob), entropy: bytesOf(entropy), value: bytesOf(value), finalValue: bytesOf(finalValue) };
+  return {
+    logprob: bytesOf(logprob),
+    entropy: bytesOf(entropy),
+    value: bytesOf(value),
+    finalValue: bytesOf(finalValue),
+  };
 }
 
 /** The outputs that were asked for; one of a unit without masked positions is an empty array, not left out. */

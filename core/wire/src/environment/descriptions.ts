@@ -22,7 +22,10 @@ const MAX_OPTIONS = 1 << 20;
 export function decodeEnvironmentRef(ref: wire.EnvironmentRef | undefined): EnvironmentRef {
   if (ref === undefined || ref.id === "") throw invalid("no environment is named");
   checkName(ref.id, "the name of an environment");
-  if (ref.optionsJson.length > MAX_OPTIONS) throw invalid(`the options of environment "${ref.id}" have ${ref.optionsJson.length} characters; ${MAX_OPTIONS} are allowed`);
+  if (ref.optionsJson.length > MAX_OPTIONS)
+    throw invalid(
+      `the options of environment "${ref.id}" have ${ref.optionsJson.length} characters; ${MAX_OPTIONS} are allowed`,
+    );
   const options = fromOptionalJson(ref.optionsJson, `the options of environment "${ref.id}"`);
   return options === undefined ? { id: ref.id } : { id: ref.id, options };
 }
@@ -40,7 +43,9 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
     determinism: DETERMINISM[description.determinism],
     agents: [...description.agents],
     optionsSchemaJson: toJson(description.optionsJsonSchema),
-    splits: new Map(Object.entries(description.splits).map(([name, size]) => [name, toInt64(size, `the size of split "${name}"`)])),
+    splits: new Map(
+      Object.entries(description.splits).map(([name, size]) => [name, toInt64(size, `the size of split "${name}"`)]),
+    ),
     maxTurns: description.maxTurns,
     hasDemonstrations: description.hasDemonstrations,
     rewardComponents: [...description.rewardComponents],
@@ -51,16 +56,23 @@ export function encodeDescription(description: EnvironmentDescription): wire.Env
 
 export function decodeDescription(description: wire.EnvironmentDescription): EnvironmentDescription {
   const { id, agents, splits, orderedSplits, maxTurns, hasDemonstrations, rewardComponents, dataFiles } = description;
-  const determinism = (Object.keys(DETERMINISM) as Determinism[]).find((name) => DETERMINISM[name] === description.determinism);
+  const determinism = (Object.keys(DETERMINISM) as Determinism[]).find(
+    (name) => DETERMINISM[name] === description.determinism,
+  );
   if (determinism === undefined) throw invalid(`environment "${id}" does not say how deterministic it is`);
-  const optionsJsonSchema = fromOptionalJson(description.optionsSchemaJson, `the options schema of environment "${id}"`);
+  const optionsJsonSchema = fromOptionalJson(
+    description.optionsSchemaJson,
+    `the options schema of environment "${id}"`,
+  );
   return {
     id,
     description: description.description,
     determinism,
     agents,
     ...(optionsJsonSchema === undefined ? undefined : { optionsJsonSchema }),
-    splits: Object.fromEntries(Array.from(splits, ([name, size]) => [name, fromInt64(size, `the size of split "${name}"`)])),
+    splits: Object.fromEntries(
+      Array.from(splits, ([name, size]) => [name, fromInt64(size, `the size of split "${name}"`)]),
+    ),
     orderedSplits,
     maxTurns,
     hasDemonstrations,
@@ -75,5 +87,10 @@ export function encodeDemonstration({ task, agent, messages, tools }: Demonstrat
 
 /** No tools and an empty list of tools are the same on the wire, and read as left out. */
 export function decodeDemonstration({ task, agent, messages, tools }: wire.Demonstration): Demonstration {
-  return { task, agent, messages: messages.map(decodeMessage), ...(tools.length === 0 ? undefined : { tools: tools.map(decodeTool) }) };
+  return {
+    task,
+    agent,
+    messages: messages.map(decodeMessage),
+    ...(tools.length === 0 ? undefined : { tools: tools.map(decodeTool) }),
+  };
 }

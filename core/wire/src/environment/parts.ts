@@ -24,7 +24,10 @@ export function encodePart(part: Part): wire.Part {
     }
     case "tool-call":
       return {
-        part: { $case: "toolCall", toolCall: { id: part.id, name: part.name, argumentsJson: JSON.stringify(part.arguments) } },
+        part: {
+          $case: "toolCall",
+          toolCall: { id: part.id, name: part.name, argumentsJson: JSON.stringify(part.arguments) },
+        },
       };
     case "tool-result":
       return {
@@ -47,7 +50,11 @@ export function decodePart({ part }: wire.Part): Part {
     case "image": {
       const { mediaType, source } = part.image;
       if (source === undefined) throw invalid("an image has neither data nor url");
-      return { type: "image", mediaType, source: source.$case === "data" ? { data: plainBytes(source.data) } : { url: source.url } };
+      return {
+        type: "image",
+        mediaType,
+        source: source.$case === "data" ? { data: plainBytes(source.data) } : { url: source.url },
+      };
     }
     case "toolCall": {
       const { id, name, argumentsJson } = part.toolCall;

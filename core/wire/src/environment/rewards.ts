@@ -4,7 +4,8 @@ import { finite } from "../integers.ts";
 import { invalid } from "../invalid.ts";
 
 export function encodeReward(reward: Reward): wire.Reward {
-  if (!reward.scored) return { result: { $case: "unscored", unscored: { code: reward.code, message: reward.message } } };
+  if (!reward.scored)
+    return { result: { $case: "unscored", unscored: { code: reward.code, message: reward.message } } };
   const components = new Map(Object.entries(reward.components));
   for (const [name, value] of components) finite(value, `the reward component "${name}"`);
   return { result: { $case: "score", score: { value: finite(reward.value, "a reward"), components } } };

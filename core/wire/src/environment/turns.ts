@@ -9,7 +9,8 @@ export function encodeAction({ agent, message, finishReason }: Action): wire.Act
   return {
     agent,
     message: encodeMessage(message),
-    finishReason: finishReason === "length" ? wire.FinishReason.FINISH_REASON_LENGTH : wire.FinishReason.FINISH_REASON_STOP,
+    finishReason:
+      finishReason === "length" ? wire.FinishReason.FINISH_REASON_LENGTH : wire.FinishReason.FINISH_REASON_STOP,
   };
 }
 

@@ -16,7 +16,9 @@ export function schemaFiles(): SchemaFile[] {
   return fields(Buffer.from(FILE_DESCRIPTOR_SET, "base64"), 1).map((bytes) => {
     const packageName = text(bytes, 2);
     const services = fields(bytes, 6).map((service) => `${packageName}.${text(service, 1)}`);
-    const methods = fields(bytes, 6).flatMap((service) => fields(service, 2).map((method) => `${packageName}.${text(service, 1)}.${text(method, 1)}`));
+    const methods = fields(bytes, 6).flatMap((service) =>
+      fields(service, 2).map((method) => `${packageName}.${text(service, 1)}.${text(method, 1)}`),
+    );
     const messages = fields(bytes, 4).flatMap((message) => messageNames(packageName, message));
     const enums = fields(bytes, 5).map((item) => `${packageName}.${text(item, 1)}`);
     return {

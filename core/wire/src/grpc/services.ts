@@ -13,7 +13,12 @@ export const ENVIRONMENT_SERVICE = {
   step: method(`${ENVIRONMENT}/Step`, "unary", environment.StepRequest, environment.StepResponse),
   close: method(`${ENVIRONMENT}/Close`, "unary", environment.CloseRequest, environment.CloseResponse),
   renew: method(`${ENVIRONMENT}/Renew`, "unary", environment.RenewRequest, environment.RenewResponse),
-  demonstrate: method(`${ENVIRONMENT}/Demonstrate`, "unary", environment.DemonstrateRequest, environment.DemonstrateResponse),
+  demonstrate: method(
+    `${ENVIRONMENT}/Demonstrate`,
+    "unary",
+    environment.DemonstrateRequest,
+    environment.DemonstrateResponse,
+  ),
   multiplex: preserialisedDuplex(`${ENVIRONMENT}/Multiplex`, environment.MultiplexResponse),
 };
 
@@ -22,12 +27,22 @@ const ENGINE = "/mrlm.engine.v1.EngineService" as const;
 /** `mrlm.engine.v1.EngineService` for @grpc/grpc-js. */
 export const ENGINE_SERVICE = {
   describe: method(`${ENGINE}/Describe`, "unary", engine.DescribeRequest, engine.DescribeResponse),
-  estimateMemory: method(`${ENGINE}/EstimateMemory`, "unary", engine.EstimateMemoryRequest, engine.EstimateMemoryResponse),
+  estimateMemory: method(
+    `${ENGINE}/EstimateMemory`,
+    "unary",
+    engine.EstimateMemoryRequest,
+    engine.EstimateMemoryResponse,
+  ),
   createModel: method(`${ENGINE}/CreateModel`, "unary", engine.CreateModelRequest, engine.CreateModelResponse),
   releaseModel: method(`${ENGINE}/ReleaseModel`, "unary", engine.ReleaseModelRequest, engine.ReleaseModelResponse),
   sample: method(`${ENGINE}/Sample`, "duplex", engine.SampleRequest, engine.SampleResponse),
   forward: method(`${ENGINE}/Forward`, "duplex", engine.ForwardRequest, engine.ForwardResponse),
-  forwardBackward: method(`${ENGINE}/ForwardBackward`, "duplex", engine.ForwardBackwardRequest, engine.ForwardBackwardResponse),
+  forwardBackward: method(
+    `${ENGINE}/ForwardBackward`,
+    "duplex",
+    engine.ForwardBackwardRequest,
+    engine.ForwardBackwardResponse,
+  ),
   optimStep: method(`${ENGINE}/OptimStep`, "unary", engine.OptimStepRequest, engine.OptimStepResponse),
   publish: method(`${ENGINE}/Publish`, "unary", engine.PublishRequest, engine.PublishResponse),
   save: method(`${ENGINE}/Save`, "unary", engine.SaveRequest, engine.SaveResponse),

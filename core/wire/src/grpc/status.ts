@@ -74,7 +74,8 @@ export interface StatusCodes {
 /** The error that the other side threw, or what gRPC says of the call. */
 export function errorOfStatus(error: unknown, { unavailable, failed, peer }: StatusCodes): MrlmError {
   if (MrlmError.isInstance(error)) return error;
-  if (!isServiceError(error)) return new MrlmError(failed, `${peer} could not be called: ${String(error)}`, { cause: error });
+  if (!isServiceError(error))
+    return new MrlmError(failed, `${peer} could not be called: ${String(error)}`, { cause: error });
   const [detail] = error.metadata?.get(ERROR_METADATA_KEY) ?? [];
   if (detail instanceof Buffer) return decodeError(ErrorDetail.decode(detail), failed);
   switch (error.code) {
@@ -85,20 +86,34 @@ export function errorOfStatus(error: unknown, { unavailable, failed, peer }: Sta
     case status.DEADLINE_EXCEEDED:
       return new MrlmError("DEADLINE_EXCEEDED", `${peer} did not answer in time.`, { cause: error });
     case status.UNIMPLEMENTED:
-      return new MrlmError("PROTOCOL_VERSION", `${peer} does not know a method that this version calls: ${error.details}`, { cause: error });
+      return new MrlmError(
+        "PROTOCOL_VERSION",
+        `${peer} does not know a method that this version calls: ${error.details}`,
+        { cause: error },
+      );
     default:
-      return new MrlmError(failed, `${peer} failed a call with gRPC status ${status[error.code] ?? error.code}: ${error.details}`, { cause: error });
+      return new MrlmError(
+        failed,
+        `${peer} failed a call with gRPC status ${status[error.code] ?? error.code}: ${error.details}`,
+        { cause: error },
+      );
   }
 }
 
 /** The reason in gRPC's account of a connection that did not come about: `No connection established. Last error: E. Resolution note: ` is E. */
 export function reasonOf(details: string): string {
-  return details.replace(/\.? Resolution note:\s*$/, "").replace(/^No connection established\. Last error: (?!null$)/, "");
+  return details
+    .replace(/\.? Resolution note:\s*$/, "")
+    .replace(/^No connection established\. Last error: (?!null$)/, "");
 }
 
 /** Whether the connection failed, so that the same call may be made again on a new one. */
 export function isConnectionLoss(error: unknown): boolean {
-  return isServiceError(error) && error.code === status.UNAVAILABLE && (error.metadata?.get(ERROR_METADATA_KEY).length ?? 0) === 0;
+  return (
+    isServiceError(error) &&
+    error.code === status.UNAVAILABLE &&
+    (error.metadata?.get(ERROR_METADATA_KEY).length ?? 0) === 0
+  );
 }
 
 /** Whether gRPC reported it, and not our own code on this side. */

@@ -31,7 +31,11 @@ export class Assembler {
       throw invalid(data.length === 0 ? "a piece is empty" : `its pieces exceed ${this.#limit} bytes`);
     }
     if (!last && entry.length === 0 && this.#unfinished.size >= MAX_UNFINISHED) {
-      throw new MrlmError("RESOURCE_EXHAUSTED", `The stream has ${MAX_UNFINISHED} unfinished requests; no other may begin before one is whole.`, { retryDelayMs: 100 });
+      throw new MrlmError(
+        "RESOURCE_EXHAUSTED",
+        `The stream has ${MAX_UNFINISHED} unfinished requests; no other may begin before one is whole.`,
+        { retryDelayMs: 100 },
+      );
     }
     if (length > entry.buffer.length) {
       const larger = Buffer.allocUnsafeSlow(last ? length : 2 * length);

@@ -18,7 +18,9 @@ const DEEPEST = 3;
  */
 export function extractCode(said: string, language: Language, isWanted?: (code: string) => boolean): string {
   // A byte order mark is no part of a program.
-  const text = withoutThinking(said).replaceAll("\r\n", "\n").replaceAll(/^\ufeff/gm, "");
+  const text = withoutThinking(said)
+    .replaceAll("\r\n", "\n")
+    .replaceAll(/^\ufeff/gm, "");
   const chosen = chosenBlock(text, language, isWanted);
   const code = chosen ?? (isWanted?.(text) === true ? withoutProse(text, language) : text);
   // White space before the first line is part of the code: a body alone is indented.
@@ -26,7 +28,11 @@ export function extractCode(said: string, language: Language, isWanted?: (code: 
 }
 
 /** `undefined` where the text itself is the code. */
-function chosenBlock(text: string, language: Language, isWanted: ((code: string) => boolean) | undefined): string | undefined {
+function chosenBlock(
+  text: string,
+  language: Language,
+  isWanted: ((code: string) => boolean) | undefined,
+): string | undefined {
   const blocks = unwrapped(fences(text));
   const own = blocks.filter((block) => NAMES[language].includes(block.language));
   const candidates = own.length > 0 ? own : blocks;

@@ -13,7 +13,9 @@ export interface Fence {
  */
 export function fences(text: string): Fence[] {
   const found: Fence[] = [];
-  let open: { readonly mark: string; readonly language: string; readonly indent: number; readonly lines: string[] } | undefined;
+  let open:
+    | { readonly mark: string; readonly language: string; readonly indent: number; readonly lines: string[] }
+    | undefined;
   for (const line of text.split("\n")) {
     const bare = line.replace(/\r$/, "");
     if (open === undefined) open = opening(bare);
@@ -44,13 +46,16 @@ function opening(line: string): { mark: string; language: string; indent: number
 function closes(line: string, { mark, indent }: { readonly mark: string; readonly indent: number }): boolean {
   const bare = line.trim();
   const space = /^[ \t]*/.exec(line)?.[0] ?? "";
-  return bare.length >= mark.length && columns(space) <= indent + 3 && [...bare].every((character) => character === mark[0]);
+  return (
+    bare.length >= mark.length && columns(space) <= indent + 3 && [...bare].every((character) => character === mark[0])
+  );
 }
 
 /** Without as much of its indentation as the fence has. */
 function outdented(line: string, indent: number): string {
   let at = 0;
-  for (let left = indent; left > 0 && (line[at] === " " || line[at] === "\t"); at++) left -= columns(line[at] as string);
+  for (let left = indent; left > 0 && (line[at] === " " || line[at] === "\t"); at++)
+    left -= columns(line[at] as string);
   return line.slice(at);
 }
 

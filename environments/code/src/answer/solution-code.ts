@@ -8,9 +8,15 @@ export interface SolutionCode {
 }
 
 /** Whether code defines the function itself, rather than being its body. */
-export function definesFunction(code: string, { language, entryPoint }: Pick<FunctionProblem, "language" | "entryPoint">): boolean {
+export function definesFunction(
+  code: string,
+  { language, entryPoint }: Pick<FunctionProblem, "language" | "entryPoint">,
+): boolean {
   const name = entryPoint.replaceAll("$", "\\$");
-  const pattern = language === "python" ? `^(?:(?:async[ \\t]+)?def[ \\t]+${name}\\b|${name}[ \\t]*(?::[^=\\n]+)?=(?!=)|from[ \\t].*\\b${name}[ \\t]*$)` : `^(?:export[ \\t]+)?(?:default[ \\t]+)?(?:(?:async[ \\t]+)?function\\b[ \\t*]*${name}\\b|(?:const|let|var)[ \\t]+${name}\\b)`;
+  const pattern =
+    language === "python"
+      ? `^(?:(?:async[ \\t]+)?def[ \\t]+${name}\\b|${name}[ \\t]*(?::[^=\\n]+)?=(?!=)|from[ \\t].*\\b${name}[ \\t]*$)`
+      : `^(?:export[ \\t]+)?(?:default[ \\t]+)?(?:(?:async[ \\t]+)?function\\b[ \\t*]*${name}\\b|(?:const|let|var)[ \\t]+${name}\\b)`;
   return new RegExp(pattern, "m").test(code);
 }
 
@@ -18,29 +24,47 @@ export function definesFunction(code: string, { language, entryPoint }: Pick<Fun
 export function solutionCode(answered: string, problem: FunctionProblem): SolutionCode {
   const said = answered.replace(/^\ufeff/, "");
   const { preamble, head, tail } = problem.stub;
-  const { line, before, answer } = problem.language === "python" ? futureFirst(preamble, said) : { line: "", before: preamble, answer: said };
+  const { line, before, answer } =
+    problem.language === "python" ? futureFirst(preamble, said) : { line: "", before: preamble, answer: said };
   if (definesFunction(said, problem)) return { code: line + before + answer, offset: lineBreaks(line + before) };
   const body = problem.language === "python" ? indented(answer) : unclosed(answer);
-  const start = line + before + (problem.language === "python" ? aligned(head, body) : head) + (head.endsWith("\n") ? "" : "\n");
+  const start =
+    line + before + (problem.language === "python" ? aligned(head, body) : head) + (head.endsWith("\n") ? "" : "\n");
   return { code: `${start}${body}\n${tail}`, offset: lineBreaks(start) };
 }
 
 /** An answer's imports from `__future__` on a line of their own, which comes before everything; that of a preamble with them. */
-function futureFirst(preamble: string, said: string): { readonly line: string; readonly before: string; readonly answer: string } {
+function futureFirst(
+  preamble: string,
+  said: string,
+): { readonly line: string; readonly before: string; readonly answer: string } {
   const answer = withoutFuture(said);
   if (answer.names.length === 0) return { line: "", before: preamble, answer: said };
   const before = withoutFuture(preamble);
-  return { line: `from __future__ import ${[...before.names, ...answer.names].join(", ")}\n`, before: before.source, answer: answer.source };
+  return {
+    line: `from __future__ import ${[...before.names, ...answer.names].join(", ")}\n`,
+    before: before.source,
+    answer: answer.source,
+  };
 }
 
 /** A body of Python at a function's level, also where it was said from the margin, or lost the white space before its first line. */
 function indented(body: string): string {
   if (/^[ \t]/.test(body)) return body;
   const [first, ...rest] = body.split("\n") as [string, ...string[]];
-  const isTrimmed = !first.trimEnd().endsWith(":") && rest.some((line) => line.trim() !== "") && rest.every((line) => line.trim() === "" || /^[ \t]/.test(line));
-  const isTrimmedBlock = first.trimEnd().endsWith(":") && rest.every((line) => line.trim() === "" || /^(?: {4}|\t)/.test(line)) && /^ {8}|^\t\t/.test(rest.find((line) => line.trim() !== "") ?? "");
+  const isTrimmed =
+    !first.trimEnd().endsWith(":") &&
+    rest.some((line) => line.trim() !== "") &&
+    rest.every((line) => line.trim() === "" || /^[ \t]/.test(line));
+  const isTrimmedBlock =
+    first.trimEnd().endsWith(":") &&
+    rest.every((line) => line.trim() === "" || /^(?: {4}|\t)/.test(line)) &&
+    /^ {8}|^\t\t/.test(rest.find((line) => line.trim() !== "") ?? "");
   if (isTrimmed || isTrimmedBlock) return `    ${body}`;
-  return body.split("\n").map((line) => (line.trim() === "" ? line : `    ${line}`)).join("\n");
+  return body
+    .split("\n")
+    .map((line) => (line.trim() === "" ? line : `    ${line}`))
+    .join("\n");
 }
 
 /** A head whose docstring stands at the level of the body: of a function both have one level, and a body may have two spaces or a tab. */

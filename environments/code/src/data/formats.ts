@@ -15,7 +15,11 @@ export type Format = "humaneval" | "stdio";
 export function readerOf(format: Format, language: Language): ReadRow {
   if (format === "stdio") return checked(stdioSchema, (row, place) => fromStdio(row, place, language));
   if (language === "python") return checked(humanEvalSchema, fromHumanEval);
-  throw new MrlmError("OPTIONS_INVALID", `Rows in the fields of HumanEval are Python, and \`language\` is ${language}.`, { hint: "Set `language: python`, or use rows with standard input and output." });
+  throw new MrlmError(
+    "OPTIONS_INVALID",
+    `Rows in the fields of HumanEval are Python, and \`language\` is ${language}.`,
+    { hint: "Set `language: python`, or use rows with standard input and output." },
+  );
 }
 
 /** The format whose fields a row has. */
@@ -23,7 +27,11 @@ export function recognise({ value, place }: JsonlRow): Format {
   const fields = typeof value === "object" && value !== null ? Object.keys(value) : [];
   if (fields.includes("entry_point") && fields.includes("test")) return "humaneval";
   if (fields.includes("question") && fields.includes("tests")) return "stdio";
-  throw invalidRow(place, "the row has none of the known forms", "Known fields: prompt, entry_point and test (HumanEval); question and tests with input and output.");
+  throw invalidRow(
+    place,
+    "the row has none of the known forms",
+    "Known fields: prompt, entry_point and test (HumanEval); question and tests with input and output.",
+  );
 }
 
 function checked<T>(schema: z.ZodType<T>, read: (row: T, place: JsonlRow["place"]) => ProblemTask): ReadRow {

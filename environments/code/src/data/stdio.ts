@@ -13,9 +13,17 @@ export const stdioSchema = z.object({
 });
 
 /** Reads a row under the language that solutions are asked in. */
-export function fromStdio({ task_id, question, tests, solution, language, tolerance }: z.output<typeof stdioSchema>, place: Place, asked: Language): ProblemTask {
+export function fromStdio(
+  { task_id, question, tests, solution, language, tolerance }: z.output<typeof stdioSchema>,
+  place: Place,
+  asked: Language,
+): ProblemTask {
   if (language !== undefined && language !== asked)
-    throw invalidRow(place, `the row is for ${language}, and solutions are asked in ${asked}`, "Set the option `language` to that of the rows, or leave it out of the rows.");
+    throw invalidRow(
+      place,
+      `the row is for ${language}, and solutions are asked in ${asked}`,
+      "Set the option `language` to that of the rows, or leave it out of the rows.",
+    );
   return {
     public: { question, ...(task_id === undefined ? {} : { task_id }) },
     problem: { kind: "program", language: asked, reference: solution ?? null, tests, tolerance },

@@ -18,18 +18,29 @@ const MOST_ALIKE = 0.6;
  * return their argument, or the hidden ones cannot tell the function from one that leaves a part of it out.
  * @param shown how many of the first cases the problem shows
  */
-export function drawCases(sketch: Sketch, random: RandomStream, count: number, shown: number): readonly Case[] | undefined {
+export function drawCases(
+  sketch: Sketch,
+  random: RandomStream,
+  count: number,
+  shown: number,
+): readonly Case[] | undefined {
   const cases = new Map<string, Case>();
   const add = (given: readonly Value[]): void => {
     const key = JSON.stringify(given);
     if (!cases.has(key)) cases.set(key, { given, result: sketch.solve(...given) });
   };
-  for (let draw = 0; draw < count * MAX_DRAWS && cases.size < count - Math.min(sketch.edges.length, count - shown - 1); draw++) add(sketch.draw(random));
+  for (
+    let draw = 0;
+    draw < count * MAX_DRAWS && cases.size < count - Math.min(sketch.edges.length, count - shown - 1);
+    draw++
+  )
+    add(sketch.draw(random));
   for (const edge of sketch.edges) if (cases.size < count) add(edge);
   const all = [...cases.values()];
   const results = all.map(({ result }) => JSON.stringify(result));
   const alike = Math.max(...results.map((result) => results.filter((other) => other === result).length));
   const unchanged = all.filter(({ given }, i) => JSON.stringify(given[0]) === results[i]).length;
-  const isTold = (lesser: Sketch["lesser"][number]): boolean => all.some(({ given }, i) => i >= shown && JSON.stringify(lesser(...given)) !== results[i]);
+  const isTold = (lesser: Sketch["lesser"][number]): boolean =>
+    all.some(({ given }, i) => i >= shown && JSON.stringify(lesser(...given)) !== results[i]);
   return Math.max(alike, unchanged) <= MOST_ALIKE * all.length && sketch.lesser.every(isTold) ? all : undefined;
 }

@@ -29,25 +29,56 @@ export function generatedProblem(random: RandomStream, request: ProblemRequest):
   for (;;) {
     const sketch = request.family.generate(random, request.difficulty);
     const cases = drawCases(sketch, random, request.tests, EXAMPLES);
-    if (cases !== undefined) return { ...written(request.style === "terse" ? terseSketch(sketch) : sketch, cases, request), key: `${request.family.name}: ${sketch.prose}` };
+    if (cases !== undefined)
+      return {
+        ...written(request.style === "terse" ? terseSketch(sketch) : sketch, cases, request),
+        key: `${request.family.name}: ${sketch.prose}`,
+      };
   }
 }
 
-function written(sketch: Sketch, cases: readonly Case[], { family, difficulty, language, style, visibility }: ProblemRequest): ProblemTask {
+function written(
+  sketch: Sketch,
+  cases: readonly Case[],
+  { family, difficulty, language, style, visibility }: ProblemRequest,
+): ProblemTask {
   const writer = WRITERS[language];
   const entryPoint = writer.functionName(sketch.name);
   const call = ({ given }: Case): string => `${entryPoint}(${given.map(writer.literal).join(", ")})`;
-  const examples = visibility === "examples" ? cases.slice(0, EXAMPLES).map((one) => [call(one), writer.literal(one.result)] as const) : [];
-  const stub = style === "terse" ? bareStub(sketch, language, entryPoint) : stubFor(sketch, language, entryPoint, examples);
+  const examples =
+    visibility === "examples"
+      ? cases.slice(0, EXAMPLES).map((one) => [call(one), writer.literal(one.result)] as const)
+      : [];
+  const stub =
+    style === "terse" ? bareStub(sketch, language, entryPoint) : stubFor(sketch, language, entryPoint, examples);
   const tests = cases.map((one, i): FunctionTest => {
     const result = writer.literal(one.result);
-    return { shown: `${call(one)} should be ${result}`, code: TESTS[language](call(one), result), visible: i < EXAMPLES, counted: true };
+    return {
+      shown: `${call(one)} should be ${result}`,
+      code: TESTS[language](call(one), result),
+      visible: i < EXAMPLES,
+      counted: true,
+    };
   });
-  const body = writer.body(sketch).map((line) => `    ${line}\n`).join("");
-  const question = style === "terse" ? `${entryPoint}(${sketch.parameters.map(([name]) => name).join(",")}):${sketch.terse}` : stub.head;
+  const body = writer
+    .body(sketch)
+    .map((line) => `    ${line}\n`)
+    .join("");
+  const question =
+    style === "terse"
+      ? `${entryPoint}(${sketch.parameters.map(([name]) => name).join(",")}):${sketch.terse}`
+      : stub.head;
   return {
     public: { question, family: family.name, difficulty, entry_point: entryPoint },
-    problem: { kind: "function", language, entryPoint, stub, reference: stub.head + body + stub.tail, harness: HARNESSES[language], tests: withVisibility(tests, visibility) },
+    problem: {
+      kind: "function",
+      language,
+      entryPoint,
+      stub,
+      reference: stub.head + body + stub.tail,
+      harness: HARNESSES[language],
+      tests: withVisibility(tests, visibility),
+    },
   };
 }
 

@@ -10,7 +10,11 @@ const EVAL_SHARE = 0.1;
 
 /** Seeded problems of the chosen families and difficulties. */
 export function generatorTasks(options: CodeOptions): TaskSource {
-  const { families = FAMILY_NAMES, difficulty_range: range = [1, 5], eval_difficulty_range: evalRange = range } = options;
+  const {
+    families = FAMILY_NAMES,
+    difficulty_range: range = [1, 5],
+    eval_difficulty_range: evalRange = range,
+  } = options;
   return generatedTasks({
     seed: options.task_seed,
     splits: {
@@ -20,7 +24,14 @@ export function generatorTasks(options: CodeOptions): TaskSource {
     generate(random, { split }) {
       const family = FAMILIES[pickFamily(random, families)];
       const difficulty = pickDifficulty(random, split === "train" ? range : evalRange);
-      const { key, ...task } = generatedProblem(random, { family, difficulty, language: options.language, style: options.style, tests: options.tests ?? 13, visibility: options.visible_tests });
+      const { key, ...task } = generatedProblem(random, {
+        family,
+        difficulty,
+        language: options.language,
+        style: options.style,
+        tests: options.tests ?? 13,
+        visibility: options.visible_tests,
+      });
       return { key, ...sealed(task) };
     },
   });

@@ -31,7 +31,10 @@ export interface Family {
 }
 
 /** A sketch whose arguments have types. */
-export interface TypedSketch<Given extends readonly Value[]> extends Omit<Sketch, "solve" | "lesser" | "draw" | "edges"> {
+export interface TypedSketch<Given extends readonly Value[]> extends Omit<
+  Sketch,
+  "solve" | "lesser" | "draw" | "edges"
+> {
   solve(...given: Given): Value;
   readonly lesser?: readonly ((...given: Given) => Value)[];
   draw(random: RandomStream): Given;

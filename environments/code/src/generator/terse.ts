@@ -4,7 +4,11 @@ const NAMES = ["x", "y", "z"];
 
 /** The same function as `f` of `x` and `y`: fewer characters for a small model to read and write. */
 export function terseSketch(sketch: Sketch): Sketch {
-  const renamed = (line: string): string => sketch.parameters.reduce((text, [name], i) => text.replaceAll(new RegExp(`\\b${name}\\b`, "g"), NAMES[i] as string), line);
+  const renamed = (line: string): string =>
+    sketch.parameters.reduce(
+      (text, [name], i) => text.replaceAll(new RegExp(`\\b${name}\\b`, "g"), NAMES[i] as string),
+      line,
+    );
   return {
     ...sketch,
     name: "f",

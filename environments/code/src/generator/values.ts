@@ -18,12 +18,18 @@ export function pythonLiteral(value: Value): string {
   if (typeof value === "number") return String(value);
   if (typeof value === "string") return /['\\\p{C}]/u.test(value) ? JSON.stringify(value) : `'${value}'`;
   if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(", ")}]`;
-  return `{${Object.entries(value).map(([key, member]) => `${pythonLiteral(key)}: ${pythonLiteral(member)}`).join(", ")}}`;
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${pythonLiteral(key)}: ${pythonLiteral(member)}`)
+    .join(", ")}}`;
 }
 
 /** A value as TypeScript code. */
 export function typescriptLiteral(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(typescriptLiteral).join(", ")}]`;
   if (typeof value !== "object") return JSON.stringify(value);
-  return Object.keys(value).length === 0 ? "{}" : `{ ${Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${typescriptLiteral(member)}`).join(", ")} }`;
+  return Object.keys(value).length === 0
+    ? "{}"
+    : `{ ${Object.entries(value)
+        .map(([key, member]) => `${JSON.stringify(key)}: ${typescriptLiteral(member)}`)
+        .join(", ")} }`;
 }

@@ -19,7 +19,13 @@ export const WRITERS: Readonly<Record<Language, Writer>> = {
     functionName: (name) => name,
     literal: pythonLiteral,
     head: ({ parameters, returns }, name, documentation) =>
-      [`def ${name}(${parameters.map(([parameter, type]) => `${parameter}: ${TYPES[type].python}`).join(", ")}) -> ${TYPES[returns].python}:`, ...(documentation.length > 0 ? [`    """${documentation[0]}`, ...documentation.slice(1).map((line) => `    ${line}`.trimEnd()), `    """`] : []), ""].join("\n"),
+      [
+        `def ${name}(${parameters.map(([parameter, type]) => `${parameter}: ${TYPES[type].python}`).join(", ")}) -> ${TYPES[returns].python}:`,
+        ...(documentation.length > 0
+          ? [`    """${documentation[0]}`, ...documentation.slice(1).map((line) => `    ${line}`.trimEnd()), `    """`]
+          : []),
+        "",
+      ].join("\n"),
     tail: "",
     body: ({ python }) => python,
   },
@@ -27,16 +33,31 @@ export const WRITERS: Readonly<Record<Language, Writer>> = {
     functionName: (name) => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
     literal: typescriptLiteral,
     head: ({ parameters, returns }, name, documentation) =>
-      [...(documentation.length > 0 ? ["/**", ...documentation.map((line) => ` * ${line}`.trimEnd()), " */"] : []), `function ${name}(${parameters.map(([parameter, type]) => `${parameter}: ${TYPES[type].typescript}`).join(", ")}): ${TYPES[returns].typescript} {`, ""].join("\n"),
+      [
+        ...(documentation.length > 0 ? ["/**", ...documentation.map((line) => ` * ${line}`.trimEnd()), " */"] : []),
+        `function ${name}(${parameters.map(([parameter, type]) => `${parameter}: ${TYPES[type].typescript}`).join(", ")}): ${TYPES[returns].typescript} {`,
+        "",
+      ].join("\n"),
     tail: "}\n",
     body: ({ typescript }) => typescript,
   },
 };
 
 /** What stands around the function's body, with its documentation and examples. */
-export function stubFor(sketch: Sketch, language: Language, name: string, examples: readonly (readonly [call: string, result: string])[]): Stub {
-  const shown = examples.flatMap(([call, result]) => (language === "python" ? [`>>> ${call}`, result] : [`${call} // ${result}`]));
-  return { preamble: "", head: WRITERS[language].head(sketch, name, [...wrapped(sketch.prose), "", ...shown]), tail: WRITERS[language].tail };
+export function stubFor(
+  sketch: Sketch,
+  language: Language,
+  name: string,
+  examples: readonly (readonly [call: string, result: string])[],
+): Stub {
+  const shown = examples.flatMap(([call, result]) =>
+    language === "python" ? [`>>> ${call}`, result] : [`${call} // ${result}`],
+  );
+  return {
+    preamble: "",
+    head: WRITERS[language].head(sketch, name, [...wrapped(sketch.prose), "", ...shown]),
+    tail: WRITERS[language].tail,
+  };
 }
 
 /** The same without a word: for the terse style. */

@@ -16,7 +16,13 @@ export function rewardOf({ ending, tests }: Outcome, weights: CodeOptions["rewar
     all_passed: Number(hasPassed({ tests })),
     error: Number(ending !== undefined || counted.some(({ raised }) => raised)),
   };
-  return score(Object.entries(components).reduce((sum, [name, value]) => sum + weights[name as keyof typeof components] * value, 0), components);
+  return score(
+    Object.entries(components).reduce(
+      (sum, [name, value]) => sum + weights[name as keyof typeof components] * value,
+      0,
+    ),
+    components,
+  );
 }
 
 /** Whether every test that counts passed. */

@@ -5,16 +5,24 @@
 export function sameOutput(written: string, expected: string, tolerance: number): boolean {
   const [one, other] = [linesOf(written), linesOf(expected)];
   if (one.length !== other.length) return false;
-  return one.every((line, i) => line === other[i] || (tolerance > 0 && sameNumbers(line, other[i] as string, tolerance)));
+  return one.every(
+    (line, i) => line === other[i] || (tolerance > 0 && sameNumbers(line, other[i] as string, tolerance)),
+  );
 }
 
 function linesOf(text: string): string[] {
-  return text.trimEnd().split("\n").map((line) => line.trimEnd());
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.trimEnd());
 }
 
 function sameNumbers(line: string, expected: string, tolerance: number): boolean {
   const [words, wanted] = [line.trim().split(/\s+/), expected.trim().split(/\s+/)];
-  return words.length === wanted.length && words.every((word, i) => word === wanted[i] || isNear(word, wanted[i] as string, tolerance));
+  return (
+    words.length === wanted.length &&
+    words.every((word, i) => word === wanted[i] || isNear(word, wanted[i] as string, tolerance))
+  );
 }
 
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;

@@ -14,7 +14,9 @@ let secret: string | undefined;
  */
 export function testSeed(task: string, chosen?: string): string {
   secret ??= chosen === undefined ? kept(cacheDirectory()) : undefined;
-  return createHmac("sha256", chosen ?? (secret as string)).update(task).digest("hex");
+  return createHmac("sha256", chosen ?? (secret as string))
+    .update(task)
+    .digest("hex");
 }
 
 /** The secret in a folder, which is made where there is none. Where nothing can be kept it lasts as long as this process. */

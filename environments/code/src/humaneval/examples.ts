@@ -21,14 +21,18 @@ export function examplesOf(prompt: string, entryPoint: string): Example[] {
       let call = withoutComment(line.slice(3));
       while (lines[i + 1]?.startsWith("...")) call += ` ${withoutComment((lines[++i] as string).slice(3))}`;
       const expected: string[] = [];
-      while (lines[i + 1] !== undefined && lines[i + 1] !== "" && !/^(>>>|"""|''')/.test(lines[i + 1] as string)) expected.push(lines[++i] as string);
-      if (call.includes(`${entryPoint}(`) && expected.length > 0) examples.push({ call: call.trim(), expected: expected.join(" ") });
+      while (lines[i + 1] !== undefined && lines[i + 1] !== "" && !/^(>>>|"""|''')/.test(lines[i + 1] as string))
+        expected.push(lines[++i] as string);
+      if (call.includes(`${entryPoint}(`) && expected.length > 0)
+        examples.push({ call: call.trim(), expected: expected.join(" ") });
       continue;
     }
     const example = inline(line, entryPoint);
     if (example !== undefined) examples.push(example);
   }
-  return examples.filter(({ call, expected }, i) => examples.findIndex((other) => other.call === call && other.expected === expected) === i);
+  return examples.filter(
+    ({ call, expected }, i) => examples.findIndex((other) => other.call === call && other.expected === expected) === i,
+  );
 }
 
 /** `For add(1, 2) the result should be...` is not one: the call comes first and its value follows an arrow. */
@@ -41,7 +45,10 @@ function inline(line: string, entryPoint: string): Example | undefined {
   const arrow = ARROWS.exec(rest)?.[0];
   if (arrow === undefined || arrow === rest) return undefined;
   // `1 + 9 = 10` ends in the value.
-  const expected = withoutComment(rest.slice(arrow.length)).replace(/(?<=\S)[.;]$/, "").replace(/^[\d\s()+*/-]+ = /, "").trim();
+  const expected = withoutComment(rest.slice(arrow.length))
+    .replace(/(?<=\S)[.;]$/, "")
+    .replace(/^[\d\s()+*/-]+ = /, "")
+    .trim();
   return expected === "" ? undefined : { call: line.slice(at, end), expected };
 }
 

@@ -31,10 +31,16 @@ export function splitCheck(source: string): SplitCheck | undefined {
   const check = statements?.findLast((statement) => isDefinition(statement, "check"));
   const body = bodyStatements(source, "check");
   if (statements === undefined || check === undefined || body === undefined) return undefined;
-  const setUp = statements.filter((statement) => statement !== check && !isCall(statement, "check")).map(({ code }) => code).join("\n");
+  const setUp = statements
+    .filter((statement) => statement !== check && !isCall(statement, "check"))
+    .map(({ code }) => code)
+    .join("\n");
   const parameter = parameterOf(check);
   if (body.some((statement) => hasOwn(statement, SUSPENDING))) return undefined;
-  if (body.some((statement) => hasOwn(statement, BOUND_TO_FUNCTION))) return checks(check) ? { setUp: `${setUp}\n${check.code}`.trimStart(), parameter, tests: [`check(${parameter})`] } : undefined;
+  if (body.some((statement) => hasOwn(statement, BOUND_TO_FUNCTION)))
+    return checks(check)
+      ? { setUp: `${setUp}\n${check.code}`.trimStart(), parameter, tests: [`check(${parameter})`] }
+      : undefined;
   const tests = testsOf(body, parameter);
   return tests.length === 0 ? undefined : { setUp, parameter, tests };
 }
@@ -63,17 +69,29 @@ function forget(setUp: readonly Statement[], tainted: ReadonlySet<string>): stri
 function isTest(statement: Statement): boolean {
   const first = statement.tokens[0]?.text ?? "";
   const isAssignment = statement.tokens.some(({ text, depth }) => text === "=" && depth === 0);
-  return checks(statement) && (first === "assert" || BLOCKS.includes(first) || (!isAssignment && !DEFINITIONS.includes(first)));
+  return (
+    checks(statement) &&
+    (first === "assert" || BLOCKS.includes(first) || (!isAssignment && !DEFINITIONS.includes(first)))
+  );
 }
 
 /** Whether it can fail on purpose. */
 function checks({ tokens }: Statement): boolean {
-  return tokens.some(({ kind, text }, i) => kind === "name" && (text === "assert" || text === "raise" || (CHECKING.test(text) && tokens[i + 1]?.text === "(" && tokens[i - 1]?.text !== "def")));
+  return tokens.some(
+    ({ kind, text }, i) =>
+      kind === "name" &&
+      (text === "assert" ||
+        text === "raise" ||
+        (CHECKING.test(text) && tokens[i + 1]?.text === "(" && tokens[i - 1]?.text !== "def")),
+  );
 }
 
 /** Whether it has one of the keywords; inside a nested function they are at home. */
 function hasOwn({ tokens }: Statement, keywords: readonly string[]): boolean {
-  return !tokens.some(({ text }) => text === "def" || text === "lambda") && tokens.some(({ kind, text }) => kind === "name" && keywords.includes(text));
+  return (
+    !tokens.some(({ text }) => text === "def" || text === "lambda") &&
+    tokens.some(({ kind, text }) => kind === "name" && keywords.includes(text))
+  );
 }
 
 function isCall({ tokens }: Statement, name: string): boolean {

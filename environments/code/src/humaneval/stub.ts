@@ -11,5 +11,7 @@ export function stubOf(prompt: string, entryPoint: string): Stub | undefined {
 
 /** A prompt as a program that does nothing: one that ends at the head of the function gets a body. */
 export function promptAlone(prompt: string, entryPoint: string): string {
-  return prompt.trimEnd().endsWith(":") && bodyStatements(prompt, entryPoint) === undefined ? `${prompt.trimEnd()}\n    pass\n` : prompt;
+  return prompt.trimEnd().endsWith(":") && bodyStatements(prompt, entryPoint) === undefined
+    ? `${prompt.trimEnd()}\n    pass\n`
+    : prompt;
 }

@@ -71,7 +71,10 @@ export interface ProblemTask {
 /** The two sides of a task. */
 export function sealed({ public: shown, problem }: ProblemTask): Omit<Task, "id"> {
   const { kind, language } = problem;
-  return { public: { ...shown, kind, language, visible_tests: visibleTests(problem) }, private: problem as unknown as JsonObject };
+  return {
+    public: { ...shown, kind, language, visible_tests: visibleTests(problem) },
+    private: problem as unknown as JsonObject,
+  };
 }
 
 function visibleTests(problem: Problem): JsonValue {

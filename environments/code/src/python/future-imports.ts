@@ -21,14 +21,20 @@ export function withoutFuture(source: string): WithoutFuture {
     if (first?.text !== "from" || second?.text !== "__future__") break;
     const { start } = lines[0] as { start: number };
     // `start` holds: what takes the place of an import is as long as it.
-    found = found.slice(0, start) + found.slice(start).replace(IMPORT, (text, inBrackets?: string, bare?: string) => {
-      names.push(...namesIn(inBrackets ?? bare ?? ""));
-      return `pass${text.slice("pass".length).replaceAll(/[^\n]/g, " ")}`;
-    });
+    found =
+      found.slice(0, start) +
+      found.slice(start).replace(IMPORT, (text, inBrackets?: string, bare?: string) => {
+        names.push(...namesIn(inBrackets ?? bare ?? ""));
+        return `pass${text.slice("pass".length).replaceAll(/[^\n]/g, " ")}`;
+      });
   }
   return { source: found, names };
 }
 
 function namesIn(list: string): string[] {
-  return list.replaceAll(/#[^\n]*|\\\n/g, " ").split(",").map((name) => name.trim()).filter(Boolean);
+  return list
+    .replaceAll(/#[^\n]*|\\\n/g, " ")
+    .split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
 }

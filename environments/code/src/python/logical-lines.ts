@@ -18,7 +18,8 @@ export function logicalLines(source: string): LogicalLine[] | undefined {
     return pattern.exec(source)?.[0];
   };
   const endLine = (): void => {
-    if (tokens.length > 0) lines.push({ start, end: at, indent: /^[ \t\f]*/.exec(source.slice(start, at))?.[0] ?? "", tokens });
+    if (tokens.length > 0)
+      lines.push({ start, end: at, indent: /^[ \t\f]*/.exec(source.slice(start, at))?.[0] ?? "", tokens });
     [start, tokens] = [at, []];
   };
   while (at < source.length) {
@@ -32,7 +33,8 @@ export function logicalLines(source: string): LogicalLine[] | undefined {
     else {
       const end = stringEnd(source, at);
       if (end === "unclosed") return undefined;
-      const text = end === undefined ? (match(NAME) ?? match(NUMBER) ?? match(OPERATOR) ?? character) : source.slice(at, end);
+      const text =
+        end === undefined ? (match(NAME) ?? match(NUMBER) ?? match(OPERATOR) ?? character) : source.slice(at, end);
       if (")]}".includes(text)) depth--;
       if (depth < 0) return undefined;
       if (end !== undefined) tokens.push({ kind: "string", text, depth });

@@ -5,7 +5,15 @@ const AUGMENTED = /^(?:[-+*/%&|^@]|\/\/|\*\*|>>|<<)=$/;
 
 /** Every name that a statement mentions, attributes and the fields of f-strings included. */
 export function mentioned({ tokens }: Statement): Set<string> {
-  return new Set(tokens.flatMap(({ kind, text }) => (kind === "name" ? [text] : kind === "string" && /^[rt]?f/i.test(text) ? (text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []) : [])));
+  return new Set(
+    tokens.flatMap(({ kind, text }) =>
+      kind === "name"
+        ? [text]
+        : kind === "string" && /^[rt]?f/i.test(text)
+          ? (text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? [])
+          : [],
+    ),
+  );
 }
 
 /** Names that a statement may give a value to: by assignment, `for`, `with`, `import`, `def` and `class`. */
@@ -32,7 +40,10 @@ function targets(tokens: readonly Token[], end: number): string[] {
   const names: string[] = [];
   for (let i = end; i >= 0; i--) {
     const { kind, text } = tokens[i] as Token;
-    const isPart = (kind === "name" && !["for", "if", "elif", "while", "assert", "return", "and", "or", "not", "in", "is", "lambda"].includes(text)) || [",", "(", ")", "[", "]", "*", ":", ".", "0"].includes(text);
+    const isPart =
+      (kind === "name" &&
+        !["for", "if", "elif", "while", "assert", "return", "and", "or", "not", "in", "is", "lambda"].includes(text)) ||
+      [",", "(", ")", "[", "]", "*", ":", ".", "0"].includes(text);
     if (!isPart) break;
     if (kind === "name") names.push(text);
   }

@@ -32,7 +32,12 @@ export function bodyStatements(source: string, functionName: string): Statement[
 
 /** Whether it defines a function of that name. */
 export function isDefinition({ tokens }: Statement, name: string): boolean {
-  return tokens.some(({ text }, i) => text === "def" && tokens[i + 1]?.text === name && tokens.slice(0, i).every((token) => token.depth > 0 || token.text !== "def" && token.text !== ":"));
+  return tokens.some(
+    ({ text }, i) =>
+      text === "def" &&
+      tokens[i + 1]?.text === name &&
+      tokens.slice(0, i).every((token) => token.depth > 0 || (token.text !== "def" && token.text !== ":")),
+  );
 }
 
 /** Lines by the statement of the outermost block that they belong to. */

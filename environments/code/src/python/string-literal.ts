@@ -11,7 +11,7 @@ export function stringEnd(source: string, start: number): number | "unclosed" | 
   if (opening === null || !PREFIXES.has((opening[1] as string).toLowerCase())) return undefined;
   const [all, prefix, quote] = opening as unknown as [string, string, string];
   const isFormatted = /[ft]/i.test(prefix);
-  for (let at = start + all.length; at < source.length; ) {
+  for (let at = start + all.length; at < source.length;) {
     const character = source[at] as string;
     if (source.startsWith(quote, at)) return at + quote.length;
     if (character === "\\") at += 2;
@@ -29,7 +29,7 @@ export function stringEnd(source: string, start: number): number | "unclosed" | 
 /** Offset behind the `}` that closes a field. */
 function fieldEnd(source: string, start: number): number | undefined {
   let depth = 1;
-  for (let at = start; at < source.length; ) {
+  for (let at = start; at < source.length;) {
     const end = stringEnd(source, at);
     if (end === "unclosed") return undefined;
     if (end !== undefined) {

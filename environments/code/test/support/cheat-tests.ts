@@ -9,7 +9,8 @@ import { describePythonKinds, makeSandbox } from "./sandboxes.ts";
 
 // Cheats that a policy trained on its reward might find, through every entry. None may earn anything or make the reward unscored.
 
-const corpus = (file: string): HostileProgram[] => readCorpus(readFileSync(new URL(`../cheats/${file}.txt`, import.meta.url), "utf8"));
+const corpus = (file: string): HostileProgram[] =>
+  readCorpus(readFileSync(new URL(`../cheats/${file}.txt`, import.meta.url), "utf8"));
 const folder = mkdtempSync(join(tmpdir(), "mrlm-cheats-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -42,7 +43,16 @@ def check(candidate):
 `;
 const rows = {
   function: { task_id: 1, prompt: "def f(*given):\n", entry_point: "f", test: gauntlet },
-  program: { task_id: 1, question: "Two numbers stand on a line. Write their sum.", tests: [[3, 5], [10, -4], [40, 2]].map(([a, b]) => ({ input: `${a} ${b}\n`, output: `${(a as number) + (b as number)}\n` })), tolerance: 1e-6 },
+  program: {
+    task_id: 1,
+    question: "Two numbers stand on a line. Write their sum.",
+    tests: [
+      [3, 5],
+      [10, -4],
+      [40, 2],
+    ].map(([a, b]) => ({ input: `${a} ${b}\n`, output: `${(a as number) + (b as number)}\n` })),
+    tolerance: 1e-6,
+  },
 };
 
 function dataOf(kind: keyof typeof rows): JsonObject {
@@ -59,9 +69,12 @@ async function earnings(sandbox: Sandbox, programs: readonly HostileProgram[], o
   const found: string[] = [];
   const work = async (): Promise<void> => {
     for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
-      const steps = await play("train/0", [`\`\`\`${language}\n${program.code}\n\`\`\``]).catch((error: Error) => [error]);
+      const steps = await play("train/0", [`\`\`\`${language}\n${program.code}\n\`\`\``]).catch((error: Error) => [
+        error,
+      ]);
       const reward = steps[0] instanceof Error ? steps[0].message : steps[0]?.rewards["agent"];
-      if (typeof reward !== "object" || !reward.scored || reward.value !== 0) found.push(`${program.name}: ${JSON.stringify(reward)}`);
+      if (typeof reward !== "object" || !reward.scored || reward.value !== 0)
+        found.push(`${program.name}: ${JSON.stringify(reward)}`);
     }
   };
   await Promise.all([work(), work()]);
@@ -73,9 +86,13 @@ export function cheatTests(stride: number): void {
   const chosen = (file: string) => ({ file, programs: sampleOf(corpus(file), stride) });
 
   describePythonKinds("cheats", (sandbox) => {
-    test.each([chosen("python-values"), chosen("python-process")])("$programs.length functions of $file earn nothing", async ({ programs }) => {
-      expect(await earnings(sandbox(), programs, dataOf("function"))).toEqual([]);
-    }, 300_000);
+    test.each([chosen("python-values"), chosen("python-process")])(
+      "$programs.length functions of $file earn nothing",
+      async ({ programs }) => {
+        expect(await earnings(sandbox(), programs, dataOf("function"))).toEqual([]);
+      },
+      300_000,
+    );
 
     const { programs } = chosen("programs-python");
     test(`${programs.length} programs earn nothing`, async () => {
@@ -88,7 +105,14 @@ export function cheatTests(stride: number): void {
     const sandbox = await makeSandbox("javascript");
     try {
       // No test of this problem is passed by a plain value or by the argument.
-      expect(await earnings(sandbox, programs, { language: "typescript", style: "terse", difficulty_range: 3, families: ["counting"] })).toEqual([]);
+      expect(
+        await earnings(sandbox, programs, {
+          language: "typescript",
+          style: "terse",
+          difficulty_range: 3,
+          families: ["counting"],
+        }),
+      ).toEqual([]);
     } finally {
       await sandbox.close();
     }

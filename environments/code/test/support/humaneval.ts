@@ -5,7 +5,8 @@ import { problemOf, type FunctionProblem } from "../../src/problem/problem.ts";
 import { type Prepared, prepare } from "./environment.ts";
 
 /** HumanEval, where the machine has it: beside the repository, or where the variable of that name says. */
-export const HUMANEVAL = process.env["HUMANEVAL"] ?? fileURLToPath(new URL("../../../../../shared/data/HumanEval.jsonl", import.meta.url));
+export const HUMANEVAL =
+  process.env["HUMANEVAL"] ?? fileURLToPath(new URL("../../../../../shared/data/HumanEval.jsonl", import.meta.url));
 export const hasHumanEval = existsSync(HUMANEVAL);
 
 const MUTATOR = fileURLToPath(new URL("mutate.py", import.meta.url));
@@ -30,11 +31,20 @@ export function prepareHumanEval(sandbox: Sandbox): Promise<Prepared> {
 }
 
 /** The reward of the reference solution of every `stride`-th problem. `before`: what the answer of a number begins with. */
-export async function gradeReferences(sandbox: Sandbox, stride: number, before: (index: number) => string = () => ""): Promise<Graded[]> {
+export async function gradeReferences(
+  sandbox: Sandbox,
+  stride: number,
+  before: (index: number) => string = () => "",
+): Promise<Graded[]> {
   const { tasks, play } = await prepareHumanEval(sandbox);
   return inParallel(tasks.splits["train"] as number, stride, async (index) => {
     const task = await tasks.get("train", index);
-    return { id: String(task.public["task_id"]), reward: await only(play(task.id, [`\`\`\`python\n${before(index)}${(problemOf(task) as FunctionProblem).reference}\n\`\`\``])) };
+    return {
+      id: String(task.public["task_id"]),
+      reward: await only(
+        play(task.id, [`\`\`\`python\n${before(index)}${(problemOf(task) as FunctionProblem).reference}\n\`\`\``]),
+      ),
+    };
   });
 }
 
@@ -44,16 +54,27 @@ export async function gradeReferences(sandbox: Sandbox, stride: number, before: 
  */
 export async function gradeMutants(sandbox: Sandbox, stride: number): Promise<GradedMutant[]> {
   const { tasks, play } = await prepareHumanEval(sandbox);
-  const rows = readFileSync(HUMANEVAL, "utf8").trim().split("\n").map((line) => JSON.parse(line) as Record<"prompt" | "canonical_solution" | "entry_point" | "test" | "task_id", string>);
+  const rows = readFileSync(HUMANEVAL, "utf8")
+    .trim()
+    .split("\n")
+    .map(
+      (line) =>
+        JSON.parse(line) as Record<"prompt" | "canonical_solution" | "entry_point" | "test" | "task_id", string>,
+    );
   const limits = { wallMs: LIMITS.wall_ms, cpuMs: 1_500 };
   return inParallel(tasks.splits["train"] as number, stride, async (index) => {
     const task = await tasks.get("train", index);
     const id = String(task.public["task_id"]);
     const row = rows.find((each) => each.task_id === id) as (typeof rows)[number];
-    const { stdout } = await sandbox.run({ code: readFileSync(MUTATOR, "utf8"), stdin: JSON.stringify({ source: row.prompt + row.canonical_solution, function: row.entry_point, seed: index }), limits: { outputBytes: 2 ** 22, wallMs: LIMITS.wall_ms } });
+    const { stdout } = await sandbox.run({
+      code: readFileSync(MUTATOR, "utf8"),
+      stdin: JSON.stringify({ source: row.prompt + row.canonical_solution, function: row.entry_point, seed: index }),
+      limits: { outputBytes: 2 ** 22, wallMs: LIMITS.wall_ms },
+    });
     for (const { kind, source } of JSON.parse(stdout) as { kind: string; source: string }[]) {
       const own = await sandbox.run({ code: `${source}\n\n${row.test}\n\ncheck(${row.entry_point})\n`, limits });
-      if (own.verdict === "error") return { id, kind, source, reward: await only(play(task.id, [`\`\`\`python\n${source}\n\`\`\``])) };
+      if (own.verdict === "error")
+        return { id, kind, source, reward: await only(play(task.id, [`\`\`\`python\n${source}\n\`\`\``])) };
     }
     throw new Error(`the tests of ${id} accept every mutant`);
   });

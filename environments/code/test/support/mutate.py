@@ -9,8 +9,26 @@ import json
 import random
 import sys
 
-COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In}
-OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.And: ast.Or, ast.Or: ast.And}
+COMPARISONS = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+OPERATORS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
 
 
 def constants(node, random):
@@ -37,8 +55,10 @@ def off_by_one(node, _random):
 
 def swapped_branches(node, _random):
     if isinstance(node, (ast.If, ast.IfExp)) and node.orelse:
+
         def swap():
             node.body, node.orelse = node.orelse, node.body
+
         yield swap
     elif isinstance(node, (ast.If, ast.While)):
         yield lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), node.test))
@@ -52,7 +72,9 @@ def dropped_statements(node, _random):
             continue
         for at, statement in enumerate(block):
             is_documentation = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            if not is_documentation and not isinstance(statement, (ast.Return, ast.FunctionDef, ast.Import, ast.ImportFrom)):
+            if not is_documentation and not isinstance(
+                statement, (ast.Return, ast.FunctionDef, ast.Import, ast.ImportFrom)
+            ):
                 yield lambda block=block, at=at: block.__setitem__(at, ast.Pass())
 
 
@@ -61,7 +83,13 @@ def nothing_returned(node, _random):
         yield lambda: setattr(node, "value", ast.Constant(None))
 
 
-KINDS = {"constant": constants, "off by one": off_by_one, "swapped branch": swapped_branches, "dropped statement": dropped_statements, "return None": nothing_returned}
+KINDS = {
+    "constant": constants,
+    "off by one": off_by_one,
+    "swapped branch": swapped_branches,
+    "dropped statement": dropped_statements,
+    "return None": nothing_returned,
+}
 
 
 def function_of(tree, name):

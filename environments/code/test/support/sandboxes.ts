@@ -21,7 +21,13 @@ export async function makeSandbox(language: "python" | "javascript", given: unkn
 
 /** Both kinds of Python sandbox, and why this machine has not the one. The plugin says it, as it would to a host. */
 export const pythonKinds = await Promise.all(
-  ["pyodide", "native"].map(async (kind) => ({ kind, missing: await makeSandbox("python", { kind }).then((sandbox) => sandbox.close(), (error: Error) => error.message) })),
+  ["pyodide", "native"].map(async (kind) => ({
+    kind,
+    missing: await makeSandbox("python", { kind }).then(
+      (sandbox) => sandbox.close(),
+      (error: Error) => error.message,
+    ),
+  })),
 );
 
 /**
@@ -47,7 +53,12 @@ export function describePythonKinds(what: string, body: (sandbox: () => Sandbox)
 /** The same plugin with sandboxes that are shared by everything in a test file; what a host closes stays open. */
 export function sharing(plugin: Plugin, language: string, sandbox: Sandbox): Plugin {
   const shared = new Proxy(sandbox, {
-    get: (target, name) => (name === "close" ? async () => undefined : ((value) => (typeof value === "function" ? value.bind(target) : value))(Reflect.get(target, name, target) as unknown)),
+    get: (target, name) =>
+      name === "close"
+        ? async () => undefined
+        : ((value) => (typeof value === "function" ? value.bind(target) : value))(
+            Reflect.get(target, name, target) as unknown,
+          ),
   });
   const { options: _options, ...rest } = plugin;
   return { ...rest, sandboxes: { [language]: () => shared } };

@@ -1,6 +1,15 @@
 import type { Sandbox, SandboxResult, SandboxTestReport, SandboxTestSuite, Submission } from "@mrlm/spec";
 
-const QUIET: SandboxResult = { verdict: "ok", stdout: "", stderr: "", stdoutTruncated: false, stderrTruncated: false, wallMs: 1, cpuMs: 1, peakMemoryBytes: 0 };
+const QUIET: SandboxResult = {
+  verdict: "ok",
+  stdout: "",
+  stderr: "",
+  stdoutTruncated: false,
+  stderrTruncated: false,
+  wallMs: 1,
+  cpuMs: 1,
+  peakMemoryBytes: 0,
+};
 
 /** What a scripted sandbox answers. */
 export interface Script {
@@ -9,7 +18,9 @@ export interface Script {
 }
 
 /** A sandbox that runs nothing and says what a test wants to hear; it keeps what it was given. */
-export function scriptedSandbox(script: Script): Sandbox & { readonly submissions: Submission[]; readonly suites: SandboxTestSuite[] } {
+export function scriptedSandbox(
+  script: Script,
+): Sandbox & { readonly submissions: Submission[]; readonly suites: SandboxTestSuite[] } {
   const submissions: Submission[] = [];
   const suites: SandboxTestSuite[] = [];
   return {

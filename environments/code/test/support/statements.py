@@ -20,7 +20,9 @@ def read(source):
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return None
-    checks = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == "check"]
+    checks = [
+        node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == "check"
+    ]
     body = checks[-1].body if checks else []
     # A body on the line of its header is for nobody to split.
     if body and first_line(body[0]) == checks[-1].lineno:

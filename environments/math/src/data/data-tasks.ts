@@ -15,7 +15,8 @@ export async function dataTasks(context: EnvironmentContext, data: Data, seed: n
 /** The scorers that rows name, each with the first row that does. */
 export async function scorersOf(context: EnvironmentContext, data: Data): Promise<readonly Requirement[]> {
   const askers = new Map<string, string>();
-  for (const { scorer, place } of await readFrom(context, data)) if (scorer !== undefined && !askers.has(scorer)) askers.set(scorer, `the row ${place}`);
+  for (const { scorer, place } of await readFrom(context, data))
+    if (scorer !== undefined && !askers.has(scorer)) askers.set(scorer, `the row ${place}`);
   return Array.from(askers, ([scorer, asker]) => ({ id: `scorer:${scorer}`, asker }));
 }
 
@@ -25,7 +26,12 @@ function readFrom(context: EnvironmentContext, data: Data): Promise<PlacedRow[]>
 
 function taskOf({ question, answer, steps, scorer, answer_schema, info }: PlacedRow): Omit<Task, "id"> {
   return {
-    public: { ...info, question, ...(scorer === undefined ? {} : { scorer }), ...(answer_schema === undefined ? {} : { answer_schema }) },
+    public: {
+      ...info,
+      question,
+      ...(scorer === undefined ? {} : { scorer }),
+      ...(answer_schema === undefined ? {} : { answer_schema }),
+    },
     private: sealed({ answer, steps, compare: "value" }),
   };
 }

@@ -21,7 +21,11 @@ export function recognise(value: unknown, place: Place): ReadRow {
   if (fields.includes("query")) return FORMATS.rows;
   if (fields.includes("problem") && fields.includes("solution")) return FORMATS.math;
   if (fields.includes("question") && fields.includes("answer")) return FORMATS.gsm8k;
-  throw invalidRow(place, "the row has none of the known forms", "Known fields: question and answer (GSM8K); problem and solution (MATH); query and answer.");
+  throw invalidRow(
+    place,
+    "the row has none of the known forms",
+    "Known fields: question and answer (GSM8K); problem and solution (MATH); query and answer.",
+  );
 }
 
 function format<T>(schema: z.ZodType<T>, read: (row: T, place: Place) => Row): ReadRow {

@@ -10,6 +10,9 @@ export function fromGsm8k({ question, answer }: z.output<typeof gsm8kSchema>, pl
   const end = answer.lastIndexOf("####");
   const gold = end < 0 ? "" : answer.slice(end + 4).trim();
   if (gold === "") throw invalidRow(place, "the answer has no final line `#### ANSWER`");
-  const steps = answer.slice(0, end).replaceAll(/<<[^<>]*>>/g, "").split("\n");
+  const steps = answer
+    .slice(0, end)
+    .replaceAll(/<<[^<>]*>>/g, "")
+    .split("\n");
   return { question, answer: gold, steps: steps.map((step) => step.trim()).filter(Boolean), info: {} };
 }

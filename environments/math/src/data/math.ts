@@ -4,12 +4,22 @@ import { lastBox } from "./boxed.ts";
 import type { Row } from "./row.ts";
 
 /** A row as MATH (Hendrycks et al., 2021) has it: the worked solution has its answer in `\boxed{}`. */
-export const mathSchema = z.object({ problem: z.string().min(1), solution: z.string(), level: z.string().optional(), type: z.string().optional() });
+export const mathSchema = z.object({
+  problem: z.string().min(1),
+  solution: z.string(),
+  level: z.string().optional(),
+  type: z.string().optional(),
+});
 
 /** The steps are the solution's lines without the box, which the reply may not be asked for. */
 export function fromMath({ problem, solution, level, type }: z.output<typeof mathSchema>, place: Place): Row {
   const box = lastBox(solution);
   if (box === undefined || box.content === "") throw invalidRow(place, "the solution has no answer in \\boxed{}");
   const steps = box.unboxed.split("\n").map((step) => step.trim());
-  return { question: problem, answer: box.content, steps: steps.filter(Boolean), info: { ...(level === undefined ? {} : { level }), ...(type === undefined ? {} : { type }) } };
+  return {
+    question: problem,
+    answer: box.content,
+    steps: steps.filter(Boolean),
+    info: { ...(level === undefined ? {} : { level }), ...(type === undefined ? {} : { type }) },
+  };
 }

@@ -10,7 +10,17 @@ import { systems } from "./systems.ts";
 import { wordProblems } from "./word-problems/word-problems.ts";
 
 /** Names of the families, as options have them. */
-export const FAMILY_NAMES = ["arithmetic", "ordering", "linear", "systems", "quadratics", "inequalities", "number_theory", "word_problems", "multi_step"] as const;
+export const FAMILY_NAMES = [
+  "arithmetic",
+  "ordering",
+  "linear",
+  "systems",
+  "quadratics",
+  "inequalities",
+  "number_theory",
+  "word_problems",
+  "multi_step",
+] as const;
 export type FamilyName = (typeof FAMILY_NAMES)[number];
 
 /** Every family, by name. */

@@ -9,7 +9,8 @@ const TURNED = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
 /** Inequalities in x: linear; from difficulty 7 on also quadratic ones with two whole zeros. */
 export const inequalities: Family = {
   name: "inequalities",
-  generate: (random, difficulty) => (difficulty >= 7 && random.next() < 0.6 ? quadratic(random, difficulty) : linear(random, difficulty)),
+  generate: (random, difficulty) =>
+    difficulty >= 7 && random.next() < 0.6 ? quadratic(random, difficulty) : linear(random, difficulty),
 };
 
 function linear(random: RandomStream, difficulty: number): Problem {

@@ -3,7 +3,9 @@
  * without a name is a constant.
  */
 export function sum(...terms: readonly (readonly [coefficient: number, name: string])[]): string {
-  const written = terms.filter(([coefficient]) => coefficient !== 0).map(([coefficient, name]) => term(coefficient, name));
+  const written = terms
+    .filter(([coefficient]) => coefficient !== 0)
+    .map(([coefficient, name]) => term(coefficient, name));
   return written.length === 0 ? "0" : written.join(" + ").replaceAll("+ -", "- ");
 }
 

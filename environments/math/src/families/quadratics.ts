@@ -31,7 +31,10 @@ function irrational(random: RandomStream, difficulty: number): Problem {
   const p = random.integer(-difficulty, difficulty);
   const q = random.pick([2, 3, 5, 6, 7, 10, 11, 13, 14, 15]);
   const centre = p === 0 ? "" : `${p} `;
-  const [low, high] = [p === 0 ? `-sqrt(${q})` : `${centre}- sqrt(${q})`, p === 0 ? `sqrt(${q})` : `${centre}+ sqrt(${q})`];
+  const [low, high] = [
+    p === 0 ? `-sqrt(${q})` : `${centre}- sqrt(${q})`,
+    p === 0 ? `sqrt(${q})` : `${centre}+ sqrt(${q})`,
+  ];
   return problem([1, -2 * p, p * p - q], `${low}, ${high}`, [
     `Complete the square: (${sum([1, "x"], [-p, ""])})^2 = ${operand(p)}^2 - ${operand(p * p - q)} = ${q}`,
     `x = ${low} or x = ${high}`,
@@ -40,5 +43,11 @@ function irrational(random: RandomStream, difficulty: number): Problem {
 
 function problem([a, b, c]: readonly [number, number, number], answer: string, steps: readonly string[]): Problem {
   const equation = `${sum([a, "x^2"], [b, "x"], [c, ""])} = 0`;
-  return { prose: `Find all solutions of ${equation}, with commas between them.`, terse: dense(equation), answer, steps, compare: "value" };
+  return {
+    prose: `Find all solutions of ${equation}, with commas between them.`,
+    terse: dense(equation),
+    answer,
+    steps,
+    compare: "value",
+  };
 }

@@ -9,7 +9,8 @@ import type { Family, Problem } from "./problem.ts";
  */
 export const systems: Family = {
   name: "systems",
-  generate: (random, difficulty) => (difficulty >= 9 ? threeUnknowns(random, difficulty) : twoUnknowns(random, difficulty)),
+  generate: (random, difficulty) =>
+    difficulty >= 9 ? threeUnknowns(random, difficulty) : twoUnknowns(random, difficulty),
 };
 
 function twoUnknowns(random: RandomStream, difficulty: number): Problem {
@@ -22,18 +23,31 @@ function twoUnknowns(random: RandomStream, difficulty: number): Problem {
   const [x, y] = [random.integer(-size, size), random.integer(-size, size)];
   const [e, f] = whole ? [a * x + b * y, c * x + d * y] : [random.integer(-9, 9), random.integer(-9, 9)];
   const [top, other] = [e * d - b * f, a * f - e * c];
-  return problem([sum([a, "x"], [b, "y"]), sum([c, "x"], [d, "y"])], [e, f], ["x", "y"], `(${fraction(top, determinant)}, ${fraction(other, determinant)})`, [
-    `Eliminate y: ${d} times the first equation minus ${operand(b)} times the second gives ${sum([determinant, "x"])} = ${top}`,
-    `x = ${fraction(top, determinant)}`,
-    `Eliminate x: ${a} times the second equation minus ${c} times the first gives ${sum([determinant, "y"])} = ${other}`,
-    `y = ${fraction(other, determinant)}`,
-  ]);
+  return problem(
+    [sum([a, "x"], [b, "y"]), sum([c, "x"], [d, "y"])],
+    [e, f],
+    ["x", "y"],
+    `(${fraction(top, determinant)}, ${fraction(other, determinant)})`,
+    [
+      `Eliminate y: ${d} times the first equation minus ${operand(b)} times the second gives ${sum([determinant, "x"])} = ${top}`,
+      `x = ${fraction(top, determinant)}`,
+      `Eliminate x: ${a} times the second equation minus ${c} times the first gives ${sum([determinant, "y"])} = ${other}`,
+      `y = ${fraction(other, determinant)}`,
+    ],
+  );
 }
 
 function threeUnknowns(random: RandomStream, difficulty: number): Problem {
   const size = difficulty - 4;
   const [x, y, z] = [random.integer(-size, size), random.integer(-size, size), random.integer(-size, size)];
-  const coefficients = Array.from({ length: 6 }, () => nonzero(random, size)) as [number, number, number, number, number, number];
+  const coefficients = Array.from({ length: 6 }, () => nonzero(random, size)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const [a, b, c, d, e, f] = coefficients;
   const left = [sum([a, "x"], [b, "y"], [c, "z"]), sum([d, "y"], [e, "z"]), sum([f, "z"])];
   const right = [a * x + b * y + c * z, d * y + e * z, f * z] as const;
@@ -46,10 +60,22 @@ function threeUnknowns(random: RandomStream, difficulty: number): Problem {
   ]);
 }
 
-function problem(left: readonly string[], right: readonly number[], names: readonly string[], answer: string, steps: readonly string[]): Problem {
+function problem(
+  left: readonly string[],
+  right: readonly number[],
+  names: readonly string[],
+  answer: string,
+  steps: readonly string[],
+): Problem {
   const equations = left.map((side, i) => `${side} = ${right[i]}`);
   const unknowns = `(${names.join(", ")})`;
-  return { prose: `Solve the system ${equations.join(", ")} for ${unknowns}.`, terse: `${equations.map(dense).join(";")}`, answer, steps, compare: "value" };
+  return {
+    prose: `Solve the system ${equations.join(", ")} for ${unknowns}.`,
+    terse: `${equations.map(dense).join(";")}`,
+    answer,
+    steps,
+    compare: "value",
+  };
 }
 
 /** A whole number other than 0. */

@@ -34,8 +34,12 @@ export class Compartment {
     this.#isolate = isolate;
     this.#turn = turn;
     this.context = isolate.createContextSync();
-    const begin = this.context.global.getSync(START, { reference: true }) as ivm.Reference<(...args: unknown[]) => Record<string, unknown>>;
-    this.#api = this.enter((timeout) => begin.applySync(undefined, args as never[], { timeout, result: { reference: true } })) as ivm.Reference<Record<string, unknown>>;
+    const begin = this.context.global.getSync(START, { reference: true }) as ivm.Reference<
+      (...args: unknown[]) => Record<string, unknown>
+    >;
+    this.#api = this.enter((timeout) =>
+      begin.applySync(undefined, args as never[], { timeout, result: { reference: true } }),
+    ) as ivm.Reference<Record<string, unknown>>;
     begin.release();
   }
 
@@ -100,5 +104,12 @@ function isTick(value: unknown): value is Tick {
   if (typeof value !== "object" || value === null) return false;
   const { ran, nextMs, settled, uncaught, isBound } = value as Record<string, unknown>;
   const isText = (item: unknown): boolean => typeof item === "string";
-  return typeof ran === "boolean" && typeof nextMs === "number" && Array.isArray(settled) && settled.every(isText) && (uncaught === undefined || isText(uncaught)) && (isBound === undefined || typeof isBound === "boolean");
+  return (
+    typeof ran === "boolean" &&
+    typeof nextMs === "number" &&
+    Array.isArray(settled) &&
+    settled.every(isText) &&
+    (uncaught === undefined || isText(uncaught)) &&
+    (isBound === undefined || typeof isBound === "boolean")
+  );
 }

@@ -36,7 +36,10 @@ export function fileOf({ dialect }: Submission): string {
  */
 export function compile(isolate: ivm.Isolate, submission: Submission, names: readonly string[]): Compiled {
   const file = fileOf(submission);
-  const values = `[${names.filter((name) => IDENTIFIER.test(name)).map((name) => `typeof ${name} === "undefined" ? undefined : ${name}`).join(", ")}]`;
+  const values = `[${names
+    .filter((name) => IDENTIFIER.test(name))
+    .map((name) => `typeof ${name} === "undefined" ? undefined : ${name}`)
+    .join(", ")}]`;
   const failures: SandboxError[] = [];
   for (const dialect of submission.dialect === undefined ? ["javascript", "typescript"] : [submission.dialect]) {
     try {
@@ -44,7 +47,9 @@ export function compile(isolate: ivm.Isolate, submission: Submission, names: rea
       const { code, ...rest } = dialect === "typescript" ? stripTypes(text, file) : { code: text };
       return { file, ...rest, ...compileJavaScript(isolate, code, file, values) };
     } catch (error) {
-      failures.push(error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file));
+      failures.push(
+        error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file),
+      );
     }
   }
   throw new CompileError(failures.reduce((best, failure) => ((failure.line ?? 0) > (best.line ?? 0) ? failure : best)));
@@ -55,12 +60,20 @@ export function compileEvaluation(isolate: ivm.Isolate, { code, dialect }: Submi
   const failures: SandboxError[] = [];
   const stripped = (): string => stripTypes(code, file).code;
   const awaiting = (text: string): string => `(async () => {${text}\n})()`;
-  const readings = [() => code, stripped, () => `(async () => (${code}\n))()`, () => awaiting(code), () => awaiting(stripped())];
+  const readings = [
+    () => code,
+    stripped,
+    () => `(async () => (${code}\n))()`,
+    () => awaiting(code),
+    () => awaiting(stripped()),
+  ];
   for (const reading of dialect === "typescript" ? readings.slice(1) : readings) {
     try {
       return isolate.compileScriptSync(reading(), { filename: file });
     } catch (error) {
-      failures.push(error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file));
+      failures.push(
+        error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file),
+      );
     }
   }
   throw new CompileError(failures[0] as SandboxError);
@@ -71,11 +84,16 @@ function withoutHashbang(code: string): string {
   return code.replace(/^\uFEFF?#!/, (mark) => mark.replace("#!", "//"));
 }
 
-type Unit = { readonly kind: "script"; readonly script: ivm.Script } | { readonly kind: "module"; readonly module: ivm.Module };
+type Unit =
+  | { readonly kind: "script"; readonly script: ivm.Script }
+  | { readonly kind: "module"; readonly module: ivm.Module };
 
 function compileJavaScript(isolate: ivm.Isolate, code: string, file: string, values: string): Unit {
   try {
-    const script = isolate.compileScriptSync(`${OPENING}${code}\n;return ${values};})`, { filename: file, columnOffset: -OPENING.length });
+    const script = isolate.compileScriptSync(`${OPENING}${code}\n;return ${values};})`, {
+      filename: file,
+      columnOffset: -OPENING.length,
+    });
     return { kind: "script", script };
   } catch (error) {
     if (!MODULE_WORDS.test(code)) throw error;

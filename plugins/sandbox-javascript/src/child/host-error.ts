@@ -11,7 +11,8 @@ const PLACE = / \[([^[\]]+):(\d+):\d+\]$/;
 
 /** Describes an error that isolated-vm has copied out of an isolate: of syntax, or a rejection that nobody handled. */
 export function describeHostError(error: unknown, file: string): SandboxError {
-  if (!(error instanceof Error)) return { name: "Error", message: `${String(error)} was thrown, which is not an Error`, trace: "" };
+  if (!(error instanceof Error))
+    return { name: "Error", message: `${String(error)} was thrown, which is not an Error`, trace: "" };
   const said = error.message.slice(0, MAX_MESSAGE);
   const place = PLACE.exec(said);
   const message = said.replace(PLACE, "");
@@ -20,7 +21,16 @@ export function describeHostError(error: unknown, file: string): SandboxError {
     const line = place[1] === file ? { line: Number(place[2]) } : {};
     return { name: error.name, message, trace: `${heading}\n    at ${place[1]}:${place[2]}`, ...line };
   }
-  const frames = String(error.stack).slice(0, MAX_STACK).split("\n").filter((text) => FRAME.test(text)).slice(0, MAX_FRAMES);
+  const frames = String(error.stack)
+    .slice(0, MAX_STACK)
+    .split("\n")
+    .filter((text) => FRAME.test(text))
+    .slice(0, MAX_FRAMES);
   const line = frames.map((text) => FRAME.exec(text)).find((match) => match?.[1] === file)?.[2];
-  return { name: error.name, message, trace: [heading, ...frames].join("\n"), ...(line === undefined ? {} : { line: Number(line) }) };
+  return {
+    name: error.name,
+    message,
+    trace: [heading, ...frames].join("\n"),
+    ...(line === undefined ? {} : { line: Number(line) }),
+  };
 }

@@ -23,7 +23,10 @@ export class Judge {
     this.#compartment.call("define", JSON.stringify(entryPoints));
     this.#harness = this.#compile(harness, "harness.js");
     const all = this.#compileTests(tests);
-    if (all !== undefined) this.#tests = this.#compartment.enter((timeout) => all.runSync(this.#compartment.context, { timeout, reference: true }));
+    if (all !== undefined)
+      this.#tests = this.#compartment.enter((timeout) =>
+        all.runSync(this.#compartment.context, { timeout, reference: true }),
+      );
   }
 
   /** Runs the set-up code. */
@@ -60,7 +63,9 @@ export class Judge {
   #compileTests(tests: SandboxTestSuite["tests"]): ivm.Script | undefined {
     const functionOf = (code: string): string => `async () => {${code}\n}`;
     try {
-      return this.#isolate.compileScriptSync(`[${tests.map(({ code }) => functionOf(code)).join(",")}]`, { filename: "tests.js" });
+      return this.#isolate.compileScriptSync(`[${tests.map(({ code }) => functionOf(code)).join(",")}]`, {
+        filename: "tests.js",
+      });
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       // One of them is TypeScript, or broken: then it is told which.
@@ -70,7 +75,10 @@ export class Judge {
   }
 
   #compile(code: string, filename: string): ivm.Script {
-    return this.#isolate.compileScriptSync(this.#readable((text) => text, code, filename), { filename });
+    return this.#isolate.compileScriptSync(
+      this.#readable((text) => text, code, filename),
+      { filename },
+    );
   }
 
   /** The code as JavaScript. Throws for what is neither that nor TypeScript. */

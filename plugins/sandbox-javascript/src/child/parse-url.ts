@@ -1,4 +1,16 @@
-const KEYS = ["href", "origin", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"] as const;
+const KEYS = [
+  "href",
+  "origin",
+  "protocol",
+  "username",
+  "password",
+  "host",
+  "hostname",
+  "port",
+  "pathname",
+  "search",
+  "hash",
+] as const;
 /** Characters. */
 const MAX_TEXT = 1_000_000;
 

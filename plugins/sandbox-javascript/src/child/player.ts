@@ -43,10 +43,21 @@ export class Player {
   readonly #compartment: Compartment;
   #compiled: Compiled | undefined;
 
-  constructor({ isolates, submission, showsValues = SHOWS.test(submission.code), turn, callHost = refuse }: PlayerOptions) {
+  constructor({
+    isolates,
+    submission,
+    showsValues = SHOWS.test(submission.code),
+    turn,
+    callHost = refuse,
+  }: PlayerOptions) {
     this.#submission = submission;
     this.isolate = isolates.player(turn.limits.memoryBytes, showsValues);
-    const input = { file: fileOf(submission), stdin: submission.stdin ?? "", arguments: submission.arguments ?? [], files: submission.files ?? {} };
+    const input = {
+      file: fileOf(submission),
+      stdin: submission.stdin ?? "",
+      arguments: submission.arguments ?? [],
+      files: submission.files ?? {},
+    };
     const write: Write = (stream, text) => {
       if ((stream === "stdout" || stream === "stderr") && typeof text === "string") turn.answer.output(stream, text);
     };
@@ -57,7 +68,11 @@ export class Player {
     };
     const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(withServices(callHost))];
     try {
-      this.#compartment = new Compartment(this.isolate, [JSON.stringify(input), turn.limits.outputBytes, ...host], turn);
+      this.#compartment = new Compartment(
+        this.isolate,
+        [JSON.stringify(input), turn.limits.outputBytes, ...host],
+        turn,
+      );
     } catch (error) {
       this.release();
       throw error;
@@ -73,9 +88,20 @@ export class Player {
       this.call("expectModule", list);
       const { files = {} } = this.#submission;
       const exportsOf = (name: string): readonly string[] | undefined => this.read("exportNames", isNamesOrNone, name);
-      this.#guard((timeout) => runModule({ isolate: this.isolate, context: this.#compartment.context, module: compiled.module, files, exportsOf, timeout }));
+      this.#guard((timeout) =>
+        runModule({
+          isolate: this.isolate,
+          context: this.#compartment.context,
+          module: compiled.module,
+          files,
+          exportsOf,
+          timeout,
+        }),
+      );
     } else {
-      const main = this.#guard((timeout) => compiled.script.runSync(this.#compartment.context, { timeout, reference: true }));
+      const main = this.#guard((timeout) =>
+        compiled.script.runSync(this.#compartment.context, { timeout, reference: true }),
+      );
       const thrown = this.read("load", isErrorOrNone, main.derefInto(), list);
       if (thrown !== undefined) throw this.uncaught(thrown);
     }
@@ -137,7 +163,10 @@ export class Player {
 export function isError(value: unknown): value is SandboxError {
   if (typeof value !== "object" || value === null) return false;
   const { name, message, trace, line } = value as Record<string, unknown>;
-  return [name, message, trace].every((text) => typeof text === "string") && (line === undefined || Number.isSafeInteger(line));
+  return (
+    [name, message, trace].every((text) => typeof text === "string") &&
+    (line === undefined || Number.isSafeInteger(line))
+  );
 }
 
 function isErrorOrNone(value: unknown): value is SandboxError | undefined {

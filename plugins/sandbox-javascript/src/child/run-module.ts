@@ -22,14 +22,22 @@ export function runModule({ isolate, context, module, files, exportsOf, timeout 
   module.evaluateSync({ timeout });
 }
 
-function sourceOf(specifier: string, files: ModuleRun["files"], exportsOf: ModuleRun["exportsOf"]): [string, { filename: string }] {
+function sourceOf(
+  specifier: string,
+  files: ModuleRun["files"],
+  exportsOf: ModuleRun["exportsOf"],
+): [string, { filename: string }] {
   const path = specifier.startsWith("./") ? specifier.slice(2) : undefined;
-  const file = path === undefined ? undefined : [path, `${path}.js`, `${path}.ts`].find((name) => Object.hasOwn(files, name));
+  const file =
+    path === undefined ? undefined : [path, `${path}.js`, `${path}.ts`].find((name) => Object.hasOwn(files, name));
   if (file !== undefined) return [moduleText(file, files[file] as string), { filename: `./${file}` }];
   const names = exportsOf(specifier);
   if (names === undefined) throw new Error(`Cannot find module '${specifier}'`);
   const named = names.filter((name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== "default");
-  return [`const it = require(${JSON.stringify(specifier)}); export default it; export const { ${named.join(", ")} } = it;`, { filename: `node:${specifier.replace(/^node:/, "")}` }];
+  return [
+    `const it = require(${JSON.stringify(specifier)}); export default it; export const { ${named.join(", ")} } = it;`,
+    { filename: `node:${specifier.replace(/^node:/, "")}` },
+  ];
 }
 
 function moduleText(file: string, text: string): string {

@@ -6,7 +6,11 @@ import { Player } from "./player.ts";
 import { settle } from "./settle.ts";
 
 /** Runs a program until nothing of it waits any more, or a function of it until it has a result. */
-export function runSubmission({ submission, limits }: ChildRequest & { readonly op: "run" }, answer: Answer, isolates: Isolates): Promise<ChildResult> {
+export function runSubmission(
+  { submission, limits }: ChildRequest & { readonly op: "run" },
+  answer: Answer,
+  isolates: Isolates,
+): Promise<ChildResult> {
   const { call } = submission;
   const turn = { lifetime: new Lifetime(limits.wallMs), answer, limits };
   let player: Player | undefined;

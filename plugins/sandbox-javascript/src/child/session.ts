@@ -18,13 +18,16 @@ export class Session {
 
   evaluate({ submission, limits }: ChildRequest & { readonly op: "evaluate" }, answer: Answer): Promise<ChildResult> {
     Object.assign(this.#turn, { lifetime: new Lifetime(limits.wallMs), answer, limits });
-    return concluded(async () => {
-      this.#player.evaluate(submission);
-      const value = await settle(this.#player, this.#turn, "result");
-      const { call } = submission;
-      if (call === undefined || value.verdict !== "ok") return value;
-      this.#player.call("start", call.name, JSON.stringify(call.arguments));
-      return settle(this.#player, this.#turn, "result");
-    }, () => {}).then((result) => ({ ...result, spent: this.#player.isGone }));
+    return concluded(
+      async () => {
+        this.#player.evaluate(submission);
+        const value = await settle(this.#player, this.#turn, "result");
+        const { call } = submission;
+        if (call === undefined || value.verdict !== "ok") return value;
+        this.#player.call("start", call.name, JSON.stringify(call.arguments));
+        return settle(this.#player, this.#turn, "result");
+      },
+      () => {},
+    ).then((result) => ({ ...result, spent: this.#player.isGone }));
   }
 }

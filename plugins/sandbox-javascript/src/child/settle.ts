@@ -10,11 +10,18 @@ type Outcome = { readonly value?: JsonValue; readonly shown: string } | { readon
  * Lets timers run and promises settle until the top-level code has come to its end and, for a program of its own, nothing waits any more
  * (`loaded`), until it has come to its end (`bound`), or until the value that the player holds is known (`result`).
  */
-export async function settle(player: Player, { lifetime, limits }: Turn, what: "bound" | "loaded" | "result"): Promise<ChildResult> {
+export async function settle(
+  player: Player,
+  { lifetime, limits }: Turn,
+  what: "bound" | "loaded" | "result",
+): Promise<ChildResult> {
   for (;;) {
     const { ran, nextMs, isBound = false } = player.tick();
     const outcome = what === "result" ? player.read("result", isOutcomeOrNone, limits.outputBytes) : undefined;
-    if (outcome !== undefined) return "threw" in outcome ? { verdict: "error", error: player.uncaught(outcome.threw).error } : { verdict: "ok", ...outcome };
+    if (outcome !== undefined)
+      return "threw" in outcome
+        ? { verdict: "error", error: player.uncaught(outcome.threw).error }
+        : { verdict: "ok", ...outcome };
     if (what === "bound" && isBound) return { verdict: "ok" };
     if (ran) continue;
     if (nextMs < 0) return what === "loaded" && isBound ? { verdict: "ok" } : neverSettled();

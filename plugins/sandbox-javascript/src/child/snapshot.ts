@@ -39,7 +39,10 @@ export function guestSnapshots(): GuestSnapshots {
   const shows = 'console.log([1, { a: 2 }], "b");';
   return {
     silent: snapshot(guestSource(preparePlayer, []), PLAYER_CALLS),
-    showing: snapshot(guestSource(preparePlayer, ["inspector"], 'inspector.format([1, { a: 2 }], "b");'), PLAYER_CALLS + shows),
+    showing: snapshot(
+      guestSource(preparePlayer, ["inspector"], 'inspector.format([1, { a: 2 }], "b");'),
+      PLAYER_CALLS + shows,
+    ),
     judge: snapshot(guestSource(prepareJudge, ["inspector", "makeAssert", "makeDeepEqual"]), JUDGE_CALLS + shows),
   };
 }
@@ -70,14 +73,29 @@ const JUDGE_CALLS = `
   judge.verdict();
   judge.tick();`;
 
-const PARTS = { installClone, installConsole, installProgram, installTimers, installWeb, lazily, makeDecoder, makeEncoder, makeErrorDescriber, makeJudge, makeLink, makePlayer };
+const PARTS = {
+  installClone,
+  installConsole,
+  installProgram,
+  installTimers,
+  installWeb,
+  lazily,
+  makeDecoder,
+  makeEncoder,
+  makeErrorDescriber,
+  makeJudge,
+  makeLink,
+  makePlayer,
+};
 /** Parts that submissions seldom use. Isolates fetch their text when it is needed: everything in a snapshot costs each isolate time. */
 const SELDOM = { makeAssert, makeDeepEqual, makeEvents, makeUpdater, makeWeb };
 
 /** The text of a part that an isolate fetches, "" if there is none of this name. */
 export function partText(name: unknown): string {
   if (name === "inspector") return INSPECTOR;
-  return typeof name === "string" && Object.hasOwn(SELDOM, name) ? `(${String(SELDOM[name as keyof typeof SELDOM])})` : "";
+  return typeof name === "string" && Object.hasOwn(SELDOM, name)
+    ? `(${String(SELDOM[name as keyof typeof SELDOM])})`
+    : "";
 }
 
 /** Node's own way to show values, which keeps a copy of all that is built in. It copies Atomics, which submissions do not have. */
@@ -95,7 +113,9 @@ function snapshot(code: string, calls: string): Snapshot {
 
 /** The guest code: functions by their text. `held`: parts that the snapshot holds instead of fetching them. */
 function guestSource(prepare: (parts: Parts) => unknown, held: readonly string[], more = ""): string {
-  const seldom = Object.keys(SELDOM).map((name) => `${name}: ${held.includes(name) ? partText(name) : `(...args) => fetched("${name}")(...args)`}`);
+  const seldom = Object.keys(SELDOM).map(
+    (name) => `${name}: ${held.includes(name) ? partText(name) : `(...args) => fetched("${name}")(...args)`}`,
+  );
   const parts = [...Object.entries(PARTS).map(([name, part]) => `${name}: ${part}`), ...seldom];
   return `(() => {
     "use strict";

@@ -33,7 +33,11 @@ interface TestSetting {
 }
 
 /** Runs a submission in one isolate and tests of it in another. */
-export function testSubmission(request: TestSetting["request"], answer: Answer, isolates: Isolates): Promise<ChildResult> {
+export function testSubmission(
+  request: TestSetting["request"],
+  answer: Answer,
+  isolates: Isolates,
+): Promise<ChildResult> {
   const lifetime = new Lifetime(request.limits.wallMs);
   const compartments: { release(): void }[] = [];
   return concluded(
@@ -46,7 +50,12 @@ async function runTests({ request, answer, isolates, lifetime, compartments }: T
   const { submission, suite, limits } = request;
   const nested = nesting();
   const turn = { lifetime, answer, limits };
-  const player = new Player({ isolates, submission, turn, callHost: nested((handle, args) => judge.call<string>("serve", handle, args)) });
+  const player = new Player({
+    isolates,
+    submission,
+    turn,
+    callHost: nested((handle, args) => judge.call<string>("serve", handle, args)),
+  });
   compartments.push(player);
   let calls = 0;
   const callPlayer = nested((target, args) => {
@@ -90,7 +99,8 @@ async function runTest(run: TestRun, index: number): Promise<TestOutcome> {
     }
   } catch (error) {
     if (error instanceof Ended) throw error;
-    if (error instanceof Uncaught) return { verdict: "failed", message: `${error.error.name}: ${error.error.message}`, error: error.error };
+    if (error instanceof Uncaught)
+      return { verdict: "failed", message: `${error.error.name}: ${error.error.message}`, error: error.error };
     return { verdict: "failed", message: `${(error as Error).name}: ${(error as Error).message}` };
   }
 }
@@ -118,7 +128,10 @@ function stuck(who: string): SandboxError {
 function nesting(): (call: CallHost) => CallHost {
   let depth = 0;
   return (call) => (target, args) => {
-    if (depth >= MAX_NESTING) throw new RangeError(`More than ${MAX_NESTING} calls between the submission and its tests lie within each other.`);
+    if (depth >= MAX_NESTING)
+      throw new RangeError(
+        `More than ${MAX_NESTING} calls between the submission and its tests lie within each other.`,
+      );
     depth += 1;
     try {
       return call(target, args);

@@ -50,7 +50,8 @@ function mapped(text: string): Stripped {
   const map = new SourceMap(JSON.parse(Buffer.from(encoded, "base64").toString()) as SourceMapPayload);
   return {
     code: text.replace(SOURCE_MAP, ""),
-    lineAt: (line, column) => ((map.findEntry(line - 1, column - 1) as { originalLine?: number }).originalLine ?? line - 1) + 1,
+    lineAt: (line, column) =>
+      ((map.findEntry(line - 1, column - 1) as { originalLine?: number }).originalLine ?? line - 1) + 1,
   };
 }
 

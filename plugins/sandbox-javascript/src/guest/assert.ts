@@ -4,7 +4,14 @@ import type { Inspector } from "./inspector.ts";
 
 /** The assertions of Node 24's `node:assert`, with messages that show the values. */
 export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown {
-  type Expected = RegExp | (new (...args: never[]) => unknown) | ((error: unknown) => unknown) | object | string | undefined | null;
+  type Expected =
+    | RegExp
+    | (new (...args: never[]) => unknown)
+    | ((error: unknown) => unknown)
+    | object
+    | string
+    | undefined
+    | null;
   interface Failure {
     readonly actual?: unknown;
     readonly expected?: unknown;
@@ -28,7 +35,9 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     readonly operator: string;
 
     constructor({ message, actual, expected, operator = "fail" }: Partial<Failure> & { message?: unknown } = {}) {
-      super(message === undefined || message === null ? `${show(actual)} ${operator} ${show(expected)}` : String(message));
+      super(
+        message === undefined || message === null ? `${show(actual)} ${operator} ${show(expected)}` : String(message),
+      );
       this.generatedMessage = message === undefined || message === null;
       this.actual = actual;
       this.expected = expected;
@@ -46,22 +55,37 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
 
   function ok(...args: unknown[]): void {
     const [value, message] = args;
-    check(value, message, () => (args.length === 0 ? "No value was given" : `${show(value)} is not truthy`), { actual: value, expected: true, operator: "==" });
+    check(value, message, () => (args.length === 0 ? "No value was given" : `${show(value)} is not truthy`), {
+      actual: value,
+      expected: true,
+      operator: "==",
+    });
   }
 
   function compare(operator: string, holds: (actual: never, expected: never) => boolean, what = "expected") {
     return (...args: unknown[]): void => {
-      if (args.length < 2) throw coded(new TypeError('The "actual" and "expected" arguments must be specified'), "ERR_MISSING_ARGS");
+      if (args.length < 2)
+        throw coded(new TypeError('The "actual" and "expected" arguments must be specified'), "ERR_MISSING_ARGS");
       const [actual, expected, message] = args;
-      check(holds(actual as never, expected as never), message, () => `got ${show(actual)}, ${what} ${show(expected)}`, { actual, expected, operator });
+      check(
+        holds(actual as never, expected as never),
+        message,
+        () => `got ${show(actual)}, ${what} ${show(expected)}`,
+        { actual, expected, operator },
+      );
     };
   }
 
-  const deep = (operator: string, mode: Mode): ((...args: unknown[]) => void) => compare(operator, (a, b) => deepEqual(a, b, mode));
-  const notDeep = (operator: string, mode: Mode): ((...args: unknown[]) => void) => compare(operator, (a, b) => !deepEqual(a, b, mode), "expected anything but");
+  const deep = (operator: string, mode: Mode): ((...args: unknown[]) => void) =>
+    compare(operator, (a, b) => deepEqual(a, b, mode));
+  const notDeep = (operator: string, mode: Mode): ((...args: unknown[]) => void) =>
+    compare(operator, (a, b) => !deepEqual(a, b, mode), "expected anything but");
 
   function invalid(name: string, expected: string, actual: unknown): never {
-    throw coded(new TypeError(`The "${name}" argument must be ${expected}. Received ${show(actual)}`), "ERR_INVALID_ARG_TYPE");
+    throw coded(
+      new TypeError(`The "${name}" argument must be ${expected}. Received ${show(actual)}`),
+      "ERR_INVALID_ARG_TYPE",
+    );
   }
 
   function caught(run: () => unknown): unknown {
@@ -75,13 +99,20 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
   }
 
   const isThenable = (value: unknown): boolean =>
-    value instanceof Promise || (typeof value === "object" && value !== null && typeof (value as Promise<unknown>).then === "function" && typeof (value as Promise<unknown>).catch === "function");
+    value instanceof Promise ||
+    (typeof value === "object" &&
+      value !== null &&
+      typeof (value as Promise<unknown>).then === "function" &&
+      typeof (value as Promise<unknown>).catch === "function");
 
   async function rejection(run: unknown): Promise<unknown> {
     const promise = typeof run === "function" ? (run as () => unknown)() : run;
     if (!isThenable(promise)) {
       if (typeof run !== "function") invalid("promiseFn", "a function or a Promise", run);
-      throw coded(new TypeError(`Expected a Promise to be returned from the "promiseFn" function but got ${show(promise)}`), "ERR_INVALID_RETURN_VALUE");
+      throw coded(
+        new TypeError(`Expected a Promise to be returned from the "promiseFn" function but got ${show(promise)}`),
+        "ERR_INVALID_RETURN_VALUE",
+      );
     }
     try {
       await promise;
@@ -96,7 +127,8 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     if (typeof error !== "object" || error === null) return false;
     const keys = Object.keys(expected);
     if (expected instanceof Error) keys.push("name", "message");
-    else if (keys.length === 0) throw coded(new TypeError("The argument 'error' may not be an empty object"), "ERR_INVALID_ARG_VALUE");
+    else if (keys.length === 0)
+      throw coded(new TypeError("The argument 'error' may not be an empty object"), "ERR_INVALID_ARG_VALUE");
     return keys.every((key) => {
       const [actual, wanted] = [(error as Record<string, unknown>)[key], (expected as Record<string, unknown>)[key]];
       if (typeof actual === "string" && wanted instanceof RegExp && wanted.exec(actual) !== null) return true;
@@ -109,7 +141,9 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     if (expected instanceof RegExp) return expected.exec(String(error)) !== null;
     if (typeof expected !== "function") return undefined;
     if (expected.prototype !== undefined && error instanceof expected) return true;
-    return Object.prototype.isPrototypeOf.call(Error, expected) ? false : (expected as (error: unknown) => unknown).call({}, error) === true;
+    return Object.prototype.isPrototypeOf.call(Error, expected)
+      ? false
+      : (expected as (error: unknown) => unknown).call({}, error) === true;
   }
 
   function expectError(operator: string, error: unknown, args: readonly unknown[]): void {
@@ -117,16 +151,28 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     if (typeof expected === "string") {
       if (args.length > 1) invalid("error", "an object, an Error, a function or a regular expression", expected);
       const said = typeof error === "object" && error !== null ? (error as Error).message : error;
-      if (said === expected) throw coded(new TypeError(`The "error/message" argument is ambiguous. The error message ${show(said)} is identical to the message.`), "ERR_AMBIGUOUS_ARGUMENT");
+      if (said === expected)
+        throw coded(
+          new TypeError(
+            `The "error/message" argument is ambiguous. The error message ${show(said)} is identical to the message.`,
+          ),
+          "ERR_AMBIGUOUS_ARGUMENT",
+        );
       [expected, message] = [undefined, expected];
-    } else if (expected !== undefined && expected !== null && typeof expected !== "object" && typeof expected !== "function") {
+    } else if (
+      expected !== undefined &&
+      expected !== null &&
+      typeof expected !== "object" &&
+      typeof expected !== "function"
+    ) {
       invalid("error", "an object, an Error, a function or a regular expression", expected);
     }
     const failure = { actual: error === NOTHING ? undefined : error, expected, operator };
     check(error !== NOTHING, undefined, () => `nothing was thrown${message ? `: ${String(message)}` : ""}`, failure);
     if (!expected) return;
     const holds = satisfies(error, expected) ?? hasProperties(error, expected);
-    const isCompared = typeof expected === "object" && !(expected instanceof RegExp) && typeof error === "object" && error !== null;
+    const isCompared =
+      typeof expected === "object" && !(expected instanceof RegExp) && typeof error === "object" && error !== null;
     // An error as the message is thrown where properties are compared, and is text elsewhere.
     const text = message instanceof Error && !isCompared ? String(message) : message || undefined;
     check(holds, text, () => `what was thrown is not what was expected: ${showError(error)}`, failure);
@@ -145,25 +191,48 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
       if (isExpected === undefined) invalid("expected", "a function or a regular expression", expected);
       if (!isExpected) throw error;
     }
-    check(false, undefined, () => `${showError(error)} was thrown${message ? `: ${String(message)}` : ""}`, { actual: error, expected, operator });
+    check(false, undefined, () => `${showError(error)} was thrown${message ? `: ${String(message)}` : ""}`, {
+      actual: error,
+      expected,
+      operator,
+    });
   }
 
   function matching(operator: string, isWanted: boolean) {
     return (text: unknown, pattern: unknown, message?: unknown): void => {
       if (!(pattern instanceof RegExp)) invalid("regexp", "a regular expression", pattern);
       const holds = typeof text === "string" && (pattern.exec(text) !== null) === isWanted;
-      check(holds, message || undefined, () => `${show(text)} ${isWanted ? "does not match" : "matches"} ${String(pattern)}`, { actual: text, expected: pattern, operator });
+      check(
+        holds,
+        message || undefined,
+        () => `${show(text)} ${isWanted ? "does not match" : "matches"} ${String(pattern)}`,
+        { actual: text, expected: pattern, operator },
+      );
     };
   }
 
   function fail(...args: unknown[]): never {
-    const [first, expected, message, operator = args.length === 2 ? "!=" : "fail"] = args as [unknown, unknown, unknown, string?];
+    const [first, expected, message, operator = args.length === 2 ? "!=" : "fail"] = args as [
+      unknown,
+      unknown,
+      unknown,
+      string?,
+    ];
     const isMessage = args.length <= 1;
-    check(false, isMessage ? first : message, () => (isMessage ? "Failed" : `${show(first)} ${operator} ${show(expected)}`), isMessage ? { operator } : { actual: first, expected, operator });
+    check(
+      false,
+      isMessage ? first : message,
+      () => (isMessage ? "Failed" : `${show(first)} ${operator} ${show(expected)}`),
+      isMessage ? { operator } : { actual: first, expected, operator },
+    );
   }
 
   function ifError(error: unknown): void {
-    check(error === null || error === undefined, undefined, () => `there was an error: ${showError(error)}`, { actual: error, expected: null, operator: "ifError" });
+    check(error === null || error === undefined, undefined, () => `there was an error: ${showError(error)}`, {
+      actual: error,
+      expected: null,
+      operator: "ifError",
+    });
   }
 
   // oxlint-disable-next-line eqeqeq -- the rule of `assert.equal`
@@ -191,6 +260,11 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
   };
   const { strictEqual, notStrictEqual, deepStrictEqual, notDeepStrictEqual } = methods;
   const assert = Object.assign((...args: unknown[]) => ok(...args), methods);
-  const strict = Object.assign((...args: unknown[]) => ok(...args), methods, { equal: strictEqual, notEqual: notStrictEqual, deepEqual: deepStrictEqual, notDeepEqual: notDeepStrictEqual });
+  const strict = Object.assign((...args: unknown[]) => ok(...args), methods, {
+    equal: strictEqual,
+    notEqual: notStrictEqual,
+    deepEqual: deepStrictEqual,
+    notDeepEqual: notDeepStrictEqual,
+  });
   return Object.assign(assert, { strict: Object.assign(strict, { strict }) });
 }

@@ -13,5 +13,10 @@ export function installClone(encode: Encode, decode: Decode): void {
       throw Object.defineProperty(refused, "name", { value: "DataCloneError", configurable: true });
     }
   };
-  Object.defineProperty(globalThis, "structuredClone", { value: structuredClone, configurable: true, enumerable: false, writable: true });
+  Object.defineProperty(globalThis, "structuredClone", {
+    value: structuredClone,
+    configurable: true,
+    enumerable: false,
+    writable: true,
+  });
 }

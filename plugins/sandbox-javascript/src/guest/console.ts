@@ -2,13 +2,17 @@
 import type { Inspector } from "./inspector.ts";
 
 /** A console that writes lines, as Node's does. */
-export function installConsole({ format, inspect }: Inspector, write: (stream: "stdout" | "stderr", text: string) => void): void {
+export function installConsole(
+  { format, inspect }: Inspector,
+  write: (stream: "stdout" | "stderr", text: string) => void,
+): void {
   const { now } = Date;
   const counts = new Map<string, number>();
   const starts = new Map<string, number>();
   const noArguments = (values: unknown[]): string => (values.length === 0 ? "" : format(...values));
   let indent = "";
-  const line = (stream: "stdout" | "stderr", text: string): void => write(stream, `${indent}${indent === "" ? text : text.replaceAll("\n", `\n${indent}`)}\n`);
+  const line = (stream: "stdout" | "stderr", text: string): void =>
+    write(stream, `${indent}${indent === "" ? text : text.replaceAll("\n", `\n${indent}`)}\n`);
   const out = (...values: unknown[]): void => line("stdout", noArguments(values));
   const err = (...values: unknown[]): void => line("stderr", noArguments(values));
   const group = (...values: unknown[]): void => {
@@ -21,7 +25,8 @@ export function installConsole({ format, inspect }: Inspector, write: (stream: "
     info: out,
     debug: out,
     table: out,
-    dir: (value: unknown, options?: object) => out(options === undefined ? inspect(value) : inspect(value, { customInspect: false, ...options })),
+    dir: (value: unknown, options?: object) =>
+      out(options === undefined ? inspect(value) : inspect(value, { customInspect: false, ...options })),
     error: err,
     warn: err,
     trace: (...values: unknown[]) => err("Trace:", ...values),
@@ -43,5 +48,10 @@ export function installConsole({ format, inspect }: Inspector, write: (stream: "
     groupCollapsed: group,
     groupEnd: () => void (indent = indent.slice(2)),
   };
-  Object.defineProperty(globalThis, "console", { value: methods, configurable: true, enumerable: false, writable: true });
+  Object.defineProperty(globalThis, "console", {
+    value: methods,
+    configurable: true,
+    enumerable: false,
+    writable: true,
+  });
 }

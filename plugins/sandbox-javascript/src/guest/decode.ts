@@ -14,7 +14,16 @@ export interface Decoded {
 export type Decode = (message: unknown, handles: Handles | undefined, objects: object[]) => Decoded;
 
 export function makeDecoder(): Decode {
-  type Tagged = { readonly $?: unknown; readonly k?: unknown; readonly v?: unknown; readonly n?: unknown; readonly l?: unknown; readonly o?: unknown; readonly h?: unknown; readonly i?: unknown };
+  type Tagged = {
+    readonly $?: unknown;
+    readonly k?: unknown;
+    readonly v?: unknown;
+    readonly n?: unknown;
+    readonly l?: unknown;
+    readonly o?: unknown;
+    readonly h?: unknown;
+    readonly i?: unknown;
+  };
   interface Scope {
     readonly handles: Handles | undefined;
     readonly objects: readonly object[];
@@ -33,15 +42,47 @@ export function makeDecoder(): Decode {
   const toBigInt = BigInt;
   const { isInteger } = Number;
   const typedClasses: Record<string, new (values: never[]) => object> = {
-    __proto__: null, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array,
+    __proto__: null,
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    Float32Array,
+    Float64Array,
+    BigInt64Array,
+    BigUint64Array,
     ...(typeof Float16Array === "function" ? { Float16Array } : {}),
   } as never;
-  const errorClasses: Record<string, new (message: string) => Error> = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError } as never;
+  const errorClasses: Record<string, new (message: string) => Error> = {
+    __proto__: null,
+    Error,
+    EvalError,
+    RangeError,
+    ReferenceError,
+    SyntaxError,
+    TypeError,
+    URIError,
+  } as never;
   /** Of the result of a regular expression. */
-  const MATCH_KEYS: Record<string, true> = { __proto__: null, index: true, input: true, groups: true, indices: true } as never;
+  const MATCH_KEYS: Record<string, true> = {
+    __proto__: null,
+    index: true,
+    input: true,
+    groups: true,
+    indices: true,
+  } as never;
   const INHERITED: Record<string, true> = { __proto__: null } as never;
   /** Of them, those that may be functions of one answer. */
-  const CONVERSIONS: Record<string, true> = { __proto__: null, toString: true, valueOf: true, toLocaleString: true, toJSON: true } as never;
+  const CONVERSIONS: Record<string, true> = {
+    __proto__: null,
+    toString: true,
+    valueOf: true,
+    toLocaleString: true,
+    toJSON: true,
+  } as never;
   for (const name of getOwnPropertyNames(Object.prototype)) INHERITED[name] = true;
 
   function malformed(): never {
@@ -60,7 +101,8 @@ export function makeDecoder(): Decode {
   function valueOf(tree: unknown, scope: Scope): unknown {
     if (typeof tree !== "object" || tree === null) return tree;
     const { $: tag, v: content, n: name, l: length } = tree as Tagged;
-    if (typeof tag === "number") return isInteger(tag) && tag >= 0 && tag < scope.objects.length ? scope.objects[tag] : malformed();
+    if (typeof tag === "number")
+      return isInteger(tag) && tag >= 0 && tag < scope.objects.length ? scope.objects[tag] : malformed();
     switch (tag) {
       case "u":
         return undefined;
@@ -120,7 +162,9 @@ export function makeDecoder(): Decode {
         return pattern;
       }
       case "e":
-        return kind === "AggregateError" ? new AggregateErrorClass([], text(content)) : new (errorClasses[text(kind)] ?? malformed())(text(content));
+        return kind === "AggregateError"
+          ? new AggregateErrorClass([], text(content))
+          : new (errorClasses[text(kind)] ?? malformed())(text(content));
       default:
         return malformed();
     }
@@ -140,7 +184,8 @@ export function makeDecoder(): Decode {
     switch (tag) {
       case undefined: {
         const names = keys(tree as object);
-        for (let i = 0; i < names.length; i++) put(container, names[i] as string, (tree as Record<string, unknown>)[names[i] as string], scope);
+        for (let i = 0; i < names.length; i++)
+          put(container, names[i] as string, (tree as Record<string, unknown>)[names[i] as string], scope);
         return;
       }
       case "o":
@@ -149,10 +194,15 @@ export function makeDecoder(): Decode {
         return;
       case "l":
         fillArray(container as unknown[], list(content), scope);
-        for (const entry of list(own)) if (MATCH_KEYS[text(list(entry)[0])]) put(container, (entry as [string])[0], (entry as unknown[])[1], scope);
+        for (const entry of list(own))
+          if (MATCH_KEYS[text(list(entry)[0])]) put(container, (entry as [string])[0], (entry as unknown[])[1], scope);
         return;
       case "m":
-        for (const entry of list(content)) (container as Map<unknown, unknown>).set(valueOf(list(entry)[0], scope), valueOf((entry as unknown[])[1], scope));
+        for (const entry of list(content))
+          (container as Map<unknown, unknown>).set(
+            valueOf(list(entry)[0], scope),
+            valueOf((entry as unknown[])[1], scope),
+          );
         return;
       case "s":
         for (const item of list(content)) (container as Set<unknown>).add(valueOf(item, scope));
@@ -179,7 +229,8 @@ export function makeDecoder(): Decode {
   function put(record: object, key: string, tree: unknown, scope: Scope): void {
     const value = valueOf(tree, scope);
     if (!INHERITED[key]) (record as Record<string, unknown>)[key] = value;
-    else if (typeof value !== "function" || (CONVERSIONS[key] && (tree as Tagged).$ === "k")) define(record, key, value, true);
+    else if (typeof value !== "function" || (CONVERSIONS[key] && (tree as Tagged).$ === "k"))
+      define(record, key, value, true);
   }
 
   function define(record: object, key: string, value: unknown, enumerable: boolean): void {
@@ -213,7 +264,8 @@ export function makeDecoder(): Decode {
       else objects[objects.length] = container;
     }
     const scope: Scope = { handles, objects };
-    for (let i = 0; i < containers.length; i++) fill((i < old ? contents[i] : objects[known - old + i]) as object, containers[i], scope);
+    for (let i = 0; i < containers.length; i++)
+      fill((i < old ? contents[i] : objects[known - old + i]) as object, containers[i], scope);
     const values: unknown[] = [];
     for (const tree of list(trees)) values[values.length] = valueOf(tree, scope);
     return { values, contents };

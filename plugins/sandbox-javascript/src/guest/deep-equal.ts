@@ -14,21 +14,59 @@ export function makeDeepEqual(): DeepEqual {
   const { apply } = Reflect;
   const { toStringTag } = Symbol;
   const BytesClass = Uint8Array;
-  const typedName = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), toStringTag)?.get as () => string | undefined;
+  const typedName = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), toStringTag)?.get as () =>
+    | string
+    | undefined;
   const boxClasses = [Number, String, Boolean, BigInt, Symbol];
   const boxedOf = boxClasses.map(({ prototype }) => prototype.valueOf as () => unknown);
   /** By the first of these that both values are, they are compared. */
   const KINDS = [Set, Map, Date, RegExp, ArrayBuffer];
   const WELL_KNOWN = new Set<unknown>([
-    Array, ArrayBuffer, DataView, Date, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError, Function, Map, Number, Object, Promise, RegExp, Set, String, Symbol, WeakMap,
-    WeakSet, Boolean, BigInt, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array,
+    Array,
+    ArrayBuffer,
+    DataView,
+    Date,
+    Error,
+    EvalError,
+    RangeError,
+    ReferenceError,
+    SyntaxError,
+    TypeError,
+    URIError,
+    AggregateError,
+    Function,
+    Map,
+    Number,
+    Object,
+    Promise,
+    RegExp,
+    Set,
+    String,
+    Symbol,
+    WeakMap,
+    WeakSet,
+    Boolean,
+    BigInt,
+    Int8Array,
+    Uint8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    Float32Array,
+    Float64Array,
+    BigInt64Array,
+    BigUint64Array,
   ]);
 
   const isError = (value: unknown): value is Error => value instanceof Error;
   const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
-  const isEnumerable = (value: object, key: PropertyKey): boolean => apply(propertyIsEnumerable, value, [key]) as boolean;
+  const isEnumerable = (value: object, key: PropertyKey): boolean =>
+    apply(propertyIsEnumerable, value, [key]) as boolean;
   const tagOf = (value: object): string => apply(toString, value, []) as string;
-  const isUrl = (value: object): value is { readonly href: string } => typeof URL === "function" && value instanceof URL;
+  const isUrl = (value: object): value is { readonly href: string } =>
+    typeof URL === "function" && value instanceof URL;
 
   function kindOf(value: object): number {
     for (let i = 0; i < KINDS.length; i++) if (value instanceof (KINDS[i] as never)) return i;
@@ -77,7 +115,8 @@ export function makeDeepEqual(): DeepEqual {
 
   function hasClassOf(a: Keyed, b: Keyed): boolean {
     const { constructor } = a;
-    if (WELL_KNOWN.has(constructor) || (constructor !== undefined && !hasOwn(a, "constructor"))) return constructor === b.constructor;
+    if (WELL_KNOWN.has(constructor) || (constructor !== undefined && !hasOwn(a, "constructor")))
+      return constructor === b.constructor;
     return getPrototypeOf(a) === getPrototypeOf(b);
   }
 
@@ -135,16 +174,32 @@ export function makeDeepEqual(): DeepEqual {
     function sameObjects(a: object, b: object): boolean {
       if (mode === "strict" && !hasClassOf(a as Keyed, b as Keyed)) return false;
       if ((a as Keyed)[toStringTag] !== (b as Keyed)[toStringTag]) return false;
-      if (isArray(a)) return isArray(b) && (mode === "partial" ? a.length >= b.length : a.length === b.length) && sameKeys(a, b, otherKeys(a, mode), otherKeys(b, mode)) && sameItems(a, b);
+      if (isArray(a))
+        return (
+          isArray(b) &&
+          (mode === "partial" ? a.length >= b.length : a.length === b.length) &&
+          sameKeys(a, b, otherKeys(a, mode), otherKeys(b, mode)) &&
+          sameItems(a, b)
+        );
       if (tagOf(a) !== tagOf(b)) return false;
       if (tagOf(a) === "[object Object]") return sameProperties(a, b);
       if (isView(a)) return isView(b) && sameViews(a, b) && sameKeys(a, b, otherKeys(a, mode), otherKeys(b, mode));
       const kind = kindOf(a);
       if (isArray(b) || isView(b) || kind !== kindOf(b)) return false;
-      if (kind >= 0) return sameOfKind(a, b) && sameProperties(a, b) && (!(a instanceof Set) || sameSets(a, b as never)) && (!(a instanceof Map) || sameMaps(a, b as never));
+      if (kind >= 0)
+        return (
+          sameOfKind(a, b) &&
+          sameProperties(a, b) &&
+          (!(a instanceof Set) || sameSets(a, b as never)) &&
+          (!(a instanceof Map) || sameMaps(a, b as never))
+        );
       if (isError(a)) return isError(b) && sameErrors(a, b) && sameProperties(a, b);
       const box = boxOf(a);
-      if (box !== boxOf(b) || (box >= 0 && !is(apply(boxedOf[box] as () => unknown, a, []), apply(boxedOf[box] as () => unknown, b, [])))) return false;
+      if (
+        box !== boxOf(b) ||
+        (box >= 0 && !is(apply(boxedOf[box] as () => unknown, a, []), apply(boxedOf[box] as () => unknown, b, [])))
+      )
+        return false;
       if (isUrl(a)) return isUrl(b) && a.href === b.href;
       if (isError(b) || a instanceof WeakMap || a instanceof WeakSet || a instanceof Promise) return false;
       return sameProperties(a, b);
@@ -153,7 +208,12 @@ export function makeDeepEqual(): DeepEqual {
     /** Of a kind whose contents are no values. */
     function sameOfKind(a: object, b: object): boolean {
       if (a instanceof Date) return is(a.getTime(), (b as Date).getTime());
-      if (a instanceof RegExp) return a.source === (b as RegExp).source && a.flags === (b as RegExp).flags && a.lastIndex === (b as RegExp).lastIndex;
+      if (a instanceof RegExp)
+        return (
+          a.source === (b as RegExp).source &&
+          a.flags === (b as RegExp).flags &&
+          a.lastIndex === (b as RegExp).lastIndex
+        );
       if (a instanceof ArrayBuffer) return sameBytes(bytesOf(a), bytesOf(b as ArrayBuffer), mode);
       const [size, otherSize] = [(a as Set<unknown>).size, (b as Set<unknown>).size];
       return mode === "partial" ? size >= otherSize : size === otherSize;
@@ -162,7 +222,9 @@ export function makeDeepEqual(): DeepEqual {
     function sameViews(a: ArrayBufferView, b: ArrayBufferView): boolean {
       const name = apply(typedName, a, []) as string | undefined;
       if (name !== apply(typedName, b, [])) return false;
-      return mode === "loose" && name?.startsWith("Float") === true ? sameFloats(a as Float64Array, b as Float64Array) : sameBytes(bytesOf(a), bytesOf(b), mode);
+      return mode === "loose" && name?.startsWith("Float") === true
+        ? sameFloats(a as Float64Array, b as Float64Array)
+        : sameBytes(bytesOf(a), bytesOf(b), mode);
     }
 
     function sameErrors(a: Error, b: Error): boolean {
@@ -179,10 +241,17 @@ export function makeDeepEqual(): DeepEqual {
       const [left, right] = [keys(a) as PropertyKey[], keys(b) as PropertyKey[]];
       if (mode === "partial") return sameKeys(a, b, undefined, [...right, ...symbolsOf(b)]);
       if (left.length !== right.length) return false;
-      return mode === "loose" ? sameKeys(a, b, left, right) : sameKeys(a, b, [...left, ...symbolsOf(a)], [...right, ...symbolsOf(b)]);
+      return mode === "loose"
+        ? sameKeys(a, b, left, right)
+        : sameKeys(a, b, [...left, ...symbolsOf(a)], [...right, ...symbolsOf(b)]);
     }
 
-    function sameKeys(a: object, b: object, left: readonly PropertyKey[] | undefined, right: readonly PropertyKey[]): boolean {
+    function sameKeys(
+      a: object,
+      b: object,
+      left: readonly PropertyKey[] | undefined,
+      right: readonly PropertyKey[],
+    ): boolean {
       if (left !== undefined && mode !== "partial" && left.length !== right.length) return false;
       for (let i = 0; i < right.length; i++) {
         const key = right[i] as PropertyKey;
@@ -227,7 +296,8 @@ export function makeDeepEqual(): DeepEqual {
       const missing: unknown[] = [];
       for (const value of b) {
         if (a.has(value)) continue;
-        if (!isObject(value) && !(mode === "loose" && mayBeLoose(value, (other) => a.has(other) && !b.has(other)))) return false;
+        if (!isObject(value) && !(mode === "loose" && mayBeLoose(value, (other) => a.has(other) && !b.has(other))))
+          return false;
         missing.push(value);
       }
       if (missing.length === 0) return true;
@@ -246,7 +316,11 @@ export function makeDeepEqual(): DeepEqual {
       for (const [key, value] of b) {
         if (!isObject(key)) {
           if (a.has(key) && same(a.get(key), value)) continue;
-          if (mode !== "loose" || !mayBeLoose(key, (other) => a.has(other) && !b.has(other) && same(a.get(other), value))) return false;
+          if (
+            mode !== "loose" ||
+            !mayBeLoose(key, (other) => a.has(other) && !b.has(other) && same(a.get(other), value))
+          )
+            return false;
         }
         missing.push(key);
       }
@@ -259,7 +333,8 @@ export function makeDeepEqual(): DeepEqual {
           if (mode === "strict") return false;
         }
         if (pool.left === 0) return mode === "partial";
-        if (!pool.take((candidate) => same(key, candidate) && same(value, b.get(candidate))) && mode !== "partial") return false;
+        if (!pool.take((candidate) => same(key, candidate) && same(value, b.get(candidate))) && mode !== "partial")
+          return false;
       }
       return pool.left === 0;
     }

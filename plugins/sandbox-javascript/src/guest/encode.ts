@@ -14,7 +14,12 @@ export interface Handles {
  * parts and any depth cross. `objects` has the containers that both sides know already; those that are new in this text are appended. The list begins at
  * `from`: after those known, or at 0, for their present contents. Throws a TypeError for what is not plain data.
  */
-export type Encode = (values: readonly unknown[], handles: Handles | undefined, objects: object[], withContents?: boolean) => string;
+export type Encode = (
+  values: readonly unknown[],
+  handles: Handles | undefined,
+  objects: object[],
+  withContents?: boolean,
+) => string;
 
 /**
  * Values as JSON. A value that JSON does not have is an object with the key `$`. Instances of classes become plain objects of their own
@@ -47,19 +52,44 @@ export function makeEncoder(): Encode {
   const dateTime = Date.prototype.getTime;
   const mapEach = Map.prototype.forEach;
   const setEach = Set.prototype.forEach;
-  const typedName = Object.getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get as () => string | undefined;
+  const typedName = Object.getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
+    ?.get as () => string | undefined;
   const boxes = [Number.prototype, String.prototype, Boolean.prototype, BigInt.prototype] as { valueOf(): unknown }[];
   const unboxes = boxes.map((prototype) => prototype.valueOf);
   const errorNames = new MapClass<object, string>();
-  for (const errorClass of [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError]) errorNames.set(errorClass.prototype, errorClass.name);
+  for (const errorClass of [
+    Error,
+    EvalError,
+    RangeError,
+    ReferenceError,
+    SyntaxError,
+    TypeError,
+    URIError,
+    AggregateError,
+  ])
+    errorNames.set(errorClass.prototype, errorClass.name);
   const ITERATORS = [
-    (function* () {})(), (async function* () {})(), [][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](), ""[Symbol.iterator](), "".matchAll(/a/g),
-    ...(typeof Iterator === "function" ? [Iterator.from({ next: () => ({ done: true, value: undefined }) }), [].values().map(() => 0)] : []),
+    (function* () {})(),
+    (async function* () {})(),
+    [][Symbol.iterator](),
+    new Map()[Symbol.iterator](),
+    new Set()[Symbol.iterator](),
+    ""[Symbol.iterator](),
+    "".matchAll(/a/g),
+    ...(typeof Iterator === "function"
+      ? [Iterator.from({ next: () => ({ done: true, value: undefined }) }), [].values().map(() => 0)]
+      : []),
   ].map((iterator) => getPrototypeOf(iterator) as object);
   ITERATORS[0] = getPrototypeOf(ITERATORS[0]) as object;
   ITERATORS[1] = getPrototypeOf(ITERATORS[1]) as object;
   const isPrototypeOf = ObjectPrototype.isPrototypeOf;
-  const CONVERSIONS: Record<string, true> = { __proto__: null, toString: true, valueOf: true, toLocaleString: true, toJSON: true } as never;
+  const CONVERSIONS: Record<string, true> = {
+    __proto__: null,
+    toString: true,
+    valueOf: true,
+    toLocaleString: true,
+    toJSON: true,
+  } as never;
 
   function toTree(value: unknown, scope: Scope): unknown {
     switch (typeof value) {
@@ -67,7 +97,9 @@ export function makeEncoder(): Encode {
       case "boolean":
         return value;
       case "number":
-        return value - value === 0 && !(value === 0 && 1 / value < 0) ? value : { $: "n", v: value === 0 ? "-0" : toText(value) };
+        return value - value === 0 && !(value === 0 && 1 / value < 0)
+          ? value
+          : { $: "n", v: value === 0 ? "-0" : toText(value) };
       case "undefined":
         return { $: "u" };
       case "bigint":
@@ -85,7 +117,12 @@ export function makeEncoder(): Encode {
 
   function functionTree(value: object, handles: Handles): unknown {
     const { name, length } = value as { readonly name: unknown; readonly length: unknown };
-    return { $: "f", v: handles.handleOf(value), n: typeof name === "string" ? name : "", l: typeof length === "number" ? length : 0 };
+    return {
+      $: "f",
+      v: handles.handleOf(value),
+      n: typeof name === "string" ? name : "",
+      l: typeof length === "number" ? length : 0,
+    };
   }
 
   function objectTree(value: object, scope: Scope): unknown {
@@ -110,7 +147,8 @@ export function makeEncoder(): Encode {
     const prototype = getPrototypeOf(value) as unknown;
     if (prototype === ObjectPrototype || prototype === null || isArray(value)) return undefined;
     if (value instanceof PromiseClass) return { $: "p", v: handles.handleOf(value) };
-    for (let i = 0; i < ITERATORS.length; i++) if (apply(isPrototypeOf, ITERATORS[i], [value])) return { $: i === 1 ? "j" : "i", v: handles.handleOf(value) };
+    for (let i = 0; i < ITERATORS.length; i++)
+      if (apply(isPrototypeOf, ITERATORS[i], [value])) return { $: i === 1 ? "j" : "i", v: handles.handleOf(value) };
     return undefined;
   }
 
@@ -136,7 +174,8 @@ export function makeEncoder(): Encode {
 
   function recordTree(value: Record<string, unknown>, scope: Scope): unknown {
     const names = keys(value);
-    for (let i = 0; i < names.length; i++) if (names[i] === "$" || names[i] === "__proto__") return { $: "o", v: entriesTree(value, scope) };
+    for (let i = 0; i < names.length; i++)
+      if (names[i] === "$" || names[i] === "__proto__") return { $: "o", v: entriesTree(value, scope) };
     const record: Record<string, unknown> = {};
     for (let i = 0; i < names.length; i++) record[names[i] as string] = propertyTree(value, names[i] as string, scope);
     return record;
@@ -145,7 +184,8 @@ export function makeEncoder(): Encode {
   function entriesTree(value: object, scope: Scope, from = 0): unknown[] {
     const entries: unknown[] = [];
     const names = keys(value);
-    for (let i = from; i < names.length; i++) entries[entries.length] = [names[i], propertyTree(value as Record<string, unknown>, names[i] as string, scope)];
+    for (let i = from; i < names.length; i++)
+      entries[entries.length] = [names[i], propertyTree(value as Record<string, unknown>, names[i] as string, scope)];
     return entries;
   }
 
@@ -165,7 +205,9 @@ export function makeEncoder(): Encode {
     if (value instanceof DateClass) return { $: "d", v: toTree(apply(dateTime, value, []), scope) };
     if (value instanceof MapClass) {
       const entries: unknown[] = [];
-      apply(mapEach, value, [(item: unknown, key: unknown) => (entries[entries.length] = [toTree(key, scope), toTree(item, scope)])]);
+      apply(mapEach, value, [
+        (item: unknown, key: unknown) => (entries[entries.length] = [toTree(key, scope), toTree(item, scope)]),
+      ]);
       return { $: "m", v: entries };
     }
     if (value instanceof SetClass) {
@@ -176,14 +218,16 @@ export function makeEncoder(): Encode {
     if (isView(value)) return bytesTree(value, apply(typedName, value, []) as string | undefined);
     if (value instanceof BufferClass) return { $: "t", k: "ArrayBuffer", v: numbersOf(new BytesClass(value)) };
     if (value instanceof ErrorClass) return errorTree(value, scope);
-    if (value instanceof RegExpClass) return { $: "x", k: toText(value.flags), v: toText(value.source), i: toTree(value.lastIndex, scope) };
+    if (value instanceof RegExpClass)
+      return { $: "x", k: toText(value.flags), v: toText(value.source), i: toTree(value.lastIndex, scope) };
     const box = boxes.indexOf(getPrototypeOf(value) as never);
     if (box >= 0) return { $: "w", v: toTree(apply(unboxes[box] as () => unknown, value, []), scope) };
     return recordTree(value as Record<string, unknown>, scope);
   }
 
   function bytesTree(value: ArrayBufferView, name: string | undefined): unknown {
-    if (name === undefined) return { $: "t", k: "DataView", v: numbersOf(new BytesClass(value.buffer, value.byteOffset, value.byteLength)) };
+    if (name === undefined)
+      return { $: "t", k: "DataView", v: numbersOf(new BytesClass(value.buffer, value.byteOffset, value.byteLength)) };
     return { $: "t", k: name, v: numbersOf(value as Uint8Array) };
   }
 
@@ -200,7 +244,8 @@ export function makeEncoder(): Encode {
     const kind = (prototype === null ? undefined : errorNames.get(prototype)) ?? "Error";
     const name = toText(value.name);
     const hidden: unknown[] = [];
-    for (const key of ["cause", "errors"]) if (hasOwn(value, key)) hidden[hidden.length] = [key, toTree(value[key as never], scope)];
+    for (const key of ["cause", "errors"])
+      if (hasOwn(value, key)) hidden[hidden.length] = [key, toTree(value[key as never], scope)];
     return { $: "e", k: kind, n: name, v: toText(value.message), h: hidden, o: entriesTree(value, scope) };
   }
 

@@ -31,12 +31,17 @@ export function makeErrorDescriber(): (thrown: unknown) => DescribedError {
   };
 
   return (thrown) => {
-    if (!(thrown instanceof ErrorClass)) return { name: "Error", message: `${textOf(() => thrown)} was thrown, which is not an Error`, trace: "" };
+    if (!(thrown instanceof ErrorClass))
+      return { name: "Error", message: `${textOf(() => thrown)} was thrown, which is not an Error`, trace: "" };
     const name = textOf(() => thrown.name) || "Error";
     const message = textOf(() => thrown.message);
     const frames: string[] = [];
     let line: number | undefined;
-    for (const text of apply(split, textOf(() => thrown.stack), ["\n"]) as string[]) {
+    for (const text of apply(
+      split,
+      textOf(() => thrown.stack),
+      ["\n"],
+    ) as string[]) {
       const match = apply(exec, frame, [text]) as RegExpExecArray | null;
       if (match === null || frames.length >= MAX_FRAMES) continue;
       frames[frames.length] = text;

@@ -16,7 +16,9 @@ export function makeEvents(): unknown {
 
     #add(name: PropertyKey, listener: unknown, isOnce: boolean, isFirst: boolean): this {
       if (typeof listener !== "function") {
-        const error = new TypeError(`The "listener" argument must be of type function. Received ${listener === null ? "null" : typeof listener}`);
+        const error = new TypeError(
+          `The "listener" argument must be of type function. Received ${listener === null ? "null" : typeof listener}`,
+        );
         throw Object.assign(error, { code: "ERR_INVALID_ARG_TYPE" });
       }
       if (this.#entries.has("newListener")) this.emit("newListener", name, listener);
@@ -66,7 +68,10 @@ export function makeEvents(): unknown {
       if (entries === undefined) {
         if (name !== "error") return false;
         if (args[0] instanceof Error) throw args[0];
-        throw Object.assign(new Error(`Unhandled error. (${String(args[0])})`), { code: "ERR_UNHANDLED_ERROR", context: args[0] });
+        throw Object.assign(new Error(`Unhandled error. (${String(args[0])})`), {
+          code: "ERR_UNHANDLED_ERROR",
+          context: args[0],
+        });
       }
       for (const entry of entries) {
         if (entry.isOnce) this.#remove(name, entry);
@@ -75,7 +80,8 @@ export function makeEvents(): unknown {
       return true;
     }
     listenerCount(name: PropertyKey, listener?: unknown): number {
-      return (this.#entries.get(name) ?? []).filter((entry) => listener === undefined || entry.listener === listener).length;
+      return (this.#entries.get(name) ?? []).filter((entry) => listener === undefined || entry.listener === listener)
+        .length;
     }
     listeners(name: PropertyKey): Listener[] {
       return (this.#entries.get(name) ?? []).map(({ listener }) => listener);

@@ -45,10 +45,15 @@ export function makeInspector(make: () => Inspector): Inspector {
   }
 
   return {
-    inspect: (value, ...options) => options.length > 0 ? inspector().inspect(value, ...options) : plain(value) ?? (typeof value === "string" && isShortAndPlain(value) ? `'${value}'` : inspector().inspect(value)),
+    inspect: (value, ...options) =>
+      options.length > 0
+        ? inspector().inspect(value, ...options)
+        : (plain(value) ??
+          (typeof value === "string" && isShortAndPlain(value) ? `'${value}'` : inspector().inspect(value))),
     format(...values) {
       const [first] = values;
-      if (values.length > 1 && typeof first === "string" && apply(includes, first, ["%"])) return inspector().format(...values);
+      if (values.length > 1 && typeof first === "string" && apply(includes, first, ["%"]))
+        return inspector().format(...values);
       let text = "";
       for (let i = 0; i < values.length; i++) {
         const value = values[i];

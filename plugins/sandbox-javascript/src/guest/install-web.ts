@@ -6,7 +6,8 @@ export function installWeb(make: typeof makeWeb, parseUrl: ParseUrl): void {
   const { defineProperty } = Object;
   let made: ReturnType<typeof makeWeb> | undefined;
   for (const name of ["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "atob", "btoa"]) {
-    const set = (value: unknown): void => void defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+    const set = (value: unknown): void =>
+      void defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
     const get = (): unknown => {
       made ??= make(parseUrl);
       const value = made[name]?.();

@@ -56,7 +56,12 @@ export function makeJudge(parts: {
   /** Each part as long as an honest submission would make it. */
   function shortened({ name, message, trace, line }: DescribedError): DescribedError {
     const short = (text: unknown): string => (typeof text === "string" ? text.slice(0, MAX_TEXT) : "");
-    return { name: short(name), message: short(message), trace: short(trace), ...(typeof line === "number" ? { line } : {}) };
+    return {
+      name: short(name),
+      message: short(message),
+      trace: short(trace),
+      ...(typeof line === "number" ? { line } : {}),
+    };
   }
 
   function recorded(name: string): (...args: unknown[]) => unknown {
@@ -72,16 +77,27 @@ export function makeJudge(parts: {
   /** An assertion that failed is told with the call before it: that is what it was about. */
   function failed(error: unknown): Tested {
     const from = typeof error === "object" && error !== null ? thrown.get(error) : undefined;
-    const said = (error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${show(error)}`).slice(0, MAX_TEXT);
+    const said = (error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${show(error)}`).slice(
+      0,
+      MAX_TEXT,
+    );
     if (from !== undefined) return { verdict: "failed", message: said, error: shortened(from) };
-    const call = lastCall === undefined || !("returned" in lastCall) ? "" : `; ${lastCall.name}(${lastCall.args.map(show).join(", ")}) returned ${show(lastCall.returned)}`;
+    const call =
+      lastCall === undefined || !("returned" in lastCall)
+        ? ""
+        : `; ${lastCall.name}(${lastCall.args.map(show).join(", ")}) returned ${show(lastCall.returned)}`;
     return { verdict: "failed", message: said + call };
   }
 
   return {
     define(names) {
       for (const name of JSON.parse(names) as string[]) {
-        Object.defineProperty(globalThis, name, { value: recorded(name), configurable: true, enumerable: false, writable: true });
+        Object.defineProperty(globalThis, name, {
+          value: recorded(name),
+          configurable: true,
+          enumerable: false,
+          writable: true,
+        });
       }
     },
     start(index, tests) {
@@ -98,7 +114,9 @@ export function makeJudge(parts: {
     verdict: () => (tested === undefined ? "" : JSON.stringify(tested)),
     serve: (handle, argsText) => {
       const target = link.functionAt(handle);
-      return target === undefined ? '{"threw":{"name":"TypeError","message":"There is no such function.","trace":""}}' : link.serve(target, argsText);
+      return target === undefined
+        ? '{"threw":{"name":"TypeError","message":"There is no such function.","trace":""}}'
+        : link.serve(target, argsText);
     },
     tick() {
       const { ran, nextMs } = timers.tick();

@@ -83,7 +83,8 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
         handleOf: (value) => known.get(value) ?? handOver(value, call),
         functionAt: (handle, name, length) => other(handle, () => shaped(proxy(handle), name, length)),
         iteratorAt: (handle, isAsync) => other(handle, () => iterate(handle, isAsync)),
-        promiseAt: (handle) => other(handle, () => new PromiseClass((resolve, reject) => pending.set(handle, { call, resolve, reject }))),
+        promiseAt: (handle) =>
+          other(handle, () => new PromiseClass((resolve, reject) => pending.set(handle, { call, resolve, reject }))),
       },
     };
     return call;
@@ -96,7 +97,9 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     mine.set(handle, value);
     if (typeof value === "function") callable.set(handle, value as never);
     else if (value instanceof PromiseClass) report(handle, value, call);
-    else callable.set(handle, ((method: "next" | "return" | "throw", ...args: unknown[]) => step(value as Iterator<unknown>, method, args)) as never);
+    else
+      callable.set(handle, ((method: "next" | "return" | "throw", ...args: unknown[]) =>
+        step(value as Iterator<unknown>, method, args)) as never);
     return handle;
   }
 
@@ -116,7 +119,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     const add = (produce: () => unknown): void => {
       settled[settled.length] = `{"handle":"${handle}","outcome":${outcome(produce, call)}}`;
     };
-    apply(then, promise, [
+    void apply(then, promise, [
       (result: unknown) => add(() => result),
       (error: unknown) =>
         add(() => {
@@ -127,7 +130,8 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
 
   /** The other side says which method: any other one would change the iterator itself. */
   function step(source: Iterator<unknown>, method: "next" | "return" | "throw", args: unknown[]): unknown {
-    if (method !== "next" && method !== "return" && method !== "throw") throw new TypeErrorClass("An iterator has no such method.");
+    if (method !== "next" && method !== "return" && method !== "throw")
+      throw new TypeErrorClass("An iterator has no such method.");
     const run = source[method] as ((...given: unknown[]) => unknown) | undefined;
     if (run !== undefined) return apply(run, source, args);
     if (method === "throw") throw args[0];
@@ -137,7 +141,8 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
   function iterate(handle: string, isAsync: boolean): object {
     const call = proxy(handle);
     const self = create(isAsync ? null : IteratorPrototype) as object;
-    const define = (key: string | symbol, value: unknown): unknown => defineProperty(self, key, { value, configurable: true, enumerable: false, writable: true });
+    const define = (key: string | symbol, value: unknown): unknown =>
+      defineProperty(self, key, { value, configurable: true, enumerable: false, writable: true });
     for (const method of ["next", "return", "throw"]) define(method, (...args: unknown[]) => call(method, ...args));
     if (isAsync) define(asyncIterator, () => self);
     return self;
@@ -185,9 +190,16 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
   }
 
   function described(threw: unknown): DescribedError {
-    const { name, message, trace, line } = (typeof threw === "object" && threw !== null ? threw : {}) as Partial<Record<keyof DescribedError, unknown>>;
+    const { name, message, trace, line } = (typeof threw === "object" && threw !== null ? threw : {}) as Partial<
+      Record<keyof DescribedError, unknown>
+    >;
     const text = (value: unknown): string => (typeof value === "string" ? value : "");
-    return { name: text(name) || "Error", message: text(message), trace: text(trace), ...(typeof line === "number" ? { line } : {}) };
+    return {
+      name: text(name) || "Error",
+      message: text(message),
+      trace: text(trace),
+      ...(typeof line === "number" ? { line } : {}),
+    };
   }
 
   function errorOf({ name, message }: DescribedError): Error {

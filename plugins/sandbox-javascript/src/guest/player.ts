@@ -87,7 +87,8 @@ export function makePlayer(parts: {
 
   function bind(names: string, values: unknown): void {
     const list = parse(names) as string[];
-    for (let i = 0; i < list.length; i++) bound[list[i] as string] = isArray(values) ? (values as unknown[])[i] : undefined;
+    for (let i = 0; i < list.length; i++)
+      bound[list[i] as string] = isArray(values) ? (values as unknown[])[i] : undefined;
     isBound = true;
   }
 
@@ -122,14 +123,25 @@ export function makePlayer(parts: {
     hold(value) {
       outcome = value instanceof PromiseClass ? undefined : { value };
       if (outcome !== undefined) return;
-      apply(then, value as Promise<unknown>, [(result: unknown) => (outcome = { value: result }), (error: unknown) => (outcome = { threw: describe(error) })]);
+      void apply(then, value as Promise<unknown>, [
+        (result: unknown) => (outcome = { value: result }),
+        (error: unknown) => (outcome = { threw: describe(error) }),
+      ]);
     },
     result(maxCharacters) {
       if (outcome === undefined) return "";
       return "threw" in outcome ? stringify(outcome) : described(outcome.value, maxCharacters);
     },
     serve(target, argsText) {
-      return link.serve((...args) => apply(target[0] === "." ? find(apply(slice, target, [1]) as string) : (link.functionAt(target) as never), undefined, args), argsText);
+      return link.serve(
+        (...args) =>
+          apply(
+            target[0] === "." ? find(apply(slice, target, [1]) as string) : (link.functionAt(target) as never),
+            undefined,
+            args,
+          ),
+        argsText,
+      );
     },
     tick() {
       const { ran, nextMs } = timers.tick();

@@ -29,7 +29,13 @@ export function installProgram(
   host: { write(stream: "stdout" | "stderr", text: string): void; exit(code: number): void },
   inspector: Inspector,
   deepEqual: DeepEqual,
-  { makeAssert, makeEvents }: { readonly makeAssert: (inspector: Inspector, deepEqual: DeepEqual) => unknown; readonly makeEvents: () => unknown },
+  {
+    makeAssert,
+    makeEvents,
+  }: {
+    readonly makeAssert: (inspector: Inspector, deepEqual: DeepEqual) => unknown;
+    readonly makeEvents: () => unknown;
+  },
 ): Program {
   type Listener = (...args: unknown[]) => void;
   const global = globalThis as Record<string, unknown>;
@@ -84,7 +90,9 @@ export function installProgram(
 
   function makeStdin(): unknown {
     let isFlowing = false;
-    const stdin = emitter((name) => void (name === "data" || name === "readable" || name === "end" ? flow() : undefined));
+    const stdin = emitter(
+      (name) => void (name === "data" || name === "readable" || name === "end" ? flow() : undefined),
+    );
     const flow = (): unknown => {
       if (!isFlowing) {
         isFlowing = true;
@@ -116,7 +124,9 @@ export function installProgram(
   function lines(): string[] {
     const text = takeStdin();
     if (text === "") return [];
-    return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+    return (text.endsWith("\n") ? text.slice(0, -1) : text)
+      .split("\n")
+      .map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
   }
 
   function createInterface(): unknown {
@@ -187,7 +197,8 @@ export function installProgram(
     existsSync: (path: unknown) => isStdin(path) || files.has(normal(path)),
     readdirSync: () => [...files.keys()],
     writeFileSync: writeFile,
-    appendFileSync: (path: unknown, text: unknown) => files.set(normal(path), (files.get(normal(path)) ?? "") + String(text)),
+    appendFileSync: (path: unknown, text: unknown) =>
+      files.set(normal(path), (files.get(normal(path)) ?? "") + String(text)),
     unlinkSync: (path: unknown) => void files.delete(normal(path)),
     writeSync: writeFile,
     readFile: (path: unknown, options: unknown, callback: unknown = options) =>
@@ -200,11 +211,16 @@ export function installProgram(
         }
         (callback as Listener)(null, text);
       }),
-    promises: { readFile: async (path: unknown) => readFile(path), writeFile: async (path: unknown, text: unknown) => writeFile(path, text) },
+    promises: {
+      readFile: async (path: unknown) => readFile(path),
+      writeFile: async (path: unknown, text: unknown) => writeFile(path, text),
+    },
   }));
   const process = once(() => {
     const elapsed = (): number => Date.now() - started;
-    const hrtime = Object.assign(() => [Math.floor(elapsed() / 1000), (elapsed() % 1000) * 1e6], { bigint: () => BigInt(elapsed()) * 1_000_000n });
+    const hrtime = Object.assign(() => [Math.floor(elapsed() / 1000), (elapsed() % 1000) * 1e6], {
+      bigint: () => BigInt(elapsed()) * 1_000_000n,
+    });
     const self = Object.assign(emitter(), {
       argv: ["node", file(), ...(input?.arguments ?? [])],
       env: {},
@@ -217,7 +233,8 @@ export function installProgram(
       stderr: streamTo("stderr"),
       hrtime,
       uptime: () => elapsed() / 1000,
-      nextTick: (callback: Listener, ...args: unknown[]) => (global["queueMicrotask"] as (task: () => void) => void)(() => callback(...args)),
+      nextTick: (callback: Listener, ...args: unknown[]) =>
+        (global["queueMicrotask"] as (task: () => void) => void)(() => callback(...args)),
       memoryUsage: () => ({ rss: 0, heapTotal: 0, heapUsed: 0, external: 0, arrayBuffers: 0 }),
     });
     return self;
@@ -229,19 +246,36 @@ export function installProgram(
       inspect: Object.assign(inspect, { custom: Symbol.for("nodejs.util.inspect.custom") }),
       format: inspector.format,
       isDeepStrictEqual: (left: unknown, right: unknown) => deepEqual(left, right, "strict"),
-      promisify: (run: Listener) => run === global["setTimeout"] ? sleep :
-        function (this: unknown, ...args: unknown[]) {
-          return new Promise((resolve, reject) => Reflect.apply(run, this, [...args, (error: unknown, value: unknown) => (error ? reject(error) : resolve(value))]));
-        },
-      inherits: (child: { prototype: object }, parent: { prototype: object }) => void Object.setPrototypeOf(child.prototype, parent.prototype),
+      promisify: (run: Listener) =>
+        run === global["setTimeout"]
+          ? sleep
+          : function (this: unknown, ...args: unknown[]) {
+              return new Promise((resolve, reject) =>
+                Reflect.apply(run, this, [
+                  ...args,
+                  (error: unknown, value: unknown) => (error ? reject(error) : resolve(value)),
+                ]),
+              );
+            },
+      inherits: (child: { prototype: object }, parent: { prototype: object }) =>
+        void Object.setPrototypeOf(child.prototype, parent.prototype),
       deprecate: <T>(run: T) => run,
-      types: { isPromise: is(Promise), isDate: is(Date), isRegExp: is(RegExp), isMap: is(Map), isSet: is(Set), isNativeError: is(Error), isTypedArray: is(Object.getPrototypeOf(Uint8Array)) },
+      types: {
+        isPromise: is(Promise),
+        isDate: is(Date),
+        isRegExp: is(RegExp),
+        isMap: is(Map),
+        isSet: is(Set),
+        isNativeError: is(Error),
+        isTypedArray: is(Object.getPrototypeOf(Uint8Array)),
+      },
       TextEncoder: global["TextEncoder"],
       TextDecoder: global["TextDecoder"],
     };
   }
 
-  const sleep = (ms?: number, value?: unknown): Promise<unknown> => new Promise((resolve) => (global["setTimeout"] as Listener)(resolve, ms, value));
+  const sleep = (ms?: number, value?: unknown): Promise<unknown> =>
+    new Promise((resolve) => (global["setTimeout"] as Listener)(resolve, ms, value));
   const events = once(makeEvents);
   const performance = once(() => ({ now: () => Date.now() - started, timeOrigin: started }));
   const assert = once(() => makeAssert(inspector, deepEqual) as { readonly strict: unknown });
@@ -259,8 +293,16 @@ export function installProgram(
     os: once(() => ({ EOL: "\n", platform: () => "linux" })),
     url: once(() => ({ URL: global["URL"], URLSearchParams: global["URLSearchParams"] })),
     perf_hooks: once(() => ({ performance: performance() })),
-    timers: once(() => ({ setTimeout: global["setTimeout"], setInterval: global["setInterval"], setImmediate: soon, clearTimeout: global["clearTimeout"] })),
-    "timers/promises": once(() => ({ setTimeout: sleep, setImmediate: (value?: unknown) => new Promise((resolve) => soon(() => resolve(value))) })),
+    timers: once(() => ({
+      setTimeout: global["setTimeout"],
+      setInterval: global["setInterval"],
+      setImmediate: soon,
+      clearTimeout: global["clearTimeout"],
+    })),
+    "timers/promises": once(() => ({
+      setTimeout: sleep,
+      setImmediate: (value?: unknown) => new Promise((resolve) => soon(() => resolve(value))),
+    })),
   };
 
   function builtin(name: string): object | undefined {
@@ -271,21 +313,30 @@ export function installProgram(
   function require(name: string): unknown {
     const found = builtin(name);
     if (found !== undefined) return found;
-    const path = [normal(name), `${normal(name)}.js`, `${normal(name)}.ts`, `${normal(name)}.json`].find((candidate) => files.has(candidate));
-    if (path === undefined || !/^\.{0,2}\//.test(name)) throw Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
+    const path = [normal(name), `${normal(name)}.js`, `${normal(name)}.ts`, `${normal(name)}.json`].find((candidate) =>
+      files.has(candidate),
+    );
+    if (path === undefined || !/^\.{0,2}\//.test(name))
+      throw Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
     const known = loaded.get(path);
     if (known !== undefined) return known.exports;
     const module: { exports: unknown } = { exports: {} };
     loaded.set(path, module);
     const text = files.get(path) as string;
     if (path.endsWith(".json")) module.exports = JSON.parse(text);
-    else (evaluate(`(function (exports, require, module, __filename, __dirname) {${text}\n})\n//# sourceURL=./${path}`) as Listener).call(module.exports, module.exports, require, module, path, ".");
+    else
+      (
+        evaluate(
+          `(function (exports, require, module, __filename, __dirname) {${text}\n})\n//# sourceURL=./${path}`,
+        ) as Listener
+      ).call(module.exports, module.exports, require, module, path, ".");
     return module.exports;
   }
 
   const module = { exports: {} as unknown };
   require.main = module;
-  const define = (name: string, value: unknown): unknown => Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+  const define = (name: string, value: unknown): unknown =>
+    Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
   for (const [name, make] of Object.entries({ process, performance })) {
     Object.defineProperty(globalThis, name, {
       get() {

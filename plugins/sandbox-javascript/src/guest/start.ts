@@ -40,7 +40,9 @@ export interface Parts {
 }
 
 /** A function that is made when it is first called: what an isolate seldom needs costs each one time. */
-export function lazily<Args extends unknown[], Result>(make: () => (...args: Args) => Result): (...args: Args) => Result {
+export function lazily<Args extends unknown[], Result>(
+  make: () => (...args: Args) => Result,
+): (...args: Args) => Result {
   let made: ((...args: Args) => Result) | undefined;
   return (...args) => (made ??= make())(...args);
 }
@@ -50,7 +52,13 @@ export type Write = (stream: "stdout" | "stderr", text: string) => void;
 export type CallHost = (target: string, argsText: string) => string;
 
 /** What is left to do in an isolate that was made from a snapshot: it is given its input and the host's functions. */
-export type StartPlayer = (inputJson: string, maxText: number, write: Write, exit: (code: number) => void, callHost: CallHost) => PlayerGuest;
+export type StartPlayer = (
+  inputJson: string,
+  maxText: number,
+  write: Write,
+  exit: (code: number) => void,
+  callHost: CallHost,
+) => PlayerGuest;
 export type StartJudge = (callHost: CallHost) => JudgeGuest;
 
 /** Prepares the submission's isolate, as far as a snapshot can hold it. */
@@ -81,7 +89,15 @@ export function preparePlayer(parts: Parts): StartPlayer {
   const decode = parts.makeDecoder();
   parts.installClone(encode, decode);
   const callOther: CallHost = (target, argsText) => there().callHost(target, argsText);
-  const link = parts.makeLink({ letter: "s", encode, decode, update: lazily(parts.makeUpdater), callOther, describe, onThrown: () => {} });
+  const link = parts.makeLink({
+    letter: "s",
+    encode,
+    decode,
+    update: lazily(parts.makeUpdater),
+    callOther,
+    describe,
+    onThrown: () => {},
+  });
   const player = parts.makePlayer({ describe, inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
   return (inputJson, maxText, write, exit, callHost) => {
     host = { maxText, write, exit, callHost };
@@ -108,7 +124,8 @@ export function prepareJudge(parts: Parts): StartJudge {
     if (/^(?:node:)?assert\/strict$/.test(name)) return assert.strict;
     throw new Error(`Tests can require "assert" only, not "${name}".`);
   };
-  for (const [name, value] of Object.entries({ assert, require })) Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+  for (const [name, value] of Object.entries({ assert, require }))
+    Object.defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
   const encode = parts.makeEncoder();
   const decode = parts.makeDecoder();
   parts.installClone(encode, decode);

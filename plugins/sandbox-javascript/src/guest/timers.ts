@@ -28,14 +28,21 @@ export function installTimers(onError: (error: unknown) => void): Timers {
     const wanted = Math.trunc(Number(delay));
     const ms = wanted >= 1 && wanted <= LONGEST_MS ? wanted : 1;
     last += 1;
-    timers[timers.length] = { id: last, callback: callback as never, args, due: now() + ms, everyMs: isRepeated ? ms : undefined };
+    timers[timers.length] = {
+      id: last,
+      callback: callback as never,
+      args,
+      due: now() + ms,
+      everyMs: isRepeated ? ms : undefined,
+    };
     return last;
   }
 
   /** The position of the timer that is due first; of several, the one that was set first. */
   function first(): number {
     let found = -1;
-    for (let i = 0; i < timers.length; i++) if (found < 0 || (timers[i] as Timer).due < (timers[found] as Timer).due) found = i;
+    for (let i = 0; i < timers.length; i++)
+      if (found < 0 || (timers[i] as Timer).due < (timers[found] as Timer).due) found = i;
     return found;
   }
 
@@ -60,10 +67,11 @@ export function installTimers(onError: (error: unknown) => void): Timers {
     clearInterval: clear,
     clearImmediate: clear,
     queueMicrotask: (callback: () => void) => {
-      apply(then, resolved, [() => callback()]);
+      void apply(then, resolved, [() => callback()]);
     },
   };
-  for (const [name, value] of Object.entries(globals)) defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
+  for (const [name, value] of Object.entries(globals))
+    defineProperty(globalThis, name, { value, configurable: true, enumerable: false, writable: true });
 
   return {
     tick() {

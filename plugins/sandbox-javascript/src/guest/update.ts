@@ -28,7 +28,14 @@ export function makeUpdater(): Update {
       const key = keys[i] as string | symbol;
       if (key === hidden) continue;
       const own = getOwnPropertyDescriptor(target, key);
-      if (typeof key === "symbol" || own === undefined || !("value" in own) || own.enumerable !== true || own.writable !== true) return false;
+      if (
+        typeof key === "symbol" ||
+        own === undefined ||
+        !("value" in own) ||
+        own.enumerable !== true ||
+        own.writable !== true
+      )
+        return false;
     }
     return true;
   }
@@ -48,7 +55,11 @@ export function makeUpdater(): Update {
       const { value, enumerable } = getOwnPropertyDescriptor(contents, key) as PropertyDescriptor;
       // A name that an instance inherits is a method of its class.
       if (key === hidden || enumerable !== true || (!isPlain && has(prototype as object, key))) continue;
-      defineProperty(target, key, i < same ? { value } : { value, configurable: true, enumerable: true, writable: true });
+      defineProperty(
+        target,
+        key,
+        i < same ? { value } : { value, configurable: true, enumerable: true, writable: true },
+      );
     }
     return true;
   }
@@ -62,7 +73,8 @@ export function makeUpdater(): Update {
 
   function updateOther(target: object, contents: object): boolean {
     if (isView(target) && isView(contents)) {
-      if (getPrototypeOf(target) !== getPrototypeOf(contents) || target.byteLength !== contents.byteLength) return false;
+      if (getPrototypeOf(target) !== getPrototypeOf(contents) || target.byteLength !== contents.byteLength)
+        return false;
       return copyBytes(target, contents);
     }
     if (isOf(Map.prototype, target) && isOf(Map.prototype, contents)) {
@@ -79,12 +91,20 @@ export function makeUpdater(): Update {
       apply(setTime, target, [apply(getTime, contents, [])]);
       return true;
     }
-    if (isOf(RegExp.prototype, target) && isOf(RegExp.prototype, contents)) return defineProperty(target, "lastIndex", { value: (contents as RegExp).lastIndex });
+    if (isOf(RegExp.prototype, target) && isOf(RegExp.prototype, contents))
+      return defineProperty(target, "lastIndex", { value: (contents as RegExp).lastIndex });
     if (isOf(ArrayBuffer.prototype, target) && isOf(ArrayBuffer.prototype, contents)) {
-      return (target as ArrayBuffer).byteLength === (contents as ArrayBuffer).byteLength && copyBytes(new BytesClass(target as ArrayBuffer), new BytesClass(contents as ArrayBuffer));
+      return (
+        (target as ArrayBuffer).byteLength === (contents as ArrayBuffer).byteLength &&
+        copyBytes(new BytesClass(target as ArrayBuffer), new BytesClass(contents as ArrayBuffer))
+      );
     }
     const prototype = getPrototypeOf(contents) as unknown;
-    return (prototype === ObjectPrototype || prototype === null) && !isExotic(target) && updateProperties(target, contents, undefined);
+    return (
+      (prototype === ObjectPrototype || prototype === null) &&
+      !isExotic(target) &&
+      updateProperties(target, contents, undefined)
+    );
   }
 
   function copyBytes(target: ArrayBufferView, contents: ArrayBufferView): boolean {
@@ -95,14 +115,33 @@ export function makeUpdater(): Update {
 
   /** More than its properties, by its prototype. */
   function isExotic(target: object): boolean {
-    for (const { prototype } of [Map, Set, Date, RegExp, ArrayBuffer, Promise, WeakMap, WeakSet, WeakRef, Error, Number, String, Boolean, BigInt, Symbol]) if (isOf(prototype, target)) return true;
+    for (const { prototype } of [
+      Map,
+      Set,
+      Date,
+      RegExp,
+      ArrayBuffer,
+      Promise,
+      WeakMap,
+      WeakSet,
+      WeakRef,
+      Error,
+      Number,
+      String,
+      Boolean,
+      BigInt,
+      Symbol,
+    ])
+      if (isOf(prototype, target)) return true;
     return isArray(target) || isView(target);
   }
 
   return (target, contents) => {
-    if (typeof target !== "object" || typeof contents !== "object" || target === null || contents === null) return false;
+    if (typeof target !== "object" || typeof contents !== "object" || target === null || contents === null)
+      return false;
     try {
-      if (isArray(target) || isArray(contents)) return isArray(target) && isArray(contents) && updateArray(target, contents);
+      if (isArray(target) || isArray(contents))
+        return isArray(target) && isArray(contents) && updateArray(target, contents);
       return updateOther(target, contents);
     } catch {
       return false; // Not what its prototype says, or a proxy that refuses.

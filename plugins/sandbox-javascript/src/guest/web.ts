@@ -10,8 +10,21 @@ export type ParseUrl = (argsText: string) => string;
 export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unknown>> {
   const { defineProperty } = Object;
   const { parse, stringify } = JSON;
-  const parseUrl = (...args: readonly [input: string, base: string, property: string, value: string]): string => parseText(stringify(args));
-  const KEYS = ["href", "origin", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash"];
+  const parseUrl = (...args: readonly [input: string, base: string, property: string, value: string]): string =>
+    parseText(stringify(args));
+  const KEYS = [
+    "href",
+    "origin",
+    "protocol",
+    "username",
+    "password",
+    "host",
+    "hostname",
+    "port",
+    "pathname",
+    "search",
+    "hash",
+  ];
   const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
   function once<T>(make: () => T): () => T {
@@ -51,8 +64,20 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
       const byte = bytes[i] as number;
       if (needed > 0 && (byte < low || byte > high)) replace();
       if (needed === 0) {
-        [low, high] = [byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80, byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf];
-        needed = byte < 0x80 ? 0 : byte >= 0xc2 && byte <= 0xdf ? 1 : byte >= 0xe0 && byte <= 0xef ? 2 : byte >= 0xf0 && byte <= 0xf4 ? 3 : -1;
+        [low, high] = [
+          byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80,
+          byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf,
+        ];
+        needed =
+          byte < 0x80
+            ? 0
+            : byte >= 0xc2 && byte <= 0xdf
+              ? 1
+              : byte >= 0xe0 && byte <= 0xef
+                ? 2
+                : byte >= 0xf0 && byte <= 0xf4
+                  ? 3
+                  : -1;
         if (needed === 0) text += String.fromCharCode(byte);
         else if (needed < 0) replace();
         else [code, pending] = [byte & (0x3f >> needed), [byte]];
@@ -94,16 +119,34 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
       readonly ignoreBOM: boolean;
       #rest: number[] = [];
       #isStarted = false;
-      constructor(label: unknown = "utf-8", { fatal = false, ignoreBOM = false }: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
+      constructor(
+        label: unknown = "utf-8",
+        { fatal = false, ignoreBOM = false }: { fatal?: boolean; ignoreBOM?: boolean } = {},
+      ) {
         const name = String(label).trim().toLowerCase();
-        if (!/^(?:unicode-1-1-)?utf-?8$|^utf-16(?:le)?$/.test(name)) throw coded(new RangeError(`The "${String(label)}" encoding is not supported`), "ERR_ENCODING_NOT_SUPPORTED");
-        [this.encoding, this.fatal, this.ignoreBOM] = [name.startsWith("utf-16") ? "utf-16le" : "utf-8", Boolean(fatal), Boolean(ignoreBOM)];
+        if (!/^(?:unicode-1-1-)?utf-?8$|^utf-16(?:le)?$/.test(name))
+          throw coded(new RangeError(`The "${String(label)}" encoding is not supported`), "ERR_ENCODING_NOT_SUPPORTED");
+        [this.encoding, this.fatal, this.ignoreBOM] = [
+          name.startsWith("utf-16") ? "utf-16le" : "utf-8",
+          Boolean(fatal),
+          Boolean(ignoreBOM),
+        ];
       }
-      decode(input: ArrayBuffer | ArrayBufferView = new Uint8Array(), { stream = false }: { stream?: boolean } = {}): string {
-        const given = ArrayBuffer.isView(input) ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength) : new Uint8Array(input);
+      decode(
+        input: ArrayBuffer | ArrayBufferView = new Uint8Array(),
+        { stream = false }: { stream?: boolean } = {},
+      ): string {
+        const given = ArrayBuffer.isView(input)
+          ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength)
+          : new Uint8Array(input);
         const bytes = new Uint8Array([...this.#rest, ...given]);
-        const { text, isValid, rest } = this.encoding === "utf-8" ? fromUtf8(bytes, !stream) : fromUtf16(bytes, !stream);
-        if (this.fatal && !isValid) throw coded(new TypeError(`The encoded data was not valid for encoding ${this.encoding}`), "ERR_ENCODING_INVALID_ENCODED_DATA");
+        const { text, isValid, rest } =
+          this.encoding === "utf-8" ? fromUtf8(bytes, !stream) : fromUtf16(bytes, !stream);
+        if (this.fatal && !isValid)
+          throw coded(
+            new TypeError(`The encoded data was not valid for encoding ${this.encoding}`),
+            "ERR_ENCODING_INVALID_ENCODED_DATA",
+          );
         const isFirst = !this.#isStarted;
         [this.#rest, this.#isStarted] = [stream ? rest : [], stream && (this.#isStarted || text !== "")];
         return isFirst && !this.ignoreBOM && text.startsWith("\uFEFF") ? text.slice(1) : text;
@@ -115,7 +158,8 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
   function fromUtf16(bytes: Uint8Array, isLast: boolean): { text: string; isValid: boolean; rest: number[] } {
     let text = "";
     const even = bytes.length - (bytes.length % 2);
-    for (let i = 0; i < even; i += 2) text += String.fromCharCode((bytes[i] as number) | ((bytes[i + 1] as number) << 8));
+    for (let i = 0; i < even; i += 2)
+      text += String.fromCharCode((bytes[i] as number) | ((bytes[i + 1] as number) << 8));
     const isCut = isLast && even < bytes.length;
     const whole = `${text.toWellFormed()}${isCut ? "\uFFFD" : ""}`;
     return { text: whole, isValid: whole === text, rest: [...bytes.slice(even)] };
@@ -136,13 +180,18 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
     };
     const escaped = (text: string): string => {
       const hex = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-      return encodeURIComponent(text.toWellFormed()).replace(/[!'()~]/g, hex).replaceAll("%20", "+");
+      return encodeURIComponent(text.toWellFormed())
+        .replace(/[!'()~]/g, hex)
+        .replaceAll("%20", "+");
     };
     const pairsOf = (text: string): Pair[] =>
-      text.split("&").filter(Boolean).map((part) => {
-        const at = part.indexOf("=");
-        return at < 0 ? [unescaped(part), ""] : [unescaped(part.slice(0, at)), unescaped(part.slice(at + 1))];
-      });
+      text
+        .split("&")
+        .filter(Boolean)
+        .map((part) => {
+          const at = part.indexOf("=");
+          return at < 0 ? [unescaped(part), ""] : [unescaped(part.slice(0, at)), unescaped(part.slice(at + 1))];
+        });
 
     class URLSearchParams {
       #pairs: Pair[] = [];
@@ -150,9 +199,16 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
       #changed: ((text: string) => void) | undefined;
       constructor(init: unknown = "") {
         if (typeof init === "object" && init !== null) {
-          const entries = Symbol.iterator in init ? [...(init as Iterable<Iterable<unknown>>)].map((pair) => [...pair]) : Object.entries(init);
+          const entries =
+            Symbol.iterator in init
+              ? [...(init as Iterable<Iterable<unknown>>)].map((pair) => [...pair])
+              : Object.entries(init);
           for (const pair of entries) {
-            if (pair.length !== 2) throw coded(new TypeError("Each query pair must be an iterable [name, value] tuple"), "ERR_INVALID_TUPLE");
+            if (pair.length !== 2)
+              throw coded(
+                new TypeError("Each query pair must be an iterable [name, value] tuple"),
+                "ERR_INVALID_TUPLE",
+              );
             this.#pairs.push([String(pair[0]), String(pair[1])]);
           }
         } else {
@@ -178,7 +234,9 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
         this.#set([...this.#pairs, [String(name), String(value)]]);
       }
       delete(name: unknown, value?: unknown): void {
-        this.#set(this.#pairs.filter(([key, item]) => key !== String(name) || (value !== undefined && item !== String(value))));
+        this.#set(
+          this.#pairs.filter(([key, item]) => key !== String(name) || (value !== undefined && item !== String(value))),
+        );
       }
       get(name: unknown): string | null {
         return this.#pairs.find(([key]) => key === String(name))?.[1] ?? null;
@@ -187,12 +245,18 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
         return this.#pairs.filter(([key]) => key === String(name)).map(([, value]) => value);
       }
       has(name: unknown, value?: unknown): boolean {
-        return this.#pairs.some(([key, item]) => key === String(name) && (value === undefined || item === String(value)));
+        return this.#pairs.some(
+          ([key, item]) => key === String(name) && (value === undefined || item === String(value)),
+        );
       }
       set(name: unknown, value: unknown): void {
         const first = this.#pairs.findIndex(([key]) => key === String(name));
         if (first < 0) return this.append(name, value);
-        this.#set(this.#pairs.flatMap((pair, index): Pair[] => (index === first ? [[pair[0], String(value)]] : pair[0] === String(name) ? [] : [pair])));
+        this.#set(
+          this.#pairs.flatMap((pair, index): Pair[] =>
+            index === first ? [[pair[0], String(value)]] : pair[0] === String(name) ? [] : [pair],
+          ),
+        );
       }
       sort(): void {
         this.#set(this.#pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
@@ -228,7 +292,10 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
       constructor(input: unknown, base?: unknown) {
         const text = parseUrl(String(input), base === undefined ? "" : String(base), "", "");
         if (text === "") {
-          throw coded(new TypeError("Invalid URL"), "ERR_INVALID_URL", { input: String(input), ...(base === undefined ? {} : { base: String(base) }) });
+          throw coded(new TypeError("Invalid URL"), "ERR_INVALID_URL", {
+            input: String(input),
+            ...(base === undefined ? {} : { base: String(base) }),
+          });
         }
         this.#parts = parse(text) as string[];
       }
@@ -273,7 +340,12 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
       const set = function (this: URL, value: unknown): void {
         change(this, key, String(value));
       };
-      defineProperty(URL.prototype, key, { get, ...(key === "origin" ? {} : { set }), configurable: true, enumerable: true });
+      defineProperty(URL.prototype, key, {
+        get,
+        ...(key === "origin" ? {} : { set }),
+        configurable: true,
+        enumerable: true,
+      });
     }
     return { URL, URLSearchParams };
   });

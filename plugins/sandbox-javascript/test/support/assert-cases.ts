@@ -10,7 +10,19 @@ type Assert = Record<string, (...args: unknown[]) => unknown>;
 
 const ours = makeAssert({ inspect, format: String }, makeDeepEqual()) as unknown as Assert & { strict: Assert };
 const theirs = nodeAssert as unknown as Assert & { strict: Assert };
-const COMPARISONS = ["equal", "notEqual", "strictEqual", "notStrictEqual", "deepEqual", "notDeepEqual", "deepStrictEqual", "notDeepStrictEqual", "partialDeepStrictEqual", "match", "doesNotMatch"];
+const COMPARISONS = [
+  "equal",
+  "notEqual",
+  "strictEqual",
+  "notStrictEqual",
+  "deepEqual",
+  "notDeepEqual",
+  "deepStrictEqual",
+  "notDeepStrictEqual",
+  "partialDeepStrictEqual",
+  "match",
+  "doesNotMatch",
+];
 
 class Point {
   x: unknown = 1;
@@ -19,54 +31,173 @@ class Other extends Point {}
 class Failure extends RangeError {}
 
 /** Few different values, so that pairs are often equal, nearly equal, or equal by `==` only. */
-const primitive = fc.constantFrom<unknown>(0, -0, 1, 2, "", "0", "1", "2", "a", true, false, null, undefined, Number.NaN, 1n, 2n, Symbol.iterator, "3");
+const primitive = fc.constantFrom<unknown>(
+  0,
+  -0,
+  1,
+  2,
+  "",
+  "0",
+  "1",
+  "2",
+  "a",
+  true,
+  false,
+  null,
+  undefined,
+  Number.NaN,
+  1n,
+  2n,
+  Symbol.iterator,
+  "3",
+);
 /** A value is made twice from one plan, so that no part of a pair is shared. */
 type Plan = () => unknown;
-const planOf = (value: unknown): Plan => () => value;
+const planOf =
+  (value: unknown): Plan =>
+  () =>
+    value;
 const { plan } = fc.letrec<{ plan: Plan; object: Plan }>((tie) => {
   const list = fc.array(tie("plan"), { maxLength: 3 });
   const entries = fc.array(fc.tuple(tie("plan"), tie("plan")), { maxLength: 3 });
-  const record = fc.dictionary(fc.constantFrom("a", "b", "0", "constructor", "name", "message"), tie("plan"), { maxKeys: 3 });
+  const record = fc.dictionary(fc.constantFrom("a", "b", "0", "constructor", "name", "message"), tie("plan"), {
+    maxKeys: 3,
+  });
   const filled = (make: () => object, properties: Record<string, Plan>): object => {
     const target = make();
-    for (const [key, value] of Object.entries(properties)) if (!ArrayBuffer.isView(target) || key !== "0") Reflect.defineProperty(target, key, { value: value(), enumerable: true, configurable: true, writable: true });
+    for (const [key, value] of Object.entries(properties))
+      if (!ArrayBuffer.isView(target) || key !== "0")
+        Reflect.defineProperty(target, key, { value: value(), enumerable: true, configurable: true, writable: true });
     return target;
   };
   const made = fc.constantFrom<() => object>(
-    () => ({}), () => Object.create(null) as object, () => new Point(), () => new Other(), () => [], () => new Date(1), () => new Date(Number.NaN), () => /a/g, () => /a/, () => new Error("e"), () => new TypeError("e"),
-    () => new Failure("e"), () => new Error("e", { cause: 1 }), () => new Error("", { cause: undefined }), () => new AggregateError([1], "e"), () => Object(1) as object, () => Object("1") as object, () => Object(1n) as object,
-    () => new Uint8Array([1, 2]), () => new Uint8Array([1]), () => new Int8Array([1, 2]), () => new Float64Array([0, 1]), () => new Float64Array([-0, 1]), () => new Float32Array([Number.NaN]), () => new ArrayBuffer(2),
-    () => new WeakMap(), () => new WeakSet(), () => Promise.resolve(), () => (function* () {})(), () => ({ [Symbol.toStringTag]: "T" }), () => ({ [Symbol.iterator]: 1 }), () => Object.create({ a: 1 }) as object,
-    () => Object.defineProperty({}, "a", { value: 1 }), () => Object.defineProperty(new Error("e"), "name", { value: "N" }), () => new Set(), () => new Map(),
+    () => ({}),
+    () => Object.create(null) as object,
+    () => new Point(),
+    () => new Other(),
+    () => [],
+    () => new Date(1),
+    () => new Date(Number.NaN),
+    () => /a/g,
+    () => /a/,
+    () => new Error("e"),
+    () => new TypeError("e"),
+    () => new Failure("e"),
+    () => new Error("e", { cause: 1 }),
+    () => new Error("", { cause: undefined }),
+    () => new AggregateError([1], "e"),
+    () => Object(1) as object,
+    () => Object("1") as object,
+    () => Object(1n) as object,
+    () => new Uint8Array([1, 2]),
+    () => new Uint8Array([1]),
+    () => new Int8Array([1, 2]),
+    () => new Float64Array([0, 1]),
+    () => new Float64Array([-0, 1]),
+    () => new Float32Array([Number.NaN]),
+    () => new ArrayBuffer(2),
+    () => new WeakMap(),
+    () => new WeakSet(),
+    () => Promise.resolve(),
+    () => (function* () {})(),
+    () => ({ [Symbol.toStringTag]: "T" }),
+    () => ({ [Symbol.iterator]: 1 }),
+    () => Object.create({ a: 1 }) as object,
+    () => Object.defineProperty({}, "a", { value: 1 }),
+    () => Object.defineProperty(new Error("e"), "name", { value: "N" }),
+    () => new Set(),
+    () => new Map(),
   );
   return {
     plan: fc.oneof({ maxDepth: 3 }, primitive.map(planOf), primitive.map(planOf), tie("object")),
     object: fc.oneof(
-      list.map((items): Plan => () => items.map((item) => item())),
+      list.map(
+        (items): Plan =>
+          () =>
+            items.map((item) => item()),
+      ),
       fc.sparseArray(tie("plan"), { maxLength: 3 }).map((items): Plan => () => {
         const copy: unknown[] = [];
         copy.length = items.length;
         for (const [index, item] of Object.entries(items)) copy[Number(index)] = item();
         return copy;
       }),
-      list.map((items): Plan => () => new Set(items.map((item) => item()))),
-      entries.map((pairs): Plan => () => new Map(pairs.map(([key, value]) => [key(), value()]))),
-      record.map((properties): Plan => () => filled(() => ({}), properties)),
-      fc.tuple(made, record).map(([make, properties]): Plan => () => filled(make, properties)),
+      list.map(
+        (items): Plan =>
+          () =>
+            new Set(items.map((item) => item())),
+      ),
+      entries.map(
+        (pairs): Plan =>
+          () =>
+            new Map(pairs.map(([key, value]) => [key(), value()])),
+      ),
+      record.map(
+        (properties): Plan =>
+          () =>
+            filled(() => ({}), properties),
+      ),
+      fc.tuple(made, record).map(
+        ([make, properties]): Plan =>
+          () =>
+            filled(make, properties),
+      ),
       made.map((make): Plan => make),
     ),
   };
 });
 
 /** Two values; every third time by one plan. */
-const pairs = fc.oneof(fc.tuple(plan, plan), fc.tuple(plan, plan), plan.map((one): [Plan, Plan] => [one, one])).map(([left, right]): [unknown, unknown] => [left(), right()]);
+const pairs = fc
+  .oneof(
+    fc.tuple(plan, plan),
+    fc.tuple(plan, plan),
+    plan.map((one): [Plan, Plan] => [one, one]),
+  )
+  .map(([left, right]): [unknown, unknown] => [left(), right()]);
 
 const expectation = fc.constantFrom<unknown>(
-  undefined, null, "", "e", "text", Error, TypeError, RangeError, Failure, /e/, /x/, {}, { name: "Error" }, { message: "e" }, { message: /e/, name: "TypeError" }, { code: 1 }, { cause: 1 }, new Error("e"), new TypeError("e"),
-  () => true, () => false, (error: unknown) => error instanceof Error, 1, false, Point,
+  undefined,
+  null,
+  "",
+  "e",
+  "text",
+  Error,
+  TypeError,
+  RangeError,
+  Failure,
+  /e/,
+  /x/,
+  {},
+  { name: "Error" },
+  { message: "e" },
+  { message: /e/, name: "TypeError" },
+  { code: 1 },
+  { cause: 1 },
+  new Error("e"),
+  new TypeError("e"),
+  () => true,
+  () => false,
+  (error: unknown) => error instanceof Error,
+  1,
+  false,
+  Point,
 );
 /** A thrown value, an expectation and a message. */
-const throwing = fc.tuple(fc.oneof(plan.map((make) => make()), fc.constantFrom(new Error("e"), new TypeError("e"), new Failure("e"), Object.assign(new Error("x"), { code: 1 }), "e")), fc.boolean(), fc.array(expectation, { maxLength: 2 }));
+const throwing = fc.tuple(
+  fc.oneof(
+    plan.map((make) => make()),
+    fc.constantFrom(
+      new Error("e"),
+      new TypeError("e"),
+      new Failure("e"),
+      Object.assign(new Error("x"), { code: 1 }),
+      "e",
+    ),
+  ),
+  fc.boolean(),
+  fc.array(expectation, { maxLength: 2 }),
+);
 
 /** `passed`, or the class and code of the error. */
 function outcomeOf(run: () => unknown): string {
@@ -95,12 +226,18 @@ async function laterOutcome(run: () => unknown): Promise<string> {
 function hasNullItem(value: unknown, ancestors: readonly unknown[] = []): boolean {
   if (typeof value !== "object" || value === null || ancestors.includes(value)) return false;
   const parts = value instanceof Map ? [...value].flat() : value instanceof Set ? [...value] : [];
-  return (Array.isArray(value) && value.includes(null)) || [...parts, ...(Object.values(value) as unknown[])].some((part) => hasNullItem(part, [...ancestors, value]));
+  return (
+    (Array.isArray(value) && value.includes(null)) ||
+    [...parts, ...(Object.values(value) as unknown[])].some((part) => hasNullItem(part, [...ancestors, value]))
+  );
 }
 
 /** Names of comparisons on which Node's `assert` and ours differ. */
 function differences([left, right]: readonly [unknown, unknown]): string[] {
-  const all = COMPARISONS.flatMap((name) => [[name, ours, theirs] as const, [`strict ${name}`, ours.strict, theirs.strict] as const]);
+  const all = COMPARISONS.flatMap((name) => [
+    [name, ours, theirs] as const,
+    [`strict ${name}`, ours.strict, theirs.strict] as const,
+  ]);
   return all.flatMap(([name, our, their]) => {
     const method = name.replace("strict ", "");
     if (/^(?:not)?deepEqual$/i.test(name) && hasNullItem(right)) return [];
@@ -109,12 +246,16 @@ function differences([left, right]: readonly [unknown, unknown]): string[] {
     const wanted = outcomeOf(() => their[method]?.(left, right));
     if (right instanceof RegExp) right.lastIndex = 0;
     // Of a pattern that is none, Node's own message may fail.
-    const isAlike = now === wanted || (method.toLowerCase().endsWith("match") && now.startsWith("TypeError") && wanted.startsWith("TypeError"));
+    const isAlike =
+      now === wanted ||
+      (method.toLowerCase().endsWith("match") && now.startsWith("TypeError") && wanted.startsWith("TypeError"));
     return isAlike ? [] : [`${name}(${inspect(left)}, ${inspect(right)}): ${now}, Node: ${wanted}`];
   });
 }
 
-async function throwingDifferences([thrown, isThrown, args]: readonly [unknown, boolean, readonly unknown[]]): Promise<string[]> {
+async function throwingDifferences([thrown, isThrown, args]: readonly [unknown, boolean, readonly unknown[]]): Promise<
+  string[]
+> {
   const run = (): void => {
     if (isThrown) throw thrown;
   };
@@ -125,7 +266,10 @@ async function throwingDifferences([thrown, isThrown, args]: readonly [unknown, 
   }
   for (const name of ["rejects", "doesNotReject"]) {
     const later = async (): Promise<void> => run();
-    const [now, wanted] = [await laterOutcome(() => ours[name]?.(later, ...args)), await laterOutcome(() => theirs[name]?.(later, ...args))];
+    const [now, wanted] = [
+      await laterOutcome(() => ours[name]?.(later, ...args)),
+      await laterOutcome(() => theirs[name]?.(later, ...args)),
+    ];
     if (now !== wanted) found.push(`${name}(${inspect(thrown)}, ${inspect(args)}): ${now}, Node: ${wanted}`);
   }
   return found;
@@ -134,9 +278,21 @@ async function throwingDifferences([thrown, isThrown, args]: readonly [unknown, 
 /** Pairs that once had another verdict. */
 const KNOWN: readonly (readonly [unknown, unknown])[] = [
   [new Set([{ a: 1 }, { a: 1 }]), new Set([{ a: 1 }, { a: 2 }])],
-  [new Map([[{}, 1], [{}, 2]]), new Map([[{}, 2], [{}, 2]])],
+  [
+    new Map([
+      [{}, 1],
+      [{}, 2],
+    ]),
+    new Map([
+      [{}, 2],
+      [{}, 2],
+    ]),
+  ],
   [new Set([1, "1", true]), new Set(["1", 1, 2])],
-  [[[1], ["2"], [["3"]]], [1, 2, 3]],
+  [
+    [[1], ["2"], [["3"]]],
+    [1, 2, 3],
+  ],
   [Object.assign(new Error("e"), { code: 1 }), new Error("e")],
   [Object.assign([], { length: 1 }), [undefined]],
   [{ a: undefined }, {}],

@@ -5,15 +5,24 @@ import type { Sandbox } from "@mrlm/spec";
 import { type GeneratedProgram, generatePrograms } from "./programs.ts";
 
 /** Runs generated programs in a sandbox and under plain Node. `found`: tests with another verdict. */
-export async function comparePrograms(sandbox: Sandbox, seed: number, count: number): Promise<{ readonly cases: number; readonly failed: number; readonly found: readonly string[] }> {
+export async function comparePrograms(
+  sandbox: Sandbox,
+  seed: number,
+  count: number,
+): Promise<{ readonly cases: number; readonly failed: number; readonly found: readonly string[] }> {
   const programs = generatePrograms(seed, count);
   const wanted = await underNode(programs);
   const found = await Promise.all(
     programs.map(async ({ code, tests }, index) => {
-      const report = await sandbox.test({ code, limits: { wallMs: 30_000 } }, { entryPoints: ["f"], tests: tests.map((test, at) => ({ name: `${at}`, code: test })) });
+      const report = await sandbox.test(
+        { code, limits: { wallMs: 30_000 } },
+        { entryPoints: ["f"], tests: tests.map((test, at) => ({ name: `${at}`, code: test })) },
+      );
       return report.tests.flatMap(({ verdict, message }, at) => {
         const isPassed = wanted[index]?.[at];
-        return (verdict === "passed") === isPassed ? [] : [`${code} ${tests[at]}: Node ${isPassed ? "passes" : "fails"}, sandbox ${verdict} ${message ?? ""}`];
+        return (verdict === "passed") === isPassed
+          ? []
+          : [`${code} ${tests[at]}: Node ${isPassed ? "passes" : "fails"}, sandbox ${verdict} ${message ?? ""}`];
       });
     }),
   );
@@ -21,7 +30,11 @@ export async function comparePrograms(sandbox: Sandbox, seed: number, count: num
 }
 
 async function underNode(programs: readonly GeneratedProgram[]): Promise<boolean[][]> {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", fileURLToPath(new URL("node-verdicts.ts", import.meta.url))], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", fileURLToPath(new URL("node-verdicts.ts", import.meta.url))],
+    { stdio: ["pipe", "pipe", "inherit"] },
+  );
   child.stdin.end(JSON.stringify(programs));
   return JSON.parse(await text(child.stdout)) as boolean[][];
 }

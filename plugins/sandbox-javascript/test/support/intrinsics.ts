@@ -5,12 +5,32 @@ export class Intrinsics {
   constructor() {
     const objects = new Map<object, Map<PropertyKey, PropertyDescriptor>>();
     const generators = [function* () {}, async function* () {}, async () => {}];
-    const iterators = [[].values(), new Map().keys(), new Set().keys(), "".matchAll(/a/g), ""[Symbol.iterator](), generators[0]?.(), Promise.resolve()];
+    const iterators = [
+      [].values(),
+      new Map().keys(),
+      new Set().keys(),
+      "".matchAll(/a/g),
+      ""[Symbol.iterator](),
+      generators[0]?.(),
+      Promise.resolve(),
+    ];
     const names = Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z][A-Za-z]+\d*(?:Array)?$/.test(name));
-    const waiting: unknown[] = [...generators, ...iterators, ...names.map((name) => Object.getOwnPropertyDescriptor(globalThis, name)?.value as unknown)];
+    const waiting: unknown[] = [
+      ...generators,
+      ...iterators,
+      ...names.map((name) => Object.getOwnPropertyDescriptor(globalThis, name)?.value as unknown),
+    ];
     for (let object = waiting.pop(); waiting.length > 0; object = waiting.pop()) {
-      if ((typeof object !== "object" && typeof object !== "function") || object === null || objects.has(object) || object === globalThis) continue;
-      const own = new Map(Reflect.ownKeys(object).map((key) => [key, Object.getOwnPropertyDescriptor(object, key) as PropertyDescriptor]));
+      if (
+        (typeof object !== "object" && typeof object !== "function") ||
+        object === null ||
+        objects.has(object) ||
+        object === globalThis
+      )
+        continue;
+      const own = new Map(
+        Reflect.ownKeys(object).map((key) => [key, Object.getOwnPropertyDescriptor(object, key) as PropertyDescriptor]),
+      );
       objects.set(object, own);
       waiting.push(Object.getPrototypeOf(object));
       for (const { value, get, set } of own.values()) waiting.push(value, get, set);
@@ -20,7 +40,9 @@ export class Intrinsics {
 
   /** The prototypes among them. */
   prototypes(): object[] {
-    return [...this.objects].filter(([object, own]) => typeof object === "object" && own.has("constructor")).map(([object]) => object);
+    return [...this.objects]
+      .filter(([object, own]) => typeof object === "object" && own.has("constructor"))
+      .map(([object]) => object);
   }
 
   /** Keys and values that are no longer as they were. */
@@ -28,12 +50,19 @@ export class Intrinsics {
     const found: string[] = [];
     for (const [object, before] of this.objects) {
       const keys = Reflect.ownKeys(object);
-      if (keys.length !== before.size) found.push(`${String(before.get("constructor")?.value)} has other keys: ${keys.filter((key) => !before.has(key)).map(String).join(", ")}`);
+      if (keys.length !== before.size)
+        found.push(
+          `${String(before.get("constructor")?.value)} has other keys: ${keys
+            .filter((key) => !before.has(key))
+            .map(String)
+            .join(", ")}`,
+        );
       for (const [key, { value, get, set }] of before) {
         const now = Object.getOwnPropertyDescriptor(object, key);
         // Old properties of functions (`arguments`, `RegExp.$1`) are what ran last.
         if (typeof object === "function" && typeof value !== "function") continue;
-        if (!Object.is(now?.value, value) || now?.get !== get || now?.set !== set) found.push(`another value of ${String(key)}`);
+        if (!Object.is(now?.value, value) || now?.get !== get || now?.set !== set)
+          found.push(`another value of ${String(key)}`);
       }
     }
     return found;

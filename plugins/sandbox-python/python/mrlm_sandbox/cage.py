@@ -41,7 +41,11 @@ def build(walls):
         if os.path.exists(path):
             kernel.make_mount_read_only(path.encode())
     kernel.forbid_privileges()
-    for kind, value in ((resource.RLIMIT_FSIZE, walls.tmp_bytes), (resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0)):
+    for kind, value in (
+        (resource.RLIMIT_FSIZE, walls.tmp_bytes),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_CORE, 0),
+    ):
         resource.setrlimit(kind, (value, value))
 
 

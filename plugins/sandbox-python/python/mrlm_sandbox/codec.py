@@ -73,7 +73,16 @@ def decode(text, resolve=None):
         return _untagged(tree, resolve) if "{" in text else tree
     except NotPlain:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, ArithmeticError, MemoryError) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        RecursionError,
+        ArithmeticError,
+        MemoryError,
+    ) as error:
         raise NotPlain(f"not the text of a value: {type(error).__name__}") from None
 
 
@@ -109,7 +118,9 @@ def _tagged(value, refer, depth):
             return {"e": name}
     elif kind.__module__ != "builtins":
         if _is_named_tuple(kind):
-            return {"n": [_name(kind), [*kind._fields], [_tagged(item, refer, depth - 1) for item in tuple.__iter__(value)]]}
+            return {
+                "n": [_name(kind), [*kind._fields], [_tagged(item, refer, depth - 1) for item in tuple.__iter__(value)]]
+            }
         base = _plain_base(kind)
         if base is not None:
             return _tagged(_stripped(base, value), refer, depth)
@@ -131,7 +142,12 @@ def _text(value):
 def _is_named_tuple(kind):
     """Of `collections.namedtuple` or `typing.NamedTuple`: nothing but a tuple with names."""
     fields = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
-    return type(fields) is tuple and len(fields) <= _MOST_FIELDS and kind.__eq__ is tuple.__eq__ and kind.__hash__ is tuple.__hash__
+    return (
+        type(fields) is tuple
+        and len(fields) <= _MOST_FIELDS
+        and kind.__eq__ is tuple.__eq__
+        and kind.__hash__ is tuple.__hash__
+    )
 
 
 def _plain_base(kind):
@@ -214,12 +230,31 @@ _WRITERS = {
 }
 # Those that end, and run no code while they are read. All others stay where they are, and give one item after the other.
 for _iterator in (
-    iter([]), iter(()), iter(""), iter("\u0100"), iter(b""), iter(bytearray()), iter(set()), iter({}), iter({}.values()), iter({}.items()), iter(range(0)), iter(range(1 << 80)),
-    iter(collections.deque()), reversed([]), reversed({}), reversed({}.values()), reversed({}.items()),
+    iter([]),
+    iter(()),
+    iter(""),
+    iter("\u0100"),
+    iter(b""),
+    iter(bytearray()),
+    iter(set()),
+    iter({}),
+    iter({}.values()),
+    iter({}.items()),
+    iter(range(0)),
+    iter(range(1 << 80)),
+    iter(collections.deque()),
+    reversed([]),
+    reversed({}),
+    reversed({}.values()),
+    reversed({}.items()),
 ):
     _WRITERS[type(_iterator)] = _drained
 _SINGLETONS = frozenset({type(...), type(NotImplemented)})
-_NAMED = {name: value for name, value in vars(builtins).items() if type(value) is type} | {"Ellipsis": ..., "NotImplemented": NotImplemented, "NoneType": type(None)}
+_NAMED = {name: value for name, value in vars(builtins).items() if type(value) is type} | {
+    "Ellipsis": ...,
+    "NotImplemented": NotImplemented,
+    "NoneType": type(None),
+}
 
 
 def _untagged(tree, resolve):
@@ -285,7 +320,12 @@ def _read_decimal(text):
 
 def _read_named(payload, resolve):
     name, fields, items = payload
-    if type(name) is not str or len(fields) > _MOST_FIELDS or len(fields) != len(items) or not all(type(field) is str for field in fields):
+    if (
+        type(name) is not str
+        or len(fields) > _MOST_FIELDS
+        or len(fields) != len(items)
+        or not all(type(field) is str for field in fields)
+    ):
         raise NotPlain("not the text of a value: a named tuple")
     return _named_tuple(name, tuple(fields))._make(_untagged(items, resolve))
 

@@ -12,12 +12,21 @@ MOST_IN_GROUP = 100
 _MOST_ATTRIBUTES = 100
 # Fields of built-in classes that are not among the arguments.
 FIELDS = ("name", "path", "filename", "filename2")
-_BUILT_IN = {id(kind): name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
+_BUILT_IN = {
+    id(kind): name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
+}
 
 
 def to_data(error, refer, number=None, chain=LONGEST_CHAIN):
     """`number`: that of the exception among the objects of the submission."""
-    found = {"kinds": [_name(kind) for kind in type(error).__mro__], "arguments": _arguments(error), "attributes": _attributes(error, refer), "text": faults.message_of(error)}
+    found = {
+        "kinds": [_name(kind) for kind in type(error).__mro__],
+        "arguments": _arguments(error),
+        "attributes": _attributes(error, refer),
+        "text": faults.message_of(error),
+    }
     if number is not None:
         found["number"] = number
     if chain > 0:
@@ -29,7 +38,9 @@ def to_data(error, refer, number=None, chain=LONGEST_CHAIN):
         members = getattr(error, "exceptions", None)
         if type(members) is tuple and all(isinstance(member, BaseException) for member in members[:MOST_IN_GROUP]):
             found["members"] = [to_data(member, refer, None, chain // 2) for member in members[:MOST_IN_GROUP]]
-            found["arguments"] = codec.encode([faults.message_of(error) if type(error.message) is not str else error.message])
+            found["arguments"] = codec.encode(
+                [faults.message_of(error) if type(error.message) is not str else error.message]
+            )
     return found
 
 
@@ -37,7 +48,11 @@ def _name(kind):
     if id(kind) in _BUILT_IN:
         return _BUILT_IN[id(kind)]
     name, module = faults.name_of(kind), kind.__module__
-    return f"{module}.{name}" if type(module) is str and module.partition(".")[0] in sys.stdlib_module_names else OWN + name
+    return (
+        f"{module}.{name}"
+        if type(module) is str and module.partition(".")[0] in sys.stdlib_module_names
+        else OWN + name
+    )
 
 
 def _arguments(error):
@@ -52,7 +67,11 @@ def _attributes(error, refer):
     found = {}
     try:
         own = [*vars(error).items()][:_MOST_ATTRIBUTES]
-        fields = [(name, value) for name in FIELDS if (value := getattr(error, name, None)) is not None] if type(error).__module__ == "builtins" else []
+        fields = (
+            [(name, value) for name in FIELDS if (value := getattr(error, name, None)) is not None]
+            if type(error).__module__ == "builtins"
+            else []
+        )
     except Exception:  # noqa: BLE001
         return found
     for name, value in own + fields:

@@ -12,7 +12,9 @@ class _Clock:
     @staticmethod
     def select(timeout):
         if timeout is None:
-            raise RuntimeError("deadlock: every task waits for another one, and there are no threads or sockets that could wake one")
+            raise RuntimeError(
+                "deadlock: every task waits for another one, and there are no threads or sockets that could wake one"
+            )
         if timeout > 0:
             time.sleep(timeout)
         return ()

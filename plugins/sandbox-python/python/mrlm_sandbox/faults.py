@@ -21,7 +21,11 @@ def describe(error, source):
         shown.append(f"  ... {len(frames) - 2 * _SHOWN_FRAMES} more frames ...\n")
     shown += [_show(frame, lines) for frame in frames[_SHOWN_FRAMES:][-_SHOWN_FRAMES:]]
     head = "Traceback (most recent call last):\n" if frames else ""
-    fault = {"name": name, "message": message, "trace": head + "".join(shown) + (f"{name}: {message}" if message else name)}
+    fault = {
+        "name": name,
+        "message": message,
+        "trace": head + "".join(shown) + (f"{name}: {message}" if message else name),
+    }
     if frames:
         fault["line"] = frames[-1][0]
     return fault

@@ -53,7 +53,15 @@ class RemoteGenerator:
         return self.__remote.call(f"@{self.__number}.send", (value,), {}, stops=True)
 
     def throw(self, kind, value=None, _traceback=None):
-        error = kind if isinstance(kind, BaseException) else value if isinstance(value, BaseException) else kind() if value is None else kind(value)
+        error = (
+            kind
+            if isinstance(kind, BaseException)
+            else value
+            if isinstance(value, BaseException)
+            else kind()
+            if value is None
+            else kind(value)
+        )
         return self.__remote.throw(self.__number, error)
 
     def close(self):

@@ -9,7 +9,16 @@ CLONE_NEWIPC = 0x08000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 0x20, 0x1000, 0x4000, 1 << 18
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = (
+    1,
+    2,
+    4,
+    8,
+    0x20,
+    0x1000,
+    0x4000,
+    1 << 18,
+)
 # Flags of a mount that `statvfs` tells, and that who did not set them may not take away.
 _KEPT_FLAGS = MS_NOSUID | MS_NODEV | MS_NOEXEC
 

@@ -16,7 +16,9 @@ _NO_MEMORY = {
     "call": 'raised\n{"kinds":["MemoryError"],"arguments":"[]","fault":{"name":"MemoryError","message":"","trace":"MemoryError"}}',
     "load": '{"verdict":"memory-limit"}',
 }
-_NO_MEMORY.update(dict.fromkeys(("attribute", "set", "instance", "wait", "anext", "pull", "throw", "leave"), _NO_MEMORY["call"]))
+_NO_MEMORY.update(
+    dict.fromkeys(("attribute", "set", "instance", "wait", "anext", "pull", "throw", "leave"), _NO_MEMORY["call"])
+)
 _NO_MEMORY.update(dict.fromkeys(("run", "open", "evaluate"), _NO_MEMORY["load"]))
 
 

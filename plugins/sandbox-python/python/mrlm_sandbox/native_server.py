@@ -78,14 +78,18 @@ class Server:
 
     def _judged(self, suite):
         player = self._player
-        self._judge.run(suite, self._codes, player.ask, lambda index, result: self._say("tested", index=index, result=result))
+        self._judge.run(
+            suite, self._codes, player.ask, lambda index, result: self._say("tested", index=index, result=result)
+        )
         return player.ending
 
     def _begin(self, kind, submission):
         limits = self._request["limits"]
         rest = {key: value for key, value in submission.items() if key not in ("stdin", "limits")}
         start = {**limits, "stdin": submission.get("stdin", ""), "isOnly": self._request["op"] in ("run", "test")}
-        self._player.begin(limits, f"begin\n{json.dumps(start)}\n{kind}\n{json.dumps({**rest, 'outputBytes': limits['outputBytes']})}")
+        self._player.begin(
+            limits, f"begin\n{json.dumps(start)}\n{kind}\n{json.dumps({**rest, 'outputBytes': limits['outputBytes']})}"
+        )
 
     def _begun(self, kind, submission):
         self._begin(kind, submission)

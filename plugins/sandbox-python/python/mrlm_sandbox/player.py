@@ -156,7 +156,9 @@ class Player:
         told = _loads(told)
         error = self._last if told == "raised" else None if told is None else _exception(told)
         manager = self._find(target)
-        return self._guarded(lambda: bool(type(manager).__exit__(manager, None if error is None else type(error), error, None)))
+        return self._guarded(
+            lambda: bool(type(manager).__exit__(manager, None if error is None else type(error), error, None))
+        )
 
     def _ended(self, error):
         """How an iterator or a generator ends."""
@@ -182,7 +184,9 @@ class Player:
     def _raised(self, error):
         self._last = error
         number = None if type(error).__module__ == "builtins" else self._objects.refer(error)["o"][0]
-        return "raised\n" + _dumps({**errors.to_data(error, self._objects.refer, number), "fault": faults.describe(error, self._script.source)})
+        return "raised\n" + _dumps(
+            {**errors.to_data(error, self._objects.refer, number), "fault": faults.describe(error, self._script.source)}
+        )
 
 
 def _exception(told):

@@ -79,7 +79,9 @@ class RemoteObject:
 
     def __contains__(self, item):
         if not hasattr(type(self), "__iter__") and not hasattr(type(self), "__getitem__"):
-            raise TypeError(f"an object of the submission's class {type(self).__name__} cannot be iterated over, and whether it contains something is not the submission's to say")
+            raise TypeError(
+                f"an object of the submission's class {type(self).__name__} cannot be iterated over, and whether it contains something is not the submission's to say"
+            )
         return any(found is item or found == item for found in iter(self))
 
     def _RemoteObject__special(self, name, *args):
@@ -123,12 +125,18 @@ def _alone(name):
     if name in ("__repr__", "__str__"):
         return lambda self: self._RemoteObject__shown(name)
     if name == "__call__":
-        return lambda self, *args, **kwargs: self._RemoteObject__remote.call(f"@{self._RemoteObject__number}", args, kwargs)
+        return lambda self, *args, **kwargs: self._RemoteObject__remote.call(
+            f"@{self._RemoteObject__number}", args, kwargs
+        )
     return lambda self, *args: self._RemoteObject__special(name, *args)
 
 
 def _paired(name):
-    return lambda self, other, *more: self._RemoteObject__special(name, other) if issubclass(type(other), RemoteObject) and not more else NotImplemented
+    return lambda self, other, *more: (
+        self._RemoteObject__special(name, other)
+        if issubclass(type(other), RemoteObject) and not more
+        else NotImplemented
+    )
 
 
 def tag(value):

@@ -26,7 +26,9 @@ class _EventLoopFinder:
     @staticmethod
     def find_spec(name, path=None, target=None):
         if name == "asyncio.unix_events":
-            return importlib.util.spec_from_file_location(name, os.path.join(os.path.dirname(__file__), "event_loop.py"))
+            return importlib.util.spec_from_file_location(
+                name, os.path.join(os.path.dirname(__file__), "event_loop.py")
+            )
         return None
 
 

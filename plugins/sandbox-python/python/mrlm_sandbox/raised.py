@@ -17,13 +17,26 @@ from . import codec, errors, faults
 # Classes made for one suite.
 _MOST_CLASSES = 1000
 
-_BUILT_IN = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
+_BUILT_IN = {
+    name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)
+}
 _PLAIN = frozenset(_BUILT_IN.values())
 _LIBRARY = {
     f"{kind.__module__}.{kind.__name__}": kind
     for kind in (
-        binascii.Error, csv.Error, dataclasses.FrozenInstanceError, decimal.DivisionByZero, decimal.InvalidOperation, decimal.Overflow, json.JSONDecodeError,
-        queue.Empty, queue.Full, re.error, statistics.StatisticsError, struct.error, zlib.error,
+        binascii.Error,
+        csv.Error,
+        dataclasses.FrozenInstanceError,
+        decimal.DivisionByZero,
+        decimal.InvalidOperation,
+        decimal.Overflow,
+        json.JSONDecodeError,
+        queue.Empty,
+        queue.Full,
+        re.error,
+        statistics.StatisticsError,
+        struct.error,
+        zlib.error,
     )
 }
 _UNICODE = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError)
@@ -48,7 +61,16 @@ class Maker:
         """Raises Unreadable."""
         try:
             return self._made(told, chain)
-        except (codec.NotPlain, ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        except (
+            codec.NotPlain,
+            ArithmeticError,
+            AttributeError,
+            KeyError,
+            MemoryError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ) as error:
             raise Unreadable(f"what was raised cannot be read: {type(error).__name__}") from None
 
     def _made(self, told, chain):
@@ -61,8 +83,13 @@ class Maker:
         if type(arguments) is not list:
             raise Unreadable("the arguments of what was raised are no list")
         if "members" in told and chain > 0:
-            arguments = [*arguments[:1], [self.make(member, chain // 2) for member in told["members"][: errors.MOST_IN_GROUP]]]
-        error = _instance(kind, _clamped(kind, arguments)) or Exception.__new__(self._kind([errors.OWN + _bare(names)]), text[: faults.LONGEST["message"]])
+            arguments = [
+                *arguments[:1],
+                [self.make(member, chain // 2) for member in told["members"][: errors.MOST_IN_GROUP]],
+            ]
+        error = _instance(kind, _clamped(kind, arguments)) or Exception.__new__(
+            self._kind([errors.OWN + _bare(names)]), text[: faults.LONGEST["message"]]
+        )
         self._set(error, told, text)
         if chain > 0:
             error.__cause__ = self.make(told["__cause__"], chain - 1) if "__cause__" in told else None
@@ -102,8 +129,14 @@ class Maker:
         if any(issubclass(kind, StopIteration | StopAsyncIteration) for kind in known):
             # It would end a loop of the tests in silence (as in PEP 479).
             return RuntimeError
-        leaves = [kind for at, kind in enumerate(known) if not any(issubclass(other, kind) for other in known[:at])] or [Exception]
-        tested = [self._entry_points[name.removeprefix(errors.OWN)] for name in names if name.startswith(errors.OWN) and name.removeprefix(errors.OWN) in self._entry_points]
+        leaves = [
+            kind for at, kind in enumerate(known) if not any(issubclass(other, kind) for other in known[:at])
+        ] or [Exception]
+        tested = [
+            self._entry_points[name.removeprefix(errors.OWN)]
+            for name in names
+            if name.startswith(errors.OWN) and name.removeprefix(errors.OWN) in self._entry_points
+        ]
         namespace = {"__str__": _text, "__getattr__": self._missing, "__module__": "submission"}
         for bases in ((*tested, *leaves), (*tested, leaves[0])):
             try:

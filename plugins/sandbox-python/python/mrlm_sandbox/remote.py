@@ -55,7 +55,10 @@ class Remote:
     def _apply(self, text, args, kwargs):
         try:
             changed_args, changed_kwargs = codec.decode(text, self._resolver(args))
-            pairs = [*zip(args, changed_args), *((kwargs[key], new) for key, new in changed_kwargs.items() if key in kwargs)]
+            pairs = [
+                *zip(args, changed_args),
+                *((kwargs[key], new) for key, new in changed_kwargs.items() if key in kwargs),
+            ]
         except (codec.NotPlain, TypeError, ValueError, AttributeError):
             raise ResultRefused("what became of the arguments cannot be read") from None
         for old, new in pairs:
@@ -155,7 +158,9 @@ class Remote:
         if kind == "y":
             return iterators.RemoteAsyncGenerator(self, number)
         if number not in self._objects:
-            self._objects[number] = iterators.RemoteGenerator(self, number, name) if kind == "g" else self._class(name, names)(self, number)
+            self._objects[number] = (
+                iterators.RemoteGenerator(self, number, name) if kind == "g" else self._class(name, names)(self, number)
+            )
         return self._objects[number]
 
     def _class(self, name, names):
@@ -171,9 +176,14 @@ class Remote:
             told = _loads(text)
             fault = {key: told["fault"][key] for key in ("name", "message", "trace", "line") if key in told["fault"]}
             fault.update((key, fault[key][:longest]) for key, longest in faults.LONGEST.items())
-            if not all(type(fault[key]) is str for key in ("name", "message", "trace")) or type(fault.get("line", 0)) is not int:
+            if (
+                not all(type(fault[key]) is str for key in ("name", "message", "trace"))
+                or type(fault.get("line", 0)) is not int
+            ):
                 raise ValueError("a fault")
-            self._maker = self._maker or raised.Maker(self._resolver(()), lambda number, name: self.attribute(f"@{number}", name), self.entry_points)
+            self._maker = self._maker or raised.Maker(
+                self._resolver(()), lambda number, name: self.attribute(f"@{number}", name), self.entry_points
+            )
             error = self._maker.make(told)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError, raised.Unreadable):
             raise ResultRefused("what was raised cannot be read") from None

@@ -8,7 +8,18 @@ ALONE = frozenset(
 _OPERATORS = "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift".split()
 # Another object of the submission. A value of the tests would tell the submission which result is expected, and let it decide whether it has given that one.
 PAIRED = frozenset(
-    f"__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "ge", *_OPERATORS, *(f"r{name}" for name in _OPERATORS), *(f"i{name}" for name in _OPERATORS))
+    f"__{name}__"
+    for name in (
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        *_OPERATORS,
+        *(f"r{name}" for name in _OPERATORS),
+        *(f"i{name}" for name in _OPERATORS),
+    )
 )
 # These two need more than to be passed on.
 NEXT, EXIT = "__next__", "__exit__"

@@ -134,7 +134,11 @@ class SupervisedPlayer:
     def peak_memory(self):
         """`peakMemoryBytes`: by how much it was larger at most than when it was new; nothing if that cannot be known, because it has ended or there is no /proc."""
         peak = None if self.ending is not None else _peak_memory(self.pid)
-        return {} if peak is None or self._zygote.player_bytes is None else {"peakMemoryBytes": max(0, peak - self._zygote.player_bytes)}
+        return (
+            {}
+            if peak is None or self._zygote.player_bytes is None
+            else {"peakMemoryBytes": max(0, peak - self._zygote.player_bytes)}
+        )
 
     def kill(self):
         """Ends it with all that it has started."""

@@ -21,7 +21,9 @@ def told(value, longest):
         pass
     try:
         text = repr(value)
-        found["shown"] = str.__str__(text)[:longest].encode("utf-8", "backslashreplace")[:longest].decode("utf-8", "ignore")
+        found["shown"] = (
+            str.__str__(text)[:longest].encode("utf-8", "backslashreplace")[:longest].decode("utf-8", "ignore")
+        )
     except Exception:  # noqa: BLE001 - the code of __repr__ may be the submission's.
         pass
     return found

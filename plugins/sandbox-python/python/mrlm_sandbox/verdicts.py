@@ -8,7 +8,11 @@ def failure(error, source, remote):
     if error is remote.raised:
         fault = remote.fault
         place = f" (line {fault['line']})" if "line" in fault else ""
-        return {"verdict": "failed", "message": f"{_said(fault['name'], fault['message'])}{place}"[:_LONGEST], "error": fault}
+        return {
+            "verdict": "failed",
+            "message": f"{_said(fault['name'], fault['message'])}{place}"[:_LONGEST],
+            "error": fault,
+        }
     message = _said(type(error).__name__, _text(error))
     if isinstance(error, AssertionError):
         line = _line(error, source)

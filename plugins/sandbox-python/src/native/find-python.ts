@@ -70,12 +70,14 @@ async function probe(command: string): Promise<NativePython | string> {
 
 function onPath(name: string): string[] {
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter(Boolean);
-  return folders.map((folder) => join(folder, name)).filter((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return folders
+    .map((folder) => join(folder, name))
+    .filter((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
 }

@@ -25,7 +25,10 @@ export function writeBootImage(path: string, { memory, stackPointer, handler }: 
   const length = Buffer.alloc(HEADER_LENGTH_BYTES);
   length.writeUInt32LE(header.length);
   const part = `${path}.${process.pid}.part`;
-  writeFileSync(part, Buffer.concat([length, header, ...memory.runs.flatMap(({ bytes }) => (bytes === undefined ? [] : [bytes]))]));
+  writeFileSync(
+    part,
+    Buffer.concat([length, header, ...memory.runs.flatMap(({ bytes }) => (bytes === undefined ? [] : [bytes]))]),
+  );
   renameSync(part, path);
 }
 

@@ -4,7 +4,12 @@ const MAJOR = 80;
 let lastMinor = 0;
 
 /** Makes `/dev/NAME`, of which JavaScript functions are the inside. Returns its path. */
-export function addDevice(fs: Fs, name: string, read: (into: Uint8Array) => number, write: (bytes: Uint8Array) => void): string {
+export function addDevice(
+  fs: Fs,
+  name: string,
+  read: (into: Uint8Array) => number,
+  write: (bytes: Uint8Array) => void,
+): string {
   const device = fs.makedev(MAJOR, lastMinor++);
   fs.registerDevice(device, {
     read: (_stream, buffer, offset, length) => read(new Uint8Array(buffer.buffer, buffer.byteOffset + offset, length)),

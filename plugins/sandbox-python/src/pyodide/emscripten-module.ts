@@ -21,12 +21,18 @@ export interface LoadOptions {
 }
 
 /** Loads CPython as Pyodide compiled it, without what Pyodide's own loader adds. */
-export async function loadModule({ python, initializesPython, adapt }: LoadOptions): Promise<{ module: EmscriptenModule; instance: WasmInstance }> {
+export async function loadModule({
+  python,
+  initializesPython,
+  adapt,
+}: LoadOptions): Promise<{ module: EmscriptenModule; instance: WasmInstance }> {
   // Emscripten looks at these constants on its start, by a name that Node's permission model forbids.
   Object.defineProperty(process, "binding", { value: () => ({ fs: constants }), configurable: true });
   const folder = pyodideFolder();
   const program = new WebAssembly.Module(readFileSync(join(folder, "pyodide.asm.wasm")));
-  const { default: create } = (await import(pathToFileURL(join(folder, "pyodide.asm.mjs")).href)) as { default: (settings: EmscriptenSettings) => Promise<EmscriptenModule> };
+  const { default: create } = (await import(pathToFileURL(join(folder, "pyodide.asm.mjs")).href)) as {
+    default: (settings: EmscriptenSettings) => Promise<EmscriptenModule>;
+  };
   let instance: WasmInstance | undefined;
   const module = await create({
     // What the module reads of Pyodide's own loader.
@@ -70,11 +76,19 @@ function install(module: EmscriptenModule, folder: string, python: string): void
   FS.mkdirTree(`/lib/python${major}.${minor}/lib-dynload`);
   FS.writeFile(`/lib/python${major}${minor}.zip`, readFileSync(join(folder, "python_stdlib.zip")));
   FS.mkdirTree(`${PACKAGE}/mrlm_sandbox`);
-  for (const name of readdirSync(join(python, "mrlm_sandbox")).filter((file) => file.endsWith(".py")).sort()) {
+  for (const name of readdirSync(join(python, "mrlm_sandbox"))
+    .filter((file) => file.endsWith(".py"))
+    .sort()) {
     FS.writeFile(`${PACKAGE}/mrlm_sandbox/${name}`, readFileSync(join(python, "mrlm_sandbox", name)));
   }
   FS.mkdirTree(HOME);
   FS.chdir(HOME);
   // A fixed seed of hashes: equal submissions print their sets in equal order.
-  Object.assign(ENV, { HOME, PYTHONPATH: PACKAGE, PYTHONHASHSEED: "0", PYTHONDONTWRITEBYTECODE: "1", PYTHONNOUSERSITE: "1" });
+  Object.assign(ENV, {
+    HOME,
+    PYTHONPATH: PACKAGE,
+    PYTHONHASHSEED: "0",
+    PYTHONDONTWRITEBYTECODE: "1",
+    PYTHONNOUSERSITE: "1",
+  });
 }

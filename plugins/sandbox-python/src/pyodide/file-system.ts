@@ -5,7 +5,20 @@ const ENOSPC = 51;
 /** What a node costs beside its contents, about. */
 const NODE_BYTES = 1024;
 
-type Fields = Pick<FsNode, "name" | "mode" | "parent" | "usedBytes" | "link" | "name_next" | "mounted" | "stream_ops" | "atime" | "mtime" | "ctime">;
+type Fields = Pick<
+  FsNode,
+  | "name"
+  | "mode"
+  | "parent"
+  | "usedBytes"
+  | "link"
+  | "name_next"
+  | "mounted"
+  | "stream_ops"
+  | "atime"
+  | "mtime"
+  | "ctime"
+>;
 
 interface Kept {
   readonly node: FsNode;
@@ -17,7 +30,12 @@ interface Kept {
 export interface FileSystemImage {
   readonly nodes: readonly Kept[];
   readonly nameTable: Fs["nameTable"];
-  readonly streams: readonly { readonly fd: number; readonly stream: FsStream; readonly fields: object; readonly shared: object }[];
+  readonly streams: readonly {
+    readonly fd: number;
+    readonly stream: FsStream;
+    readonly fields: object;
+    readonly shared: object;
+  }[];
   readonly nextInode: number;
   readonly currentPath: string;
 }
@@ -97,7 +115,9 @@ export class FileSystem {
     return {
       nodes: [...this.#nodes()].map((node) => this.#keep(node)),
       nameTable: [...nameTable],
-      streams: streams.flatMap((stream, fd) => (stream ? [{ fd, stream, fields: { ...stream }, shared: { ...stream.shared } }] : [])),
+      streams: streams.flatMap((stream, fd) =>
+        stream ? [{ fd, stream, fields: { ...stream }, shared: { ...stream.shared } }] : [],
+      ),
       nextInode,
       currentPath,
     };
@@ -123,7 +143,19 @@ export class FileSystem {
 
   #keep(node: FsNode): Kept {
     const { name, mode, parent, usedBytes, link, name_next, mounted, stream_ops, atime, mtime, ctime } = node;
-    const all: Fields = { name, mode, parent, mounted, stream_ops, atime, mtime, ctime, name_next, ...(usedBytes === undefined ? {} : { usedBytes }), ...(link === undefined ? {} : { link }) };
+    const all: Fields = {
+      name,
+      mode,
+      parent,
+      mounted,
+      stream_ops,
+      atime,
+      mtime,
+      ctime,
+      name_next,
+      ...(usedBytes === undefined ? {} : { usedBytes }),
+      ...(link === undefined ? {} : { link }),
+    };
     const contents = node.contents === undefined || this.#lasting.has(node) ? node.contents : copyOf(node.contents);
     return { node, fields: all, contents };
   }

@@ -72,7 +72,9 @@ const REFUSED: Readonly<Record<string, (first?: number) => unknown>> = {
     throw new ProgramBroken("abort() was called");
   },
 };
-for (const call of "accept4 bind connect getpeername getsockname getsockopt listen recvfrom recvmsg sendmsg sendto".split(" ")) {
+for (const call of "accept4 bind connect getpeername getsockname getsockopt listen recvfrom recvmsg sendmsg sendto".split(
+  " ",
+)) {
   (REFUSED as Record<string, () => unknown>)[`__syscall_${call}`] = () => -EBADF;
 }
 
@@ -85,7 +87,11 @@ export interface Seal {
  * Replaces, in place, what WebAssembly code imports from JavaScript. While the seal is closed, Python reaches no JavaScript but what is open above: a
  * bridge that is not in the table of imports cannot be found from inside, whatever the program does to its interpreter's memory.
  */
-export function sealImports(imports: Record<string, ImportedFunction>, seal: Seal, own: Readonly<Record<string, (first?: number) => unknown>>): void {
+export function sealImports(
+  imports: Record<string, ImportedFunction>,
+  seal: Seal,
+  own: Readonly<Record<string, (first?: number) => unknown>>,
+): void {
   for (const [name, original] of Object.entries(imports)) {
     if (typeof original !== "function" || OPEN.has(name)) continue;
     const refused = own[name] ?? REFUSED[name] ?? closed(name);

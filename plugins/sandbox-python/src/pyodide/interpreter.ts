@@ -55,7 +55,11 @@ export class Interpreter {
     const { module, instance } = await loadModule({
       python,
       initializesPython: image === undefined,
-      adapt: (imports) => sealImports(imports, seal, { emscripten_resize_heap: (bytes = 0) => (made.interpreter === undefined ? 0 : made.interpreter.#grow(bytes >>> 0)) }),
+      adapt: (imports) =>
+        sealImports(imports, seal, {
+          emscripten_resize_heap: (bytes = 0) =>
+            made.interpreter === undefined ? 0 : made.interpreter.#grow(bytes >>> 0),
+        }),
     });
     const interpreter = new Interpreter(module, instance, seal);
     made.interpreter = interpreter;
@@ -71,7 +75,11 @@ export class Interpreter {
 
   /** Its memory as it is now, for other processes to start from. */
   bootImage(): BootImage {
-    return { memory: MemoryImage.of(this.#module.HEAPU8), stackPointer: this.#stackPointer.value, handler: this.#handler };
+    return {
+      memory: MemoryImage.of(this.#module.HEAPU8),
+      stackPointer: this.#stackPointer.value,
+      handler: this.#handler,
+    };
   }
 
   /** From now on Python reaches nothing outside, and this is the state to which `reset` goes back. `role`: `player` or `judge`. */
@@ -104,7 +112,11 @@ export class Interpreter {
 
   /** Everything that the next message may change. */
   capture(): InterpreterImage {
-    return { memory: MemoryImage.of(this.#module.HEAPU8), files: this.#files.capture(), stackPointer: this.#stackPointer.value };
+    return {
+      memory: MemoryImage.of(this.#module.HEAPU8),
+      files: this.#files.capture(),
+      stackPointer: this.#stackPointer.value,
+    };
   }
 
   /** Goes back to an image. */
@@ -148,7 +160,9 @@ export class Interpreter {
   /** Memory is to have `bytes`. Returns 1 if it has. */
   #grow(bytes: number): number {
     if (bytes > this.#maxBytes) return 0;
-    return this.#module.growMemory(Math.min(this.#maxBytes, Math.max(bytes, this.#module.HEAPU8.length + GROWTH_STEP))) ?? 0;
+    return (
+      this.#module.growMemory(Math.min(this.#maxBytes, Math.max(bytes, this.#module.HEAPU8.length + GROWTH_STEP))) ?? 0
+    );
   }
 
   /** Has Python make the function that answers messages. */

@@ -9,7 +9,7 @@ const IDLE_TICKS = 5;
 
 const { words, limits } = workerData as Clock;
 const supervisor = process.ppid;
-for (let idle = 0; ; ) {
+for (let idle = 0; ;) {
   if (Atomics.load(words, STATE) === ARMED) {
     idle = 0;
     pause(inspect());

@@ -26,7 +26,11 @@ export class JudgeInterpreter {
 
   private constructor(interpreter: Interpreter) {
     this.#interpreter = interpreter;
-    interpreter.addDevice("host", (into) => this.#read(into), (bytes) => this.#hear(decoder.decode(bytes)));
+    interpreter.addDevice(
+      "host",
+      (into) => this.#read(into),
+      (bytes) => this.#hear(decoder.decode(bytes)),
+    );
     interpreter.begin("judge");
   }
 

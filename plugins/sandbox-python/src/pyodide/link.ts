@@ -35,7 +35,7 @@ export class Link {
     frame.writeUInt32LE(length, 0);
     frame.write(text, HEADER);
     try {
-      for (let sent = 0; sent < frame.length; ) sent += writeSync(this.#fd, frame, sent);
+      for (let sent = 0; sent < frame.length;) sent += writeSync(this.#fd, frame, sent);
       return true;
     } catch {
       return false;

@@ -44,7 +44,7 @@ function runsOf(memory: Uint8Array): Run[] {
     return true;
   };
   const pages = memory.length / PAGE;
-  for (let page = 0; page < pages; ) {
+  for (let page = 0; page < pages;) {
     const first = page;
     const isZero = isZeroAt(page);
     while (page < pages && isZeroAt(page) === isZero) page++;

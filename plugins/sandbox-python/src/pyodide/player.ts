@@ -12,7 +12,9 @@ import { pythonFolder } from "./python-folder.ts";
 const link = new Link(PLAYER_FD);
 const interpreter = await Interpreter.start(pythonFolder(), readBootImage(process.argv[2] as string));
 interpreter.begin("player");
-const interrupter = new Interrupter(new URL(import.meta.url.endsWith(".ts") ? "./interrupt-worker.ts" : "./interrupt-worker.js", import.meta.url));
+const interrupter = new Interrupter(
+  new URL(import.meta.url.endsWith(".ts") ? "./interrupt-worker.ts" : "./interrupt-worker.js", import.meta.url),
+);
 interpreter.streams.onOutput = (name, text) => void link.write(`output\n${name}\n${text}`);
 const snapshots: InterpreterImage[] = [];
 link.write("pristine");
@@ -72,14 +74,19 @@ function endingOf(error: unknown): Ending {
   if (error instanceof Interrupted) return { verdict: error.verdict };
   if (error instanceof ProgramExit) return exitOf(error.code);
   if (error instanceof ProgramBroken) return killed(error.reason);
-  if (error instanceof RangeError && /call stack/.test(error.message)) return killed("its calls were nested too deeply for the interpreter");
+  if (error instanceof RangeError && /call stack/.test(error.message))
+    return killed("its calls were nested too deeply for the interpreter");
   if (error instanceof RangeError) return { verdict: "memory-limit" };
   return killed(error instanceof Error ? error.message : "it broke its interpreter");
 }
 
 function exitOf(exitCode: number): Ending {
   if (exitCode === 0) return { verdict: "ok", exitCode };
-  return { verdict: "error", exitCode, error: { name: "SystemExit", message: String(exitCode), trace: `SystemExit: ${exitCode}` } };
+  return {
+    verdict: "error",
+    exitCode,
+    error: { name: "SystemExit", message: String(exitCode), trace: `SystemExit: ${exitCode}` },
+  };
 }
 
 function killed(reason: string): Ending {

@@ -17,9 +17,24 @@ export class Streams {
 
   constructor({ FS }: EmscriptenModule) {
     const paths = [
-      addDevice(FS, "submission-stdin", (into) => this.#read(into), () => {}),
-      addDevice(FS, "submission-stdout", () => 0, (bytes) => this.#write("stdout", bytes)),
-      addDevice(FS, "submission-stderr", () => 0, (bytes) => this.#write("stderr", bytes)),
+      addDevice(
+        FS,
+        "submission-stdin",
+        (into) => this.#read(into),
+        () => {},
+      ),
+      addDevice(
+        FS,
+        "submission-stdout",
+        () => 0,
+        (bytes) => this.#write("stdout", bytes),
+      ),
+      addDevice(
+        FS,
+        "submission-stderr",
+        () => 0,
+        (bytes) => this.#write("stderr", bytes),
+      ),
     ];
     for (const [fd, path] of paths.entries()) reopen(FS, fd, path);
   }

@@ -79,7 +79,12 @@ function test(request: ChildRequest & { readonly op: "test" }, answer: Answer): 
   const loaded = end();
   if (loaded.verdict !== "ok" || loaded.exitCode !== undefined) return loaded;
   answer.testing();
-  return judge.run((message) => player.ask(message), (index, verdict) => answer.tested(index, verdict)) ?? loaded;
+  return (
+    judge.run(
+      (message) => player.ask(message),
+      (index, verdict) => answer.tested(index, verdict),
+    ) ?? loaded
+  );
 }
 
 /** Tells the player the limits and the input of a submission, and Python to begin with it. */

@@ -17,7 +17,10 @@ const script = fileURLToPath(new URL("../differential/programs.py", import.meta.
 
 /** Programs with tests, and what a plain CPython says of each test. */
 export async function programs(python: NativePython, seed: number, count: number): Promise<Program[]> {
-  const { stdout } = await promisify(execFile)(python.executable, ["-I", script, String(seed), String(count)], { maxBuffer: 1 << 28, env: { PYTHONHASHSEED: "0" } });
+  const { stdout } = await promisify(execFile)(python.executable, ["-I", script, String(seed), String(count)], {
+    maxBuffer: 1 << 28,
+    env: { PYTHONHASHSEED: "0" },
+  });
   return JSON.parse(stdout) as Program[];
 }
 
@@ -28,9 +31,15 @@ export async function differences(sandbox: Sandbox, all: readonly Program[]): Pr
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [number, { code, entryPoints, harness, tests, expected }] = next;
-      const report = await sandbox.test({ code, limits: { wallMs: 120_000, cpuMs: 60_000 } }, { entryPoints, harness, tests: tests.map((test, at) => ({ name: `${at}`, code: test })) });
+      const report = await sandbox.test(
+        { code, limits: { wallMs: 120_000, cpuMs: 60_000 } },
+        { entryPoints, harness, tests: tests.map((test, at) => ({ name: `${at}`, code: test })) },
+      );
       for (const [at, { verdict, message }] of report.tests.entries()) {
-        if (verdict !== expected[at]) found.push(`${number}: ${tests[at]}\n  is ${verdict} (${report.verdict}: ${message ?? ""}), and ${expected[at]} in CPython`);
+        if (verdict !== expected[at])
+          found.push(
+            `${number}: ${tests[at]}\n  is ${verdict} (${report.verdict}: ${message ?? ""}), and ${expected[at]} in CPython`,
+          );
       }
     }
   };

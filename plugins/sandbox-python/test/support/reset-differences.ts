@@ -40,7 +40,8 @@ console.log(JSON.stringify(found));
 
 function run(code: string): unknown {
   try {
-    return (JSON.parse(interpreter.ask(`run\n${JSON.stringify({ code, outputBytes: 1000 })}`)) as { verdict: unknown }).verdict;
+    return (JSON.parse(interpreter.ask(`run\n${JSON.stringify({ code, outputBytes: 1000 })}`)) as { verdict: unknown })
+      .verdict;
   } catch (error) {
     return (error as object).constructor.name;
   }
@@ -51,9 +52,15 @@ function describe(): Record<string, unknown> {
   const { memory, files, stackPointer } = interpreter.capture();
   return {
     stackPointer,
-    memory: memory.runs.map(({ start, end, bytes }) => [start, end, bytes === undefined ? 0 : Buffer.from(bytes).toString("base64")].join()).join("\n"),
+    memory: memory.runs
+      .map(({ start, end, bytes }) =>
+        [start, end, bytes === undefined ? 0 : Buffer.from(bytes).toString("base64")].join(),
+      )
+      .join("\n"),
     folder: files.currentPath,
-    nodes: files.nodes.map(({ node, fields }) => `${node.id} ${fields.name} ${fields.mode} ${fields.usedBytes} ${String(fields.mtime)}`).join("\n"),
+    nodes: files.nodes
+      .map(({ node, fields }) => `${node.id} ${fields.name} ${fields.mode} ${fields.usedBytes} ${String(fields.mtime)}`)
+      .join("\n"),
     streams: files.streams.map(({ fd, shared }) => `${fd} ${JSON.stringify(shared)}`).join("\n"),
     nextInode: files.nextInode,
   };

@@ -9,7 +9,10 @@ import { pythonOptions } from "../../src/options.ts";
 const [kind, isToDie] = process.argv.slice(2) as ["auto" | "pyodide", string?];
 const sandbox = new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind, children: 1 })));
 const { verdict } = await sandbox.run({ code: "print(1)" });
-const endless = isToDie === undefined ? undefined : sandbox.run({ code: "while True: pass", limits: { wallMs: 600_000, cpuMs: 600_000 } });
+const endless =
+  isToDie === undefined
+    ? undefined
+    : sandbox.run({ code: "while True: pass", limits: { wallMs: 600_000, cpuMs: 600_000 } });
 if (endless !== undefined) await setTimeout(500);
 console.log(JSON.stringify({ ...(await sandbox.layers()), verdict, descendants: descendantsOf(process.pid) }));
 if (endless !== undefined) process.kill(process.pid, "SIGKILL");

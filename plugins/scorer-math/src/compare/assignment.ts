@@ -20,10 +20,13 @@ export function isName(node: Node): boolean {
       return node.name === "i" || node.name === "e";
     case "call":
       // An indefinite integral names its antiderivative; sums and limits are evaluated.
-      if (node.name.endsWith("()")) return !/^(?:sum|prod|lim|i*int)/.test(node.name) || (node.name.startsWith("int_d") && node.args.length === 1);
-      if (NAMING.test(node.name)) return node.args.every((arg) => isName(arg.kind === "relation" ? (arg.operands[0] as Node) : arg));
+      if (node.name.endsWith("()"))
+        return !/^(?:sum|prod|lim|i*int)/.test(node.name) || (node.name.startsWith("int_d") && node.args.length === 1);
+      if (NAMING.test(node.name))
+        return node.args.every((arg) => isName(arg.kind === "relation" ? (arg.operands[0] as Node) : arg));
       // Of an angle of a figure; with a variable it is an equation to solve.
-      if (/^(?:sin|cos|tan|cot|sec|csc)$/.test(node.name)) return node.args.every((arg) => arg.kind === "symbol" && /^(?:[A-Z]|angle )/.test(arg.name));
+      if (/^(?:sin|cos|tan|cot|sec|csc)$/.test(node.name))
+        return node.args.every((arg) => arg.kind === "symbol" && /^(?:[A-Z]|angle )/.test(arg.name));
       return node.name === "abs" && node.args.every(isName);
     case "power":
       return isName(node.base) && node.exponent.kind === "number" && node.exponent.value.n === -1n;
@@ -59,7 +62,8 @@ function isAskedFor(node: Node): boolean {
   const names = [...variables(node)];
   if (names.length === 0 || !/^(?:add|multiply|power|call)$/.test(node.kind)) return false;
   const inner = node.kind === "power" ? node.base : node;
-  if (inner.kind === "call" && /^(?:sin|cos|tan|cot|sec|csc)$/.test(inner.name)) return names.every((name) => ANGLE.test(name));
+  if (inner.kind === "call" && /^(?:sin|cos|tan|cot|sec|csc)$/.test(inner.name))
+    return names.every((name) => ANGLE.test(name));
   return names.length > 1 && !names.some((name) => /^[xyz]$/.test(name));
 }
 
@@ -68,7 +72,10 @@ export function withoutCurveName(node: RelationNode): RelationNode {
   const [first, ...others] = node.operands as [Node, ...Node[]];
   if (first.kind !== "ratio" || first.parts.length !== 2 || node.operators[0] !== "=") return node;
   const [name, side] = first.parts as [Node, Node];
-  const isCurve = name.kind === "symbol" && others[0]?.kind !== "ratio" && (!isName(side) || others.some((other) => variables(other).size > 0));
+  const isCurve =
+    name.kind === "symbol" &&
+    others[0]?.kind !== "ratio" &&
+    (!isName(side) || others.some((other) => variables(other).size > 0));
   return isCurve ? { ...node, operands: [side, ...others] } : node;
 }
 
@@ -80,7 +87,10 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   if (operators.every((operator) => operator === "to")) return operands.at(-1);
   if (!operators.every((operator) => operator === "=" || operator === "~")) return undefined;
   const isConstant = (value: Node): boolean => variables(value).size === 0;
-  const named = isName(first) || (isAskedFor(first) && operands.slice(1).every(isConstant)) || (operands.length > 2 && isFunctionOfName(first));
+  const named =
+    isName(first) ||
+    (isAskedFor(first) && operands.slice(1).every(isConstant)) ||
+    (operands.length > 2 && isFunctionOfName(first));
   const values = named ? operands.slice(1) : operands;
   const approximation = operators.indexOf("~");
   const last = approximation >= (named ? 1 : 0) ? (operands[approximation] as Node) : beforeRounding(c, values);

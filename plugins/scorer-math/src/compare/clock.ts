@@ -62,7 +62,9 @@ function compareClocks(a: Clock, b: Clock): Outcome {
 type CalendarDate = { readonly month: number; readonly day: number; readonly year: string | undefined };
 
 const MONTH_NUMBERS = table(
-  Object.fromEntries(MONTHS.flatMap((name, i) => [[name, i + 1] as const, [name.slice(0, 3), i + 1] as const, ["sept", 9] as const])),
+  Object.fromEntries(
+    MONTHS.flatMap((name, i) => [[name, i + 1] as const, [name.slice(0, 3), i + 1] as const, ["sept", 9] as const]),
+  ),
 );
 
 function dateOf(text: string): CalendarDate | undefined {

@@ -4,7 +4,15 @@ import { show } from "../tree/show.ts";
 import type { ListNode, Node, RelationNode, TupleNode } from "../tree/node.ts";
 import { children, some } from "../tree/walk.ts";
 import { different, equivalent, type Outcome } from "../verdict.ts";
-import { assignedValue, componentwise, hasRelation, isName, isVariable, shortened, withoutCurveName } from "./assignment.ts";
+import {
+  assignedValue,
+  componentwise,
+  hasRelation,
+  isName,
+  isVariable,
+  shortened,
+  withoutCurveName,
+} from "./assignment.ts";
 import { compareAsSets, compareInOrder, compareTuples } from "./collection.ts";
 import type { Context } from "./context.ts";
 import { asMatrix, compareMatrices, hasMatrix, vectorItems } from "./matrix.ts";
@@ -66,7 +74,10 @@ function prepared(node: Node): Node {
         node.items.some((other) => other !== item && !isMembership(other) && mentions(other, item)),
     );
     const kept = node.items.filter((item) => !conditions.includes(item));
-    const counted = kept.length === 1 && conditions.length === 1 ? wholeNumbersBetween(kept[0] as Node, conditions[0] as Node) : undefined;
+    const counted =
+      kept.length === 1 && conditions.length === 1
+        ? wholeNumbersBetween(kept[0] as Node, conditions[0] as Node)
+        : undefined;
     if (counted) return counted;
     if (kept.length === 1 && kept.length < node.items.length) return prepared(kept[0] as Node);
     return { ...node, items: withoutEllipsis(kept) };
@@ -191,7 +202,8 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
   const areWords = node.items.every((item) => item.kind === "relation" && item.operands[0]?.kind === "text");
   for (const item of node.items) {
     // One of several solutions in several unknowns.
-    const value = item.kind === "relation" ? assignedValue(c, item) : item.kind === "list" ? valueOf(c, item, ANY_POINT) : item;
+    const value =
+      item.kind === "relation" ? assignedValue(c, item) : item.kind === "list" ? valueOf(c, item, ANY_POINT) : item;
     if (value === undefined) return undefined;
     values.push(value);
     if (item.kind === "relation") names.set(show(item.operands[0] as Node), value);
@@ -199,12 +211,19 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
   // Several names: the values in the order of the names, as a point is written.
   const letters = new Set([...names.keys()].map((name) => name.replace(/_\w+/g, "")));
   const areRoots = letters.size === 1 && other.kind !== "tuple";
-  if (!areRoots && names.size === node.items.length && names.size > 1 && (other.kind === "tuple" || other.kind === "list")) {
+  if (
+    !areRoots &&
+    names.size === node.items.length &&
+    names.size > 1 &&
+    (other.kind === "tuple" || other.kind === "list")
+  ) {
     const sorted = [...names].sort(([a], [b]) => (areWords ? 0 : a < b ? -1 : 1)).map(([, value]) => value);
     return { kind: "tuple", items: sorted, open: "round", close: "round" };
   }
   // Values of one variable have no order.
-  return names.size > 0 || node.items.some((item) => item.kind === "list") ? { kind: "set", items: values } : { ...node, items: values };
+  return names.size > 0 || node.items.some((item) => item.kind === "list")
+    ? { kind: "set", items: values }
+    : { ...node, items: values };
 }
 
 /** Counterpart of a solution in a comparison: a point, whose components have an order. */

@@ -54,7 +54,9 @@ function sumOf(node: Node): Node | undefined {
 function ofSeries(values: readonly Rational[], last: Rational): Rational | undefined {
   const [a, b] = values as [Rational, Rational];
   const step = q.subtract(b, a);
-  const isArithmetic = values.every((value, i) => i === 0 || q.equals(q.subtract(value, values[i - 1] as Rational), step));
+  const isArithmetic = values.every(
+    (value, i) => i === 0 || q.equals(q.subtract(value, values[i - 1] as Rational), step),
+  );
   if (isArithmetic && step.n !== 0n) {
     const count = q.add(q.divide(q.subtract(last, a), step), q.ONE);
     const isReached = q.isInteger(count) && count.n > BigInt(values.length) && count.n < MOST_TERMS;

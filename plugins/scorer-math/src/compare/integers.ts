@@ -11,10 +11,19 @@ export function wholeNumbersBetween(bounds: Node, membership: Node): Node | unde
   const [name, set] = membership.operands;
   const isDescending = bounds.operators.every((operator) => operator === ">" || operator === ">=");
   const isAscending = bounds.operators.every((operator) => operator === "<" || operator === "<=");
-  if (set?.kind !== "namedSet" || !/^(?:integers|naturals)$/.test(set.name) || (!isAscending && !isDescending)) return undefined;
-  const [operands, operators] = isAscending ? [bounds.operands, bounds.operators] : [[...bounds.operands].reverse(), [...bounds.operators].reverse()];
+  if (set?.kind !== "namedSet" || !/^(?:integers|naturals)$/.test(set.name) || (!isAscending && !isDescending))
+    return undefined;
+  const [operands, operators] = isAscending
+    ? [bounds.operands, bounds.operators]
+    : [[...bounds.operands].reverse(), [...bounds.operators].reverse()];
   const [low, middle, high] = operands as [Node, Node, Node];
-  if (low.kind !== "number" || high.kind !== "number" || middle.kind !== "symbol" || name?.kind !== "symbol" || middle.name !== name.name)
+  if (
+    low.kind !== "number" ||
+    high.kind !== "number" ||
+    middle.kind !== "symbol" ||
+    name?.kind !== "symbol" ||
+    middle.name !== name.name
+  )
     return undefined;
   const isStrict = operators.map((operator) => operator.length === 1);
   const floor = q.floor(low.value);

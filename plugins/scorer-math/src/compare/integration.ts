@@ -22,7 +22,8 @@ export function compareAntiderivatives(c: Context, gold: Node, answer: Node): Ou
 }
 
 function compareIntegral(c: Context, integral: Node, { rest }: Antiderivative): Outcome | undefined {
-  const by = integral.kind === "call" && integral.args.length === 1 ? /^int_d(\w+)\(\)$/.exec(integral.name)?.[1] : undefined;
+  const by =
+    integral.kind === "call" && integral.args.length === 1 ? /^int_d(\w+)\(\)$/.exec(integral.name)?.[1] : undefined;
   const slope = by === undefined ? undefined : derivative(rest, by);
   return integral.kind === "call" && slope ? compareExact(c, slope, integral.args[0] as Node) : undefined;
 }
@@ -34,7 +35,8 @@ function asAntiderivative(node: Node): Antiderivative | undefined {
   if (at < 0) return undefined;
   const rest = sum(node.terms.filter((_, i) => i !== at));
   const names = [...variables(rest)];
-  const isPlain = names.some((name) => VARIABLE.test(name)) && names.every((name) => !/^[A-Z]/.test(name) && name !== "c");
+  const isPlain =
+    names.some((name) => VARIABLE.test(name)) && names.every((name) => !/^[A-Z]/.test(name) && name !== "c");
   return isPlain ? { rest, constant: constantOf(node.terms[at] as Node) as string } : undefined;
 }
 
@@ -53,7 +55,9 @@ function compareUpToConstant(c: Context, a: Node, b: Node): Outcome {
   const elsewhere = (node: Node): Node =>
     node.kind === "symbol" && integrated.includes(node.name) ? symbol(`${node.name}'`) : mapChildren(node, elsewhere);
   const outcome = compareExact(c, gap, elsewhere(gap));
-  return outcome.verdict === "equivalent" ? { ...outcome, reason: `equal up to a constant: ${outcome.reason}` } : outcome;
+  return outcome.verdict === "equivalent"
+    ? { ...outcome, reason: `equal up to a constant: ${outcome.reason}` }
+    : outcome;
 }
 
 /** Arbitrary constants of the solutions of a differential equation: C, c, C_1, A, ... beside a variable. */
@@ -66,7 +70,8 @@ export function withConstantsOf(gold: Node, answer: Node): readonly Node[] {
   const present = constantsOf(answer);
   if (wanted.length === 0 || wanted.length !== present.length || wanted.length > MOST_CONSTANTS) return [];
   const isSolution = (node: Node): boolean =>
-    [...variables(node)].some((name) => /^[xt]$/.test(name)) && some(node, (part) => part.kind === "power" || part.kind === "call");
+    [...variables(node)].some((name) => /^[xt]$/.test(name)) &&
+    some(node, (part) => part.kind === "power" || part.kind === "call");
   if (!isSolution(gold) || !isSolution(answer)) return [];
   return permutations(wanted).flatMap((names) => {
     if (names.join() === present.join()) return [];

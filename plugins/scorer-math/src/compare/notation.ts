@@ -62,7 +62,11 @@ function withoutMarks(node: Node): Node {
 /** `|AB|` is the length AB. */
 function isLength(node: Node): boolean {
   const [of] = node.kind === "call" && node.name === "abs" ? node.args : [];
-  return of?.kind === "multiply" && of.factors.length === 2 && of.factors.every((factor) => factor.kind === "symbol" && /^[A-Z](?:_\w+)?$/.test(factor.name));
+  return (
+    of?.kind === "multiply" &&
+    of.factors.length === 2 &&
+    of.factors.every((factor) => factor.kind === "symbol" && /^[A-Z](?:_\w+)?$/.test(factor.name))
+  );
 }
 
 /** `|AB| = 5`. */
@@ -72,7 +76,12 @@ function namesLength(node: Node): boolean {
 
 function withoutBars(node: Node): Node {
   if (node.kind !== "relation") return node;
-  return { ...node, operands: node.operands.map((operand) => (operand.kind === "call" && isLength(operand) ? (operand.args[0] as Node) : operand)) };
+  return {
+    ...node,
+    operands: node.operands.map((operand) =>
+      operand.kind === "call" && isLength(operand) ? (operand.args[0] as Node) : operand,
+    ),
+  };
 }
 
 function vectorLength(node: Node): number | undefined {

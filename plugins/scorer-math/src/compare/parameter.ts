@@ -31,12 +31,12 @@ function parameterOf(node: Node): string | undefined {
     });
     if (names.length > 0) return names.length === 1 ? names[0] : undefined;
   }
-  const words = node.kind === "call" && node.name === "where" && node.args[1]?.kind === "text" ? node.args[1].value : "";
+  const words =
+    node.kind === "call" && node.name === "where" && node.args[1]?.kind === "text" ? node.args[1].value : "";
   return INTEGER_WORDS.exec(words)?.[1] ?? impliedParameter(node);
 }
 
-const INTEGER_WORDS =
-  /\b([a-z])\s*(?:is|are|being|\\in|∈)\s*(?:an?\s+|any\s+|some\s+)*(?:integer|\\mathbb\s*\{?\s*z)/;
+const INTEGER_WORDS = /\b([a-z])\s*(?:is|are|being|\\in|∈)\s*(?:an?\s+|any\s+|some\s+)*(?:integer|\\mathbb\s*\{?\s*z)/;
 
 /** k in `\frac{\pi}{4} + k\pi` or `30^\circ + 360^\circ k`, where one of k, l, m and n is the only such letter. */
 function impliedParameter(node: Node): string | undefined {
@@ -45,7 +45,8 @@ function impliedParameter(node: Node): string | undefined {
   const visit = (part: Node): void => {
     if (part.kind === "multiply") {
       const factors = part.factors.flatMap((f) => (f.kind === "multiply" ? f.factors : [f]));
-      for (const f of factors.some(hasTurn) ? factors : []) if (f.kind === "symbol" && /^[klmn]$/.test(f.name)) found.add(f.name);
+      for (const f of factors.some(hasTurn) ? factors : [])
+        if (f.kind === "symbol" && /^[klmn]$/.test(f.name)) found.add(f.name);
     } else if (part.kind !== "call" && part.kind !== "power") children(part).forEach(visit);
   };
   visit(node);

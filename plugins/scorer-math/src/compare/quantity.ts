@@ -27,7 +27,9 @@ function besides(node: QuantityNode, other: Node): Node {
 }
 
 function isInRadians(node: Node): boolean {
-  return node.kind === "constant" ? node.name === "pi" : node.kind === "call" && /^a(?:sin|cos|tan|cot|sec|csc)$/.test(node.name);
+  return node.kind === "constant"
+    ? node.name === "pi"
+    : node.kind === "call" && /^a(?:sin|cos|tan|cot|sec|csc)$/.test(node.name);
 }
 
 function compareBoth(c: Context, gold: QuantityNode, answer: QuantityNode): Outcome {

@@ -19,7 +19,8 @@ export function asSolutions(node: Node, other: Node): Node {
 }
 
 const isSystem = (node: Node): boolean =>
-  node.kind === "tuple" || (node.kind === "list" && node.items.length > 1 && node.items.every((item) => item.kind === "relation"));
+  node.kind === "tuple" ||
+  (node.kind === "list" && node.items.length > 1 && node.items.every((item) => item.kind === "relation"));
 
 /** `x = y = z = 2` as an equation for each variable. */
 function spread(node: RelationNode): Node | undefined {
@@ -27,7 +28,8 @@ function spread(node: RelationNode): Node | undefined {
   const names = node.operands.filter((operand) => operand.kind === "symbol");
   const values = node.operands.filter((operand) => operand.kind !== "symbol");
   const [value] = values;
-  if (!value || values.length > 1 || new Set(names.map(show)).size !== names.length || hasRelation(value)) return undefined;
+  if (!value || values.length > 1 || new Set(names.map(show)).size !== names.length || hasRelation(value))
+    return undefined;
   return { kind: "list", join: "and", items: names.map((name) => equation(name, value)) };
 }
 
@@ -64,7 +66,12 @@ function nameOf(item: Node): string | undefined {
 
 /** `x: 3` in `x: 3, y: 5`. */
 function isLabel(item: Node): item is Extract<Node, { kind: "ratio" }> {
-  return item.kind === "ratio" && item.parts.length === 2 && item.parts[0]?.kind === "symbol" && !hasSymbol(item.parts[1] as Node);
+  return (
+    item.kind === "ratio" &&
+    item.parts.length === 2 &&
+    item.parts[0]?.kind === "symbol" &&
+    !hasSymbol(item.parts[1] as Node)
+  );
 }
 
 const hasSymbol = anywhere((part) => part.kind === "symbol");

@@ -51,10 +51,12 @@ const JOINS = /,|;|&|\b(?:and|or|plus|while|whereas)\b/;
 const DERIVES =
   /\b(?:so|then|thus|hence|therefore|but|gives?|giving|(?:we|to|you) get|find|obtain|yields?|means|implies|since|because|becomes?|simplif\w+|equals?|wait|actually|no|not|instead|rather|adding|subtracting|multiply\w*|divid\w*|plugging|substitut\w+|which|from|now|finally|let|if|where|times|total|sum|altogether|answer|final|again|previously|later|first|before|after)\b|=>|\\(?:R|r|Longr)ightarrow|\\implies|\\to(?![a-z])|[+*/^<>?]|\\(?:cdot|times|div|neq?|le|ge)(?![a-z])/i;
 /** The name of a value just before its box: `a = `, `(b)`, `Part (b):`, `2.` */
-const NAME = /(?:^|[$,;\n:]|\\[([]|\b(?:and|or|is|are|have|that)\b|\\q?quad)\s*(\\?[A-Za-z|][^$,;=.\n]{0,40}?)\s*=\s*(?:\$|\\\(|\\\[)?\s*$/;
+const NAME =
+  /(?:^|[$,;\n:]|\\[([]|\b(?:and|or|is|are|have|that)\b|\\q?quad)\s*(\\?[A-Za-z|][^$,;=.\n]{0,40}?)\s*=\s*(?:\$|\\\(|\\\[)?\s*$/;
 /** A name that may be written before its value; other names are left out. */
 const SIMPLE_NAME = /^\\?[A-Za-z]{1,9}(?:_\{?\w{1,5}\}?)?'*(?:\(\s*[a-z]\s*\))?$/;
-const PART = /(?:^|\n|[.;,:$}\])]\s)\s*(?:\*\*)?(?:part\s*)?(?:\(?([a-h]|i{1,3}|iv|v|\d)\)|([a-h]|\d)[.:])(?:\*\*)?[^\n]{0,80}$/i;
+const PART =
+  /(?:^|\n|[.;,:$}\])]\s)\s*(?:\*\*)?(?:part\s*)?(?:\(?([a-h]|i{1,3}|iv|v|\d)\)|([a-h]|\d)[.:])(?:\*\*)?[^\n]{0,80}$/i;
 
 /** The boxes that are one answer: the last, and those before it that only commas, "and", words of a list or part names separate. */
 export function lastBoxes(source: string): readonly Boxed[] {
@@ -76,11 +78,14 @@ function isJoined(source: string, box: Boxed, next: Boxed): boolean {
   const areParts = a !== undefined && b !== undefined && a !== b;
   // Each box names its own value: `\boxed{f(x) = 2x} for the first and \boxed{g(x) = x} for the second`.
   const isSentence = !/[.!?](?:\s|$)|\n\n/.test(gap);
-  if (isSentence && JOINS.test(gap) && hasOtherName(box, next) && !DERIVES.test(gap.replace(WHICH_ONE, ""))) return true;
+  if (isSentence && JOINS.test(gap) && hasOtherName(box, next) && !DERIVES.test(gap.replace(WHICH_ONE, "")))
+    return true;
   if (areParts && !DERIVES.test(gap.replace(NAME, ""))) return true;
   // Within one sentence, with an "and" or a comma, and nothing from which the second follows.
   const words = a !== undefined && a === b ? gap.replace(NAME, "") : gap;
-  return gap.length <= 100 && !/[.!?:](?:\s|$)|\n/.test(gap) && JOINS.test(gap) && !DERIVES.test(gap) && !words.includes("=");
+  return (
+    gap.length <= 100 && !/[.!?:](?:\s|$)|\n/.test(gap) && JOINS.test(gap) && !DERIVES.test(gap) && !words.includes("=")
+  );
 }
 
 const WHICH_ONE = /\b(?:for|in|as) the (?:first|second|third|other|last|final)\b/gi;
@@ -104,14 +109,21 @@ export function nameBefore(source: string, box: Boxed): string | undefined {
 /** One answer of several boxes: with the names before them where each has one of its own, and their units. */
 export function joinBoxes(source: string, boxes: readonly Boxed[]): string {
   const gaps = boxes.slice(1).map((box, i) => source.slice(boxes[i]?.end, box.start));
-  const join = connective(gaps, boxes.map(({ content }) => content));
+  const join = connective(
+    gaps,
+    boxes.map(({ content }) => content),
+  );
   const nouns = boxes.map((box) => NOUN.exec(source.slice(box.end, box.end + 40))?.[1]);
-  const counted = nouns.every((noun) => noun !== undefined) ? asEquations(boxes.map(({ content }, i) => [nouns[i] as string, content])) : undefined;
+  const counted = nouns.every((noun) => noun !== undefined)
+    ? asEquations(boxes.map(({ content }, i) => [nouns[i] as string, content]))
+    : undefined;
   if (counted !== undefined && boxes.every(({ content }) => /^\s*\d+\s*$/.test(content))) return counted;
   const names = boxes.map((box) => nameBefore(source, box));
   const areNamed = names.every((name, i) => name !== undefined && SIMPLE_NAME.test(name) && names.indexOf(name) === i);
   const contents = boxes.map((box) => box.content + unitBehind(source, box));
-  return contents.map((content, i) => (areNamed && !content.includes("=") ? `${names[i]} = ${content}` : content)).join(join);
+  return contents
+    .map((content, i) => (areNamed && !content.includes("=") ? `${names[i]} = ${content}` : content))
+    .join(join);
 }
 
 /** What joins items into a list: "or", and "and" between inequalities, keep their meaning. */

@@ -115,7 +115,9 @@ function fromBoxes(source: string, isReference: boolean): Extraction {
   if (boxes.length > 1) return found(joinBoxes(source, boxes), true, "boxed");
   if (/(?<!\\)\$|\\[([]/.test(last.content)) return inDelimiters(last.content, isReference);
   const answer = found(labelledValues(last.content) ?? last.content + unitBehind(source, last), true, "boxed");
-  const name = /=\s*(?:\$|\\[([])?\s*$/.test(source.slice(Math.max(0, last.start - 8), last.start)) ? nameBefore(source, last) : undefined;
+  const name = /=\s*(?:\$|\\[([])?\s*$/.test(source.slice(Math.max(0, last.start - 8), last.start))
+    ? nameBefore(source, last)
+    : undefined;
   return answer.found && name !== undefined ? { ...answer, name } : answer;
 }
 

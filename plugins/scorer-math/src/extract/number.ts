@@ -24,7 +24,8 @@ const NUMBER = new RegExp(
   String.raw`(?<![\w.^_]|\d,)[-−]?(?:${CURRENCY}\s?[-−]?)?(?:${DIGITS})(?:${POWER_OF_TEN}|\s?\/\s?\d+(?!\w|\.\d)|${SCALE})?`,
   "gi",
 );
-const SIGN_AFTER = /\s?(?:%|percent\b|pct\b\.?|prozent\b|pour\s?cent\b|por\s?ciento\b|per\s?cento\b|procent\b|[$€£¥₹¢](?!\s?\d)|°\s?[CF]?(?![a-zA-Z]))/iy;
+const SIGN_AFTER =
+  /\s?(?:%|percent\b|pct\b\.?|prozent\b|pour\s?cent\b|por\s?ciento\b|per\s?cento\b|procent\b|[$€£¥₹¢](?!\s?\d)|°\s?[CF]?(?![a-zA-Z]))/iy;
 const UNIT_AFTER =
   /\s?((?:(?:square|cubic|sq\.?)\s)?[a-zA-Zµ]+(?:\s?\/\s?[a-zA-Z]+|\sper\s[a-zA-Z]+)?(?:[²³]|\s?\^\s?\{?[23]\}?)?)(?![a-zA-Z\d])/y;
 /** Words of sentences that are spelled like units. */
@@ -38,7 +39,8 @@ export function lastNumber(text: string): NumberInText | undefined {
   for (let match = NUMBER.exec(tail); match; match = NUMBER.exec(tail)) {
     const end = endOfUnit(tail, match.index + match[0].length);
     NUMBER.lastIndex = Math.max(end, match.index + 1);
-    if (!/^(?:[\w]|\.\.)/.test(tail.slice(end, end + 2))) numbers.push({ index: match.index, text: tail.slice(match.index, end) });
+    if (!/^(?:[\w]|\.\.)/.test(tail.slice(end, end + 2)))
+      numbers.push({ index: match.index, text: tail.slice(match.index, end) });
   }
   if (numbers.length === 0) return undefined;
   const found = numbers.length === 1 ? (numbers[0] as NumberInText) : stated(tail, numbers);
@@ -51,7 +53,11 @@ function stated(text: string, numbers: readonly NumberInText[]): NumberInText {
   let highest = -1;
   for (let i = numbers.length - 1; i >= 0 && highest < STATED; i--) {
     const number = numbers[i] as NumberInText;
-    const role = roleOf(text.slice(Math.max(0, number.index - LONGEST_BEFORE), number.index), number.text, text.slice(number.index + number.text.length, number.index + number.text.length + 30));
+    const role = roleOf(
+      text.slice(Math.max(0, number.index - LONGEST_BEFORE), number.index),
+      number.text,
+      text.slice(number.index + number.text.length, number.index + number.text.length + 30),
+    );
     if (role > highest) [best, highest] = [number, role];
   }
   return best as NumberInText;
@@ -73,7 +79,9 @@ export function unitAt(text: string, at: number): string | undefined {
   if (!unit) return undefined;
   const isGlued = !/^\s/.test(unit[0]);
   const name = unit[1] as string;
-  return [name, name.replace(/\s.*$/, "")].find((candidate) => (isGlued || !NO_UNIT.test(candidate)) && parseUnit(candidate));
+  return [name, name.replace(/\s.*$/, "")].find(
+    (candidate) => (isGlued || !NO_UNIT.test(candidate)) && parseUnit(candidate),
+  );
 }
 
 const COUNTING =
@@ -88,11 +96,22 @@ export function countInWords(clause: string): NumberInText | undefined {
     // The beginning of the clause matches without a character.
     if (match[0] === "") COUNTING.lastIndex++;
     const found = readNumberWords(text, at);
-    if (!found || /^\s+(?:of (?:the|these|those)\s+)?(?:more|less|fewer|thing|another|who|that|which)\b/i.test(text.slice(at + found.length))) continue;
+    if (
+      !found ||
+      /^\s+(?:of (?:the|these|those)\s+)?(?:more|less|fewer|thing|another|who|that|which)\b/i.test(
+        text.slice(at + found.length),
+      )
+    )
+      continue;
     if (/^\s+or\b/i.test(text.slice(at + found.length))) return undefined;
     const written = text.slice(at, at + found.length);
     const isPronoun = /^one$/i.test(written) && !/^(?:exactly|precisely|only|just|there)/i.test(match[0]);
-    if (!isPronoun && !/^[\s-]*(?:of (?:a|an|its)|[a-z]+(?:th|rd|nd|s)? of\b)/i.test(text.slice(at + found.length, at + found.length + 12)))
+    if (
+      !isPronoun &&
+      !/^[\s-]*(?:of (?:a|an|its)|[a-z]+(?:th|rd|nd|s)? of\b)/i.test(
+        text.slice(at + found.length, at + found.length + 12),
+      )
+    )
       return { index: at + clause.length - text.length, text: written };
     if (!isPronoun && /^\s+of (?:the|these|those)\b/i.test(text.slice(at + found.length)))
       return { index: at + clause.length - text.length, text: written };

@@ -15,18 +15,21 @@ const ANCHOR =
 const LAST_IS =
   /^[\s\S]*\b(?:(?:is |are )?equal to|is|are|equals?|be|gives|get|obtain|yields|makes?|becomes|(?:simplifies|reduces|evaluates|comes|equal|amounts) to|=)\s+/i;
 /** What the answer is not, after the answer. */
-const CONTRAST = /(?:[,;(]\s*(?:and\s+)?not|[,;(]?\s*\b(?:rather than|instead of|as opposed to|(?:an)?statt|au lieu d[e’']|en lugar de|en vez de|invece (?:di|che)))\b[^.]*\.?\s*$/i;
+const CONTRAST =
+  /(?:[,;(]\s*(?:and\s+)?not|[,;(]?\s*\b(?:rather than|instead of|as opposed to|(?:an)?statt|au lieu d[e’']|en lugar de|en vez de|invece (?:di|che)))\b[^.]*\.?\s*$/i;
 const MONTH =
   /^(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?\s+\d/i;
 const CLOCK = /^\d{1,2}(?::\d\d)?\s?[ap]\.?m\.?$/i;
 /** What follows a value in brackets or explains it: `12 (twelve)`, `12, because 3 * 4 = 12`. */
-const EXPLANATION = /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|desired))\b.*|\s*\((?=[^()]*[a-z]{3})[^()]{1,80}\)[\s.]*)$/is;
+const EXPLANATION =
+  /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|desired))\b.*|\s*\((?=[^()]*[a-z]{3})[^()]{1,80}\)[\s.]*)$/is;
 /** A value behind words and a colon: `fee for 2 days: 3,60 $`. */
 const LABELLED = /^([^:]{0,60}[a-z]{3}[^:\d]{0,20}:)\s+([^:]{1,80})$/is;
 const LEADING =
   /^(?:[\s*_`>:#-]*(?:so|thus|hence|therefore|then|finally|and|but|we (?:get|have|find|obtain|see|conclude)(?: that)?|(?:this|which) gives|it follows that|(?:it|this|that) (?:takes|costs|weighs|measures)|it(?:'s| is| equals)|that(?:'s| is)|simply|just|exactly|precisely|approximately|about|roughly|around|the (?:final )?answer(?: is)?|my answer is|i (?:choose|pick|select|think)|answer|is|are|equal to|option|choice)\b[,:]?\s*)+/i;
 /** `The best choice would be A`, `I would pick option (C)`. */
-const CHOSEN = /\b(?:choice|option|alternative|answer)\b(?:[^.,;]{0,20}\b(?:is|be|was))?:?\s+\(?([A-J])\)?(?=[\s,.;:]|$)/;
+const CHOSEN =
+  /\b(?:choice|option|alternative|answer)\b(?:[^.,;]{0,20}\b(?:is|be|was))?:?\s+\(?([A-J])\)?(?=[\s,.;:]|$)/;
 /** `The function is neither even nor odd`. */
 const NEITHER = /\b(?:is|are)\s+(neither\s[a-z ]{2,40}\snor\s[a-z ]{2,40}?)[.\s]*$/i;
 const LONGEST = 6_000;
@@ -112,7 +115,8 @@ const END_OF_PROOF = /^\s*\\(?:blacksquare|square|Box|qed|blacktriangle)\s*$/;
 /** A clause that only prepares the statement: `Since $n < 12$, there are 7 such numbers`. */
 const PREPARES =
   /^[\W_]*(?:(?:so|thus|hence|therefore|and|then|now|finally)\b,?\s+)?(?:since|as|because|if|when|for|with|given|at|substituting|using|from|by|checking|letting|let|taking|where|setting|among|on|[a-z]+ing)\b/i;
-const STATES = /^[^.]{0,40}?(?:,|\b(?:there (?:are|is)|we (?:get|have|find|obtain|see)|gives|yields|is|are|equals|has|have)\b)/i;
+const STATES =
+  /^[^.]{0,40}?(?:,|\b(?:there (?:are|is)|we (?:get|have|find|obtain|see)|gives|yields|is|are|equals|has|have)\b)/i;
 
 /** `the minimum is 3 when $x = 2$`: the value stands before the formula. */
 const STATED_BEFORE = /\b(?:is|are|equals)\s+([^,;:]{1,40}?),?\s+(?:when|where|for|at|since|because|if|with)\s*$/i;
@@ -123,8 +127,18 @@ const NUMBER_ALONE = /^\s*-?\\?\$?\d[\d.,]*(?:\\%|\\text\{[^{}]*\}|[\s^{}]|\\cir
 /** The last formula that is not there to explain the one before it: `$x = 20$ (since $x > 0$)`, `$12$ ways to arrange $4$ books`. */
 function beforeExplanations(sentence: string, regions: readonly MathRegion[]): MathRegion {
   let at = regions.length - 1;
-  const role = ({ start, end, content }: MathRegion): number => roleOf(sentence.slice(Math.max(0, start - LONGEST_BEFORE), start).replace(/\$/g, ""), content, sentence.slice(end, end + 30));
-  while (at > 0 && [at, at - 1].every((i) => NUMBER_ALONE.test((regions[i] as MathRegion).content)) && role(regions[at] as MathRegion) < role(regions[at - 1] as MathRegion)) at--;
+  const role = ({ start, end, content }: MathRegion): number =>
+    roleOf(
+      sentence.slice(Math.max(0, start - LONGEST_BEFORE), start).replace(/\$/g, ""),
+      content,
+      sentence.slice(end, end + 30),
+    );
+  while (
+    at > 0 &&
+    [at, at - 1].every((i) => NUMBER_ALONE.test((regions[i] as MathRegion).content)) &&
+    role(regions[at] as MathRegion) < role(regions[at - 1] as MathRegion)
+  )
+    at--;
   while (at > 0 && EXPLAINS.test(sentence.slice(regions[at - 1]?.end, regions[at]?.start))) at--;
   return regions[at] as MathRegion;
 }
@@ -147,11 +161,22 @@ function inFormulas(
     if (stated) return { found: true, answer: stated.text.trim(), isMath: false, source: "text" };
   }
   const counted = isReference ? undefined : numberBeside(sentence, last, regions.length);
-  if (counted && !denial(before + sentence.slice(0, counted.index), sentence.slice(counted.index + counted.text.length) + after, true))
+  if (
+    counted &&
+    !denial(
+      before + sentence.slice(0, counted.index),
+      sentence.slice(counted.index + counted.text.length) + after,
+      true,
+    )
+  )
     return { found: true, answer: counted.text.trim(), isMath: false, source: "text" };
   // `Hence $f$ is an odd function`: a statement in words about something named.
   const property = /^\s*(?:is|are)\s+(?:an?\s+)?([a-z]{3,}(?:\s[a-z]+){0,2})[\s.!]*$/i.exec(rest)?.[1];
-  if (property && !/^(?:not|the|true|given|as|too|wrong|incorrect)\b/i.test(property) && /^\s*\\?[a-zA-Z]+\s*$/.test(last.content))
+  if (
+    property &&
+    !/^(?:not|the|true|given|as|too|wrong|incorrect)\b/i.test(property) &&
+    /^\s*\\?[a-zA-Z]+\s*$/.test(last.content)
+  )
     return { found: true, answer: property, isMath: false, source: "text" };
   const count = regions.indexOf(last);
   let first = count;
@@ -159,7 +184,9 @@ function inFormulas(
   while (first > 0) {
     const gap = sentence.slice(regions[first - 1]?.end, regions[first]?.start);
     const [left, right] = [regions[first - 1], regions[first]] as [MathRegion, MathRegion];
-    const areCounts = /^\s+[a-z]{3,20}(?:\s[a-z]+)?(?:,|,?\s(?:and|or))\s+$/i.test(gap) && [left, right].every(({ content }) => /^\s*\d+\s*$/.test(content));
+    const areCounts =
+      /^\s+[a-z]{3,20}(?:\s[a-z]+)?(?:,|,?\s(?:and|or))\s+$/i.test(gap) &&
+      [left, right].every(({ content }) => /^\s*\d+\s*$/.test(content));
     if (!areCounts && !/^[\s,;]*(?:and|or|,|;)[\s,;]*$/i.test(gap)) break;
     gaps.push(gap);
     first--;
@@ -169,14 +196,12 @@ function inFormulas(
     const reason = denial(before + sentence.slice(0, start), rest + after, first === count);
     if (reason) return { found: false, reason };
   }
-  const connected = regions
-    .slice(first, count + 1)
-    .map((region) =>
-      region.content
-        .replace(/^\s*\\[[(]|\\[\])]\s*$/g, "")
-        .trim()
-        .replace(/(?<!\\)[.,;]$/, ""),
-    );
+  const connected = regions.slice(first, count + 1).map((region) =>
+    region.content
+      .replace(/^\s*\\[[(]|\\[\])]\s*$/g, "")
+      .trim()
+      .replace(/(?<!\\)[.,;]$/, ""),
+  );
   const content = connected.join(connective(gaps, connected));
   const unit = /^\s*(%|percent|[a-z]+(?:\s?(?:\/|per)\s?[a-z]+)?(?:\s?\^\s?\d)?)(?=[\s.,;!]*$)/i.exec(rest)?.[1];
   return {
@@ -205,12 +230,22 @@ function inWords(written: string, before: string, after: string, isReference: bo
   if ((before === "" ? /^\(?[A-J][.):]\s+\S.{0,200}$/ : /^(?:\([A-J]\)|[A-J]\))\s+\S.{0,200}$/).test(bare))
     return { found: true, answer: bare, isMath: false, source: "text" };
   if (!isReference && bare.endsWith("?")) return { found: false, reason: "the answer is asked, not given" };
-  const reply = /\d|\\/.test(bare.replace(/\s(?:since|because|as)\b.*$/is, "")) ? undefined : /^(?:yes|no)\b(?=\s*[,.;:!–—-])/i.exec(bare)?.[0];
+  const reply = /\d|\\/.test(bare.replace(/\s(?:since|because|as)\b.*$/is, ""))
+    ? undefined
+    : /^(?:yes|no)\b(?=\s*[,.;:!–—-])/i.exec(bare)?.[0];
   if (reply) return { found: true, answer: reply, isMath: false, source: "text" };
   const neither = stripped.includes("neither") ? NEITHER.exec(stripped)?.[1] : undefined;
   if (neither !== undefined) return { found: true, answer: neither, isMath: false, source: "text" };
   const choice = isReference ? null : CHOSEN.exec(stripped);
-  if (choice) return check(skipped + stripped.slice(0, choice.index), "") ?? { found: true, answer: choice[1] as string, isMath: false, source: "text" };
+  if (choice)
+    return (
+      check(skipped + stripped.slice(0, choice.index), "") ?? {
+        found: true,
+        answer: choice[1] as string,
+        isMath: false,
+        source: "text",
+      }
+    );
   const values = labelledValues(stripped);
   if (values !== undefined) return check(skipped, "") ?? { found: true, answer: values, isMath: true, source: "text" };
   if ((MONTH.test(stripped) || CLOCK.test(stripped)) && stripped.length < 40)
@@ -218,7 +253,8 @@ function inWords(written: string, before: string, after: string, isReference: bo
   const [, label = "", labelled] = LABELLED.exec(stripped.slice(0, 400)) ?? [];
   // `there are 7 such numbers: 1, 2, ...` lists what it counts.
   const isListing = /\d/.test(label) && /,\s/.test(labelled ?? "");
-  if (labelled && !isListing && isValue(labelled)) return check(`${skipped}${label}`, "") ?? { found: true, answer: labelled, isMath: false, source: "text" };
+  if (labelled && !isListing && isValue(labelled))
+    return check(`${skipped}${label}`, "") ?? { found: true, answer: labelled, isMath: false, source: "text" };
   const [, explained, explanation = ""] = EXPLANATION.exec(stripped.slice(0, 400)) ?? [];
   if (explained && isValue(explained))
     return check(skipped, explanation) ?? { found: true, answer: explained, isMath: false, source: "text" };

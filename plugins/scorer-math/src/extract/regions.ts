@@ -59,5 +59,8 @@ function findCloser(text: string, closer: string, from: number): number {
 /** `$5 and $6`: the text between two prices is prose. */
 function isPrice(content: string, next: string | undefined): boolean {
   if (!/^\d/.test(content) || !(/\s$/.test(content) || /\d/.test(next ?? ""))) return false;
-  return /^\d[\d.,]*\s*[-+*/×]\s*$/.test(content) || /\s[a-z](?:[a-z]|\.[a-z])/i.test(content.slice(0, LONGEST_INLINE).replace(/\\[a-zA-Z]+(?:\{[^}]*\})?/g, ""));
+  return (
+    /^\d[\d.,]*\s*[-+*/×]\s*$/.test(content) ||
+    /\s[a-z](?:[a-z]|\.[a-z])/i.test(content.slice(0, LONGEST_INLINE).replace(/\\[a-zA-Z]+(?:\{[^}]*\})?/g, ""))
+  );
 }

@@ -22,7 +22,8 @@ const PREPOSITION = new RegExp(
   "i",
 );
 /** Prepositions that introduce the statement itself: `est de 5`, `5 of 6`, `i.e. at 80`. */
-const STATES = /(?:\b(?:is|are|was|est|sont|es|son|ist|sind|beträgt|è)\s+(?:of|at|de)|\d\s+of|\b(?:i\.e\.|that is|namely|or),?\s+[a-z]{2,4})\s+$/i;
+const STATES =
+  /(?:\b(?:is|are|was|est|sont|es|son|ist|sind|beträgt|è)\s+(?:of|at|de)|\d\s+of|\b(?:i\.e\.|that is|namely|or),?\s+[a-z]{2,4})\s+$/i;
 /** A price after `for` is what is paid; another number is what the price buys. */
 const FOR = new RegExp(String.raw`(?:^|\s)for${NEAR}\s+$`, "i");
 const WITHIN = new RegExp(String.raw`(?:^|\s)(?:in|into|within|after|en|dans|nach|après|tras|dopo)${NEAR}\s+$`, "i");
@@ -35,7 +36,8 @@ const CHANGE =
 /** `from 0 to 10`, `between 1 and 100`: ends of a range. */
 const RANGE = /\b(?:from\s+\S{1,12}\s+to|between\s+\S{1,12}\s+and)\s+$/i;
 /** `3 hours to travel 180 km`: the number belongs to what takes the first. */
-const PURPOSE = /\d[^.;:=]{0,40}\s(?:(?<!\b(?:has|have|had|needs?|able|going|wants?|equal)\s)to|zum|zur|pour|para)\s+(?!(?:be|get|give|yield|make|obtain|equal|become)\b)[a-zà-ÿ]{2,}\s[^,;:=]{0,40}$/i;
+const PURPOSE =
+  /\d[^.;:=]{0,40}\s(?:(?<!\b(?:has|have|had|needs?|able|going|wants?|equal)\s)to|zum|zur|pour|para)\s+(?!(?:be|get|give|yield|make|obtain|equal|become)\b)[a-zà-ÿ]{2,}\s[^,;:=]{0,40}$/i;
 
 /** The role of the number behind `before`, which is written as `text` and followed by `after`. */
 export function roleOf(before: string, text: string, after: string): Role {
@@ -48,7 +50,8 @@ export function roleOf(before: string, text: string, after: string): Role {
   if (RANGE.test(near)) return DESCRIBES;
   const isPrice = /[$€£¥₹]|\b(?:dollars?|cents?|euros?|pounds?)\b/.test(text);
   if (FOR.test(near)) return isPrice ? STATED : DESCRIBES;
-  if (WITHIN.test(near)) return /^\s+(?:[a-z]+\s)?ways\b/.test(after) || (isDecimal(text) && !isDecimal(before)) ? STATED : LASTS;
+  if (WITHIN.test(near))
+    return /^\s+(?:[a-z]+\s)?ways\b/.test(after) || (isDecimal(text) && !isDecimal(before)) ? STATED : LASTS;
   if (/^\s*(?:so|thus|hence|therefore)?,?\s*an?\s+$/i.test(before)) return DESCRIBES;
   if (PREPOSITION.test(near)) return /\d:\d\d/.test(text) ? STATED : DESCRIBES;
   return STATED;

@@ -24,7 +24,7 @@ export function sentences(text: string): readonly Sentence[] {
   const scanned = text.slice(offset);
   const regions = mathRegions(scanned);
   const out: Sentence[] = [];
-  for (let start = 0; start < scanned.length; ) {
+  for (let start = 0; start < scanned.length;) {
     const end = endOfSentence(scanned, start, regions);
     if (scanned.slice(start, end).trim() !== "") out.push({ start: start + offset, end: end + offset });
     start = end;
@@ -44,7 +44,12 @@ function endOfSentence(text: string, from: number, regions: readonly MathRegion[
     const c = text[i];
     if (c === "\n") return i + 1;
     if ((c === "." || c === "!" || c === "?") && /^(?:\s|$)/.test(text.slice(i + 1, i + 2))) {
-      if (c === "." && ABBREVIATION.test(text.slice(Math.max(0, i - 8), i)) && /^\s+[a-z\d(]/.test(text.slice(i + 1, i + 4))) continue;
+      if (
+        c === "." &&
+        ABBREVIATION.test(text.slice(Math.max(0, i - 8), i)) &&
+        /^\s+[a-z\d(]/.test(text.slice(i + 1, i + 4))
+      )
+        continue;
       return i + 1;
     }
   }
@@ -67,27 +72,38 @@ const ADDITION =
   /,\s+(?:(?:which|that) (?:is|are|was|were) (?:twice|half|double|three times|\d[\d.]* (?:more|less|fewer|times))\b|\d[\d.]* (?:more|less|fewer|times)\b|(?:saving|costing|earning|losing|using|including|counting|beating|exceeding)\b).*$|,\s+\d+(?:,\s\d+)*,?\s+and\s+\d+,(?=\s[a-z])/is;
 
 /** What follows from the rest: `..., so she is now 53`. */
-const CONSEQUENCE = /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|which (?:gives|means|makes|leaves|equals|is(?= [$€£]?\d))|giving|leaving|making|i\.e\.)\s+/gi;
+const CONSEQUENCE =
+  /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|which (?:gives|means|makes|leaves|equals|is(?= [$€£]?\d))|giving|leaving|making|i\.e\.)\s+/gi;
 
 /** The sentence from its last consequence with a number on. */
 function consequence(sentence: string): string {
   const lastDigit = sentence.search(/\d(?=\D*$)/);
   let from = 0;
   CONSEQUENCE.lastIndex = 0;
-  for (let match = CONSEQUENCE.exec(sentence); match; match = CONSEQUENCE.exec(sentence)) if (CONSEQUENCE.lastIndex <= lastDigit) from = CONSEQUENCE.lastIndex;
+  for (let match = CONSEQUENCE.exec(sentence); match; match = CONSEQUENCE.exec(sentence))
+    if (CONSEQUENCE.lastIndex <= lastDigit) from = CONSEQUENCE.lastIndex;
   return sentence.slice(from);
 }
 
 /** An addition to a clause without a number of its own stays. */
 function ifOnlyNumber(addition: string, at: number, sentence: string): string {
-  return /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b/i.test(sentence.slice(0, at)) ? "" : addition;
+  return /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b/i.test(sentence.slice(0, at))
+    ? ""
+    : addition;
 }
 
 /** The clause without what explains it: `Lisa has 13 apples left` of `Lisa has 13 apples left after giving 5 away`. */
 export function mainClause(written: string): string {
-  const sentence = consequence(written.slice(0, LONGEST_SCAN).replace(REASON, "").replace(ADDITION, ifOnlyNumber)) + written.slice(LONGEST_SCAN);
+  const sentence =
+    consequence(written.slice(0, LONGEST_SCAN).replace(REASON, "").replace(ADDITION, ifOnlyNumber)) +
+    written.slice(LONGEST_SCAN);
   const match = SUBORDINATE.exec(sentence.slice(0, LONGEST_SCAN));
   const clause = match ? sentence.slice(0, match.index) : sentence;
   // `by doing 25 / 5 = 5 hours of work` gives the result itself.
-  return match && !/^,?\s+(?:by|when|while|after)\b.*=\s*\$?\d/is.test(match[0]) && /\d/.test(clause) && /[a-z]{2}/i.test(clause) ? clause : sentence;
+  return match &&
+    !/^,?\s+(?:by|when|while|after)\b.*=\s*\$?\d/is.test(match[0]) &&
+    /\d/.test(clause) &&
+    /[a-z]{2}/i.test(clause)
+    ? clause
+    : sentence;
 }

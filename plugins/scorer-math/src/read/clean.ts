@@ -11,7 +11,10 @@ const REWRITES: readonly (readonly [RegExp, string])[] = [
     /\\(?:quad(?![a-zA-Z])|qquad(?![a-zA-Z])|(?:display|text|script)style(?![a-zA-Z])|(?:no)?limits(?![a-zA-Z])|thinspace(?![a-zA-Z])|allowbreak(?![a-zA-Z])|nonumber(?![a-zA-Z]))/g,
     " ",
   ],
-  [/\\(?:textcolor|colorbox|color)(?![a-zA-Z])\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\bbox\s*\[[^\]]*\]|\\math(?:open|close|inner|punct)(?![a-zA-Z])\s*(?:\{\s*\})?/g, " "],
+  [
+    /\\(?:textcolor|colorbox|color)(?![a-zA-Z])\s*(?:\[[^\]]*\])?\s*\{[^{}]*\}|\\bbox\s*\[[^\]]*\]|\\math(?:open|close|inner|punct)(?![a-zA-Z])\s*(?:\{\s*\})?/g,
+    " ",
+  ],
   [/\\mu\s*\\(text|mathrm)\s*\{\s*(?=(?:m|s|g|L|l|A|V|W|F|J|N|mol)\s*\})/g, "\\$1{u"],
   [/(?<=\d\s*)(?:\\(?:text|mathrm)\s*\{\s*([kM])\s*\}|([kM]))?\s*\\(?:Omega|ohm)\s*$/g, "\\text{$1$2ohm}"],
   [/\\ldotp(?![a-zA-Z])\s*/g, "."],

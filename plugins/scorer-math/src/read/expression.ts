@@ -158,7 +158,10 @@ function parseTerm(p: Parser): Node {
       if (p.droppedWords > dropped && startsFactor(p) && !isModulus(p)) p.fail("words between values");
     } else if (startsFactor(p)) {
       left =
-        mixedNumber(p, left) ?? readSmallerPart(p, left) ?? readLetterUnit(p, left) ?? multiplied(p, left, parsePower(p));
+        mixedNumber(p, left) ??
+        readSmallerPart(p, left) ??
+        readLetterUnit(p, left) ??
+        multiplied(p, left, parsePower(p));
     } else return left;
   }
 }
@@ -260,7 +263,11 @@ function parsePower(p: Parser): Node {
     } else if (token.kind === "operator" && token.value === "%") {
       lexer.next();
       base = { kind: "percent", value: base };
-    } else if (token.kind === "operator" && /^[¢€£¥₹$]$/.test(token.value) && !/^\s*\d/.test(lexer.source.slice(token.end, token.end + 4))) {
+    } else if (
+      token.kind === "operator" &&
+      /^[¢€£¥₹$]$/.test(token.value) &&
+      !/^\s*\d/.test(lexer.source.slice(token.end, token.end + 4))
+    ) {
       lexer.next();
       base = { kind: "quantity", value: base, unit: parseUnit(token.value) as Unit };
     } else if (

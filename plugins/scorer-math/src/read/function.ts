@@ -32,8 +32,11 @@ export function parseApplication(p: Parser, name: string): Node | undefined {
   const isNamed =
     lexer.is("operator", "(") &&
     /^(?:P|Pr|E|Var|Cov)$/.test(name) &&
-    /^\([^()]*(?:[|=<>]|\\(?:mid|[lg]eq?(?:slant)?|cap|cup|text|in)(?![a-z]))/.test(lexer.source.slice(lexer.token.start, lexer.token.start + 60));
-  const isDefined = lexer.is("operator", "(") && DEFINED.test(name) && isDefinition(lexer.source, lexer.token.start, name);
+    /^\([^()]*(?:[|=<>]|\\(?:mid|[lg]eq?(?:slant)?|cap|cup|text|in)(?![a-z]))/.test(
+      lexer.source.slice(lexer.token.start, lexer.token.start + 60),
+    );
+  const isDefined =
+    lexer.is("operator", "(") && DEFINED.test(name) && isDefinition(lexer.source, lexer.token.start, name);
   if (!(isFunction || isLetterOf || isNamed || isDefined) || !lexer.is("operator", "(")) return undefined;
   const argument = p.primary();
   const args = argument.kind === "tuple" ? argument.items : [argument];
@@ -63,7 +66,9 @@ export function parseFunction(p: Parser, name: string, isRead = false): Node {
 /** `log2(8)` and `log10(5)` of plain text. */
 function isDigitBase(p: Parser, name: string): boolean {
   const { token, source } = p.lexer;
-  return name === "log" && !p.isMath && !token.hasSpace && /^(?:2|10)\s*\(/.test(source.slice(token.start, token.start + 6));
+  return (
+    name === "log" && !p.isMath && !token.hasSpace && /^(?:2|10)\s*\(/.test(source.slice(token.start, token.start + 6))
+  );
 }
 
 function apply(known: string, name: string, args: readonly Node[], base: Node | undefined): Node {

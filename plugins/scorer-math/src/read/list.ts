@@ -7,7 +7,8 @@ import { FUNCTIONS } from "./token.ts";
 
 const IMPLIES = /^(?:Rightarrow|implies|iff|Leftrightarrow|Longrightarrow|Longleftrightarrow)$/;
 type Join = ListNode["join"];
-const CONDITION = /^(?:for|where|when|if|with|given|as|such|whenever|provided|unless|otherwise|(?:or,?\s+)?equivalently|that is|i\.e)\b/i;
+const CONDITION =
+  /^(?:for|where|when|if|with|given|as|such|whenever|provided|unless|otherwise|(?:or,?\s+)?equivalently|that is|i\.e)\b/i;
 const NEGATIONS: Readonly<Partial<Record<RelationOperator, RelationOperator>>> = {
   in: "notin",
   "<": ">=",

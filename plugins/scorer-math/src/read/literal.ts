@@ -4,7 +4,8 @@ import { add, fromDecimal, rational, type Rational } from "../exact/rational.ts"
 export type Literal = { readonly length: number; readonly value: Rational; readonly decimals?: number };
 
 const PLAIN = /(?:\d+\.\d+|\d+\.(?![\d.]|\s*\\[lc]?dots)|\d+|\.\d+)/y;
-const GROUPED = /\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d,])(?! ?\d)(?:\.\d+)?|\d{1,3}(?:'\d{3})+(?![\d'])(?:\.\d+)?/y;
+const GROUPED =
+  /\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d,])(?! ?\d)(?:\.\d+)?|\d{1,3}(?:'\d{3})+(?![\d'])(?:\.\d+)?/y;
 const EUROPEAN = /\d{1,3}(?:\.\d{3})+,\d+(?![\d,.])|\d{1,3}(?:\.\d{3}){2,}(?![\d,.])/y;
 const EXPONENT = /[eE]([+-]?\d{1,7})(?![\d.a-zA-Z])/y;
 const REPEATING =

@@ -16,21 +16,31 @@ const COMMA =
 export function withLocalNumbers(source: string): string {
   let out = source;
   if (/‰|mil/.test(out)) out = out.replace(PER_MILLE, "/1000");
-  if (/[$€£¥₹]|Rs/.test(out)) out = out.replace(MARKED_SIGN, (_, sign: string) => (sign === "$" ? "\\$" : sign)).replace(COUNTRY_DOLLAR, "").replace(RUPEES, "₹");
+  if (/[$€£¥₹]|Rs/.test(out))
+    out = out
+      .replace(MARKED_SIGN, (_, sign: string) => (sign === "$" ? "\\$" : sign))
+      .replace(COUNTRY_DOLLAR, "")
+      .replace(RUPEES, "₹");
   if (out.includes("€")) out = out.replace(THOUSANDS_OF_EUROS, (_, whole: string, rest: string) => whole + rest);
   if (!/\d,\d/.test(out)) return out;
-  return out.replace(COMMA, (written: string, currency: string | undefined, whole: string, digits: string, after: string) => {
-    const isGrouped = digits.length === 3 && /^[1-9]\d{0,2}$/.test(whole);
-    const isMoney = currency !== undefined && (!/[A-Z]/.test(currency) || parseUnit(currency.trim()) !== undefined);
-    // `12 345,67`: groups before the comma.
-    const isCertain = isMoney || /[. \u00a0\u202f]/.test(whole) || isUnit(after.trim());
-    if (isGrouped || !isCertain) return written;
-    return `${currency ?? ""}${whole.replace(/[. \u00a0\u202f]/g, "")}.${digits}`;
-  });
+  return out.replace(
+    COMMA,
+    (written: string, currency: string | undefined, whole: string, digits: string, after: string) => {
+      const isGrouped = digits.length === 3 && /^[1-9]\d{0,2}$/.test(whole);
+      const isMoney = currency !== undefined && (!/[A-Z]/.test(currency) || parseUnit(currency.trim()) !== undefined);
+      // `12 345,67`: groups before the comma.
+      const isCertain = isMoney || /[. \u00a0\u202f]/.test(whole) || isUnit(after.trim());
+      if (isGrouped || !isCertain) return written;
+      return `${currency ?? ""}${whole.replace(/[. \u00a0\u202f]/g, "")}.${digits}`;
+    },
+  );
 }
 
 function isUnit(after: string): boolean {
   if (/^(?:\\?[%$]|[€£¥₹°]|\^)/.test(after)) return true;
   const words = after.replace(/^\\(?:text|mathrm|textrm|mbox)\s*\{\s*|\}$/g, "").trim();
-  return /^(?:\\?%|percent|pct|prozent|pour|por|procent)/i.test(words) || (words !== "" && !/^(?:in|a|as|at|A)$/.test(words) && parseUnit(words) !== undefined);
+  return (
+    /^(?:\\?%|percent|pct|prozent|pour|por|procent)/i.test(words) ||
+    (words !== "" && !/^(?:in|a|as|at|A)$/.test(words) && parseUnit(words) !== undefined)
+  );
 }

@@ -75,7 +75,11 @@ export function readNumberWords(source: string, at: number): NumberWords | undef
   const end = at + whole.length;
   const decimals = match(POINT, source, end);
   if (decimals) {
-    const digits = decimals[0].trim().split(/\s+/).slice(1).map((word) => SMALL.indexOf(word.toLowerCase()));
+    const digits = decimals[0]
+      .trim()
+      .split(/\s+/)
+      .slice(1)
+      .map((word) => SMALL.indexOf(word.toLowerCase()));
     return { value: fromDecimal(`${whole.value}.${digits.join("")}`), length: whole.length + decimals[0].length };
   }
   const mixed = match(AND_PART, source, end);
@@ -108,7 +112,7 @@ function readWhole(source: string, at: number): { readonly value: bigint; readon
   let current: bigint | undefined;
   let lastScale: bigint | undefined;
   let end = at;
-  for (let from = at; ; ) {
+  for (let from = at; ;) {
     const word = match(WORD, source, from)?.[0].toLowerCase();
     if (word === undefined) break;
     const value = small(word);

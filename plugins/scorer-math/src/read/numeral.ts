@@ -21,7 +21,9 @@ export function readBased(p: Parser): Node | undefined {
   const { lexer } = p;
   const { kind, value, start } = lexer.token;
   const canBegin =
-    kind === "number" || (kind === "operator" && value === "(") || ((kind === "letter" || kind === "word") && /^[A-F]/.test(value));
+    kind === "number" ||
+    (kind === "operator" && value === "(") ||
+    ((kind === "letter" || kind === "word") && /^[A-F]/.test(value));
   if (!canBegin) return undefined;
   const [match, digits, base] = find(lexer.source, start);
   if (!match || (/^[A-F]$/.test(digits) && kind !== "number")) return undefined;

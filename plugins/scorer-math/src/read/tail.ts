@@ -10,7 +10,10 @@ const CONNECTIVE =
 const EXPONENT = String.raw`(?:\s*(?:\^|\*\*)\s*\{?-?\d\}?|[23](?![\d.])|\^\{-?\d\})?`;
 const WORD = String.raw`[a-zA-Zµ°$¢€£¥₹]+\.?${EXPONENT}`;
 /** Words and signs that may make up one unit: `km/h`, `square meters`, `kg m/s^2`, `miles per hour`. */
-const UNIT_WORDS = new RegExp(String.raw`(?:per\s+|/\s*)?${WORD}(?:\s*(?:/|·|\*|\bper\b|-(?=[a-zA-Z]))?\s*${WORD}){0,5}`, "y");
+const UNIT_WORDS = new RegExp(
+  String.raw`(?:per\s+|/\s*)?${WORD}(?:\s*(?:/|·|\*|\bper\b|-(?=[a-zA-Z]))?\s*${WORD}){0,5}`,
+  "y",
+);
 const LONGEST_UNIT = 60;
 const PERCENT = /^(?:percent|per\s*cent|percentage|pct|prozent|pour\s?cent|por\s?ciento|per\s?cento|procent)\b/i;
 const INCH = /^in(?=\s*(?:$|[.,;)]|\^|\d(?!\d)))/;
@@ -30,7 +33,9 @@ export function readTail(p: Parser, value: Node, prefix = ""): Node | undefined 
 function scaled(value: Node, word: string): Node | undefined {
   const scale = scaleWord(word);
   if (scale === undefined) return undefined;
-  return value.kind === "quantity" ? { ...value, value: product([value.value, number(scale)]) } : product([value, number(scale)]);
+  return value.kind === "quantity"
+    ? { ...value, value: product([value.value, number(scale)]) }
+    : product([value, number(scale)]);
 }
 
 /** The value in a unit. A quantity takes no second unit, but may be divided by one: `$5 per hour`. */

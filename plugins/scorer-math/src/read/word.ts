@@ -29,7 +29,9 @@ export function parseWord(p: Parser): Node {
     lexer.next();
     return negated(p.primary());
   }
-  const derivative = /^d([a-zA-Z])\/d([a-zA-Z])(?![\w])/.exec(lexer.source.slice(lexer.token.start, lexer.token.start + 8));
+  const derivative = /^d([a-zA-Z])\/d([a-zA-Z])(?![\w])/.exec(
+    lexer.source.slice(lexer.token.start, lexer.token.start + 8),
+  );
   if (derivative) {
     lexer.moveTo(lexer.token.start + derivative[0].length);
     return symbol(`d${derivative[1]}/d${derivative[2]}`);
@@ -39,7 +41,10 @@ export function parseWord(p: Parser): Node {
     lexer.moveTo(lexer.token.start + count.length);
     return number(count.value);
   }
-  if (/^(?:USD|EUR|GBP|CHF|INR|CAD|AUD|JPY|CNY|RMB)$/.test(word) && /^\s*[-\d.]/.test(lexer.source.slice(lexer.token.end, lexer.token.end + 3))) {
+  if (
+    /^(?:USD|EUR|GBP|CHF|INR|CAD|AUD|JPY|CNY|RMB)$/.test(word) &&
+    /^\s*[-\d.]/.test(lexer.source.slice(lexer.token.end, lexer.token.end + 3))
+  ) {
     lexer.next();
     return { kind: "quantity", value: p.primary(), unit: parseUnit(word) as Unit };
   }
@@ -69,6 +74,8 @@ function productOfLetters(p: Parser, word: string): Node {
   lexer.moveTo(lexer.token.start + word.length - 1);
   const letters = [...word.slice(0, -1)];
   return product(
-    letters.map((letter): Node => (letter === "e" ? E : letter === "i" ? { kind: "constant", name: "i" } : symbol(letter))),
+    letters.map((letter): Node =>
+      letter === "e" ? E : letter === "i" ? { kind: "constant", name: "i" } : symbol(letter),
+    ),
   );
 }

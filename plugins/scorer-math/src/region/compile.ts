@@ -32,12 +32,7 @@ export function looksLikeRegion(node: Node): boolean {
         (operator) => operator !== "=" && operator !== "~" && operator !== "equiv" && operator !== "to",
       );
     case "tuple":
-      return (
-        node.items.length === 2 &&
-        (node.open === "square" ||
-          node.close === "square" ||
-          hasInfinity(node))
-      );
+      return node.items.length === 2 && (node.open === "square" || node.close === "square" || hasInfinity(node));
     case "list":
       return node.items.some(looksLikeRegion);
     case "call":
@@ -180,7 +175,11 @@ function inequality(
   const normal = flipped[operator];
   if (!normal) return undefined;
   const names = [...variables(normal[0])];
-  if (names.length !== 1 || (operator === "=" && !c.solvesEquations && left.kind !== "symbol" && right.kind !== "symbol")) return undefined;
+  if (
+    names.length !== 1 ||
+    (operator === "=" && !c.solvesEquations && left.kind !== "symbol" && right.kind !== "symbol")
+  )
+    return undefined;
   return solve(normal[0], normal[1], names[0] as string, c.work);
 }
 

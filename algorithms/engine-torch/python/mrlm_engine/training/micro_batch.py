@@ -89,11 +89,7 @@ class MicroBatch:
 
 def divide_outputs(outputs: OutputTensors, units: Sequence[TokenUnit]) -> list[UnitOutputs]:
     """Outputs of a micro-batch, unit by unit."""
-    arrays = {
-        name: tensor.float().cpu().numpy()
-        for name, tensor in vars(outputs).items()
-        if tensor is not None
-    }
+    arrays = {name: tensor.float().cpu().numpy() for name, tensor in vars(outputs).items() if tensor is not None}
     divided = []
     position = sequence = 0
     for unit in units:

@@ -6,35 +6,70 @@ const tokenizer = z.union([
   z.string(),
   z.strictObject({
     characters: z.strictObject({
-      alphabet: z.string().min(1).optional().describe("Characters with a token each; default: printable ASCII and the newline"),
-      tags: z.array(z.string().min(1)).optional().describe("Texts that are one token each; default: `<answer>` and `</answer>`"),
+      alphabet: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Characters with a token each; default: printable ASCII and the newline"),
+      tags: z
+        .array(z.string().min(1))
+        .optional()
+        .describe("Texts that are one token each; default: `<answer>` and `</answer>`"),
     }),
   }),
 ]);
 
-const lora = z.strictObject({
-  path: z
-    .string()
-    .optional()
-    .describe("Continue from a saved adapter: a peft directory, a run or one of its checkpoints, relative to the config. Its rank, alpha and target modules are used"),
-  rank: z.int().positive().optional().describe("Rank of each adapter; required without `path`"),
-  alpha: z.number().positive().optional().describe("An adapter's output is scaled by alpha / rank; required without `path`"),
-  dropout: z.number().refine((dropout) => dropout === 0, "must be 0: the engine trains without dropout, so that a sample's ratio starts at 1").optional().describe("0: the engine trains without dropout, so that a sample's ratio starts at 1"),
-  target_modules: z.array(z.string()).min(1).optional().describe("Names of the linear layers that get one; default: all but the head, which cannot have one"),
-}).refine(({ path, rank, alpha }) => path !== undefined || (rank !== undefined && alpha !== undefined), "needs rank and alpha, or the path of a saved adapter");
+const lora = z
+  .strictObject({
+    path: z
+      .string()
+      .optional()
+      .describe(
+        "Continue from a saved adapter: a peft directory, a run or one of its checkpoints, relative to the config. Its rank, alpha and target modules are used",
+      ),
+    rank: z.int().positive().optional().describe("Rank of each adapter; required without `path`"),
+    alpha: z
+      .number()
+      .positive()
+      .optional()
+      .describe("An adapter's output is scaled by alpha / rank; required without `path`"),
+    dropout: z
+      .number()
+      .refine(
+        (dropout) => dropout === 0,
+        "must be 0: the engine trains without dropout, so that a sample's ratio starts at 1",
+      )
+      .optional()
+      .describe("0: the engine trains without dropout, so that a sample's ratio starts at 1"),
+    target_modules: z
+      .array(z.string())
+      .min(1)
+      .optional()
+      .describe("Names of the linear layers that get one; default: all but the head, which cannot have one"),
+  })
+  .refine(
+    ({ path, rank, alpha }) => path !== undefined || (rank !== undefined && alpha !== undefined),
+    "needs rank and alpha, or the path of a saved adapter",
+  );
 
 /** `model`: what is trained. */
 export const modelSection = z.strictObject({
   path: z
     .string()
     .optional()
-    .describe("Hugging Face directory (config.json, safetensors, tokenizer.json), a run or one of its checkpoints, relative to the config; nothing is downloaded"),
+    .describe(
+      "Hugging Face directory (config.json, safetensors, tokenizer.json), a run or one of its checkpoints, relative to the config; nothing is downloaded",
+    ),
   random: z
     .strictObject({
-      config: z.union([z.string(), pluginOptions]).describe("Hugging Face configuration, inline or the path of a config.json"),
+      config: z
+        .union([z.string(), pluginOptions])
+        .describe("Hugging Face configuration, inline or the path of a config.json"),
       tokenizer: tokenizer
         .default("characters")
-        .describe("`characters` (a token for each character), `{ characters: { alphabet, tags } }`, or a directory with tokenizer files"),
+        .describe(
+          "`characters` (a token for each character), `{ characters: { alphabet, tags } }`, or a directory with tokenizer files",
+        ),
       seed: z.int().nonnegative().optional().describe("Of the weights; default: the run's seed"),
     })
     .optional()
@@ -50,6 +85,8 @@ export const modelSection = z.strictObject({
     .int()
     .positive()
     .optional()
-    .describe("Tokens of one forward and backward pass; it changes speed, memory and the last bits of the gradient. Lowered to a power of two where memory is short"),
+    .describe(
+      "Tokens of one forward and backward pass; it changes speed, memory and the last bits of the gradient. Lowered to a power of two where memory is short",
+    ),
   ...seedModelKeys,
 });

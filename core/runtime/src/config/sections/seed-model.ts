@@ -20,7 +20,10 @@ const generation = {
 /** Keys of `model` in the seed system's YAML. */
 export const seedModelKeys = {
   model_name_or_path: z.string().optional().describe("The seed system's name of `path`"),
-  torch_dtype: z.enum(["auto", "float32", "bfloat16", "float16"]).optional().describe("The seed system's name of `dtype`"),
+  torch_dtype: z
+    .enum(["auto", "float32", "bfloat16", "float16"])
+    .optional()
+    .describe("The seed system's name of `dtype`"),
   ...generation,
   generation: z.strictObject(generation).optional(),
   use_lora: z.boolean().optional().describe("With lora_r and lora_alpha, the seed system's form of `lora`"),

@@ -30,7 +30,9 @@ export const seedTrainingSection = z.strictObject({
   seed: z.int().nonnegative().nullish().describe("As `seed`"),
   use_fp16: z.boolean().optional().describe("As `model.dtype: float16`"),
   use_bf16: z.boolean().optional().describe("As `model.dtype: bfloat16`"),
-  gradient_accumulation_steps: withoutEffect("the engine divides batches by `model.micro_batch_tokens`, which leaves the gradient as it is"),
+  gradient_accumulation_steps: withoutEffect(
+    "the engine divides batches by `model.micro_batch_tokens`, which leaves the gradient as it is",
+  ),
   checkpoint_dir: withoutEffect("checkpoints are in the run directory"),
   log_every: withoutEffect("each iteration is logged"),
   log_dir: withoutEffect(TRACKING),

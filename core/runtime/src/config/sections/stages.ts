@@ -10,8 +10,19 @@ export const stageSection = z
       .strictObject({
         temperature: z.number().nonnegative().optional().describe("0 is greedy"),
         max_tokens: z.int().positive().optional().describe("Of one turn"),
-        min_tokens: z.int().nonnegative().optional().describe("Tokens of a turn before which it cannot stop. PPO and GRPO refuse it: their log-probabilities are of the whole distribution"),
-        top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
+        min_tokens: z
+          .int()
+          .nonnegative()
+          .optional()
+          .describe(
+            "Tokens of a turn before which it cannot stop. PPO and GRPO refuse it: their log-probabilities are of the whole distribution",
+          ),
+        top_p: z
+          .number()
+          .gt(0)
+          .max(1)
+          .optional()
+          .describe("Algorithms refuse to train on samples whose support was cut"),
         top_k: z.int().positive().optional().describe("As top_p"),
         ignore_stop: z.boolean().optional().describe("Stop tokens end no turn: every one has max_tokens (benchmarks)"),
       })
@@ -19,9 +30,17 @@ export const stageSection = z
       .describe("Over the run's `sampling` in this stage"),
     until: z
       .strictObject({
-        accuracy: z.number().gt(0).max(1).describe("Share of solved tasks, greedily; the mean over several environments"),
+        accuracy: z
+          .number()
+          .gt(0)
+          .max(1)
+          .describe("Share of solved tasks, greedily; the mean over several environments"),
         every: z.int().positive().optional().describe("Iterations between two measurements; default 1"),
-        tasks: z.int().positive().optional().describe("How many training tasks of each environment it is measured on, the last ones; default 256"),
+        tasks: z
+          .int()
+          .positive()
+          .optional()
+          .describe("How many training tasks of each environment it is measured on, the last ones; default 256"),
       })
       .optional()
       .describe("Ends the stage early, as soon as the policy is that good: held-out tasks stay unseen"),
@@ -33,22 +52,53 @@ export const stageSection = z
 export const samplingSection = z.strictObject({
   temperature: z.number().nonnegative().optional().describe("Of training and of sampled evaluation; default 1"),
   max_tokens: z.int().positive().optional().describe("Of one turn; default 256"),
-  min_tokens: z.int().nonnegative().optional().describe("Tokens of a turn before which it cannot stop; default 0. PPO and GRPO refuse it: their log-probabilities are of the whole distribution"),
+  min_tokens: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      "Tokens of a turn before which it cannot stop; default 0. PPO and GRPO refuse it: their log-probabilities are of the whole distribution",
+    ),
   top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
   top_k: z.int().positive().optional().describe("As top_p"),
-  ignore_stop: z.boolean().optional().describe("Stop tokens end no turn: every one has max_tokens (benchmarks); default false"),
-  max_sequence_tokens: z.int().positive().optional().describe("Of one agent's context, prompt included; default: the model's positions"),
+  ignore_stop: z
+    .boolean()
+    .optional()
+    .describe("Stop tokens end no turn: every one has max_tokens (benchmarks); default false"),
+  max_sequence_tokens: z
+    .int()
+    .positive()
+    .optional()
+    .describe("Of one agent's context, prompt included; default: the model's positions"),
   concurrency: z.int().positive().optional().describe("Episodes at once; default 256"),
 });
 
 /** `eval`: measuring on held-out tasks before, between and after the stages. */
 export const evalSection = z.strictObject({
-  environments: z.array(environmentReference()).optional().describe("Entries as in `environments`; default: the environments trained on"),
+  environments: z
+    .array(environmentReference())
+    .optional()
+    .describe("Entries as in `environments`; default: the environments trained on"),
   split: z.string().min(1).optional().describe("Default `eval`"),
-  may_fail: z.boolean().optional().describe("Train also where no episode of an environment could be scored in the evaluation at the start; default false"),
-  tasks: z.int().nonnegative().optional().describe("Tasks of each environment, the first ones; default 256; 0: no evaluation"),
+  may_fail: z
+    .boolean()
+    .optional()
+    .describe(
+      "Train also where no episode of an environment could be scored in the evaluation at the start; default false",
+    ),
+  tasks: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("Tasks of each environment, the first ones; default 256; 0: no evaluation"),
   samples: z.int().nonnegative().optional().describe("Sampled episodes of each task, beside the greedy one; default 1"),
-  every: z.int().nonnegative().optional().describe("Iterations between two evaluations within a stage; default 0: only before, between and after the stages"),
+  every: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      "Iterations between two evaluations within a stage; default 0: only before, between and after the stages",
+    ),
 });
 
 function environmentReference() {

@@ -21,7 +21,8 @@ export const truncation: StageRule = ({ iterations }) => {
     rule: "truncation",
     severity: "problem",
     what: `max_tokens cut ${percent(share)} of the answers${before < CUT ? `, ${percent(before)} at the beginning` : ""} (mean length ${short(length)} tokens): what they would have earned is unknown.`,
-    advice: "Raise sampling.max_tokens (and max_sequence_tokens), leave out episodes with a cut answer (on_length: mask), or charge for length (overlong_buffer). A policy that never stops has not learnt its stop token: warm up with sft.",
+    advice:
+      "Raise sampling.max_tokens (and max_sequence_tokens), leave out episodes with a cut answer (on_length: mask), or charge for length (overlong_buffer). A policy that never stops has not learnt its stop token: warm up with sft.",
   };
 };
 
@@ -32,12 +33,15 @@ export const limitedEpisodes: StageRule = ({ iterations }) => {
     rule: "episodes-limited",
     severity: "hint",
     what: `A limit of turns or of the context ended ${percent(share)} of the episodes before their environment did.`,
-    advice: "See that the environment ends its episodes (`terminated: true`), and that its max_turns, the context (sampling.max_sequence_tokens, the model's positions) and sampling.max_tokens leave room for whole ones.",
+    advice:
+      "See that the environment ends its episodes (`terminated: true`), and that its max_turns, the context (sampling.max_sequence_tokens, the model's positions) and sampling.max_tokens leave room for whole ones.",
   };
 };
 
 export const cutTargets: StageRule = ({ iterations }) => {
-  const cut = (["length/cut_targets", "length/chosen_cut"] as const).map((name) => [name, mean(recent(series(iterations, name)))] as const).find(([, share]) => share > CUT_TARGETS);
+  const cut = (["length/cut_targets", "length/chosen_cut"] as const)
+    .map((name) => [name, mean(recent(series(iterations, name)))] as const)
+    .find(([, share]) => share > CUT_TARGETS);
   if (cut === undefined) return undefined;
   const [name, share] = cut;
   return {
@@ -51,16 +55,31 @@ export const cutTargets: StageRule = ({ iterations }) => {
   };
 };
 
-const lost = (name: "failed" | "unscored", advice: string): StageRule => ({ iterations }, run) => {
-  const counted = iterations.filter(({ metrics }) => metrics[`episodes/${name}`] !== undefined && (metrics["episodes/played"] ?? 0) > 0);
-  const played = counted.reduce((sum, { metrics }) => sum + (metrics["episodes/played"] as number), 0);
-  const share = counted.reduce((sum, { metrics }) => sum + (metrics[`episodes/${name}`] as number), 0) / played;
-  if (!(share > LOST.hint)) return undefined;
-  return { rule: `episodes-${name}`, severity: share > LOST.problem ? "problem" : "hint", what: `${percent(share)} of the episodes ${name === "failed" ? "failed" : "could not be scored"}; nothing is learnt from them.${mostFrequent(run[name === "failed" ? "failures" : "unscored"])}`, advice };
-};
+const lost =
+  (name: "failed" | "unscored", advice: string): StageRule =>
+  ({ iterations }, run) => {
+    const counted = iterations.filter(
+      ({ metrics }) => metrics[`episodes/${name}`] !== undefined && (metrics["episodes/played"] ?? 0) > 0,
+    );
+    const played = counted.reduce((sum, { metrics }) => sum + (metrics["episodes/played"] as number), 0);
+    const share = counted.reduce((sum, { metrics }) => sum + (metrics[`episodes/${name}`] as number), 0) / played;
+    if (!(share > LOST.hint)) return undefined;
+    return {
+      rule: `episodes-${name}`,
+      severity: share > LOST.problem ? "problem" : "hint",
+      what: `${percent(share)} of the episodes ${name === "failed" ? "failed" : "could not be scored"}; nothing is learnt from them.${mostFrequent(run[name === "failed" ? "failures" : "unscored"])}`,
+      advice,
+    };
+  };
 
-export const failedEpisodes = lost("failed", "Read the error above; `mrlm show RUN --failed` prints the episodes. Environments that are slow need longer deadlines.");
-export const unscoredEpisodes = lost("unscored", "The scorer, judge or sandbox behind the reward was not there, or broke: what it says stands above, and `mrlm show RUN --failed` prints it with each episode. Mend it first; `mrlm score` tries a scorer without a run.");
+export const failedEpisodes = lost(
+  "failed",
+  "Read the error above; `mrlm show RUN --failed` prints the episodes. Environments that are slow need longer deadlines.",
+);
+export const unscoredEpisodes = lost(
+  "unscored",
+  "The scorer, judge or sandbox behind the reward was not there, or broke: what it says stands above, and `mrlm show RUN --failed` prints it with each episode. Mend it first; `mrlm score` tries a scorer without a run.",
+);
 
 export const versionLag: StageRule = ({ iterations }) => {
   const lag = mean(recent(series(iterations, "versions/lag")));
@@ -74,5 +93,7 @@ export const versionLag: StageRule = ({ iterations }) => {
 };
 
 function mostFrequent([first]: readonly CauseCount[]): string {
-  return first === undefined ? "" : ` Most often: ${first.code}: ${first.message.slice(0, 200).replace(/\.$/, "")} (${first.episodes} episodes).`;
+  return first === undefined
+    ? ""
+    : ` Most often: ${first.code}: ${first.message.slice(0, 200).replace(/\.$/, "")} (${first.episodes} episodes).`;
 }

@@ -9,14 +9,18 @@ export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
     const last = measured.at(-1);
     const best = measured.toSorted((one, other) => (other.accuracy as number) - (one.accuracy as number))[0];
     if (last === undefined || best === undefined || last === best) return [];
-    const isApart = last.interval !== null && best.interval !== null ? last.interval[1] < best.interval[0] : (best.accuracy as number) - (last.accuracy as number) > 0.1;
+    const isApart =
+      last.interval !== null && best.interval !== null
+        ? last.interval[1] < best.interval[0]
+        : (best.accuracy as number) - (last.accuracy as number) > 0.1;
     if (!isApart) return [];
     return [
       {
         rule: "evaluation-drop",
         severity: "problem" as const,
         what: `${environment}: greedy accuracy was ${short(best.accuracy as number)} after step ${best.step} and is ${short(last.accuracy as number)} after step ${last.step}.`,
-        advice: "Training went on too long or too hard: lower learning_rate, end earlier (until), or go back to an earlier checkpoint (checkpoint.keep, --resume CHECKPOINT).",
+        advice:
+          "Training went on too long or too hard: lower learning_rate, end earlier (until), or go back to an earlier checkpoint (checkpoint.keep, --resume CHECKPOINT).",
       },
     ];
   });
@@ -32,7 +36,10 @@ export function evaluatedEpisodes({ evaluations, stages }: RunRecord): Finding[]
     const last = points.at(-1);
     return (["greedy", "sampled"] as const).flatMap((kind) => {
       const summary = last?.[kind];
-      const findings = summary === undefined ? [] : judgePlayed({ ...summary, source: `The ${kind} evaluation of ${environment} after step ${last?.step}` });
+      const findings =
+        summary === undefined
+          ? []
+          : judgePlayed({ ...summary, source: `The ${kind} evaluation of ${environment} after step ${last?.step}` });
       return hasTrained && last?.step === 0 ? findings.filter(({ rule }) => !OF_POLICY.includes(rule)) : findings;
     });
   });

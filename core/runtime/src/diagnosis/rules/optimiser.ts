@@ -17,7 +17,8 @@ export const gradientSpikes: StageRule = ({ iterations }) => {
     rule: "gradient-spikes",
     severity: spikes.length > 0.05 * norms.length ? "problem" : "hint",
     what: `The gradient norm was above ${SPIKE} times its recent median in ${spikes.length} of ${norms.length} iterations, ${short(Math.max(...spikes))} at most.`,
-    advice: "Keep max_grad_norm at 1 or lower, add warmup_steps, lower learning_rate, and look at the episodes of those iterations for rewards of another size.",
+    advice:
+      "Keep max_grad_norm at 1 or lower, add warmup_steps, lower learning_rate, and look at the episodes of those iterations for rewards of another size.",
   };
 };
 
@@ -29,7 +30,8 @@ export const skippedSteps: StageRule = ({ iterations }) => {
     rule: "skipped-steps",
     severity: skipped > SKIPPED * values.length ? "problem" : "hint",
     what: `Optimiser steps were skipped in ${skipped} of ${values.length} iterations: their gradient was not finite.`,
-    advice: "Lower learning_rate; in float16 or bfloat16 set model.float32_head, or train in float32. The notices in metrics.jsonl name the steps.",
+    advice:
+      "Lower learning_rate; in float16 or bfloat16 set model.float32_head, or train in float32. The notices in metrics.jsonl name the steps.",
   };
 };
 
@@ -41,7 +43,8 @@ export const explainedVariance: StageRule = ({ iterations }) => {
     rule: "explained-variance",
     severity: "problem",
     what: `The critic's explained variance is ${short(value)} after ${values.length} iterations: it is worse than a constant.`,
-    advice: "Let the critic learn first (critic_warmup_steps), raise its share (value_coefficient, more epochs), or give it a trunk of its own. With episodes that earn the same, there is nothing to explain.",
+    advice:
+      "Let the critic learn first (critic_warmup_steps), raise its share (value_coefficient, more epochs), or give it a trunk of its own. With episodes that earn the same, there is nothing to explain.",
   };
 };
 

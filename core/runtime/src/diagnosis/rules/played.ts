@@ -26,16 +26,35 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
   const findings: Finding[] = [];
   const lost = (rule: string, count: number, what: string, first: string | undefined, advice: string): void => {
     const share = count / episodes;
-    if (share > LOST.hint) findings.push({ rule, severity: share > LOST.problem ? "problem" : "hint", what: `${source}: ${percent(share)} of the episodes ${what}.${first === undefined ? "" : ` The first: ${first.slice(0, 200)}`}`, advice });
+    if (share > LOST.hint)
+      findings.push({
+        rule,
+        severity: share > LOST.problem ? "problem" : "hint",
+        what: `${source}: ${percent(share)} of the episodes ${what}.${first === undefined ? "" : ` The first: ${first.slice(0, 200)}`}`,
+        advice,
+      });
   };
-  lost("episodes-failed", failed, "failed", firstError, failureAdvice(codeOf(firstError ?? ""), "Correct the environment, or give it longer deadlines if it is slow."));
-  lost("episodes-unscored", unscored, "have no score", firstUnscored, "Correct the scorer, judge or sandbox that computes the reward; `mrlm score` tries a scorer alone.");
+  lost(
+    "episodes-failed",
+    failed,
+    "failed",
+    firstError,
+    failureAdvice(codeOf(firstError ?? ""), "Correct the environment, or give it longer deadlines if it is slow."),
+  );
+  lost(
+    "episodes-unscored",
+    unscored,
+    "have no score",
+    firstUnscored,
+    "Correct the scorer, judge or sandbox that computes the reward; `mrlm score` tries a scorer alone.",
+  );
   if (typeof cut === "number" && cut > CUT) {
     findings.push({
       rule: "truncation",
       severity: "problem",
       what: `${source}: max_tokens cut ${percent(cut)} of the answers${tokens === null ? "" : ` (mean length ${short(tokens)} tokens)`}. The score of a cut answer says little about the policy.`,
-      advice: "Raise sampling.max_tokens (`--max-tokens`). A policy that never stops has not learnt its stop token: warm up with sft.",
+      advice:
+        "Raise sampling.max_tokens (`--max-tokens`). A policy that never stops has not learnt its stop token: warm up with sft.",
     });
   }
   if (truncated / episodes > LIMITED) {
@@ -43,7 +62,8 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
       rule: "episodes-limited",
       severity: "hint",
       what: `${source}: a limit of turns or of the context ended ${percent(truncated / episodes)} of the episodes before their environment did.`,
-      advice: "Raise max_turns of the environment, or the context (sampling.max_sequence_tokens, the model's positions). Check that the environment ends its episodes (`terminated: true`).",
+      advice:
+        "Raise max_turns of the environment, or the context (sampling.max_sequence_tokens, the model's positions). Check that the environment ends its episodes (`terminated: true`).",
     });
   }
   return findings;

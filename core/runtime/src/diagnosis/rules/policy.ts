@@ -15,7 +15,8 @@ export const clipFraction: StageRule = ({ iterations }) => {
     rule: "clip-fraction",
     severity: "problem",
     what: `${percent(share)} of the tokens are held by the clip: the policy moves too far within one batch.`,
-    advice: "Lower learning_rate, make fewer passes over each batch (updates_per_step, epochs, minibatches), or sample larger batches.",
+    advice:
+      "Lower learning_rate, make fewer passes over each batch (updates_per_step, epochs, minibatches), or sample larger batches.",
   };
 };
 
@@ -43,7 +44,8 @@ export const klBlowUp: StageRule = ({ iterations, algorithm }) => {
     rule: "kl-blow-up",
     severity: "problem",
     what: `The divergence from the reference is ${short(value)} nats (${algorithm.startsWith("ppo") ? "an episode" : "a token"}): the policy has left where it began.`,
-    advice: "Raise kl_coefficient, give ppo a kl_target, or lower learning_rate. Read episodes: text may have become strange while the reward rose.",
+    advice:
+      "Raise kl_coefficient, give ppo a kl_target, or lower learning_rate. Read episodes: text may have become strange while the reward rose.",
   };
 };
 
@@ -54,6 +56,7 @@ export const samplerMismatch: StageRule = ({ iterations }) => {
     rule: "sampler-mismatch",
     severity: "problem",
     what: `Sampler and trainer give the same tokens different log-probabilities (k3 ${short(value)} nats a token).`,
-    advice: "Set model.float32_head: true, use mismatch: truncate (or mask), or train in float32. With an old checkpoint or several weight versions in a batch, see stale episodes.",
+    advice:
+      "Set model.float32_head: true, use mismatch: truncate (or mask), or train in float32. With an old checkpoint or several weight versions in a batch, see stale episodes.",
   };
 };

@@ -5,6 +5,16 @@ import type { RunRecord } from "../run-record.ts";
 export function runFailed({ status, error }: RunRecord): Finding[] {
   if (status !== "failed") return [];
   const { code, message, hint } = error ?? {};
-  const what = message === undefined ? "The run failed; run.json does not say why." : `The run failed with ${code === undefined ? "" : `${code}: `}${message}`;
-  return [{ rule: "run-failed", severity: "problem", what, advice: hint ?? "Read engine.log and train.log in the run's directory." }];
+  const what =
+    message === undefined
+      ? "The run failed; run.json does not say why."
+      : `The run failed with ${code === undefined ? "" : `${code}: `}${message}`;
+  return [
+    {
+      rule: "run-failed",
+      severity: "problem",
+      what,
+      advice: hint ?? "Read engine.log and train.log in the run's directory.",
+    },
+  ];
 }

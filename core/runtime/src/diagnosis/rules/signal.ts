@@ -37,7 +37,8 @@ export const flatReward: StageRule = ({ iterations }) => {
     rule: "flat-reward",
     severity: "problem",
     what: `The mean reward went from ${short(before)} to ${short(after)} in ${iterations.length} iterations, which is within its noise.`,
-    advice: "Raise learning_rate three- to tenfold, or sample more prompts in each step; then see whether the rewarded answers are what you want (`mrlm show RUN --best`).",
+    advice:
+      "Raise learning_rate three- to tenfold, or sample more prompts in each step; then see whether the rewarded answers are what you want (`mrlm show RUN --best`).",
   };
 };
 
@@ -58,14 +59,30 @@ export const fallingReward: StageRule = ({ iterations }) => {
 };
 
 /** What the first iteration earned is gone: told by the noise of its own episodes, because there may be no second iteration like it. */
-function collapse(iterations: readonly IterationRecord[], after: number): { readonly before: number; readonly within: number } | undefined {
+function collapse(
+  iterations: readonly IterationRecord[],
+  after: number,
+): { readonly before: number; readonly within: number } | undefined {
   const played = iterations.filter(({ metrics }) => metrics["reward/mean"] !== undefined);
-  const { "reward/mean": before = Number.NaN, "reward/std": deviation = 0, "episodes/played": episodes = 1 } = played[0]?.metrics ?? {};
+  const {
+    "reward/mean": before = Number.NaN,
+    "reward/std": deviation = 0,
+    "episodes/played": episodes = 1,
+  } = played[0]?.metrics ?? {};
   if (!(before - after > Math.max((COLLAPSE * deviation) / Math.sqrt(episodes), 0.02))) return undefined;
-  return { before, within: played.findIndex(({ metrics }) => (metrics["reward/mean"] as number) < (before + after) / 2) };
+  return {
+    before,
+    within: played.findIndex(({ metrics }) => (metrics["reward/mean"] as number) < (before + after) / 2),
+  };
 }
 
-function decline({ first, last }: { readonly first: readonly number[]; readonly last: readonly number[] }): { readonly before: number; readonly within?: undefined } | undefined {
+function decline({
+  first,
+  last,
+}: {
+  readonly first: readonly number[];
+  readonly last: readonly number[];
+}): { readonly before: number; readonly within?: undefined } | undefined {
   const error = Math.sqrt(variance(first) / first.length + variance(last) / last.length);
   return mean(first) - mean(last) > Math.max(3 * error, 0.02) ? { before: mean(first) } : undefined;
 }

@@ -34,7 +34,9 @@ export const pairsNotLearnt: StageRule = ({ iterations }) => {
     rule: "pairs-not-learnt",
     severity: "problem",
     what: `After ${accuracies.length} steps the policy prefers the chosen answer in ${percent(accuracy)} of the pairs: chance is 50 %.${hasDiverged ? ` The loss rose from ${short(losses[0] as number)} to ${short(Math.max(...losses))}.` : ""}`,
-    advice: hasDiverged ? "Lower learning_rate ten- to a hundredfold." : "Raise learning_rate three- to tenfold, or beta; read some pairs: are the chosen answers better, and could the policy know?",
+    advice: hasDiverged
+      ? "Lower learning_rate ten- to a hundredfold."
+      : "Raise learning_rate three- to tenfold, or beta; read some pairs: are the chosen answers better, and could the policy know?",
   };
 };
 
@@ -47,6 +49,7 @@ export const likelihoodDisplacement: StageRule = ({ iterations }) => {
     rule: "likelihood-displacement",
     severity: "hint",
     what: `The chosen answers lost ${short(before - after)} nats a token (${short(before)} to ${short(after)}): what is preferred becomes less likely too, and something else more.`,
-    advice: "Set nll_coefficient: 1, lower learning_rate, raise beta, or end earlier. Compare sampled answers, not greedy ones alone.",
+    advice:
+      "Set nll_coefficient: 1, lower learning_rate, raise beta, or end earlier. Compare sampled answers, not greedy ones alone.",
   };
 };

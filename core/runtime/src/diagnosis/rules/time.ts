@@ -14,19 +14,22 @@ export const environmentBound: StageRule = ({ iterations }) => {
     rule: "environment-bound",
     severity: "hint",
     what: `${percent(share)} of the time is spent waiting for environments.`,
-    advice: "Serve them from a process of their own (server.spawn) or from more machines, raise sampling.concurrency, or make step and scoring quicker.",
+    advice:
+      "Serve them from a process of their own (server.spawn) or from more machines, raise sampling.concurrency, or make step and scoring quicker.",
   };
 };
 
 export const wireBound: StageRule = ({ iterations }) => {
   const total = sum(iterations, "total");
   const share = 1 - (sum(iterations, "engine") + sum(iterations, "environment")) / total;
-  if (iterations.length < 5 || !(share > WIRE_SHARE && (share * total) / iterations.length > WIRE_SECONDS)) return undefined;
+  if (iterations.length < 5 || !(share > WIRE_SHARE && (share * total) / iterations.length > WIRE_SECONDS))
+    return undefined;
   return {
     rule: "wire-bound",
     severity: "hint",
     what: `${percent(share)} of the time belongs neither to the engine nor to the environments: messages, tokenising, the algorithm itself.`,
-    advice: "Put the engine nearer (the same machine or rack), sample more episodes in each step, and raise sampling.concurrency.",
+    advice:
+      "Put the engine nearer (the same machine or rack), sample more episodes in each step, and raise sampling.concurrency.",
   };
 };
 

@@ -13,14 +13,20 @@ export const arithmetic: Family = {
     const then = steps.length === 0 ? "" : ` With the result: ${steps.map(({ prose }) => prose).join(", then ")}.`;
     return sketch<[number, number]>({
       name: "combine",
-      parameters: [["a", "int"], ["b", "int"]],
+      parameters: [
+        ["a", "int"],
+        ["b", "int"],
+      ],
       returns: "int",
       prose: `Compute ${first.prose}.${then} Return the final number.`,
       terse: rest.terse,
       python: rest.python,
       typescript: rest.typescript.map((line, i) => (i === 0 && steps.length > 0 ? `let ${line}` : line)),
       solve: (a, b) => steps.reduce((value, step) => step.apply(value), first.value(a, b)),
-      lesser: steps.map((_, left) => (a: number, b: number) => steps.reduce((value, step, i) => (i === left ? value : step.apply(value)), first.value(a, b))),
+      lesser: steps.map(
+        (_, left) => (a: number, b: number) =>
+          steps.reduce((value, step, i) => (i === left ? value : step.apply(value)), first.value(a, b)),
+      ),
       draw: (stream) => [stream.integer(0, 50), stream.integer(0, 50)],
       edges: [[0, 0]],
     });
@@ -28,11 +34,21 @@ export const arithmetic: Family = {
 };
 
 /** The first expression, of `a` and `b`. */
-function expression(random: RandomStream): { prose: string; step: Step<number>; value: (a: number, b: number) => number } {
+function expression(random: RandomStream): {
+  prose: string;
+  step: Step<number>;
+  value: (a: number, b: number) => number;
+} {
   const [p, q] = [random.integer(2, 9), random.integer(2, 9)];
   const one = (code: string, prose: string, value: (a: number, b: number) => number) => ({
     prose,
-    step: { prose, terse: code.replaceAll(" ", ""), python: () => code, typescript: () => code, apply: (v: number) => v },
+    step: {
+      prose,
+      terse: code.replaceAll(" ", ""),
+      python: () => code,
+      typescript: () => code,
+      apply: (v: number) => v,
+    },
     value,
   });
   return random.pick([

@@ -14,15 +14,45 @@ interface Key {
 
 const KEYS: readonly Key[] = [
   { prose: "the word itself", terse: "word", python: "word", typescript: "word", of: (word) => word },
-  { prose: "its first letter", terse: "first", python: "word[0]", typescript: "word.charAt(0)", of: ([first]) => first as string },
-  { prose: "its last letter", terse: "last", python: "word[-1]", typescript: "word.charAt(word.length - 1)", of: (word) => word.at(-1) as string },
-  { prose: "its number of letters, written as a text", terse: "len", python: "str(len(word))", typescript: "String(word.length)", of: ({ length }) => `${length}` },
+  {
+    prose: "its first letter",
+    terse: "first",
+    python: "word[0]",
+    typescript: "word.charAt(0)",
+    of: ([first]) => first as string,
+  },
+  {
+    prose: "its last letter",
+    terse: "last",
+    python: "word[-1]",
+    typescript: "word.charAt(word.length - 1)",
+    of: (word) => word.at(-1) as string,
+  },
+  {
+    prose: "its number of letters, written as a text",
+    terse: "len",
+    python: "str(len(word))",
+    typescript: "String(word.length)",
+    of: ({ length }) => `${length}`,
+  },
 ];
 
 const AMOUNTS = [
   { prose: "1", terse: "1", python: "1", typescript: "1", of: () => 1 },
-  { prose: "the number of its letters", terse: "len", python: "len(word)", typescript: "word.length", of: (word: string) => word.length },
-  { prose: "the number of its vowels (a, e, i, o, u)", terse: "vowels", python: `sum(c in "aeiou" for c in word)`, typescript: `[...word].filter((c) => "aeiou".includes(c)).length`, of: (word: string) => word.replaceAll(/[^aeiou]/g, "").length },
+  {
+    prose: "the number of its letters",
+    terse: "len",
+    python: "len(word)",
+    typescript: "word.length",
+    of: (word: string) => word.length,
+  },
+  {
+    prose: "the number of its vowels (a, e, i, o, u)",
+    terse: "vowels",
+    python: `sum(c in "aeiou" for c in word)`,
+    typescript: `[...word].filter((c) => "aeiou".includes(c)).length`,
+    of: (word: string) => word.replaceAll(/[^aeiou]/g, "").length,
+  },
 ];
 
 /** Dictionaries of totals: what is grouped, what is added up, and from difficulty 3 on which words and which totals count. */
@@ -45,14 +75,21 @@ export const dictionaries: Family = {
         ...(least > 0 ? [`Leave out totals that were less than ${least}${modulus > 0 ? " before that" : ""}.`] : []),
         "Return the dictionary. No word is empty.",
       ].join(" "),
-      terse: [`${key.terse}:${factor}*${amount.terse}`, ...(longer > 0 ? [`len>${longer}`] : []), ...(least > 0 ? [`>=${least}`] : []), ...(modulus > 0 ? [`%${modulus}`] : [])].join(","),
+      terse: [
+        `${key.terse}:${factor}*${amount.terse}`,
+        ...(longer > 0 ? [`len>${longer}`] : []),
+        ...(least > 0 ? [`>=${least}`] : []),
+        ...(modulus > 0 ? [`%${modulus}`] : []),
+      ].join(","),
       python: [
         "totals = {}",
         "for word in words:",
         ...(longer > 0 ? [`    if len(word) <= ${longer}:`, "        continue"] : []),
         `    key = ${key.python}`,
         `    totals[key] = totals.get(key, 0) + ${added(amount.python)}`,
-        least === 0 && modulus === 0 ? "return totals" : `return {key: total${modulus > 0 ? ` % ${modulus}` : ""} for key, total in totals.items()${least > 0 ? ` if total >= ${least}` : ""}}`,
+        least === 0 && modulus === 0
+          ? "return totals"
+          : `return {key: total${modulus > 0 ? ` % ${modulus}` : ""} for key, total in totals.items()${least > 0 ? ` if total >= ${least}` : ""}}`,
       ],
       typescript: [
         "const totals: Record<string, number> = {};",
@@ -61,12 +98,24 @@ export const dictionaries: Family = {
         `    const key = ${key.typescript};`,
         `    totals[key] = (totals[key] ?? 0) + ${added(amount.typescript)};`,
         "}",
-        least === 0 && modulus === 0 ? "return totals;" : `return Object.fromEntries(Object.entries(totals)${least > 0 ? `.filter(([, total]) => total >= ${least})` : ""}${modulus > 0 ? `.map(([key, total]) => [key, total % ${modulus}])` : ""});`,
+        least === 0 && modulus === 0
+          ? "return totals;"
+          : `return Object.fromEntries(Object.entries(totals)${least > 0 ? `.filter(([, total]) => total >= ${least})` : ""}${modulus > 0 ? `.map(([key, total]) => [key, total % ${modulus}])` : ""});`,
       ],
       solve(given) {
         const counted = given.filter(({ length }) => length > longer);
-        const totals = [...new Set(counted.map(key.of))].map((name) => [name, factor * counted.filter((word) => key.of(word) === name).reduce((sum, word) => sum + amount.of(word), 0)] as const);
-        return Object.fromEntries(totals.filter(([, total]) => total >= least).map(([name, total]) => [name, modulus > 0 ? total % modulus : total]));
+        const totals = [...new Set(counted.map(key.of))].map(
+          (name) =>
+            [
+              name,
+              factor * counted.filter((word) => key.of(word) === name).reduce((sum, word) => sum + amount.of(word), 0),
+            ] as const,
+        );
+        return Object.fromEntries(
+          totals
+            .filter(([, total]) => total >= least)
+            .map(([name, total]) => [name, modulus > 0 ? total % modulus : total]),
+        );
       },
       draw: (stream) => [drawWords(stream, 2)],
       edges: [[[]]],

@@ -17,7 +17,24 @@ import { windows } from "./windows.ts";
 import { words } from "./words.ts";
 
 /** Names of the families, as options have them. */
-export const FAMILY_NAMES = ["arithmetic", "conditions", "digits", "number_theory", "strings", "counting", "words", "lists", "sorting", "windows", "matrices", "dictionaries", "parsing", "recurrences", "dynamic", "simulation"] as const;
+export const FAMILY_NAMES = [
+  "arithmetic",
+  "conditions",
+  "digits",
+  "number_theory",
+  "strings",
+  "counting",
+  "words",
+  "lists",
+  "sorting",
+  "windows",
+  "matrices",
+  "dictionaries",
+  "parsing",
+  "recurrences",
+  "dynamic",
+  "simulation",
+] as const;
 export type FamilyName = (typeof FAMILY_NAMES)[number];
 
 /** Every family, by name. */

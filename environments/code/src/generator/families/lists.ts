@@ -7,7 +7,10 @@ export const lists: Family = {
   name: "lists",
   generate(random, difficulty) {
     const ends: readonly Step<Integers, number>[] = random.next() < 0.5 ? [random.pick(listEnds)] : [];
-    const { prose, terse, python, typescript, apply, shorter } = chain("numbers", [...drawSteps(random, listSteps, Math.ceil(difficulty / 2)), ...ends]);
+    const { prose, terse, python, typescript, apply, shorter } = chain("numbers", [
+      ...drawSteps(random, listSteps, Math.ceil(difficulty / 2)),
+      ...ends,
+    ]);
     return sketch<[Integers]>({
       name: ends.length > 0 ? "reduce_numbers" : "rework_numbers",
       parameters: [["numbers", "ints"]],

@@ -14,16 +14,40 @@ interface Key {
 const KEYS: readonly ((random: RandomStream) => Key)[] = [
   (random) => {
     const k = random.integer(2, 9);
-    return { prose: `their remainder when divided by ${k}`, terse: `%${k}`, python: `n % ${k}`, typescript: (n) => `${n} % ${k}`, value: (n) => n % k };
+    return {
+      prose: `their remainder when divided by ${k}`,
+      terse: `%${k}`,
+      python: `n % ${k}`,
+      typescript: (n) => `${n} % ${k}`,
+      value: (n) => n % k,
+    };
   },
   (random) => {
     const k = random.integer(5, 60);
-    return { prose: `their distance from ${k}`, terse: `|-${k}|`, python: `abs(n - ${k})`, typescript: (n) => `Math.abs(${n} - ${k})`, value: (n) => Math.max(n - k, k - n) };
+    return {
+      prose: `their distance from ${k}`,
+      terse: `|-${k}|`,
+      python: `abs(n - ${k})`,
+      typescript: (n) => `Math.abs(${n} - ${k})`,
+      value: (n) => Math.max(n - k, k - n),
+    };
   },
-  () => ({ prose: "the sum of their digits", terse: "digits", python: "sum(map(int, str(n)))", typescript: (n) => `[...String(${n})].reduce((sum, digit) => sum + Number(digit), 0)`, value: (n) => Array.from(String(n), Number).reduce((sum, digit) => sum + digit, 0) }),
+  () => ({
+    prose: "the sum of their digits",
+    terse: "digits",
+    python: "sum(map(int, str(n)))",
+    typescript: (n) => `[...String(${n})].reduce((sum, digit) => sum + Number(digit), 0)`,
+    value: (n) => Array.from(String(n), Number).reduce((sum, digit) => sum + digit, 0),
+  }),
   (random) => {
     const k = random.integer(3, 12);
-    return { prose: `their quotient by ${k}, rounded down`, terse: `//${k}`, python: `n // ${k}`, typescript: (n) => `Math.floor(${n} / ${k})`, value: (n) => (n - (n % k)) / k };
+    return {
+      prose: `their quotient by ${k}, rounded down`,
+      terse: `//${k}`,
+      python: `n // ${k}`,
+      typescript: (n) => `Math.floor(${n} / ${k})`,
+      value: (n) => (n - (n % k)) / k,
+    };
   },
 ];
 
@@ -41,7 +65,8 @@ export const sorting: Family = {
       terse: `sort ${sign(up)}${key.terse} ${sign(tiesUp)}n`,
       python: (x: string) => `sorted(${x}, key=lambda n: (${up ? key.python : `-(${key.python})`}, ${sign(tiesUp)}n))`,
       typescript: (x: string) => `[...${x}].sort((a, b) => ${difference} || ${tiesUp ? "a - b" : "b - a"})`,
-      apply: (x: Integers) => x.toSorted((a, b) => (up ? 1 : -1) * (key.value(a) - key.value(b)) || (tiesUp ? 1 : -1) * (a - b)),
+      apply: (x: Integers) =>
+        x.toSorted((a, b) => (up ? 1 : -1) * (key.value(a) - key.value(b)) || (tiesUp ? 1 : -1) * (a - b)),
     };
     const { prose, terse, python, typescript, apply, shorter } = chain("numbers", [...steps, sorted]);
     return sketch<[Integers]>({

@@ -6,7 +6,10 @@ import { drawText, textSteps } from "../steps/texts.ts";
 export const strings: Family = {
   name: "strings",
   generate(random, difficulty) {
-    const { prose, terse, python, typescript, apply, shorter } = chain("text", drawSteps(random, textSteps, Math.ceil(difficulty / 2)));
+    const { prose, terse, python, typescript, apply, shorter } = chain(
+      "text",
+      drawSteps(random, textSteps, Math.ceil(difficulty / 2)),
+    );
     return sketch<[string]>({
       name: "rewrite",
       parameters: [["text", "str"]],

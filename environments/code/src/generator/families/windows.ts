@@ -4,9 +4,16 @@ import { drawIntegers, type Integers } from "../steps/int-lists.ts";
 
 type Part = Pick<TypedSketch<[Integers]>, "name" | "prose" | "terse" | "python" | "typescript" | "solve" | "returns">;
 
-const ofList = (part: Part): Sketch => sketch<[Integers]>({ parameters: [["numbers", "ints"]], draw: (random) => [drawIntegers(random, 2, 10)], edges: [[[]], [[4]]], ...part });
+const ofList = (part: Part): Sketch =>
+  sketch<[Integers]>({
+    parameters: [["numbers", "ints"]],
+    draw: (random) => [drawIntegers(random, 2, 10)],
+    edges: [[[]], [[4]]],
+    ...part,
+  });
 const sum = (numbers: Integers): number => numbers.reduce((total, n) => total + n, 0);
-const windowsOf = (numbers: Integers, k: number): Integers[] => numbers.map((_, i) => numbers.slice(i, i + k)).filter(({ length }) => length === k);
+const windowsOf = (numbers: Integers, k: number): Integers[] =>
+  numbers.map((_, i) => numbers.slice(i, i + k)).filter(({ length }) => length === k);
 
 function slidingSums(random: RandomStream): Sketch {
   const [k, m] = [random.integer(2, 4), random.integer(3, 30)];
@@ -16,7 +23,13 @@ function slidingSums(random: RandomStream): Sketch {
     prose: `Return the list of the sums of every ${k} neighbouring numbers, from left to right, each replaced by its remainder when divided by ${m}. The list is empty if there are fewer than ${k} numbers.`,
     terse: `sums of ${k},%${m}`,
     python: [`return [sum(numbers[i:i + ${k}]) % ${m} for i in range(len(numbers) - ${k - 1})]`],
-    typescript: ["const sums: number[] = [];", `for (let i = 0; i + ${k} <= numbers.length; i++) {`, `    sums.push(numbers.slice(i, i + ${k}).reduce((total, n) => total + n, 0) % ${m});`, "}", "return sums;"],
+    typescript: [
+      "const sums: number[] = [];",
+      `for (let i = 0; i + ${k} <= numbers.length; i++) {`,
+      `    sums.push(numbers.slice(i, i + ${k}).reduce((total, n) => total + n, 0) % ${m});`,
+      "}",
+      "return sums;",
+    ],
     solve: (numbers) => windowsOf(numbers, k).map((window) => sum(window) % m),
   });
 }
@@ -29,9 +42,24 @@ function bestWindow(random: RandomStream): Sketch {
     returns: "int",
     prose: `Among all groups of ${k} neighbouring numbers, find the largest ${what} of a group. Return ${scale === 1 ? "it" : `${scale} times it`}, or 0 if there are fewer than ${k} numbers.`,
     terse: `${scale}*max ${isSpread ? "spread" : "sum"} of ${k}`,
-    python: [`windows = [numbers[i:i + ${k}] for i in range(len(numbers) - ${k - 1})]`, `return ${scale} * max((${isSpread ? "max(w) - min(w)" : "sum(w)"} for w in windows), default=0)`],
-    typescript: ["let best = 0;", `for (let i = 0; i + ${k} <= numbers.length; i++) {`, `    const w = numbers.slice(i, i + ${k});`, `    best = Math.max(best, ${isSpread ? "Math.max(...w) - Math.min(...w)" : "w.reduce((total, n) => total + n, 0)"});`, "}", `return ${scale} * best;`],
-    solve: (numbers) => scale * Math.max(0, ...windowsOf(numbers, k).map((window) => (isSpread ? Math.max(...window) - Math.min(...window) : sum(window)))),
+    python: [
+      `windows = [numbers[i:i + ${k}] for i in range(len(numbers) - ${k - 1})]`,
+      `return ${scale} * max((${isSpread ? "max(w) - min(w)" : "sum(w)"} for w in windows), default=0)`,
+    ],
+    typescript: [
+      "let best = 0;",
+      `for (let i = 0; i + ${k} <= numbers.length; i++) {`,
+      `    const w = numbers.slice(i, i + ${k});`,
+      `    best = Math.max(best, ${isSpread ? "Math.max(...w) - Math.min(...w)" : "w.reduce((total, n) => total + n, 0)"});`,
+      "}",
+      `return ${scale} * best;`,
+    ],
+    solve: (numbers) =>
+      scale *
+      Math.max(
+        0,
+        ...windowsOf(numbers, k).map((window) => (isSpread ? Math.max(...window) - Math.min(...window) : sum(window))),
+      ),
   });
 }
 
@@ -44,9 +72,25 @@ function pairs(random: RandomStream): Sketch {
     returns: "int",
     prose: `Count the pairs of positions i < j, at least ${far} apart, at which the ${isSum ? "sum" : "absolute difference"} of the two numbers leaves the remainder ${remainder} when divided by ${k}.`,
     terse: `pairs j-i>=${far},${isSum ? "sum" : "diff"}%${k}=${remainder}`,
-    python: ["count = 0", "for i in range(len(numbers)):", `    for j in range(i + ${far}, len(numbers)):`, `        if ${isSum ? "(numbers[i] + numbers[j])" : "abs(numbers[i] - numbers[j])"} % ${k} == ${remainder}:`, "            count += 1", "return count"],
-    typescript: ["let count = 0;", "for (let i = 0; i < numbers.length; i++) {", `    for (let j = i + ${far}; j < numbers.length; j++) {`, `        if (${isSum ? "(numbers[i] + numbers[j])" : "Math.abs(numbers[i] - numbers[j])"} % ${k} === ${remainder}) count++;`, "    }", "}", "return count;"],
-    solve: (numbers) => sum(numbers.map((a, i) => numbers.slice(i + far).filter((b) => value(a, b) === remainder).length)),
+    python: [
+      "count = 0",
+      "for i in range(len(numbers)):",
+      `    for j in range(i + ${far}, len(numbers)):`,
+      `        if ${isSum ? "(numbers[i] + numbers[j])" : "abs(numbers[i] - numbers[j])"} % ${k} == ${remainder}:`,
+      "            count += 1",
+      "return count",
+    ],
+    typescript: [
+      "let count = 0;",
+      "for (let i = 0; i < numbers.length; i++) {",
+      `    for (let j = i + ${far}; j < numbers.length; j++) {`,
+      `        if (${isSum ? "(numbers[i] + numbers[j])" : "Math.abs(numbers[i] - numbers[j])"} % ${k} === ${remainder}) count++;`,
+      "    }",
+      "}",
+      "return count;",
+    ],
+    solve: (numbers) =>
+      sum(numbers.map((a, i) => numbers.slice(i + far).filter((b) => value(a, b) === remainder).length)),
   });
 }
 
@@ -61,8 +105,21 @@ function longestRun(random: RandomStream): Sketch {
     returns: "int",
     prose: `A run is a stretch of neighbouring numbers in which each differs from the one before by at most ${step}. Return ${scale === 1 ? "the length" : `${scale} times the length`} of the longest run, 0 for an empty list.`,
     terse: `${scale}*run diff<=${step}`,
-    python: ["longest = run = 0", "for i, n in enumerate(numbers):", `    run = run + 1 if i > 0 and abs(n - numbers[i - 1]) <= ${step} else 1`, "    longest = max(longest, run)", `return ${scale} * longest`],
-    typescript: ["let [longest, run] = [0, 0];", "numbers.forEach((n, i) => {", `    run = i > 0 && Math.abs(n - numbers[i - 1]) <= ${step} ? run + 1 : 1;`, "    longest = Math.max(longest, run);", "});", `return ${scale} * longest;`],
+    python: [
+      "longest = run = 0",
+      "for i, n in enumerate(numbers):",
+      `    run = run + 1 if i > 0 and abs(n - numbers[i - 1]) <= ${step} else 1`,
+      "    longest = max(longest, run)",
+      `return ${scale} * longest`,
+    ],
+    typescript: [
+      "let [longest, run] = [0, 0];",
+      "numbers.forEach((n, i) => {",
+      `    run = i > 0 && Math.abs(n - numbers[i - 1]) <= ${step} ? run + 1 : 1;`,
+      "    longest = Math.max(longest, run);",
+      "});",
+      `return ${scale} * longest;`,
+    ],
     solve: (numbers) => scale * Math.max(0, ...numbers.map((_, i) => run(numbers.slice(i)))),
   });
 }
@@ -70,5 +127,12 @@ function longestRun(random: RandomStream): Sketch {
 /** Neighbours and pairs in a list. */
 export const windows: Family = {
   name: "windows",
-  generate: (random, difficulty) => random.pick(difficulty < 3 ? [slidingSums, bestWindow] : difficulty < 6 ? [slidingSums, bestWindow, longestRun] : [bestWindow, longestRun, pairs])(random),
+  generate: (random, difficulty) =>
+    random.pick(
+      difficulty < 3
+        ? [slidingSums, bestWindow]
+        : difficulty < 6
+          ? [slidingSums, bestWindow, longestRun]
+          : [bestWindow, longestRun, pairs],
+    )(random),
 };

@@ -27,7 +27,11 @@ export interface Chain {
 }
 
 /** Draws `count` steps; no maker comes twice in a row, so that steps do not undo or repeat each other. */
-export function drawSteps<T extends Value>(random: RandomStream, makers: readonly StepMaker<T>[], count: number): Step<T>[] {
+export function drawSteps<T extends Value>(
+  random: RandomStream,
+  makers: readonly StepMaker<T>[],
+  count: number,
+): Step<T>[] {
   const steps: Step<T>[] = [];
   let last: StepMaker<T> | undefined;
   for (let i = 0; i < count; i++) {

@@ -23,7 +23,11 @@ export function commonMultiple(random: RandomStream, difficulty: number): Proble
     prose: `What is the least common multiple of ${one} and ${other}?`,
     terse: `lcm(${one},${other})`,
     answer: String(multiple),
-    steps: [...euclid(one, other), `gcd(${one}, ${other}) = ${divisor}`, `${one} * ${other} / ${divisor} = ${multiple}`],
+    steps: [
+      ...euclid(one, other),
+      `gcd(${one}, ${other}) = ${divisor}`,
+      `${one} * ${other} / ${divisor} = ${multiple}`,
+    ],
     compare: "value",
   };
 }
@@ -37,6 +41,7 @@ function pair(random: RandomStream, difficulty: number): [number, number] {
 
 function euclid(one: number, other: number): string[] {
   const steps: string[] = [];
-  for (let [a, b] = [Math.max(one, other), Math.min(one, other)]; b !== 0; [a, b] = [b, a % b]) steps.push(`${a} mod ${b} = ${a % b}`);
+  for (let [a, b] = [Math.max(one, other), Math.min(one, other)]; b !== 0; [a, b] = [b, a % b])
+    steps.push(`${a} mod ${b} = ${a % b}`);
   return steps;
 }

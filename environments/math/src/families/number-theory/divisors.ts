@@ -11,7 +11,10 @@ export function divisorCount(random: RandomStream, difficulty: number): Problem 
     prose: `How many positive divisors does ${number} have?`,
     terse: `divisors(${number})`,
     answer: String(count),
-    steps: [`${number} = ${factorisation(factors)}`, `${factors.map(([, exponent]) => `(${exponent} + 1)`).join(" * ")} = ${count}`],
+    steps: [
+      `${number} = ${factorisation(factors)}`,
+      `${factors.map(([, exponent]) => `(${exponent} + 1)`).join(" * ")} = ${count}`,
+    ],
     compare: "value",
   };
 }

@@ -18,5 +18,22 @@ export type Template = (random: RandomStream, size: number) => Story;
 
 /** Somebody. */
 export function someone(random: RandomStream): string {
-  return random.pick(["Ada", "Ben", "Chen", "Dina", "Emil", "Farah", "Goran", "Hana", "Ivan", "Jun", "Kofi", "Lena", "Maya", "Nils", "Omar", "Priya"]);
+  return random.pick([
+    "Ada",
+    "Ben",
+    "Chen",
+    "Dina",
+    "Emil",
+    "Farah",
+    "Goran",
+    "Hana",
+    "Ivan",
+    "Jun",
+    "Kofi",
+    "Lena",
+    "Maya",
+    "Nils",
+    "Omar",
+    "Priya",
+  ]);
 }

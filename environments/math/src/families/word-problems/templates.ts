@@ -12,7 +12,10 @@ const shopping: Template = (random, size) => {
     expression: `${paid}-${count}*${price}`,
     answer: String(spare),
     steps: [`${count} * ${price} = ${cost}`, `${paid} - ${cost} = ${spare}`],
-    distractors: [`The shop has been open for ${random.integer(2, 90)} years.`, `There are ${random.integer(3, 60)} other customers.`],
+    distractors: [
+      `The shop has been open for ${random.integer(2, 90)} years.`,
+      `There are ${random.integer(3, 60)} other customers.`,
+    ],
   };
 };
 
@@ -23,12 +26,22 @@ const stock: Template = (random, size) => {
   const [packed, total] = [boxes * each, boxes * each + loose];
   const gone = random.integer(2, total);
   return {
-    sentences: [`${name} has ${boxes} boxes with ${each} ${thing} in each, and ${loose} more ${thing}.`, `${name} gives away ${gone} ${thing}.`],
+    sentences: [
+      `${name} has ${boxes} boxes with ${each} ${thing} in each, and ${loose} more ${thing}.`,
+      `${name} gives away ${gone} ${thing}.`,
+    ],
     question: `How many ${thing} does ${name} have left?`,
     expression: `${boxes}*${each}+${loose}-${gone}`,
     answer: String(total - gone),
-    steps: [`${boxes} * ${each} = ${packed}`, `${packed} + ${loose} = ${total}`, `${total} - ${gone} = ${total - gone}`],
-    distractors: [`Each box weighs ${random.integer(2, 20)} grams.`, `${someone(random)} owns ${random.integer(2, 40)} hats.`],
+    steps: [
+      `${boxes} * ${each} = ${packed}`,
+      `${packed} + ${loose} = ${total}`,
+      `${total} - ${gone} = ${total - gone}`,
+    ],
+    distractors: [
+      `Each box weighs ${random.integer(2, 20)} grams.`,
+      `${someone(random)} owns ${random.integer(2, 40)} hats.`,
+    ],
   };
 };
 
@@ -38,11 +51,18 @@ const journey: Template = (random, size) => {
   const [slow, fast] = [random.integer(2, 10 + size), random.integer(2, 10 + size)];
   const [before, after] = [first * slow, second * fast];
   return {
-    sentences: [`A train travels for ${first} hours at ${slow} km per hour.`, `Then it travels for ${second} hours at ${fast} km per hour.`],
+    sentences: [
+      `A train travels for ${first} hours at ${slow} km per hour.`,
+      `Then it travels for ${second} hours at ${fast} km per hour.`,
+    ],
     question: "How many kilometres does it travel in all?",
     expression: `${first}*${slow}+${second}*${fast}`,
     answer: String(before + after),
-    steps: [`${first} * ${slow} = ${before}`, `${second} * ${fast} = ${after}`, `${before} + ${after} = ${before + after}`],
+    steps: [
+      `${first} * ${slow} = ${before}`,
+      `${second} * ${fast} = ${after}`,
+      `${before} + ${after} = ${before + after}`,
+    ],
     distractors: [`It has ${random.integer(3, 16)} carriages.`, `A ticket costs ${random.integer(5, 80)} dollars.`],
   };
 };
@@ -68,18 +88,29 @@ const sharing: Template = (random, size) => {
   const left = total - kept;
   const answer = fraction(left, friends);
   return {
-    sentences: [`There are ${total} litres of juice.`, `${kept} litres are kept for later.`, `The rest is shared equally by ${friends} friends.`],
+    sentences: [
+      `There are ${total} litres of juice.`,
+      `${kept} litres are kept for later.`,
+      `The rest is shared equally by ${friends} friends.`,
+    ],
     question: "How many litres does each friend get? Give an exact number.",
     expression: `(${total}-${kept})/${friends}`,
     answer,
     steps: [`${total} - ${kept} = ${left}`, `${left} / ${friends} = ${answer}`],
-    distractors: [`The juice was pressed ${random.integer(2, 9)} days ago.`, `They play ${random.integer(2, 12)} games.`],
+    distractors: [
+      `The juice was pressed ${random.integer(2, 9)} days ago.`,
+      `They play ${random.integer(2, 12)} games.`,
+    ],
   };
 };
 
 /** A price with a discount in percent. */
 const discount: Template = (random, size) => {
-  const [percent, price, count] = [5 * random.integer(1, 15), random.integer(2, 4 * size), random.integer(2, 2 + Math.ceil(size / 4))];
+  const [percent, price, count] = [
+    5 * random.integer(1, 15),
+    random.integer(2, 4 * size),
+    random.integer(2, 2 + Math.ceil(size / 4)),
+  ];
   const each = fraction(price * (100 - percent), 100);
   const answer = fraction(price * (100 - percent) * count, 100);
   return {

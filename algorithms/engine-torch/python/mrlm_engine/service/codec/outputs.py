@@ -40,9 +40,7 @@ def event_message(event: Event) -> pb.ForwardBackwardResponse:
     return pb.ForwardBackwardResponse(done=pb.ForwardBackwardDone(**vars(event)))
 
 
-def gradients_of(
-    requests: Iterable[pb.ForwardBackwardRequest], held: LoadedModel
-) -> Iterator[list[ClientGradients]]:
+def gradients_of(requests: Iterable[pb.ForwardBackwardRequest], held: LoadedModel) -> Iterator[list[ClientGradients]]:
     """The client's answers, as many at a time as came in one message."""
     for request in requests:
         yield [_client_gradients(message, held) for message in request.gradients]
