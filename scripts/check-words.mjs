@@ -20,8 +20,14 @@ const rules = [
   { pattern: /\b(?:speaks?|spoken|spoke)\b/i, instead: "implement or use a protocol" },
   { pattern: /\b(?:go|goes|went|gone|going) on\b/i, instead: "continue or resume" },
   { pattern: /\bwalls?\b(?!(?:[- ](?:time|clock|seconds?))|\s*\/)/i, instead: "isolation layer" },
-  { pattern: /\b(?:patience|teeth|mourn\w*|mortal|deaf|pupils?|lessons?|taught|teach(?:es)?)\b/i, instead: "a technical term" },
-  { pattern: /\b(?:wants?|wishes|believes?|thinks (?!it)|sees|owes|dares|tires)\b/i, instead: "need, require, receive, or read" },
+  {
+    pattern: /\b(?:patience|teeth|mourn\w*|mortal|deaf|pupils?|lessons?|taught|teach(?:es)?)\b/i,
+    instead: "a technical term",
+  },
+  {
+    pattern: /\b(?:wants?|wishes|believes?|thinks (?!it)|sees|owes|dares|tires)\b/i,
+    instead: "need, require, receive, or read",
+  },
   { pattern: /\b(?:dies|died|born|lives)\b/i, instead: "exit, end, start, or be in" },
   { pattern: /\b(?:nobody|somebody|whoever|whomever)\b/i, instead: "the noun that is meant" },
   { pattern: /\b(?:becomes?|became) of\b/i, instead: "the result of" },
@@ -42,7 +48,10 @@ const marker = "words: quoted";
 await script(async () => {
   const paths = process.argv.slice(2);
   const extensions = ["ts", "mjs", "js", "py", "md", "proto", "yaml", "yml"].map((extension) => `*.${extension}`);
-  const files = execFileSync("git", ["ls-files", ...(paths.length > 0 ? paths : extensions)], { cwd: root, encoding: "utf8" })
+  const files = execFileSync("git", ["ls-files", ...(paths.length > 0 ? paths : extensions)], {
+    cwd: root,
+    encoding: "utf8",
+  })
     .split("\n")
     .filter((path) => /\.(?:ts|mjs|js|py|md|proto|ya?ml)$/.test(path) && !ignored.test(path));
   let found = 0;

@@ -1,11 +1,8 @@
 import { definePlugin, generatedTasks, singleTurn } from "@mrlm/kit";
 
 const splits = { train: { size: 500, share: 9 }, eval: { size: 50, share: 1 } };
-const toTask = (number: string) => ({
-  public: { number },
-  private: { answer: [...number].reverse().join("") },
-  key: number,
-});
+const reversed = (text: string) => [...text].reverse().join("");
+const toTask = (number: string) => ({ public: { number }, private: { answer: reversed(number) }, key: number });
 
 const reverse = singleTurn({
   id: "reverse@1",
