@@ -1,4 +1,4 @@
-import { asWriteFailure, evaluate, type EvaluationResult, rolloutSampling, writeDurably } from "@mrlm/runtime";
+import { asWriteFailure, evaluate, type EvaluationResult, rolloutSampling, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
@@ -67,7 +67,7 @@ function wantedTasks({ tasks, numEpisodes }: EvalArguments): number {
 
 function write(path: string, record: JsonObject): void {
   try {
-    writeDurably(path, `${JSON.stringify(record, null, 2)}\n`);
+    writeAtomically(path, `${JSON.stringify(record, null, 2)}\n`);
   } catch (error) {
     throw asWriteFailure(error, `The results could not be written to ${path}`);
   }

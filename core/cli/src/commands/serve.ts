@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import { LocalHost, loadConfig, PluginHost, watchForBlocks } from "@mrlm/runtime";
+import { LocalHost, loadConfig, PluginHost, watchEventLoop } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { MrlmError } from "@mrlm/spec";
 import type { CommandContext } from "../command.ts";
@@ -48,7 +48,7 @@ export async function serve({ console, directory }: CommandContext, options: Ser
   const source = await selectedEnvironments(plugins, options.environments?.split(","));
   const dataRoot = options.dataRoot ?? directory;
   // A server that was started for a run tells the run, which ends it; any other goes on as soon as it can.
-  const endWatch = watchForBlocks(
+  const endWatch = watchEventLoop(
     options.untilStdinEnds === true
       ? { stderr: false, event: "blocked", ends: true, parent: process.ppid }
       : { stderr: true, ends: false },

@@ -1,5 +1,5 @@
 import { connectEnvironments } from "@mrlm/client";
-import { LocalHost, type PluginHost, type ResolvedConfig, watchForBlocks } from "@mrlm/runtime";
+import { LocalHost, type PluginHost, type ResolvedConfig, watchEventLoop } from "@mrlm/runtime";
 import type { EnvironmentHost } from "@mrlm/spec";
 import { lineLogger } from "../console/line-logger.ts";
 import { startEnvironmentServer } from "./environment-server.ts";
@@ -41,7 +41,7 @@ export async function openEnvironments(options: {
   }
   if (!config.server.spawn) {
     const host = new LocalHost({ source: plugins, logger: lineLogger(options.notice), dataDirectory });
-    const endWatch = watchForBlocks({ stderr: true, ...(options.json ? { event: "error" } : {}), ends: true });
+    const endWatch = watchEventLoop({ stderr: true, ...(options.json ? { event: "error" } : {}), ends: true });
     return {
       host,
       lost: never,

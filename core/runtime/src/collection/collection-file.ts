@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { CollectedRow } from "@mrlm/kit/learning";
-import { renameDurably, synchronise } from "../run/durable.ts";
+import { renameAtomically, syncToDisk } from "../run/atomic-write.ts";
 import { collectedColumns } from "./columns.ts";
 import type { Journal } from "./journal.ts";
 import { ParquetFile } from "./parquet.ts";
@@ -21,8 +21,8 @@ export async function writeCollection(
     extname(path) === ".parquet"
       ? await writeParquet(temporary, journal, metadata)
       : await writeLines(temporary, journal);
-  synchronise(temporary);
-  renameDurably(temporary, path);
+  syncToDisk(temporary);
+  renameAtomically(temporary, path);
   return rows;
 }
 

@@ -1,9 +1,9 @@
 import { MrlmError } from "@mrlm/spec";
 import type { z } from "zod";
 import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
-import { inOurWords, issueWords, meantIssues, valueAt } from "../plugins/issue-words.ts";
+import { withoutZodPrefix, issueMessage, intendedIssues, valueAt } from "../plugins/schema-messages.ts";
 import type { OptionIssue } from "../plugins/standard-options.ts";
-import { nameHere } from "./names-elsewhere.ts";
+import { optionAlias } from "./option-aliases.ts";
 import { knownKeys } from "./schema-keys.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
 
@@ -36,7 +36,7 @@ const MAX_LISTED = 12;
 /** An unknown key, with the nearest that is known. */
 export function unknownKey(parent: ConfigPath, key: string, known: Iterable<string>): ConfigProblem {
   const candidates = [...known];
-  const elsewhere = nameHere(key, candidates);
+  const elsewhere = optionAlias(key, candidates);
   const nearest = nearestName(key, candidates);
   const where = parent.length > 0 ? ` in ${showPath(parent)}` : "";
   const advice =
@@ -67,7 +67,7 @@ export function optionProblems(
       const candidates = [...known(issue.path)];
       return issue.unknownKeys.map((key) => unknownKey(path, key, candidates));
     }
-    return [{ path, at: "value" as const, text: `${showPath(path)}: ${inOurWords(issue.message)}` }];
+    return [{ path, at: "value" as const, text: `${showPath(path)}: ${withoutZodPrefix(issue.message)}` }];
   });
 }
 
@@ -84,7 +84,7 @@ function describe(schema: z.ZodType, root: unknown, issue: z.core.$ZodIssue): Co
     const candidates = knownKeys(schema, path);
     return issue.keys.map((key) => unknownKey(path, key, candidates));
   }
-  const meant = meantIssues(issue);
+  const meant = intendedIssues(issue);
   if (meant[0] !== issue) return meant.flatMap((inner) => describe(schema, root, inner));
   const value = valueAt(root, path);
   const isMissing = issue.code === "invalid_key" || value === undefined;
@@ -92,7 +92,7 @@ function describe(schema: z.ZodType, root: unknown, issue: z.core.$ZodIssue): Co
     {
       path,
       at: isMissing ? "key" : "value",
-      text: `${path.length === 0 ? "" : `${showPath(path)}: `}${isMissing ? "is missing" : issueWords(issue, value)}`,
+      text: `${path.length === 0 ? "" : `${showPath(path)}: `}${isMissing ? "is missing" : issueMessage(issue, value)}`,
     },
   ];
 }

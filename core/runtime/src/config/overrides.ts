@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import { parseDocument } from "yaml";
-import { valueAt } from "../plugins/issue-words.ts";
+import { valueAt } from "../plugins/schema-messages.ts";
 import { showPath } from "./config-problems.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { MrlmError } from "@mrlm/spec";
-import { filesBelow, sha256OfFile } from "../run/durable.ts";
+import { filesBelow, sha256OfFile } from "../run/atomic-write.ts";
 
 /** Resolves names of files that options hold. */
 export interface FileNames {

@@ -1,9 +1,9 @@
 import { type Demonstration, type Logger, MrlmError, type TaskId } from "@mrlm/spec";
-import { whatWasThrown } from "../plugins/where-thrown.ts";
+import { describeThrown } from "../plugins/error-location.ts";
 import { environmentContext } from "./environment-context.ts";
 import { PhaseClock } from "./phase-clock.ts";
 import type { PreparedEnvironment } from "./prepared-environment.ts";
-import { checkForm } from "./returned.ts";
+import { validateResult } from "./validate-result.ts";
 import { checkTask, parseTaskId } from "./task-choice.ts";
 
 /** Milliseconds of work between two turns of the event loop: other sessions share it. */
@@ -49,7 +49,7 @@ export async function demonstrateTasks(
         if (MrlmError.isInstance(error)) throw error;
         throw new MrlmError(
           "ENVIRONMENT_FAILED",
-          `Environment ${definition.id} threw in demonstrate for ${task}: ${whatWasThrown(error)}`,
+          `Environment ${definition.id} threw in demonstrate for ${task}: ${describeThrown(error)}`,
           { cause: error },
         );
       });
@@ -65,7 +65,7 @@ function checkDemonstration(prepared: PreparedEnvironment, task: TaskId, returne
   if (returned?.task !== task) throw fault(`it is of task "${returned?.task}"`);
   if (!agents.includes(returned.agent))
     throw fault(`its agent "${returned.agent}" is not one of the environment's agents (${agents.join(", ")})`);
-  const messages = checkForm<Demonstration["messages"]>("conversation", returned.messages);
+  const messages = validateResult<Demonstration["messages"]>("conversation", returned.messages);
   if ("problem" in messages) throw fault(`messages: ${messages.problem}`);
   if (!messages.value.some((message) => message.role === "assistant"))
     throw fault("it has no message of role assistant, so there is nothing to learn");

@@ -9,7 +9,7 @@ import {
   type TaskId,
 } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
-import type { EnvironmentSource } from "../plugins/provisions.ts";
+import type { EnvironmentSource } from "../plugins/plugin-kinds.ts";
 import { DataFiles } from "./data-files.ts";
 import { type Deadlines, DEFAULT_DEADLINES } from "./deadlines.ts";
 import { demonstrateTasks } from "./demonstrations.ts";

@@ -1,5 +1,5 @@
 import { MrlmError } from "@mrlm/spec";
-import { enterPhase, leavePhase } from "./at-work.ts";
+import { enterPhase, leavePhase } from "./phase-beacon.ts";
 import type { Deadlines, Phase } from "./deadlines.ts";
 
 /**

@@ -8,9 +8,9 @@ import {
   SOLE_AGENT,
   type TaskSource,
 } from "@mrlm/spec";
-import type { Services } from "../plugins/provisions.ts";
+import type { Services } from "../plugins/plugin-kinds.ts";
 import { describeIssues, validateOptions } from "../plugins/standard-options.ts";
-import { whatWasThrown } from "../plugins/where-thrown.ts";
+import { describeThrown } from "../plugins/error-location.ts";
 import { type FileNames, RecordedFiles } from "./data-files.ts";
 import { type Deadlines, deadlinesOf } from "./deadlines.ts";
 import { environmentContext, NO_TASKS } from "./environment-context.ts";
@@ -113,7 +113,7 @@ async function makeTasks(
     );
   } catch (error) {
     if (MrlmError.isInstance(error)) throw error;
-    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in tasks: ${whatWasThrown(error)}`, {
+    throw new MrlmError("ENVIRONMENT_FAILED", `Environment ${definition.id} threw in tasks: ${describeThrown(error)}`, {
       cause: error,
     });
   }

@@ -1,6 +1,6 @@
 import { type Judge, type Requirement, type Sandbox, type Scorer, type Tool, MrlmError } from "@mrlm/spec";
 import { resolveVersioned } from "../names/versioned.ts";
-import type { ServiceKind, Services } from "../plugins/provisions.ts";
+import type { ServiceKind, Services } from "../plugins/plugin-kinds.ts";
 
 /** What an environment requires, made and ready, by declared requirement: `scorer:math@1`. */
 export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Tool>;

@@ -9,10 +9,10 @@ import {
   type StepResult,
   unscored,
 } from "@mrlm/spec";
-import { whatWasThrown } from "../plugins/where-thrown.ts";
+import { describeThrown } from "../plugins/error-location.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import type { Phase } from "./deadlines.ts";
-import { checkForm } from "./returned.ts";
+import { validateResult } from "./validate-result.ts";
 import { checkObservation, checkStep, type Checked } from "./step-check.ts";
 
 /** What a session needs to know of its environment. */
@@ -112,7 +112,7 @@ export class Session implements SimulatedEnvironment {
         "EPISODE_ENDED",
         `The episode in environment ${environment} has ended; a step came after its end.`,
       );
-    const checked = checkForm<Action>("action", given);
+    const checked = validateResult<Action>("action", given);
     if ("problem" in checked)
       throw new MrlmError(
         "OPTIONS_INVALID",
@@ -216,7 +216,7 @@ export class Session implements SimulatedEnvironment {
   #blame(call: string, error: unknown): MrlmError {
     if (this.#gone.signal.aborted && call !== "close") return this.#closedError();
     if (MrlmError.isInstance(error) && !MrlmError.hasCode(error, ...NOT_AN_AUTHORS)) return error;
-    const said = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : whatWasThrown(error);
+    const said = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : describeThrown(error);
     return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} threw in ${call}: ${said}`, {
       cause: error,
     });

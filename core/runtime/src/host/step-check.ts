@@ -1,12 +1,12 @@
 import type { AgentId, Observation, StepResult } from "@mrlm/spec";
-import { checkForm } from "./returned.ts";
+import { validateResult } from "./validate-result.ts";
 
 /** A checked value, or what is wrong with it. */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
 /** An observation at the beginning of an episode: somebody of the environment must be on turn. */
 export function checkObservation(returned: unknown, agents: readonly AgentId[]): Checked<Observation> {
-  const checked = checkForm<Observation>("observation", returned);
+  const checked = validateResult<Observation>("observation", returned);
   if ("problem" in checked || agents.includes(checked.value.agent)) return checked;
   return { problem: `agent: "${checked.value.agent}" is not one of the environment's agents (${agents.join(", ")})` };
 }
@@ -20,7 +20,7 @@ export function checkStep(
   agents: readonly AgentId[],
   ended: ReadonlySet<AgentId>,
 ): Checked<StepResult> {
-  const checked = checkForm<StepResult>("stepResult", returned);
+  const checked = validateResult<StepResult>("stepResult", returned);
   if ("problem" in checked) return checked;
   const result = checked.value;
   for (const field of ["rewards", "terminated", "truncated"] as const) {

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 import type { PluginPackage } from "./plugin-package.ts";
-import { whatWasThrown } from "./where-thrown.ts";
+import { describeThrown } from "./error-location.ts";
 
 /** By Node's own codes. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ function said(error: unknown): string {
   // The stack of a syntax error begins with its file and line.
   const place =
     error instanceof SyntaxError ? /^(?:file:\/\/)?(\/?[^\n]+:\d+)\n/.exec(error.stack ?? "")?.[1] : undefined;
-  return place === undefined ? whatWasThrown(error) : `${(error as SyntaxError).message} (${place})`;
+  return place === undefined ? describeThrown(error) : `${(error as SyntaxError).message} (${place})`;
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,7 +1,7 @@
 import { type EnvironmentDefinition, MrlmError, type JsonObject, type Plugin, PLUGIN_API_VERSION } from "@mrlm/spec";
 import { importFault } from "./import-fault.ts";
 import type { PluginPackage } from "./plugin-package.ts";
-import { provisionsOf, requirementsOf } from "./provisions.ts";
+import { provisionsOf, requirementsOf } from "./plugin-kinds.ts";
 import { describeIssues, validateOptions } from "./standard-options.ts";
 
 /** A plugin whose code has run, with its own options validated. */

@@ -25,7 +25,7 @@ import {
   requirementsOf,
   type ServiceKind,
   type ServiceTypes,
-} from "./provisions.ts";
+} from "./plugin-kinds.ts";
 
 /** Where in a plugin's export the factories of a kind stand. */
 const FACTORIES = {

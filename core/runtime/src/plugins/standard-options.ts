@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { z } from "zod";
 import { knownKeys } from "../config/schema-keys.ts";
 import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
-import { issueWords, meantIssues, valueAt } from "./issue-words.ts";
+import { issueMessage, intendedIssues, valueAt } from "./schema-messages.ts";
 
 /** One thing that a schema objects to. */
 export interface OptionIssue {
@@ -63,10 +63,10 @@ export function namedOption(message: string, options: unknown): readonly string[
 /** Issues of zod's say more than the standard asks for: the unknown keys, what would be allowed, the branches of a union. */
 function toIssues(issue: StandardSchemaV1.Issue, root: unknown): OptionIssue[] {
   if (!("code" in issue)) return [{ path: pathOf(issue.path), message: issue.message }];
-  return meantIssues(issue as z.core.$ZodIssue).map((each) => {
+  return intendedIssues(issue as z.core.$ZodIssue).map((each) => {
     const path = pathOf(each.path);
     if (each.code === "unrecognized_keys") return { path, message: each.message, unknownKeys: each.keys };
-    return { path, message: issueWords(each, valueAt(root, path)) };
+    return { path, message: issueMessage(each, valueAt(root, path)) };
   });
 }
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
-import { filesBelow, renameDurably, sha256OfFile, synchronise, writeDurably } from "./durable.ts";
+import { filesBelow, renameAtomically, sha256OfFile, syncToDisk, writeAtomically } from "./atomic-write.ts";
 
 /** Lists what a checkpoint consists of; it is written last, so a checkpoint without one was interrupted. */
 const manifestSchema = z.object({
@@ -64,11 +64,11 @@ export class Checkpoints {
       mkdirSync(temporary, { recursive: true });
       await contents.engine(join(temporary, "engine"));
       await contents.model(join(temporary, MODEL));
-      writeDurably(join(temporary, "state.json"), JSON.stringify(state));
+      writeAtomically(join(temporary, "state.json"), JSON.stringify(state));
       const manifest: Manifest = { formatVersion: 1, files: await describeFiles(temporary) };
-      writeDurably(join(temporary, "manifest.json"), JSON.stringify(manifest, null, 1));
+      writeAtomically(join(temporary, "manifest.json"), JSON.stringify(manifest, null, 1));
       rmSync(path, { recursive: true, force: true });
-      renameDurably(temporary, path);
+      renameAtomically(temporary, path);
     } catch (error) {
       // What could not be finished must not keep a full disk full.
       rmSync(temporary, { recursive: true, force: true });
@@ -196,9 +196,9 @@ async function describeFiles(directory: string): Promise<Manifest["files"]> {
   const files: Record<string, { bytes: number; sha256: string }> = {};
   for (const name of filesBelow(directory)) {
     const path = join(directory, name);
-    synchronise(path);
+    syncToDisk(path);
     files[name] = { bytes: statSync(path).size, sha256: await sha256OfFile(path) };
   }
-  for (const folder of new Set(Object.keys(files).map((name) => dirname(join(directory, name))))) synchronise(folder);
+  for (const folder of new Set(Object.keys(files).map((name) => dirname(join(directory, name))))) syncToDisk(folder);
   return files;
 }

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { JsonObject, JsonValue, Metrics } from "@mrlm/spec";
-import { synchronise, writeDurably } from "./durable.ts";
+import { syncToDisk, writeAtomically } from "./atomic-write.ts";
 
 /** One line of metrics.jsonl: an iteration, an evaluation, or a measurement of what ends a stage early. */
 export interface MetricsRow {
@@ -25,7 +25,7 @@ export class MetricsFile {
 
   /** Waits until everything is on the disk, so that no checkpoint is later than its metrics. */
   flush(): void {
-    if (existsSync(this.#path)) synchronise(this.#path);
+    if (existsSync(this.#path)) syncToDisk(this.#path);
   }
 
   /** Rows that are whole; the last one may have been cut by a kill. */
@@ -46,7 +46,7 @@ export class MetricsFile {
   keep(isKept: (row: MetricsRow) => boolean): void {
     if (!existsSync(this.#path)) return;
     const kept = this.rows().filter(isKept);
-    writeDurably(this.#path, kept.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    writeAtomically(this.#path, kept.map((row) => `${JSON.stringify(row)}\n`).join(""));
   }
 }
 

@@ -4,7 +4,7 @@ import { fileFault, type JsonObject, MrlmError } from "@mrlm/spec";
 import { stringify } from "yaml";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { makeDirectory, writeDurably } from "./durable.ts";
+import { makeDirectory, writeAtomically } from "./atomic-write.ts";
 import { MetricsFile } from "./metrics-file.ts";
 import { isLocked, lockRun, type RunLock } from "./run-lock.ts";
 import { runNotFound } from "./run-not-found.ts";
@@ -49,7 +49,7 @@ export class RunDirectory {
       makeDirectory(config.output.directory);
       const run = new RunDirectory(unusedName(join(config.output.directory, `${config.name}-${stamp}`)));
       run.writeConfig(config);
-      writeDurably(join(run.path, "config.source.yaml"), sourceText);
+      writeAtomically(join(run.path, "config.source.yaml"), sourceText);
       return run;
     } catch (error) {
       throw asWriteFailure(
@@ -83,11 +83,11 @@ export class RunDirectory {
   }
 
   writeConfig(config: ResolvedConfig): void {
-    writeDurably(this.configPath, stringify(config));
+    writeAtomically(this.configPath, stringify(config));
   }
 
   writeRecord(record: JsonObject): void {
-    writeDurably(join(this.path, RECORD), `${JSON.stringify(record, null, 2)}\n`);
+    writeAtomically(join(this.path, RECORD), `${JSON.stringify(record, null, 2)}\n`);
   }
 
   /** What `writeRecord` wrote last; empty for a run that had not got so far. Throws DATA_INVALID where it is damaged. */
@@ -151,7 +151,7 @@ export class RunDirectory {
   writeTokenizer(files: Readonly<Record<string, Uint8Array>>): void {
     const directory = join(this.path, "tokenizer");
     mkdirSync(directory, { recursive: true });
-    for (const [name, content] of Object.entries(files)) writeDurably(join(directory, name), content);
+    for (const [name, content] of Object.entries(files)) writeAtomically(join(directory, name), content);
   }
 
   readTokenizer(): Record<string, Uint8Array> {

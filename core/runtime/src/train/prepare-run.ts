@@ -13,7 +13,7 @@ import { configError, optionProblems } from "../config/config-problems.ts";
 import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedConfig, ResolvedEnvironment, ResolvedSampling } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
-import type { AlgorithmSource } from "../plugins/provisions.ts";
+import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { adapterDirectory, modelDirectory } from "../run/model-directory.ts";
 import { persist } from "../rollouts/persist.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";

@@ -3,7 +3,8 @@ import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { RunDirectory } from "../run/run-directory.ts";
-import { changesOf, describeChange, learningOf } from "./learning.ts";
+import { describeChange, diffConfigs } from "./config-diff.ts";
+import { learningSettings } from "./resume-compatibility.ts";
 import type { RunSummary } from "./run-events.ts";
 
 /** Keeps run.json: with what a run was begun, where it was gone on with, and what came of it. */
@@ -35,7 +36,7 @@ export class RunRecorder {
     const { git_commit: _, ...before } = (this.#before["versions"] as JsonObject | undefined) ?? {};
     if (Object.keys(before).length === 0) return [];
     const { git_commit: __, ...now } = this.#record["versions"] as JsonObject;
-    return changesOf(before, now).map(
+    return diffConfigs(before, now).map(
       (change) =>
         `The run continues with other versions or settings than before, so it may not be bit-identical: ${describeChange(change)}.`,
     );
@@ -89,7 +90,7 @@ export function finishedSummary(
 ): RunSummary | undefined {
   const record = run.readRecord();
   if (record["status"] !== "finished" || !existsSync(run.modelPath)) return undefined;
-  if (changesOf(checkpoint.state["learning"], learningOf(config)).length > 0) return undefined;
+  if (diffConfigs(checkpoint.state["learning"], learningSettings(config)).length > 0) return undefined;
   const { steps, seconds, trainingSeconds, evaluations } = record as unknown as RunSummary;
   return {
     status: "finished",

@@ -1,7 +1,8 @@
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
-import { changesOf, describeChange, type Extension, extensionOf, learningOf } from "./learning.ts";
+import { describeChange, diffConfigs } from "./config-diff.ts";
+import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
 import type { EvaluationPoint } from "./run-events.ts";
 
 /** Which environments and algorithms a configuration's names stood for, with their versions. */
@@ -99,7 +100,7 @@ export function initialState(): RunState {
 
 export function saveState(state: RunState, config: ResolvedConfig, identities: Identities): JsonObject {
   return JSON.parse(
-    JSON.stringify({ formatVersion: FORMAT_VERSION, learning: learningOf(config), identities, ...state }),
+    JSON.stringify({ formatVersion: FORMAT_VERSION, learning: learningSettings(config), identities, ...state }),
   ) as JsonObject;
 }
 
@@ -134,12 +135,12 @@ export function loadState(
     ended === null
       ? { stage: state.stage, iteration: state.iteration }
       : { stage: state.stage - 1, iteration: ended.iteration };
-  const extension = extensionOf(path, learning, learningOf(config), firstOpen);
+  const extension = extensionOf(path, learning, learningSettings(config), firstOpen);
   if (identities !== undefined) assertSameData(path, before, identities);
   const others =
     identities === undefined
       ? []
-      : changesOf(before as unknown as JsonObject, commonPart(identities, before) as unknown as JsonObject);
+      : diffConfigs(before as unknown as JsonObject, commonPart(identities, before) as unknown as JsonObject);
   if (others.length > 0)
     throw new MrlmError(
       "CHECKPOINT_MISMATCH",
@@ -164,7 +165,7 @@ function commonPart(now: Identities, before: Identities): Identities {
 /** Throws CHECKPOINT_MISMATCH where a file that tasks are made from is another now: the tasks of a continuation would be others. */
 function assertSameData(path: string, before: Identities, now: Identities): void {
   const changed = before.environments.flatMap((id, i) =>
-    changesOf(before.dataFiles[i], now.dataFiles[i]).map((change) => `${id}: ${describeChange(change)}`),
+    diffConfigs(before.dataFiles[i], now.dataFiles[i]).map((change) => `${id}: ${describeChange(change)}`),
   );
   if (changed.length === 0) return;
   throw new MrlmError(

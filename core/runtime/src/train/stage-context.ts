@@ -16,7 +16,7 @@ import {
 import type { ResolvedConfig, ResolvedSampling } from "../config/resolved-config.ts";
 import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";
-import { sha256OfFile } from "../run/durable.ts";
+import { sha256OfFile } from "../run/atomic-write.ts";
 
 /** What a stage's context is made of. */
 export interface StageParts {

@@ -7,7 +7,7 @@ import { RunDirectory } from "../run/run-directory.ts";
 import { assertFree } from "../run/run-lock.ts";
 import { describeVersions } from "../run/versions.ts";
 import { asWriteFailure } from "../run/write-failure.ts";
-import { releaseModels } from "./policy-setup.ts";
+import { releaseModels } from "./loaded-policy.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "./run-state.ts";

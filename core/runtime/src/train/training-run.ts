@@ -18,12 +18,11 @@ import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import { assertScored } from "../evaluation/assert-scored.ts";
 import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
 import { FailureWatch } from "./failure-watch.ts";
-import { type Policy, setUpPolicy } from "./policy-setup.ts";
+import { type LoadedPolicy, loadPolicy } from "./loaded-policy.ts";
 import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
 import { RandomStreams } from "./random-streams.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
-import { describeExtension } from "./extension.ts";
-import type { Extension } from "./learning.ts";
+import { describeExtension, type Extension } from "./resume-compatibility.ts";
 import { type Identities, initialState, loadState, type RunState, saveState } from "./run-state.ts";
 import { goalAccuracy } from "./stage-goal.ts";
 import { MemoryWatch } from "./memory-watch.ts";
@@ -54,14 +53,14 @@ export interface TrainingRunParts {
 export class TrainingRun {
   readonly #parts: TrainingRunParts;
   readonly #state: RunState;
-  readonly #policy: Policy;
+  readonly #policy: LoadedPolicy;
   readonly #rollouts: RolloutRunner;
   readonly #memory = new MemoryWatch();
   /** The engine, noting whether the policy's weights are published, and where memory ran out. */
   readonly #engine: Engine;
   readonly #failures = new FailureWatch();
 
-  private constructor(parts: TrainingRunParts, state: RunState, policy: Policy) {
+  private constructor(parts: TrainingRunParts, state: RunState, policy: LoadedPolicy) {
     const { prepared, host, isDeterministic, logger } = parts;
     const { sampling, server, seed, environments } = prepared.config;
     // By the entry itself: two may differ in their limits alone, and what is measured has limits of its own.
@@ -96,7 +95,7 @@ export class TrainingRun {
         ? { state: initialState(), extension: undefined }
         : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
     const changed = memoryOf(extension, prepared.config);
-    const policy = await setUpPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
+    const policy = await loadPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
     const budget = changed.microBatchTokens ?? policy.microBatchTokens ?? state.microBatchTokens;
     state.microBatchTokens = budget === 0 ? null : budget;
     // Only now: what cannot be gone on with must not cost the run its later steps.

@@ -1,5 +1,5 @@
 // A host in a process of its own, whose environment never yields in `step`; argv[2] is how long past its deadline that may last.
-import { LocalHost, PluginHost, watchForBlocks } from "@mrlm/runtime";
+import { LocalHost, PluginHost, watchEventLoop } from "@mrlm/runtime";
 import { definePlugin, observe, textMessage } from "@mrlm/kit";
 import { counterEnvironment, never, say } from "./counter-environment.ts";
 
@@ -11,7 +11,7 @@ const environment = counterEnvironment({
   deadlines: { stepMs: 200 },
   create: () => ({ reset: async () => observe([textMessage("user", "go")]), step: async () => endless() }),
 });
-watchForBlocks({ stderr: true, event: "blocked", ends: true, graceMs: Number(process.argv[2]) });
+watchEventLoop({ stderr: true, event: "blocked", ends: true, graceMs: Number(process.argv[2]) });
 const host = new LocalHost({
   source: await PluginHost.of([definePlugin({ name: "test", environments: [environment] })]),
 });

@@ -13,8 +13,8 @@ import {
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** Writes a file so that it is on the disk, whole, or not there at all. */
-export function writeDurably(path: string, content: string | Uint8Array): void {
+/** Writes a file atomically: afterwards it is on the disk completely, or not at all. */
+export function writeAtomically(path: string, content: string | Uint8Array): void {
   const temporary = `${path}.partial`;
   const file = openSync(temporary, "w");
   try {
@@ -24,29 +24,29 @@ export function writeDurably(path: string, content: string | Uint8Array): void {
   } finally {
     closeSync(file);
   }
-  renameDurably(temporary, path);
+  renameAtomically(temporary, path);
 }
 
-/** Makes a directory and those above it that are missing. Node's own recursive form never ends where the system answers ENOENT for a directory that is there, as below /proc. */
+/** Creates a directory and its missing parents. Node's recursive option does not return where the system answers ENOENT for an existing directory, as below /proc. */
 export function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
   try {
     mkdirSync(path);
   } catch (error) {
-    // Another process was quicker.
+    // Another process created it first.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 
-/** Renames, and waits until the directory that holds the new name is on the disk. */
-export function renameDurably(from: string, to: string): void {
+/** Renames a file and waits until its directory is on the disk. */
+export function renameAtomically(from: string, to: string): void {
   renameSync(from, to);
-  synchronise(dirname(to));
+  syncToDisk(dirname(to));
 }
 
 /** Waits until a file or directory is on the disk. */
-export function synchronise(path: string): void {
+export function syncToDisk(path: string): void {
   const handle = openSync(path, "r");
   try {
     fsyncSync(handle);
@@ -55,7 +55,7 @@ export function synchronise(path: string): void {
   }
 }
 
-/** Files below a directory, relative to it, in order. */
+/** Lists the files below a directory, relative to it, sorted. */
 export function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -63,7 +63,7 @@ export function filesBelow(directory: string): string[] {
     .sort();
 }
 
-/** SHA-256 of a file, in hexadecimal. */
+/** Returns the SHA-256 of a file, in hexadecimal. */
 export async function sha256OfFile(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@mrlm/spec";
 import { z } from "zod";
-import { inOurWords } from "../plugins/issue-words.ts";
+import { withoutZodPrefix } from "../plugins/schema-messages.ts";
 
 // What authors may return. Parsing copies what the contract knows and drops the rest, so that an observation is the same
 // object in process as it is after a journey over the wire.
@@ -68,29 +68,29 @@ const conversation = z.array(message).min(1);
 /** The parts that the guard checks. */
 const SCHEMAS = { observation, stepResult, action, conversation } as const;
 
-/** How an author makes what is wrong as a whole. */
+/** Helpers of @mrlm/kit that create each value. */
 const MAKERS: Readonly<Partial<Record<keyof typeof SCHEMAS, string>>> = {
   observation: 'observe([textMessage("user", "...")])',
   stepResult: "soleStep({ messages, reward: score(1), terminated: true })",
 };
 
-/** `rewards.agent` is still near enough to the whole that the whole is best made anew; a message's part is not. */
+/** Depth of the problem up to which the hint names the helper for the complete value. */
 const MAX_OUTER_PATH = 2;
 
 /**
- * Checks the form of something that was handed over.
- * @returns the problem in words, or the value with nothing but what the contract knows
+ * Validates a value that an author's code returned.
+ * @returns the problem as text, or the value without unknown members
  */
-export function checkForm<T>(
+export function validateResult<T>(
   what: keyof typeof SCHEMAS,
   value: unknown,
 ): { readonly value: T } | { readonly problem: string } {
   const result = SCHEMAS[what].safeParse(dropUndefined(value));
   if (result.success) return { value: result.data as T };
   const { issues } = result.error;
-  // Without the values: they may be what a client must not see.
+  // Values are omitted: they may be private.
   const problems = issues.map(({ path, message }) =>
-    [...(path.length > 0 ? [path.join(".")] : []), inOurWords(message)].join(": "),
+    [...(path.length > 0 ? [path.join(".")] : []), withoutZodPrefix(message)].join(": "),
   );
   const maker = MAKERS[what];
   const advice =
@@ -100,7 +100,7 @@ export function checkForm<T>(
   return { problem: problems.slice(0, 3).join("; ") + advice };
 }
 
-/** Optional members that an author set to `undefined` are the same as members left out. */
+/** Removes optional members that are `undefined`. */
 function dropUndefined(value: unknown): unknown {
   if (!isPlainObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);

@@ -10,10 +10,10 @@ import type {
   TrackerDefinition,
 } from "@mrlm/spec";
 
-/** Things that environments require and that are made once and shared. */
+/** Kinds of services that environments require. Each service is created once and shared. */
 export type ServiceKind = "scorer" | "judge" | "sandbox" | "tool";
 
-/** What each kind of service is. */
+/** Type of each kind of service. */
 export interface ServiceTypes {
   scorer: Scorer;
   judge: Judge;
@@ -21,22 +21,22 @@ export interface ServiceTypes {
   tool: Tool;
 }
 
-/** Makes services on first use. */
+/** Creates services on first use. */
 export interface Services {
-  /** Rejects with REQUIREMENT_MISSING, naming who asks, when no plugin provides it. */
+  /** Rejects with REQUIREMENT_MISSING, naming the requirer, when no plugin provides it. */
   service<K extends ServiceKind>(kind: K, id: string, asker: string): Promise<ServiceTypes[K]>;
 }
 
-/** Where the environments of a host come from. */
+/** Source of the environments of a host. */
 export interface EnvironmentSource extends Services {
-  /** Ids on offer, from manifests. */
+  /** Available ids, from manifests. */
   environments(): readonly string[];
   /** Rejects with ENVIRONMENT_NOT_FOUND (and the nearest name). */
   environment(name: string): Promise<EnvironmentDefinition>;
   close(): Promise<void>;
 }
 
-/** Where algorithms, engines and trackers come from. */
+/** Source of algorithms, engines and trackers. */
 export interface AlgorithmSource {
   algorithms(): readonly string[];
   /** Rejects with PLUGIN_NOT_FOUND (and the nearest name). */
@@ -46,7 +46,7 @@ export interface AlgorithmSource {
   tracker(name: string): Promise<TrackerDefinition>;
 }
 
-/** What a plugin's default export provides, in the words of its manifest. */
+/** Lists what a plugin's default export provides, in the format of its manifest. */
 export function provisionsOf(plugin: Plugin): string[] {
   return [
     ...(plugin.environments ?? []).map((definition) => `environment:${definition.id}`),
@@ -60,7 +60,7 @@ export function provisionsOf(plugin: Plugin): string[] {
   ];
 }
 
-/** Requirements of a plugin's environments that are known without options, each once. */
+/** Lists the requirements of a plugin's environments that do not depend on options, each once. */
 export function requirementsOf(plugin: Plugin): string[] {
   return [
     ...new Set(

@@ -3,29 +3,29 @@ import { firstNamed, nearestName } from "../names/nearest.ts";
 
 type Path = readonly (string | number)[];
 
-/** What an issue of zod objects to in a value, in our words: `must be one of ddp, fsdp (did you mean ddp?), but it is "dpp"`. */
-export function issueWords(issue: z.core.$ZodIssue, value: unknown): string {
+/** Describes an issue of zod: `must be one of ddp, fsdp (did you mean ddp?), but it is "dpp"`. */
+export function issueMessage(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code === "custom") return issue.message;
   return value === undefined ? "is missing" : `${expectation(issue, value)}, but it is ${show(value)}`;
 }
 
 /**
- * The issues of the branch of a union that was meant, with whole paths: the one that accepts the value's own type. The issue itself where there is none, or it
- * is no union.
+ * Returns the issues of the branch of a union that accepts the value's type, with complete paths. Returns the issue itself where there is no such branch or
+ * no union.
  */
-export function meantIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+export function intendedIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
   const meant = issue.errors.find(
     (branch) => !branch.some((inner) => inner.path.length === 0 && inner.code === "invalid_type"),
   );
   return (
-    meant?.flatMap((inner) => meantIssues({ ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue)) ?? [
-      issue,
-    ]
+    meant?.flatMap((inner) =>
+      intendedIssues({ ...inner, path: [...issue.path, ...inner.path] } as z.core.$ZodIssue),
+    ) ?? [issue]
   );
 }
 
-/** What stands at a path. */
+/** Returns the value at a path. */
 export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (value, segment) =>
@@ -36,8 +36,8 @@ export function valueAt(root: unknown, path: Path): unknown {
   );
 }
 
-/** Without zod's way of beginning. */
-export function inOurWords(message: string): string {
+/** Removes zod's introduction from a message. */
+export function withoutZodPrefix(message: string): string {
   return message.replace(/^Invalid (input|option): /, "").replace(/^Too (small|big): /, "");
 }
 
@@ -54,7 +54,7 @@ function expectation(issue: z.core.$ZodIssue, value: unknown): string {
       : `must have at least ${issue.minimum}`;
   if (issue.code === "too_big" && typeof issue.maximum === "number")
     return `must be ${issue.inclusive ? "at most" : "below"} ${issue.maximum}`;
-  return inOurWords(issue.message);
+  return withoutZodPrefix(issue.message);
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

@@ -54,7 +54,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 /** Sections that may be meant from inside a stage. */
 const SECTIONS = ["engine", "environments", "output", "trackers"];
 
-/** What something that other trainers have is called here, where one of its names may stand among `known`, or in a section of its own. */
-export function nameHere(key: string, known: readonly string[]): string | undefined {
+/** Returns the name here of an option of another trainer, if that name is in `known`, in another section, or a section itself. */
+export function optionAlias(key: string, known: readonly string[]): string | undefined {
   return ownMember(NAMES, key)?.find((name) => known.includes(name) || name.includes(".") || SECTIONS.includes(name));
 }

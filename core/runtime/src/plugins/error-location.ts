@@ -3,14 +3,14 @@ import { basename } from "node:path";
 /** Frames of V8's stacks: `at step (file:///home/me/environment/index.ts:12:7)`. */
 const FRAME = /(?:\(|at )(?:async )?((?:file:\/\/)?\/[^()]+|[A-Za-z]:\\[^()]+):(\d+):(\d+)\)?$/;
 
-/** What an author's code threw, in one line, with the innermost place in code that is no dependency: `TypeError: x is not a function (index.ts:12:7)`. */
-export function whatWasThrown(error: unknown): string {
+/** Describes a value thrown by an author's code in one line, with the innermost location outside dependencies: `TypeError: x is not a function (index.ts:12:7)`. */
+export function describeThrown(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const place = placeOf(error.stack ?? "");
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 }
 
-/** The file's name alone: clients of a server need not learn of its folders. */
+/** Returns the file's name without its folders, which clients of a server must not see. */
 function placeOf(stack: string): string | undefined {
   for (const line of stack.split("\n")) {
     const [, file, row, column] = FRAME.exec(line) ?? [];

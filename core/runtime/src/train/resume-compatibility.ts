@@ -1,54 +1,29 @@
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
-import { canonicalJson } from "../names/canonical-json.ts";
+import { type Change, describeChange, diffConfigs } from "./config-diff.ts";
 
-/** Of everything in a configuration, what decides what is learnt. */
-export function learningOf(config: ResolvedConfig): JsonObject {
+/** Returns the part of a configuration that decides what is learnt. */
+export function learningSettings(config: ResolvedConfig): JsonObject {
   const { seed, model, environments, stages, sampling } = config;
   return JSON.parse(JSON.stringify({ seed, model, environments, stages, sampling })) as JsonObject;
 }
 
-/** A value that is another now; `undefined` stands for none. */
-export interface Change {
-  /** As in `stages[1].options.learning_rate`. */
-  readonly field: string;
-  readonly before: JsonValue | undefined;
-  readonly after: JsonValue | undefined;
-}
-
-/** Every value that differs, by its place. */
-export function changesOf(before: JsonValue | undefined, after: JsonValue | undefined, field = ""): Change[] {
-  if (canonicalJson(before) === canonicalJson(after)) return [];
-  const both = [before, after].map((value) => membersOf(value, field));
-  const [one, other] = both as [Map<string, JsonValue> | undefined, Map<string, JsonValue> | undefined];
-  if (one === undefined || other === undefined || Array.isArray(before) !== Array.isArray(after))
-    return [{ field, before, after }];
-  return [...new Set([...one.keys(), ...other.keys()])].flatMap((place) =>
-    changesOf(one.get(place), other.get(place), place),
-  );
-}
-
-export function describeChange({ field, before, after }: Change): string {
-  const shown = (value: JsonValue | undefined): string => (value === undefined ? "nothing" : JSON.stringify(value));
-  return `${field}: ${shown(before)} -> ${shown(after)}`;
-}
-
-/** What a run may change: which stages have another length than they had when its checkpoint was written, and how memory is used. */
+/** Permitted differences between a run and its checkpoint: lengths of stages, stages added, and the use of memory. */
 export interface Extension {
   readonly changed: readonly { readonly stage: number; readonly before: number; readonly after: number }[];
-  /** Stages that have come at the end. */
+  /** Number of stages added at the end. */
   readonly added: number;
-  /** Values of {@link MEMORY_FIELDS} that are others now. */
+  /** Changes of {@link MEMORY_FIELDS}. */
   readonly memory: readonly Change[];
 }
 
-/** Fields that decide what is computed together, and change nothing but last bits. */
+/** Fields that decide how much is computed together. They change the last bits of the result only. */
 const MEMORY_FIELDS = ["model.micro_batch_tokens", "model.gradient_checkpointing", "sampling.concurrency"];
 
 /**
- * How a run is longer or shorter than it was: `steps` of a stage that is not over, or more stages. Throws CHECKPOINT_MISMATCH, with each field, when anything else
- * has changed: it would be another run.
- * @param firstOpen the first stage whose length may change, and how many of its iterations are done
+ * Returns how a run differs from its checkpoint: `steps` of a stage that is not complete, more stages, memory fields.
+ * Throws CHECKPOINT_MISMATCH, with each field, when anything else differs: that is another run.
+ * @param firstOpen the first stage whose length may change, and its number of completed iterations
  */
 export function extensionOf(
   path: string,
@@ -60,7 +35,7 @@ export function extensionOf(
   const changed: Extension["changed"][number][] = [];
   const memory: Change[] = [];
   let added = 0;
-  const refused = changesOf(before, after).filter((change) => {
+  const refused = diffConfigs(before, after).filter((change) => {
     if (MEMORY_FIELDS.includes(change.field)) return memory.push(change) < 0;
     const [, stage, place] = /^stages\[(\d+)\](.*)$/.exec(change.field) ?? [];
     const index = Number(stage);
@@ -96,10 +71,36 @@ export function extensionOf(
   );
 }
 
-function membersOf(value: JsonValue | undefined, field: string): Map<string, JsonValue> | undefined {
-  if (Array.isArray(value)) return new Map(value.map((member, i) => [`${field}[${i}]`, member]));
-  if (typeof value !== "object" || value === null) return undefined;
-  return new Map(
-    Object.entries(value).map(([key, member]) => [field === "" ? key : `${field}.${key}`, member as JsonValue]),
-  );
+/** Returns notices about the changes of a resumed run, with their effect on learning-rate schedules. */
+export function describeExtension({ changed, added, memory }: Extension, { stages }: ResolvedConfig): string[] {
+  const lengths = changed.map(({ stage, before, after }) => {
+    const { name, options } = stages[stage] as ResolvedConfig["stages"][number];
+    return `Stage ${name} now has ${after} steps instead of ${before}. ${scheduleOf(options["lr_schedule"], before, after)}`;
+  });
+  const notices = [
+    ...lengths,
+    ...memory.map(
+      (change) =>
+        `${describeChange(change)}: other numbers are computed at once, which takes a different amount of memory and may change the last bits of the result.`,
+    ),
+  ];
+  return added === 0
+    ? notices
+    : [
+        ...notices,
+        `${added} ${added === 1 ? "stage was" : "stages were"} added at the end: ${stages
+          .slice(-added)
+          .map(({ name }) => name)
+          .join(", ")}.`,
+      ];
+}
+
+function scheduleOf(schedule: unknown, before: number, after: number): string {
+  if (schedule === undefined || schedule === "constant")
+    return "Its learning rate is constant and stays as it is: the result is the same as if it had had that many from the start.";
+  const way =
+    after > before
+      ? "rises from where the old schedule had brought it"
+      : "falls below where the old schedule had brought it";
+  return `Its lr_schedule, ${String(schedule)}, now ends at step ${after} instead of ${before}: the learning rate ${way}, and the result differs from that of a run with that many steps from the start.`;
 }

@@ -8,30 +8,30 @@ import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
 import { estimateRun } from "./run-memory.ts";
 
-/** The model that is trained, in the engine and ready to sample. */
-export interface Policy {
+/** Trained model, created in the engine and ready to sample. */
+export interface LoadedPolicy {
   readonly info: ModelInfo;
   readonly renderer: Renderer;
-  /** Models that a checkpoint has brought back. */
+  /** Models restored from a checkpoint. */
   readonly restored: ReadonlySet<ModelId>;
-  /** Token budget of every model that learns, where memory asks for a lower one than it would have. */
+  /** Token budget of trained models where the memory estimate requires a lower one than the default. */
   readonly microBatchTokens?: number;
 }
 
 /**
- * Makes the policy as the configuration says, or brings it back with everything else that a checkpoint holds. What it is going to take is told before;
- * a checkpoint has token budgets of its own, so that a continuation computes the same bits.
- * @param options.changed what the configuration says otherwise than the one that the checkpoint was written under
+ * Creates the policy by the configuration, or restores it with everything else of a checkpoint. Emits the memory estimate before.
+ * A checkpoint has its own token budgets, so that a resumed run computes the same bits.
+ * @param options.changed options that differ from those of the checkpoint
  */
-export async function setUpPolicy(
+export async function loadPolicy(
   engine: Engine,
   prepared: PreparedRun,
   run: RunDirectory,
   checkpoint: Checkpoint | undefined,
   { changed, onEvent }: { readonly changed: LoadOptions; onEvent(event: RunEvent): void },
-): Promise<Policy> {
+): Promise<LoadedPolicy> {
   const { config, stages } = prepared;
-  // An engine that was not started for this run may still hold what a killed one left.
+  // An engine that was not started for this run may still hold models of a killed one.
   await releaseModels(engine);
   const memory = config.engine.check_memory ? await estimateRun(engine, prepared) : undefined;
   if (memory !== undefined) onEvent({ kind: "memory", memory });
@@ -60,7 +60,7 @@ export async function setUpPolicy(
   if (renderer.vocabSize > info.vocabSize) {
     throw new MrlmError(
       "TOKENIZER_INVALID",
-      `The tokenizer has ${renderer.vocabSize} tokens and the model ${info.vocabSize}: it could be shown tokens that it does not know.`,
+      `The tokenizer has ${renderer.vocabSize} tokens and the model ${info.vocabSize}: prompts could hold tokens that the model lacks.`,
       { hint: "Set vocab_size in the model's configuration to the tokenizer's size or more." },
     );
   }
@@ -68,7 +68,7 @@ export async function setUpPolicy(
   return { info, renderer, restored: new Set(), ...budget };
 }
 
-/** Releases every model, those that depend on others first. */
+/** Releases every model, dependents first. */
 export async function releaseModels(engine: Engine): Promise<void> {
   const { models } = await engine.describe();
   for (const { model } of models.toReversed()) await engine.releaseModel(model);

@@ -1,0 +1,45 @@
+import type { Phase } from "./deadlines.ts";
+
+/** A phase of an environment, with its deadline. */
+export interface EnvironmentPhase {
+  readonly environment: string;
+  readonly phase: Phase;
+  readonly limitMs: number;
+}
+
+/** Indices of the shared words: ticks of the event loop, running phases, index of the phase entered last, and whether a debugger is attached. */
+export const WORD = { beat: 0, running: 1, last: 2, isDebugged: 3 } as const;
+
+/** Shared state of this process's event loop, read by the watchdog's thread. */
+export const phaseBeacon = new Int32Array(
+  new SharedArrayBuffer(Object.keys(WORD).length * Int32Array.BYTES_PER_ELEMENT),
+);
+
+const indices = new Map<string, number>();
+const places: EnvironmentPhase[] = [];
+let onPlace: (place: EnvironmentPhase) => void = () => undefined;
+
+/** Marks the start of an environment's code. Each call is followed by one of {@link leavePhase}. */
+export function enterPhase(environment: string, phase: Phase, limitMs: number): void {
+  const key = `${phase} ${limitMs} ${environment}`;
+  let index = indices.get(key);
+  if (index === undefined) {
+    const place = { environment, phase, limitMs };
+    index = places.push(place) - 1;
+    indices.set(key, index);
+    onPlace(place);
+  }
+  Atomics.store(phaseBeacon, WORD.last, index);
+  Atomics.add(phaseBeacon, WORD.running, 1);
+}
+
+/** Marks the end of an environment's code. */
+export function leavePhase(): void {
+  Atomics.sub(phaseBeacon, WORD.running, 1);
+}
+
+/** Calls the listener with each phase that `WORD.last` can index, in order: the known ones now, later ones when they are first entered. */
+export function onPhase(listener: (place: EnvironmentPhase) => void): void {
+  onPlace = listener;
+  places.forEach(listener);
+}
