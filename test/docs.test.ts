@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -46,7 +47,26 @@ test("docs/decisions/README.md lists every decision with its title and status", 
     return [number, name, title, /^Status: (.*)$/m.exec(text)?.[1]];
   });
   expect(listed).toEqual(found);
+  expect(found.map(([number]) => Number(number))).toEqual(found.map((_, index) => index + 1));
 });
+
+test("a citation of a decision has the number of its subject", () => {
+  const files = execFileSync("git", ["ls-files", "*.md", "*.ts", "*.mjs", "*.py"], { cwd: root, encoding: "utf8" });
+  const citations = files
+    .trim()
+    .split("\n")
+    .filter((path) => path !== "CHANGELOG.md" && existsSync(join(root, path)))
+    .flatMap((path) => [...read(path).matchAll(/\bADR (\d{4})(?: \(|, )?([\w ]*)/g)].map((match) => [path, ...match]));
+  const wrong = citations.filter(
+    ([, , number, subject]) => !existsSync(join(root, `docs/decisions/${number}-${toFileName(subject as string)}.md`)),
+  );
+  expect(citations.length).toBeGreaterThan(10);
+  expect(wrong).toEqual([]);
+});
+
+function toFileName(subject: string): string {
+  return subject.toLowerCase().replaceAll(" ", "-");
+}
 
 test.each(pages)("%s links to files that exist", (page) => {
   const targets = [...read(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(

@@ -2,7 +2,7 @@ import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { readConfig } from "./model-source.ts";
 
 /** Up to this hidden size one operation is too small for several threads, which then train by lanes: parts of a micro-batch, one
- * thread each (docs/decisions/0016-lanes.md). */
+ * thread each (ADR 0008, lanes). */
 const NARROW = 256;
 /** Lanes of a narrow model. They decide about the last bits of results, so they are as many on every machine, however many cores it has. */
 const LANES = 2;

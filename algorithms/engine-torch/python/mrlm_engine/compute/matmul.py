@@ -2,7 +2,7 @@
 
 torch multiplies float32 matrices on CPU with MKL, which keeps to 256-bit registers on processors that are not Intel's.
 oneDNN, which torch carries for convolutions and for compiled models, takes 512-bit ones wherever there are any: 2.2
-times as many products a second on AMD's Zen 5 (docs/decisions/0010-training-hot-path.md). Which of the two computes a
+times as many products a second on AMD's Zen 5 (ADR 0002, training hot path). Which of the two computes a
 product depends on the processor and on sizes alone, so equal calls give equal bits.
 """
 

@@ -1,4 +1,4 @@
-"""Work that is done side by side on a CPU (docs/decisions/0016-lanes.md).
+"""Work that is done side by side on a CPU (ADR 0008, lanes).
 
 One operation of a model of a few million parameters is too small to divide among threads. So a micro-batch is divided
 instead: it has a part for each lane, and a lane is one thread. What is computed depends on the number of lanes, which
