@@ -62,14 +62,14 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
   async function sandbox(name: "pyodide" | "native"): Promise<void> {
     const pool = new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind: name, children: PARALLEL })));
     await pool.warm();
-    const judge = async ({ submission, suite, id }: Problem): Promise<void> => {
+    const testOne = async ({ submission, suite, id }: Problem): Promise<void> => {
       const report = await pool.test(submission, suite);
       const failed = report.tests.filter(({ verdict }) => verdict !== "passed");
       if (failed.length > 0)
         throw new Error(`${name}: the reference of ${id} did not pass: ${report.verdict} ${JSON.stringify(failed)}`);
     };
-    for (const problem of problems) await judge(problem);
-    report(name, await measure(problems, { parallel: PARALLEL, seconds }, judge));
+    for (const problem of problems) await testOne(problem);
+    report(name, await measure(problems, { parallel: PARALLEL, seconds }, testOne));
     figures[`${name}_humaneval_passed`] = (await gradeReferences(pool, 1)).filter(
       ({ reward }) => reward.value === 1,
     ).length;

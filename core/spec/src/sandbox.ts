@@ -72,15 +72,15 @@ export interface SandboxTest {
 }
 
 /**
- * Trusted test code and what it tests. It runs in an interpreter of its own (the judge), the submission in another (the player). The judge sees
+ * Trusted test code and what it tests. It runs in an interpreter of its own (the checker), the submission in another (the runner). The checker sees
  * the entry points as functions by their names: arguments travel as plain data, results come back as exact built-in plain types, and
- * arguments that the submission changed are changed in the judge too. So a submission sees nothing of the tests but the arguments,
+ * arguments that the submission changed are changed in the checker too. So a submission sees nothing of the tests but the arguments,
  * and nothing of it runs where the verdict is made. Its top-level code runs before the first test.
  */
 export interface SandboxTestSuite {
   /** Functions that the submission must define. A name that it does not define raises when a test calls it. */
   readonly entryPoints: readonly string[];
-  /** Set-up code of the judge that runs once before the tests: helpers, imports, data. */
+  /** Set-up code of the checker that runs once before the tests: helpers, imports, data. */
   readonly harness?: string;
   readonly tests: readonly SandboxTest[];
   /**

@@ -26,7 +26,7 @@ test("S4: the secret of a machine is drawn once, and is its owner's alone", () =
   expect(kept(join(folder, "file"))).not.toBe(kept(join(folder, "file")));
 });
 
-test("S4: the judge of a task gets its seed, and no test draws from a known one", async () => {
+test("S4: the checker of a task gets its seed, and no test draws from a known one", async () => {
   const path = join(folder, "row.jsonl");
   writeFileSync(
     path,

@@ -8,7 +8,7 @@ import { testSubmission } from "./child/test.ts";
 import { isReaderBroken, stripTypes } from "./child/typescript.ts";
 
 const isolates = new Isolates();
-isolates.judge();
+isolates.checker();
 // Loaded now rather than under the first submission's deadline.
 stripTypes("let warm: number;", "warm.ts");
 
@@ -39,7 +39,7 @@ function carryOut(request: ChildRequest, answer: Answer): Promise<ChildResult> |
 /** What an isolate maps without using it: half a gigabyte of tables, more or less. */
 function reserved(): { reservedBytes?: number } {
   const before = dataBytes();
-  const isolate = isolates.player(0, true);
+  const isolate = isolates.runner(0, true);
   isolate.createContextSync();
   const after = dataBytes();
   isolate.dispose();

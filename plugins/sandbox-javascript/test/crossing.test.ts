@@ -1,10 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { makeDecoder } from "../src/guest/decode.ts";
-import { makeEncoder } from "../src/guest/encode.ts";
-import { makeErrorDescriber } from "../src/guest/errors.ts";
-import { type CallOther, type Link, makeLink } from "../src/guest/link.ts";
-import { makeUpdater } from "../src/guest/update.ts";
+import { makeDecoder } from "../src/isolate/decode.ts";
+import { makeEncoder } from "../src/isolate/encode.ts";
+import { makeErrorDescriber } from "../src/isolate/errors.ts";
+import { type CallOther, type Link, makeLink } from "../src/isolate/link.ts";
+import { makeUpdater } from "../src/isolate/update.ts";
 import { Intrinsics } from "./support/intrinsics.ts";
 
 const encode = makeEncoder();
@@ -136,7 +136,7 @@ const targets: readonly (() => unknown)[] = [
 ];
 
 /** The tests' end, with a submission that answers by any text. */
-function judged(callOther: CallOther): Link {
+function linked(callOther: CallOther): Link {
   return makeLink({
     letter: "t",
     encode,
@@ -210,7 +210,7 @@ test("S2: whatever a submission answers, the built-in objects of the tests' isol
       (make, answers, kind) => {
         const target = make();
         const objects: object[] = [];
-        const link = judged((_, argsText) => {
+        const link = linked((_, argsText) => {
           decode(
             JSON.parse(argsText),
             { handleOf: () => "", functionAt: () => 1, promiseAt: () => 1, iteratorAt: () => 1 },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { format, inspect } from "node-inspect-extracted";
-import { makeInspector } from "../src/guest/inspector.ts";
+import { makeInspector } from "../src/isolate/inspector.ts";
 
 const primitive = fc.oneof(
   fc.string({ unit: "grapheme" }),

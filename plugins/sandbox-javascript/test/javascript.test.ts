@@ -130,7 +130,7 @@ describe("what runs", () => {
   });
 });
 
-describe("values between judge and player", () => {
+describe("values between checker and runner", () => {
   test("everything that is plain crosses as it is", async () => {
     const values = [
       "undefined",

@@ -5,7 +5,7 @@ import { pythonFolder } from "./pyodide/python-folder.ts";
 
 /** Of a submission's /tmp. */
 const TMP_BYTES = 32 * 1024 * 1024;
-/** What the zygote may do in its jail, and a player may not. */
+/** What the zygote may do in its jail, and a runner may not. */
 const JAIL = { forks: true, namespaces: true };
 /** What is mounted in every jail anyway. */
 const SYSTEM = /^\/(usr\/)?(local\/)?lib(32|64)?(\/|$)/;

@@ -1,6 +1,6 @@
 import { nodeProgram, type SandboxBackend } from "@mrlm/sandbox";
 import { bootImageFile } from "./boot-image-file.ts";
-import type { ChildRole } from "./pyodide/player-protocol.ts";
+import type { ChildRole } from "./pyodide/runner-protocol.ts";
 
 const entry = new URL(
   import.meta.url.endsWith(".ts") ? "./pyodide/supervisor.ts" : "./pyodide/supervisor.js",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { hostileComplaints, readCorpora, sampleOf } from "@mrlm/testing";
 import { describeKinds } from "./support/kinds.ts";
@@ -7,6 +8,17 @@ const frames = corpora.filter(({ file }) => file === "frames.txt").flatMap(({ pr
 
 test("there are at least 200 hostile programs", () => {
   expect(corpora.flatMap(({ programs }) => programs).length).toBeGreaterThanOrEqual(200);
+});
+
+// An attack on a name that is gone fails for the wrong reason, and so tests nothing.
+test("names of our Python modules in hostile programs exist", () => {
+  const code = corpora.flatMap(({ programs }) => programs.map((program) => program.code)).join("\n");
+  const attacked = [...code.matchAll(/"mrlm_sandbox\.(\w+)"\]\.(\w+)/g)];
+  expect(attacked.length).toBeGreaterThan(20);
+  for (const [, module, name] of attacked)
+    expect(readFileSync(new URL(`../python/mrlm_sandbox/${module}.py`, import.meta.url), "utf8")).toMatch(
+      new RegExp(`^(?:${name} =|def ${name}\\()`, "m"),
+    );
 });
 
 // All of them: npm run test:faults -- sandbox-python.

@@ -6,7 +6,7 @@ import { SANDBOX_PROGRAMS, type SandboxPrograms } from "./programs.ts";
 /** A program that means harm, and what must become of it. */
 export interface HostileProgram {
   readonly name: string;
-  /** Verdicts, any of which will do; `says TEXT`: it ends well and prints that; `cheats`: it passes no test. */
+  /** Verdicts, any of which will do; `prints TEXT`: it ends well and prints that; `cheats`: it passes no test. */
   readonly expected: readonly string[];
   /** What it tries. */
   readonly intent: string;
@@ -48,7 +48,7 @@ export function readCorpus(text: string): HostileProgram[] {
       const [heading = "", ...lines] = section.split("\n");
       const [name, expected, intent] = heading.split(" ; ").map((part) => part.trim());
       assert(name && expected && intent, `a heading of the corpus is malformed: ${heading}`);
-      const isText = expected.startsWith("says ");
+      const isText = expected.startsWith("prints ");
       return {
         name,
         expected: isText ? [expected] : expected.split(",").map((part) => part.trim()),
@@ -130,7 +130,7 @@ function complaintOf({ expected }: HostileProgram, result: Cheated, overBytes: n
   if (overBytes > OVERSHOOT_BYTES) return `memory went ${Math.round(overBytes / MEGABYTE)} MB past the limit`;
   const [first = ""] = expected;
   if (first === "cheats") return result.passed?.length === 0 ? undefined : `it passed tests: ${result.passed}`;
-  const text = first.startsWith("says ") ? first.slice("says ".length) : undefined;
+  const text = first.startsWith("prints ") ? first.slice("prints ".length) : undefined;
   if (text !== undefined)
     return result.verdict === "ok" && result.stdout.trim() === text
       ? undefined

@@ -90,7 +90,7 @@ const TESTS: Readonly<Record<Language, (call: string, result: string) => string>
 
 const HARNESSES: Readonly<Record<Language, string>> = {
   python: "",
-  // Results are plain data of the judge's own: nothing of the submission runs in this comparison. 0 and -0 are the same number.
+  // Results are plain data of the checker's own: nothing of the submission runs in this comparison. 0 and -0 are the same number.
   typescript: [
     "function same(one, other) {",
     "  if (one === other) return true;",

@@ -1,4 +1,4 @@
-/** What the judge of a HumanEval problem is told. */
+/** What the checker of a HumanEval problem is told. */
 export interface HarnessParts {
   readonly entryPoint: string;
   /** What the tests call the function. */
@@ -11,7 +11,7 @@ export interface HarnessParts {
 }
 
 /**
- * Set-up code of the judge. Helpers that tests use (`poly`, `encode_shift`) are the prompt's own, never the submission's; so is the entry
+ * Set-up code of the checker. Helpers that tests use (`poly`, `encode_shift`) are the prompt's own, never the submission's; so is the entry
  * point itself, where a test compares it with the candidate. They live in a namespace of their own, as names of the tests may be those of builtins.
  */
 export function harnessOf({ entryPoint, parameter, program, hasReference, setUp }: HarnessParts): string {

@@ -36,7 +36,7 @@ export interface FunctionProblem {
   readonly stub: Stub;
   /** A whole solution, without the preamble. */
   readonly reference: string | null;
-  /** Set-up code of the judge. */
+  /** Set-up code of the checker. */
   readonly harness: string;
   /** Visible ones first, so that nothing seen in a hidden test can change what is said of a visible one. */
   readonly tests: readonly FunctionTest[];

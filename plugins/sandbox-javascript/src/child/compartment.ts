@@ -19,7 +19,7 @@ export interface Tick {
 /** Characters of an answer: a value of 8 MB, with how it is shown. An honest isolate says no more. */
 const LONGEST = 24 * 1024 * 1024;
 
-type GuestFunction = ivm.Reference<(...args: unknown[]) => unknown>;
+type IsolateFunction = ivm.Reference<(...args: unknown[]) => unknown>;
 
 /** A context of an isolate and our functions in it. Only text and numbers go in and out. */
 export class Compartment {
@@ -27,7 +27,7 @@ export class Compartment {
   readonly #isolate: ivm.Isolate;
   readonly #turn: Turn;
   readonly #api: ivm.Reference<Record<string, unknown>>;
-  readonly #functions = new Map<string, GuestFunction>();
+  readonly #functions = new Map<string, IsolateFunction>();
 
   /** `args` go to the function of the snapshot that begins; it answers with the object of our functions. */
   constructor(isolate: ivm.Isolate, args: readonly unknown[], turn: Turn) {
@@ -47,7 +47,7 @@ export class Compartment {
   call<Result>(name: string, ...args: readonly unknown[]): Result {
     let found = this.#functions.get(name);
     if (found === undefined) {
-      found = this.#api.getSync(name, { reference: true }) as GuestFunction;
+      found = this.#api.getSync(name, { reference: true }) as IsolateFunction;
       this.#functions.set(name, found);
     }
     const target = found;

@@ -1,6 +1,6 @@
 import type { SandboxError, Submission } from "@mrlm/spec";
 import type ivm from "isolated-vm";
-import { describeHostError } from "./host-error.ts";
+import { describeParentError } from "./parent-error.ts";
 import { stripTypes, TypeScriptError, type Stripped } from "./typescript.ts";
 
 /** A submission that could be read. */
@@ -48,7 +48,7 @@ export function compile(isolate: ivm.Isolate, submission: Submission, names: rea
       return { file, ...rest, ...compileJavaScript(isolate, code, file, values) };
     } catch (error) {
       failures.push(
-        error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file),
+        error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeParentError(error, file),
       );
     }
   }
@@ -72,7 +72,7 @@ export function compileEvaluation(isolate: ivm.Isolate, { code, dialect }: Submi
       return isolate.compileScriptSync(reading(), { filename: file });
     } catch (error) {
       failures.push(
-        error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeHostError(error, file),
+        error instanceof TypeScriptError ? describeTypeScriptError(error, file) : describeParentError(error, file),
       );
     }
   }

@@ -2,7 +2,7 @@ import type { Answer, ChildRequest, ChildResult } from "@mrlm/sandbox/child";
 import { concluded } from "./concluded.ts";
 import type { Isolates } from "./isolates.ts";
 import { Lifetime } from "./lifetime.ts";
-import { Player } from "./player.ts";
+import { Runner } from "./runner.ts";
 import { settle } from "./settle.ts";
 
 /** Runs a program until nothing of it waits any more, or a function of it until it has a result. */
@@ -13,16 +13,16 @@ export function runSubmission(
 ): Promise<ChildResult> {
   const { call } = submission;
   const turn = { lifetime: new Lifetime(limits.wallMs), answer, limits };
-  let player: Player | undefined;
+  let runner: Runner | undefined;
   return concluded(
     async () => {
-      player = new Player({ isolates, submission, ...(call === undefined ? {} : { showsValues: true }), turn });
-      player.load(call === undefined ? [] : [call.name]);
-      const loaded = await settle(player, turn, call === undefined ? "loaded" : "bound");
+      runner = new Runner({ isolates, submission, ...(call === undefined ? {} : { showsValues: true }), turn });
+      runner.load(call === undefined ? [] : [call.name]);
+      const loaded = await settle(runner, turn, call === undefined ? "loaded" : "bound");
       if (call === undefined || loaded.verdict !== "ok") return loaded;
-      player.call("start", call.name, JSON.stringify(call.arguments));
-      return settle(player, turn, "result");
+      runner.call("start", call.name, JSON.stringify(call.arguments));
+      return settle(runner, turn, "result");
     },
-    () => player?.release(),
+    () => runner?.release(),
   );
 }

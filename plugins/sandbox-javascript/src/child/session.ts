@@ -2,32 +2,32 @@ import type { Answer, ChildRequest, ChildResult } from "@mrlm/sandbox/child";
 import { concluded } from "./concluded.ts";
 import type { Isolates } from "./isolates.ts";
 import { Lifetime } from "./lifetime.ts";
-import { Player } from "./player.ts";
+import { Runner } from "./runner.ts";
 import { settle } from "./settle.ts";
 import type { Turn } from "./turn.ts";
 
 /** One isolate in which an evaluation finds what earlier ones have left. */
 export class Session {
-  readonly #player: Player;
+  readonly #runner: Runner;
   readonly #turn: Turn;
 
   constructor({ files, limits }: ChildRequest & { readonly op: "open" }, answer: Answer, isolates: Isolates) {
     this.#turn = { lifetime: new Lifetime(limits.wallMs), answer, limits };
-    this.#player = new Player({ isolates, showsValues: true, submission: { code: "", files }, turn: this.#turn });
+    this.#runner = new Runner({ isolates, showsValues: true, submission: { code: "", files }, turn: this.#turn });
   }
 
   evaluate({ submission, limits }: ChildRequest & { readonly op: "evaluate" }, answer: Answer): Promise<ChildResult> {
     Object.assign(this.#turn, { lifetime: new Lifetime(limits.wallMs), answer, limits });
     return concluded(
       async () => {
-        this.#player.evaluate(submission);
-        const value = await settle(this.#player, this.#turn, "result");
+        this.#runner.evaluate(submission);
+        const value = await settle(this.#runner, this.#turn, "result");
         const { call } = submission;
         if (call === undefined || value.verdict !== "ok") return value;
-        this.#player.call("start", call.name, JSON.stringify(call.arguments));
-        return settle(this.#player, this.#turn, "result");
+        this.#runner.call("start", call.name, JSON.stringify(call.arguments));
+        return settle(this.#runner, this.#turn, "result");
       },
       () => {},
-    ).then((result) => ({ ...result, spent: this.#player.isGone }));
+    ).then((result) => ({ ...result, spent: this.#runner.isGone }));
   }
 }

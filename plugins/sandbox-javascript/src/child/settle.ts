@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChildResult } from "@mrlm/sandbox/child";
 import type { JsonValue, SandboxError } from "@mrlm/spec";
-import { isError, type Player } from "./player.ts";
+import { isError, type Runner } from "./runner.ts";
 import type { Turn } from "./turn.ts";
 
 type Outcome = { readonly value?: JsonValue; readonly shown: string } | { readonly threw: SandboxError };
 
 /**
  * Lets timers run and promises settle until the top-level code has come to its end and, for a program of its own, nothing waits any more
- * (`loaded`), until it has come to its end (`bound`), or until the value that the player holds is known (`result`).
+ * (`loaded`), until it has come to its end (`bound`), or until the value that the runner holds is known (`result`).
  */
 export async function settle(
-  player: Player,
+  runner: Runner,
   { lifetime, limits }: Turn,
   what: "bound" | "loaded" | "result",
 ): Promise<ChildResult> {
   for (;;) {
-    const { ran, nextMs, isBound = false } = player.tick();
-    const outcome = what === "result" ? player.read("result", isOutcomeOrNone, limits.outputBytes) : undefined;
+    const { ran, nextMs, isBound = false } = runner.tick();
+    const outcome = what === "result" ? runner.read("result", isOutcomeOrNone, limits.outputBytes) : undefined;
     if (outcome !== undefined)
       return "threw" in outcome
-        ? { verdict: "error", error: player.uncaught(outcome.threw).error }
+        ? { verdict: "error", error: runner.uncaught(outcome.threw).error }
         : { verdict: "ok", ...outcome };
     if (what === "bound" && isBound) return { verdict: "ok" };
     if (ran) continue;

@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import ivm from "isolated-vm";
-import { makeAssert } from "../guest/assert.ts";
-import { installClone } from "../guest/clone.ts";
-import { installConsole } from "../guest/console.ts";
-import { makeDecoder } from "../guest/decode.ts";
-import { makeDeepEqual } from "../guest/deep-equal.ts";
-import { makeEncoder } from "../guest/encode.ts";
-import { makeErrorDescriber } from "../guest/errors.ts";
-import { makeEvents } from "../guest/events.ts";
-import { makeInspector } from "../guest/inspector.ts";
-import { makeJudge } from "../guest/judge.ts";
-import { makeLink } from "../guest/link.ts";
-import { makePlayer } from "../guest/player.ts";
-import { installProgram } from "../guest/program.ts";
-import { lazily, type Parts, prepareJudge, preparePlayer } from "../guest/start.ts";
-import { installWeb } from "../guest/install-web.ts";
-import { installTimers } from "../guest/timers.ts";
-import { makeUpdater } from "../guest/update.ts";
-import { makeWeb } from "../guest/web.ts";
+import { makeAssert } from "../isolate/assert.ts";
+import { installClone } from "../isolate/clone.ts";
+import { installConsole } from "../isolate/console.ts";
+import { makeDecoder } from "../isolate/decode.ts";
+import { makeDeepEqual } from "../isolate/deep-equal.ts";
+import { makeEncoder } from "../isolate/encode.ts";
+import { makeErrorDescriber } from "../isolate/errors.ts";
+import { makeEvents } from "../isolate/events.ts";
+import { makeInspector } from "../isolate/inspector.ts";
+import { makeChecker } from "../isolate/checker.ts";
+import { makeLink } from "../isolate/link.ts";
+import { makeRunner } from "../isolate/runner.ts";
+import { installProgram } from "../isolate/program.ts";
+import { lazily, type Parts, prepareChecker, prepareRunner } from "../isolate/start.ts";
+import { installWeb } from "../isolate/install-web.ts";
+import { installTimers } from "../isolate/timers.ts";
+import { makeUpdater } from "../isolate/update.ts";
+import { makeWeb } from "../isolate/web.ts";
 
 /** The name under which a new isolate has the function that begins; it takes the name away. */
 export const START = "$start";
@@ -26,42 +26,45 @@ export const START = "$start";
 export type Snapshot = ivm.ExternalCopy<ArrayBuffer>;
 
 /** Heaps in which our side of an isolate stands ready: an isolate begins from one in a millisecond, instead of running that code for eight. */
-export interface GuestSnapshots {
+export interface IsolateSnapshots {
   /** Of a submission that, by its looks, shows no values: the way to show them is fetched, and seven milliseconds away. */
   readonly silent: Snapshot;
   /** Of one that does: it is made. That costs an isolate 0.6 milliseconds, because a heap is read again for each of its two contexts. */
   readonly showing: Snapshot;
   /** Of tests, which show values when they fail: it is compiled. */
-  readonly judge: Snapshot;
+  readonly checker: Snapshot;
 }
 
-export function guestSnapshots(): GuestSnapshots {
+export function isolateSnapshots(): IsolateSnapshots {
   const shows = 'console.log([1, { a: 2 }], "b");';
   return {
-    silent: snapshot(guestSource(preparePlayer, []), PLAYER_CALLS),
+    silent: snapshot(isolateSource(prepareRunner, []), RUNNER_CALLS),
     showing: snapshot(
-      guestSource(preparePlayer, ["inspector"], 'inspector.format([1, { a: 2 }], "b");'),
-      PLAYER_CALLS + shows,
+      isolateSource(prepareRunner, ["inspector"], 'inspector.format([1, { a: 2 }], "b");'),
+      RUNNER_CALLS + shows,
     ),
-    judge: snapshot(guestSource(prepareJudge, ["inspector", "makeAssert", "makeDeepEqual"]), JUDGE_CALLS + shows),
+    checker: snapshot(
+      isolateSource(prepareChecker, ["inspector", "makeAssert", "makeDeepEqual"]),
+      CHECKER_CALLS + shows,
+    ),
   };
 }
 
 /** What every submission calls: called once in a context that is thrown away, so that the snapshot holds it compiled. */
-const PLAYER_CALLS = `
-  const player = ${START}('{"file":"submission.js","stdin":"","arguments":[],"files":{}}', 100, () => {}, () => {}, () => '{"ok":[[1],[],0]}');
-  player.load(() => [(x) => x], '["f"]');
-  player.serve(".f", '[[{"$":0}],[[1,"a",{"$":1}],{"b":null}],0]');
-  player.start("f", "[1]");
-  player.result(100);
-  player.tick();
+const RUNNER_CALLS = `
+  const runner = ${START}('{"file":"submission.js","stdin":"","arguments":[],"files":{}}', 100, () => {}, () => {}, () => '{"ok":[[1],[],0]}');
+  runner.load(() => [(x) => x], '["f"]');
+  runner.serve(".f", '[[{"$":0}],[[1,"a",{"$":1}],{"b":null}],0]');
+  runner.start("f", "[1]");
+  runner.result(100);
+  runner.tick();
   console.log("warm");`;
 
 /** The submission answers with a record. */
-const JUDGE_CALLS = `
-  const judge = ${START}(() => '{"ok":[[{"$":2}],[{"c":1,"d":"e"}],2]}');
-  judge.define('["f"]');
-  judge.start(0, [async () => {
+const CHECKER_CALLS = `
+  const checker = ${START}(() => '{"ok":[[{"$":2}],[{"c":1,"d":"e"}],2]}');
+  checker.define('["f"]');
+  checker.start(0, [async () => {
     const r = f([1, { a: 2 }]);
     assert.notDeepEqual([r, 1], [1, { d: "e" }]);
     assert.deepStrictEqual([r], [r]);
@@ -70,8 +73,8 @@ const JUDGE_CALLS = `
     assert.strictEqual(1, 1);
     assert(true);
   }]);
-  judge.verdict();
-  judge.tick();`;
+  checker.verdict();
+  checker.tick();`;
 
 const PARTS = {
   installClone,
@@ -83,9 +86,9 @@ const PARTS = {
   makeDecoder,
   makeEncoder,
   makeErrorDescriber,
-  makeJudge,
+  makeChecker,
   makeLink,
-  makePlayer,
+  makeRunner,
 };
 /** Parts that submissions seldom use. Isolates fetch their text when it is needed: everything in a snapshot costs each isolate time. */
 const SELDOM = { makeAssert, makeDeepEqual, makeEvents, makeUpdater, makeWeb };
@@ -111,8 +114,8 @@ function snapshot(code: string, calls: string): Snapshot {
   return ivm.Isolate.createSnapshot([{ code }], `{${calls}}`);
 }
 
-/** The guest code: functions by their text. `held`: parts that the snapshot holds instead of fetching them. */
-function guestSource(prepare: (parts: Parts) => unknown, held: readonly string[], more = ""): string {
+/** The code in isolates: functions by their text. `held`: parts that the snapshot holds instead of fetching them. */
+function isolateSource(prepare: (parts: Parts) => unknown, held: readonly string[], more = ""): string {
   const seldom = Object.keys(SELDOM).map(
     (name) => `${name}: ${held.includes(name) ? partText(name) : `(...args) => fetched("${name}")(...args)`}`,
   );
@@ -120,14 +123,14 @@ function guestSource(prepare: (parts: Parts) => unknown, held: readonly string[]
   return `(() => {
     "use strict";
     const evaluate = eval;
-    let callHost;
-    const fetched = (name) => evaluate(callHost(":part", name));
+    let callParent;
+    const fetched = (name) => evaluate(callParent(":part", name));
     const inspector = (${makeInspector})(${held.includes("inspector") ? INSPECTOR : '() => fetched("inspector")()'});
     ${more}
     const start = (${prepare})({ inspector, ${parts.join(",\n")} });
     const value = (...args) => {
       delete globalThis.${START};
-      callHost = args[args.length - 1];
+      callParent = args[args.length - 1];
       return start(...args);
     };
     Object.defineProperty(globalThis, "${START}", { value, configurable: true });

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, ChildRequest, ChildResult } from "@mrlm/sandbox/child";
 import type { SandboxError, SandboxTestResult } from "@mrlm/spec";
 import ivm from "isolated-vm";
-import type { CallHost } from "../guest/start.ts";
+import type { CallParent } from "../isolate/start.ts";
 import { concluded } from "./concluded.ts";
 import { Ended } from "./ended.ts";
 import type { Isolates } from "./isolates.ts";
-import { Judge } from "./judge.ts";
+import { Checker } from "./checker.ts";
 import { Lifetime } from "./lifetime.ts";
-import { Player, Uncaught } from "./player.ts";
+import { Runner, Uncaught } from "./runner.ts";
 import { withServices } from "./services.ts";
 import { settle } from "./settle.ts";
 
@@ -18,8 +18,8 @@ const MAX_NESTING = 32;
 type TestOutcome = Omit<SandboxTestResult, "name">;
 
 interface TestRun {
-  readonly player: Player;
-  readonly judge: Judge;
+  readonly runner: Runner;
+  readonly checker: Checker;
   readonly lifetime: Lifetime;
 }
 
@@ -50,35 +50,35 @@ async function runTests({ request, answer, isolates, lifetime, compartments }: T
   const { submission, suite, limits } = request;
   const nested = nesting();
   const turn = { lifetime, answer, limits };
-  const player = new Player({
+  const runner = new Runner({
     isolates,
     submission,
     turn,
-    callHost: nested((handle, args) => judge.call<string>("serve", handle, args)),
+    callParent: nested((handle, args) => checker.call<string>("serve", handle, args)),
   });
-  compartments.push(player);
+  compartments.push(runner);
   let calls = 0;
-  const callPlayer = nested((target, args) => {
+  const callRunner = nested((target, args) => {
     calls += 1;
-    return player.call<string>("serve", target, args);
+    return runner.call<string>("serve", target, args);
   });
-  const judge = new Judge(isolates.judge(), new ivm.Callback(withServices(callPlayer)), turn);
-  compartments.push(judge);
-  const run = { player, judge, lifetime };
-  player.load(suite.entryPoints);
-  const loaded = await settle(player, turn, "bound");
+  const checker = new Checker(isolates.checker(), new ivm.Callback(withServices(callRunner)), turn);
+  compartments.push(checker);
+  const run = { runner, checker, lifetime };
+  runner.load(suite.entryPoints);
+  const loaded = await settle(runner, turn, "bound");
   if (loaded.verdict !== "ok") return loaded;
-  judge.prepare(suite);
+  checker.prepare(suite);
   answer.testing();
-  const broken = setUp(judge, () => calls > 0);
+  const broken = setUp(checker, () => calls > 0);
   for (const index of suite.tests.keys()) answer.tested(index, broken ?? (await runTest(run, index)));
   return { verdict: "ok" };
 }
 
 /** Set-up code that fails after it has called the submission fails every test; before that, it is broken itself, and there is no verdict. */
-function setUp(judge: Judge, hasCalled: () => boolean): TestOutcome | undefined {
+function setUp(checker: Checker, hasCalled: () => boolean): TestOutcome | undefined {
   try {
-    judge.setUp();
+    checker.setUp();
     return undefined;
   } catch (error) {
     if (error instanceof Ended) throw error;
@@ -89,11 +89,11 @@ function setUp(judge: Judge, hasCalled: () => boolean): TestOutcome | undefined 
 }
 
 async function runTest(run: TestRun, index: number): Promise<TestOutcome> {
-  const { judge } = run;
+  const { checker } = run;
   try {
-    judge.start(index);
+    checker.start(index);
     for (;;) {
-      const verdict = judge.verdict();
+      const verdict = checker.verdict();
       if (verdict !== undefined) return verdict;
       if (!(await waitForTimers(run))) return { verdict: "failed", message: stuck("The test").message };
     }
@@ -106,10 +106,10 @@ async function runTest(run: TestRun, index: number): Promise<TestOutcome> {
 }
 
 /** Lets timers of both isolates run and promises settle across; sleeps when only time helps. Says whether anything can help. */
-async function waitForTimers({ player, judge, lifetime }: TestRun): Promise<boolean> {
-  const [here, there] = [player.tick(), judge.tick()];
-  for (const text of here.settled) judge.call("settle", text);
-  for (const text of there.settled) player.call("settle", text);
+async function waitForTimers({ runner, checker, lifetime }: TestRun): Promise<boolean> {
+  const [here, there] = [runner.tick(), checker.tick()];
+  for (const text of here.settled) checker.call("settle", text);
+  for (const text of there.settled) runner.call("settle", text);
   if (there.uncaught !== undefined) throw new Error(`in a callback of the test: ${there.uncaught}`);
   if (here.ran || there.ran || here.settled.length + there.settled.length > 0) return true;
   const waits = [here.nextMs, there.nextMs].filter((ms) => ms >= 0);
@@ -125,7 +125,7 @@ function stuck(who: string): SandboxError {
 }
 
 /** Guards calls between the isolates: each lies deeper on the same stack. */
-function nesting(): (call: CallHost) => CallHost {
+function nesting(): (call: CallParent) => CallParent {
   let depth = 0;
   return (call) => (target, args) => {
     if (depth >= MAX_NESTING)

@@ -3,8 +3,8 @@
 import nodeAssert from "node:assert";
 import { inspect } from "node:util";
 import fc from "fast-check";
-import { makeAssert } from "../../src/guest/assert.ts";
-import { makeDeepEqual } from "../../src/guest/deep-equal.ts";
+import { makeAssert } from "../../src/isolate/assert.ts";
+import { makeDeepEqual } from "../../src/isolate/deep-equal.ts";
 
 type Assert = Record<string, (...args: unknown[]) => unknown>;
 

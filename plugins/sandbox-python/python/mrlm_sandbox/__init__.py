@@ -1,1 +1,1 @@
-"""The Python side of the Python sandboxes. The player runs a submission, the judge its tests; both kinds of sandbox share them."""
+"""The Python side of the Python sandboxes. The runner runs a submission, the checker its tests; both kinds of sandbox share them."""

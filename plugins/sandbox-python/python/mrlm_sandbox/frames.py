@@ -2,7 +2,7 @@
 
 import os
 
-# Read into, so that a player's first message makes it no room in the heap: that would be a search through memory which it shares with the zygote.
+# Read into, so that a runner's first message makes it no room in the heap: that would be a search through memory which it shares with the zygote.
 _chunk = memoryview(bytearray(1 << 16))
 
 

@@ -1,4 +1,4 @@
-"""How the zygote's memory is left for those who are forked from it: a page that a player writes to is copied, which takes two microseconds, and each one that is there takes part of one."""
+"""How the zygote's memory is left for those who are forked from it: a page that a runner writes to is copied, which takes two microseconds, and each one that is there takes part of one."""
 
 import gc
 
@@ -25,7 +25,7 @@ def settle():
 
 
 def _fill_pools():
-    """What a player allocates then lies together in new pools, and not in the gaps of hundreds of pages."""
+    """What a runner allocates then lies together in new pools, and not in the gaps of hundreds of pages."""
     for size in range(_LARGEST, bytes.__basicsize__, -_STEP):
         for _ in range(_MOST_BLOCKS):
             block = bytes(size - bytes.__basicsize__)

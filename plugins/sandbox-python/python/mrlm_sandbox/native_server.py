@@ -1,13 +1,12 @@
-"""The child that the pool starts: the trusted half of the kind `native`. It carries out requests, runs the tests, and has submissions run by players, which a
+"""The child that the pool starts: the trusted half of the kind `native`. It carries out requests, runs the tests, and has submissions run by runners, which a
 zygote forks."""
 
 import json
 
 from . import codec, frames, outcomes
-from .judge import Judge, SuiteBroken
-from .remote import PlayerEnded
-from .supervised_player import SupervisedPlayer
-
+from .checker import Checker, SuiteBroken
+from .remote import RunnerEnded
+from .supervised_runner import SupervisedRunner
 
 # Characters of output in one frame: the parent takes none of any length, and JSON makes twelve characters of some.
 _LONGEST_PIECE = 1 << 20
@@ -20,16 +19,16 @@ class Server:
         self._zygote = zygote
         self._requests = frames.FrameReader(request_fd)
         self._answer_fd = answer_fd
-        self._judge = Judge()
-        self._player = SupervisedPlayer(zygote)
-        self._spare = None if is_for_session else SupervisedPlayer(zygote)
+        self._checker = Checker()
+        self._runner = SupervisedRunner(zygote)
+        self._spare = None if is_for_session else SupervisedRunner(zygote)
         self._request = None
 
     def serve(self):
-        for player in (self._player, self._spare):
-            if player is not None:
-                player.get_ready()
-        # The parent measures memory when a request begins: its player and the next one may be forked before that, or after. The kernel keeps a player's limit.
+        for runner in (self._runner, self._spare):
+            if runner is not None:
+                runner.get_ready()
+        # The parent measures memory when a request begins: its runner and the next one may be forked before that, or after. The kernel keeps a runner's limit.
         self._send({"type": "ready", "ownBytes": 2 * self._zygote.resident_bytes + _READING_BYTES})
         while (text := self._requests.wait()) is not None:
             self._request = json.loads(text)
@@ -40,13 +39,13 @@ class Server:
                 raise
             self._say("result", result=result)
             if self._request["op"] in ("run", "test"):
-                self._change_players()
+                self._change_runners()
 
-    def _change_players(self):
-        """A submission has ended: the next one gets the player that has become ready meanwhile, and the zygote makes another."""
-        self._player.kill()
-        self._player = self._spare
-        self._spare = SupervisedPlayer(self._zygote)
+    def _change_runners(self):
+        """A submission has ended: the next one gets the runner that has become ready meanwhile, and the zygote makes another."""
+        self._runner.kill()
+        self._runner = self._spare
+        self._spare = SupervisedRunner(self._zygote)
 
     def _run(self):
         return self._guard(lambda: self._begun("run", self._request["submission"]))
@@ -56,7 +55,7 @@ class Server:
 
     def _evaluate(self):
         result = self._guard(lambda: self._begun("evaluate", self._request["submission"]))
-        return {**result, "spent": self._player.ending is not None}
+        return {**result, "spent": self._runner.ending is not None}
 
     def _test(self):
         suite = self._request["suite"]
@@ -65,7 +64,7 @@ class Server:
             self._begin("load", self._request["submission"])
             # While the submission starts.
             try:
-                self._codes = self._judge.compile(suite)
+                self._codes = self._checker.compile(suite)
             except SuiteBroken as error:
                 raise RuntimeError(str(error)) from None
             return self._ended()
@@ -74,20 +73,20 @@ class Server:
         if loaded["verdict"] != "ok" or "exitCode" in loaded:
             return loaded
         self._say("testing")
-        return self._guard(lambda: self._judged(suite) or loaded)
+        return self._guard(lambda: self._checkerd(suite) or loaded)
 
-    def _judged(self, suite):
-        player = self._player
-        self._judge.run(
-            suite, self._codes, player.ask, lambda index, result: self._say("tested", index=index, result=result)
+    def _checkerd(self, suite):
+        runner = self._runner
+        self._checker.run(
+            suite, self._codes, runner.ask, lambda index, result: self._say("tested", index=index, result=result)
         )
-        return player.ending
+        return runner.ending
 
     def _begin(self, kind, submission):
         limits = self._request["limits"]
         rest = {key: value for key, value in submission.items() if key not in ("stdin", "limits")}
         start = {**limits, "stdin": submission.get("stdin", ""), "isOnly": self._request["op"] in ("run", "test")}
-        self._player.begin(
+        self._runner.begin(
             limits, f"begin\n{json.dumps(start)}\n{kind}\n{json.dumps({**rest, 'outputBytes': limits['outputBytes']})}"
         )
 
@@ -96,21 +95,21 @@ class Server:
         return self._ended()
 
     def _ended(self):
-        return outcomes.read(self._player.answer())
+        return outcomes.read(self._runner.answer())
 
     def _guard(self, act):
         """The result of `act`, or how the submission ended instead; with what it has printed."""
         try:
             result = act()
-        except PlayerEnded:
-            result = self._player.ending
+        except RunnerEnded:
+            result = self._runner.ending
         except (ValueError, RecursionError, MemoryError):
             result = dict(outcomes.BROKEN)
-        for name, text in self._player.printed().items():
+        for name, text in self._runner.printed().items():
             for start in range(0, len(text), _LONGEST_PIECE):
                 self._say("output", stream=name, text=text[start : start + _LONGEST_PIECE])
         result.pop("peakMemoryBytes", None)
-        return {**result, "cpuMs": self._player.cpu_ms(), **self._player.peak_memory()}
+        return {**result, "cpuMs": self._runner.cpu_ms(), **self._runner.peak_memory()}
 
     def _say(self, kind, **content):
         self._send({"type": kind, "id": self._request["id"], **content})

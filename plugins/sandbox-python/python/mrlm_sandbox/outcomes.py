@@ -13,7 +13,7 @@ _LONGEST = 4 * codec.LONGEST
 
 def read(text):
     """The outcome, in the form that the parent reads; BROKEN where the text is none. Never raises."""
-    # To read a longer one would outlast the deadline; an honest player sends none.
+    # To read a longer one would outlast the deadline; an honest runner sends none.
     if len(text) > codec.LONGEST:
         return dict(BROKEN)
     try:

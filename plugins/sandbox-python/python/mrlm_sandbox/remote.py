@@ -13,7 +13,7 @@ _MOST_CLASSES = 1000
 _RAISE = opcode.opmap["RAISE_VARARGS"]
 
 
-class PlayerEnded(BaseException):
+class RunnerEnded(BaseException):
     """The submission is gone: by a limit, or because it ended itself. No test can catch it for long."""
 
 
@@ -113,11 +113,11 @@ class Remote:
 
     def _answer(self, message):
         if self.ended:
-            raise PlayerEnded
+            raise RunnerEnded
         self.was_asked = True
         try:
             return self._ask(message).split("\n")
-        except PlayerEnded:
+        except RunnerEnded:
             self.ended = True
             raise
 
@@ -195,7 +195,7 @@ class Remote:
 def _raised_by(act):
     try:
         act()
-    except (PlayerEnded, KeyboardInterrupt):
+    except (RunnerEnded, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - of the submission.
         return error

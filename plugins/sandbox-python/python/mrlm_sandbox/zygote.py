@@ -1,4 +1,4 @@
-"""Forks players. It has Python and the usual modules loaded, has never seen a submission or a test, and does nothing but this."""
+"""Forks runners. It has Python and the usual modules loaded, has never seen a submission or a test, and does nothing but this."""
 
 import array
 import os
@@ -7,26 +7,24 @@ import signal
 import socket
 import sys
 
-from . import cage, heap, kernel, library
-from .native_player import play
-from .rehearsal import rehearse
+from . import heap, isolation, kernel, library, native_runner, warm_up
 
 SPAWN, REAP = b"s", b"r"
 _DESCRIPTORS = 4
-# The descriptors of a player: standard input (a file of its own), output, error, and the channel to the supervisor.
+# The descriptors of a runner: standard input (a file of its own), output, error, and the channel to the supervisor.
 CHANNEL_FD = 3
 
 
-def serve(connection, walls):
-    """Answers SPAWN (with the player's channel, output and error) by a process id, REAP by the status of a player that was killed or has ended."""
+def serve(connection, layers):
+    """Answers SPAWN (with the runner's channel, output and error) by a process id, REAP by the status of a runner that was killed or has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _load_library()
     # The folder of these modules: all of them are loaded.
     del sys.path[0]
-    rehearse()
+    warm_up.run()
     kernel.forbid_inspection()
-    base = cage.address_space()
-    cage.build(walls)
+    base = isolation.address_space()
+    isolation.build(layers)
     os.environ.pop("LD_BIND_NOW", None)
     own_processes = os.pidfd_open(os.getpid())
     heap.settle()
@@ -38,7 +36,7 @@ def serve(connection, walls):
             kernel.unshare(kernel.CLONE_NEWPID)
             pid = os.fork()
             if pid == 0:
-                _become_player(descriptors, walls, base)
+                _become_runner(descriptors, layers, base)
             kernel.setns(own_processes, kernel.CLONE_NEWPID)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -70,23 +68,23 @@ def _receive(connection):
     return data, list(descriptors)
 
 
-def _become_player(descriptors, walls, base):
+def _become_runner(descriptors, layers, base):
     code = 1
     try:
         channel, output, error = descriptors
         kernel.die_with_parent(signal.SIGKILL)
-        # A group of processes reaches across namespaces: kill(0, ...) in the player's must not be one of the zygote's.
+        # A group of processes reaches across namespaces: kill(0, ...) in the runner's must not be one of the zygote's.
         os.setsid()
-        # Nor is an open file of another player, with its flags.
+        # Nor is an open file of another runner, with its flags.
         os.close(0)
         os.open(os.devnull, os.O_RDONLY)
         os.dup2(output, 1)
         os.dup2(error, 2)
         os.dup2(channel, CHANNEL_FD)
         os.closerange(CHANNEL_FD + 1, 1 << 16)
-        cage.enter(walls)
-        code = play(CHANNEL_FD, base)
+        isolation.enter(layers)
+        code = native_runner.serve(CHANNEL_FD, base)
     except BaseException as failure:  # noqa: BLE001 - the supervisor hears of it.
-        print(f"the player ended: {failure!r}", file=sys.__stderr__, flush=True)
+        print(f"the runner ended: {failure!r}", file=sys.__stderr__, flush=True)
     finally:
         os._exit(code)

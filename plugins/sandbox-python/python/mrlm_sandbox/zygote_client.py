@@ -16,23 +16,23 @@ class ZygoteClient:
         if not said:
             # It has said why.
             sys.exit(1)
-        # Of the zygote, and about that of a player that has just been forked.
+        # Of the zygote, and about that of a runner that has just been forked.
         self.resident_bytes = int.from_bytes(said, "little")
-        # Of a player that is ready and has begun nothing; known once there is one.
-        self.player_bytes = None
+        # Of a runner that is ready and has begun nothing; known once there is one.
+        self.runner_bytes = None
 
     def spawn(self, channel, output, error):
-        """Starts a player. Returns a function that waits for its process id."""
+        """Starts a runner. Returns a function that waits for its process id."""
         socket.send_fds(self._connection, [zygote.SPAWN], [channel, output, error])
         return self._later(lambda answer: int.from_bytes(answer, "little"))
 
     def reap(self, pid):
-        """Forgets a player that was killed."""
+        """Forgets a runner that was killed."""
         self._connection.send(zygote.REAP + pid.to_bytes(4, "little"))
         return self._later(lambda answer: int.from_bytes(answer, "little"))
 
     def reap_now(self, pid):
-        """The status of a player that has ended."""
+        """The status of a runner that has ended."""
         return self.reap(pid)()
 
     def _later(self, read):
@@ -47,7 +47,7 @@ class ZygoteClient:
         return wait
 
 
-def start(walls, inherited):
+def start(layers, inherited):
     """Forks the zygote; it closes the descriptors in `inherited`."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
@@ -56,7 +56,7 @@ def start(walls, inherited):
             ours.close()
             for fd in inherited:
                 os.close(fd)
-            zygote.serve(theirs, walls)
+            zygote.serve(theirs, layers)
         except BaseException as error:  # noqa: BLE001 - the parent quotes it.
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         finally:

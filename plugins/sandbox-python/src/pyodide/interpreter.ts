@@ -82,8 +82,8 @@ export class Interpreter {
     };
   }
 
-  /** From now on Python reaches nothing outside, and this is the state to which `reset` goes back. `role`: `player` or `judge`. */
-  begin(role: "player" | "judge"): void {
+  /** From now on Python reaches nothing outside, and this is the state to which `reset` goes back. `role`: `runner` or `checker`. */
+  begin(role: "runner" | "checker"): void {
     this.#seal.isClosed = true;
     this.#files.makeLasting();
     this.ask(role);
@@ -168,7 +168,7 @@ export class Interpreter {
   /** Has Python make the function that answers messages. */
   #prepare(): void {
     const c = this.#module;
-    const python = this.#withText("mrlm_sandbox.pyodide_host", (text) => c._PyImport_ImportModule(text));
+    const python = this.#withText("mrlm_sandbox.pyodide_entry", (text) => c._PyImport_ImportModule(text));
     const start = python === 0 ? 0 : this.#withText("start", (text) => c._PyObject_GetAttrString(python, text));
     this.#handler = start === 0 ? 0 : c._PyObject_CallNoArgs(start);
     if (this.#handler !== 0) return;

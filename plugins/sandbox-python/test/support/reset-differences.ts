@@ -28,7 +28,7 @@ deep(200)
 `;
 
 const interpreter = await Interpreter.start(pythonFolder(), readBootImage(await bootImageFile()));
-interpreter.begin("player");
+interpreter.begin("runner");
 const pristine = describe();
 const found = [NASTY, DEEP, NASTY].map((code) => {
   const ending = run(code);

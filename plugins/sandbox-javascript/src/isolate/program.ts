@@ -26,7 +26,7 @@ export interface Program {
  * is nothing behind it but this isolate's memory.
  */
 export function installProgram(
-  host: { write(stream: "stdout" | "stderr", text: string): void; exit(code: number): void },
+  parent: { write(stream: "stdout" | "stderr", text: string): void; exit(code: number): void },
   inspector: Inspector,
   deepEqual: DeepEqual,
   {
@@ -146,7 +146,7 @@ export function installProgram(
     };
     return Object.assign(reader, {
       question(prompt: string, options: unknown, callback: unknown = options) {
-        host.write("stdout", String(prompt));
+        parent.write("stdout", String(prompt));
         if (typeof callback !== "function") return new Promise((resolve) => (waiting.push(resolve), soon(pump)));
         waiting.push(callback as (line: string) => void);
         soon(pump);
@@ -174,8 +174,8 @@ export function installProgram(
   }
 
   function writeFile(path: unknown, text: unknown): void {
-    if (path === 1 || path === "/dev/stdout") host.write("stdout", String(text));
-    else if (path === 2 || path === "/dev/stderr") host.write("stderr", String(text));
+    if (path === 1 || path === "/dev/stdout") parent.write("stdout", String(text));
+    else if (path === 2 || path === "/dev/stderr") parent.write("stderr", String(text));
     else files.set(normal(path), String(text));
   }
 
@@ -183,11 +183,11 @@ export function installProgram(
     fd: stream === "stdout" ? 1 : 2,
     isTTY: false,
     write: (text: unknown, encoding?: unknown, callback: unknown = encoding) => {
-      host.write(stream, String(text));
+      parent.write(stream, String(text));
       if (typeof callback === "function") soon(callback as () => void);
       return true;
     },
-    end: (text?: unknown) => void (text === undefined || host.write(stream, String(text))),
+    end: (text?: unknown) => void (text === undefined || parent.write(stream, String(text))),
     on: () => undefined,
     once: () => undefined,
   });
@@ -225,7 +225,7 @@ export function installProgram(
       argv: ["node", file(), ...(input?.arguments ?? [])],
       env: {},
       exitCode: undefined as number | undefined,
-      exit: (code?: number) => host.exit(Number(code ?? self.exitCode ?? 0)),
+      exit: (code?: number) => parent.exit(Number(code ?? self.exitCode ?? 0)),
       cwd: () => "/",
       platform: "linux",
       stdin: makeStdin(),

@@ -6,7 +6,7 @@ import type { Program } from "./program.ts";
 import type { Timers } from "./timers.ts";
 
 /** What the host calls in the submission's isolate. All arguments and results are text and numbers. */
-export interface PlayerGuest {
+export interface RunnerApi {
   /** Runs the submission's top-level code; the names are those that it returns at its end. Answers with the error's description, or "". */
   load(main: (...args: unknown[]) => unknown, names: string): string;
   /** Gives a module `$bind`, with which it hands over what it has defined as the last thing that it does. */
@@ -26,14 +26,14 @@ export interface PlayerGuest {
 }
 
 /** Runs in the submission's isolate, before the submission. Nothing here is trusted by the other side. */
-export function makePlayer(parts: {
+export function makeRunner(parts: {
   readonly describe: (error: unknown) => DescribedError;
   readonly inspector: Inspector;
   readonly link: Link;
   readonly program: Program;
   readonly timers: Timers;
   readonly takeUncaught: () => string | undefined;
-}): PlayerGuest {
+}): RunnerApi {
   const { describe, inspector, link, program, timers, takeUncaught } = parts;
   const { parse, stringify } = JSON;
   const { apply } = Reflect;

@@ -1,10 +1,10 @@
 import type { SandboxError, Submission } from "@mrlm/spec";
 import ivm from "isolated-vm";
-import type { CallHost, Write } from "../guest/start.ts";
+import type { CallParent, Write } from "../isolate/start.ts";
 import { Compartment, type Tick } from "./compartment.ts";
 import { type Compiled, compile, compileEvaluation, CompileError, fileOf } from "./compile.ts";
 import { Ended } from "./ended.ts";
-import { describeHostError } from "./host-error.ts";
+import { describeParentError } from "./parent-error.ts";
 import type { Isolates } from "./isolates.ts";
 import { mapLines } from "./map-lines.ts";
 import { runModule } from "./run-module.ts";
@@ -14,8 +14,8 @@ import type { Turn } from "./turn.ts";
 /** In code that shows values, more often than not. */
 const SHOWS = /\b(?:console|inspect|util)\b/;
 
-/** What a player is made with. */
-export interface PlayerOptions {
+/** What a runner is made with. */
+export interface RunnerOptions {
   readonly isolates: Isolates;
   readonly submission: Submission;
   /** Whether its results will be shown; otherwise its code tells. */
@@ -23,7 +23,7 @@ export interface PlayerOptions {
   /** Changed from outside from request to request. */
   readonly turn: Turn;
   /** Calls a function that the other isolate has handed over. */
-  readonly callHost?: CallHost;
+  readonly callParent?: CallParent;
 }
 
 /** An error that the submission raised where nothing of it caught it. */
@@ -37,7 +37,7 @@ export class Uncaught extends Error {
 }
 
 /** A submission in an isolate of its own, which no other submission has seen or will see. */
-export class Player {
+export class Runner {
   readonly isolate: ivm.Isolate;
   readonly #submission: Submission;
   readonly #compartment: Compartment;
@@ -48,10 +48,10 @@ export class Player {
     submission,
     showsValues = SHOWS.test(submission.code),
     turn,
-    callHost = refuse,
-  }: PlayerOptions) {
+    callParent = refuse,
+  }: RunnerOptions) {
     this.#submission = submission;
-    this.isolate = isolates.player(turn.limits.memoryBytes, showsValues);
+    this.isolate = isolates.runner(turn.limits.memoryBytes, showsValues);
     const input = {
       file: fileOf(submission),
       stdin: submission.stdin ?? "",
@@ -66,11 +66,11 @@ export class Player {
       turn.lifetime.end({ verdict: exitCode === 0 ? "ok" : "error", exitCode });
       this.isolate.dispose();
     };
-    const host = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(withServices(callHost))];
+    const parent = [new ivm.Callback(write), new ivm.Callback(exit), new ivm.Callback(withServices(callParent))];
     try {
       this.#compartment = new Compartment(
         this.isolate,
-        [JSON.stringify(input), turn.limits.outputBytes, ...host],
+        [JSON.stringify(input), turn.limits.outputBytes, ...parent],
         turn,
       );
     } catch (error) {
@@ -154,7 +154,7 @@ export class Player {
     } catch (error) {
       if (error instanceof Ended || error instanceof Uncaught) throw error;
       if (error instanceof CompileError) throw new Uncaught(error.error);
-      throw this.uncaught(describeHostError(error, fileOf(this.#submission)));
+      throw this.uncaught(describeParentError(error, fileOf(this.#submission)));
     }
   }
 }

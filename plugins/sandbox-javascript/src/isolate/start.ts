@@ -8,9 +8,9 @@ import type { makeEncoder } from "./encode.ts";
 import type { DescribedError, makeErrorDescriber } from "./errors.ts";
 import type { makeEvents } from "./events.ts";
 import type { Inspector } from "./inspector.ts";
-import type { JudgeGuest, makeJudge } from "./judge.ts";
+import type { CheckerApi, makeChecker } from "./checker.ts";
 import type { makeLink } from "./link.ts";
-import type { makePlayer, PlayerGuest } from "./player.ts";
+import type { makeRunner, RunnerApi } from "./runner.ts";
 import type { installProgram, ProgramInput } from "./program.ts";
 import type { installWeb } from "./install-web.ts";
 import type { installTimers } from "./timers.ts";
@@ -32,9 +32,9 @@ export interface Parts {
   readonly makeEncoder: typeof makeEncoder;
   readonly makeErrorDescriber: typeof makeErrorDescriber;
   readonly makeEvents: typeof makeEvents;
-  readonly makeJudge: typeof makeJudge;
+  readonly makeChecker: typeof makeChecker;
   readonly makeLink: typeof makeLink;
-  readonly makePlayer: typeof makePlayer;
+  readonly makeRunner: typeof makeRunner;
   readonly makeUpdater: typeof makeUpdater;
   readonly makeWeb: typeof makeWeb;
 }
@@ -49,33 +49,33 @@ export function lazily<Args extends unknown[], Result>(
 
 /** Host functions: they take and return text and numbers, nothing else. */
 export type Write = (stream: "stdout" | "stderr", text: string) => void;
-export type CallHost = (target: string, argsText: string) => string;
+export type CallParent = (target: string, argsText: string) => string;
 
 /** What is left to do in an isolate that was made from a snapshot: it is given its input and the host's functions. */
-export type StartPlayer = (
+export type StartRunner = (
   inputJson: string,
   maxText: number,
   write: Write,
   exit: (code: number) => void,
-  callHost: CallHost,
-) => PlayerGuest;
-export type StartJudge = (callHost: CallHost) => JudgeGuest;
+  callParent: CallParent,
+) => RunnerApi;
+export type StartChecker = (callParent: CallParent) => CheckerApi;
 
 /** Prepares the submission's isolate, as far as a snapshot can hold it. */
-export function preparePlayer(parts: Parts): StartPlayer {
-  interface Host {
+export function prepareRunner(parts: Parts): StartRunner {
+  interface Parent {
     readonly maxText: number;
     readonly write: Write;
     readonly exit: (code: number) => void;
-    readonly callHost: CallHost;
+    readonly callParent: CallParent;
   }
   const { parse, stringify } = JSON;
   const { inspector } = parts;
   const { lazily } = parts;
   const deepEqual = lazily(parts.makeDeepEqual);
   const uncaught: string[] = [];
-  let host: Host | undefined;
-  const there = (): Host => host as Host;
+  let parent: Parent | undefined;
+  const there = (): Parent => parent as Parent;
   const put: Write = (stream, text) => {
     const { write, maxText } = there();
     write(stream, text.length > maxText ? text.slice(0, maxText + 1) : text);
@@ -83,12 +83,12 @@ export function preparePlayer(parts: Parts): StartPlayer {
   const describe = parts.makeErrorDescriber();
   const timers = parts.installTimers((error) => void (uncaught[uncaught.length] = stringify(describe(error))));
   parts.installConsole(inspector, put);
-  parts.installWeb(parts.makeWeb, (argsText) => there().callHost(":url", argsText));
+  parts.installWeb(parts.makeWeb, (argsText) => there().callParent(":url", argsText));
   const program = parts.installProgram({ write: put, exit: (code) => there().exit(code) }, inspector, deepEqual, parts);
   const encode = parts.makeEncoder();
   const decode = parts.makeDecoder();
   parts.installClone(encode, decode);
-  const callOther: CallHost = (target, argsText) => there().callHost(target, argsText);
+  const callOther: CallParent = (target, argsText) => there().callParent(target, argsText);
   const link = parts.makeLink({
     letter: "s",
     encode,
@@ -98,25 +98,25 @@ export function preparePlayer(parts: Parts): StartPlayer {
     describe,
     onThrown: () => {},
   });
-  const player = parts.makePlayer({ describe, inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
-  return (inputJson, maxText, write, exit, callHost) => {
-    host = { maxText, write, exit, callHost };
+  const runner = parts.makeRunner({ describe, inspector, link, program, timers, takeUncaught: () => uncaught.shift() });
+  return (inputJson, maxText, write, exit, callParent) => {
+    parent = { maxText, write, exit, callParent };
     program.begin(parse(inputJson) as ProgramInput);
-    return player;
+    return runner;
   };
 }
 
 /** Prepares the isolate of the tests. */
-export function prepareJudge(parts: Parts): StartJudge {
+export function prepareChecker(parts: Parts): StartChecker {
   const { inspector, lazily } = parts;
   const uncaught: string[] = [];
   const thrown = new WeakMap<object, DescribedError>();
-  let callHost: CallHost | undefined;
+  let callParent: CallParent | undefined;
   const describe = parts.makeErrorDescriber();
   const assert = parts.makeAssert(inspector, parts.makeDeepEqual()) as { ok: unknown; strict: unknown };
   const timers = parts.installTimers((error) => void uncaught.push(JSON.stringify(describe(error))));
   parts.installConsole(inspector, () => {});
-  parts.installWeb(parts.makeWeb, (argsText) => (callHost as CallHost)(":url", argsText));
+  parts.installWeb(parts.makeWeb, (argsText) => (callParent as CallParent)(":url", argsText));
   // Test suites in the wild assert by it.
   (globalThis.console as { assert: unknown }).assert = assert.ok;
   const require = (name: string): unknown => {
@@ -134,13 +134,13 @@ export function prepareJudge(parts: Parts): StartJudge {
     encode,
     decode,
     update: lazily(parts.makeUpdater),
-    callOther: (target, argsText) => (callHost as CallHost)(target, argsText),
+    callOther: (target, argsText) => (callParent as CallParent)(target, argsText),
     describe,
     onThrown: (error, from) => thrown.set(error, from),
   });
-  const judge = parts.makeJudge({ inspector, link, timers, thrown, takeUncaught: () => uncaught.shift() });
+  const checker = parts.makeChecker({ inspector, link, timers, thrown, takeUncaught: () => uncaught.shift() });
   return (call) => {
-    callHost = call;
-    return judge;
+    callParent = call;
+    return checker;
   };
 }

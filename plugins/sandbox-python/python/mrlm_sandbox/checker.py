@@ -9,9 +9,9 @@ import random
 
 from . import codec, verdicts
 from .proxies import EntryPoints
-from .remote import PlayerEnded, Remote
+from .remote import Remote, RunnerEnded
 
-# Texts of tests whose compiled code is kept: the same tests judge many submissions.
+# Texts of tests whose compiled code is kept: the same tests checker many submissions.
 _KEPT_CODES = 512
 
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
@@ -21,7 +21,7 @@ class SuiteBroken(Exception):
     """The suite is at fault, before it has asked anything of the submission: there is no verdict."""
 
 
-class Judge:
+class Checker:
     def __init__(self):
         self._codes = {}
         self._entry_points = {}
@@ -33,8 +33,8 @@ class Judge:
             [self._code(test["code"], f"<test {test['name']}>") for test in suite["tests"]],
         )
 
-    def run(self, suite, codes, ask, tell):
-        """Runs the tests: `ask(message)` gives the player's answer or raises PlayerEnded, `tell(index, result)` reports a verdict."""
+    def run(self, suite, codes, ask, report):
+        """Runs the tests: `ask(message)` gives the runner's answer or raises RunnerEnded, `report(index, result)` receives a verdict."""
         harness, tests = codes
         remote = Remote(ask, {name: self._entry_point(name) for name in suite["entryPoints"]})
         namespace = {"__name__": "tests", "__builtins__": builtins, **remote.entry_points}
@@ -47,16 +47,16 @@ class Judge:
             if remote.ended:
                 return
             result = failure or self._attempt(code, test["code"], namespace, remote)
-            # The one in which the player ended is the parent's to explain: it knows the limit.
+            # The one in which the runner ended is the parent's to explain: it knows the limit.
             if not remote.ended:
-                tell(index, result or {"verdict": "passed"})
+                report(index, result or {"verdict": "passed"})
 
     def _attempt(self, code, source, namespace, remote):
         """None, or how it failed."""
         remote.begin()
         try:
             exec(code, namespace)
-        except PlayerEnded:
+        except RunnerEnded:
             return {"verdict": "failed", "message": "the submission ended"}
         except BaseException as error:  # noqa: BLE001 - SystemExit and its like fail a test as everything does.
             remote.is_quiet = True

@@ -1,21 +1,21 @@
-"""For Pyodide: the judge behind one function that answers messages, with a descriptor to the host for what it asks in between."""
+"""For Pyodide: the checker behind one function that answers messages, with a descriptor to the host for what it asks in between."""
 
 import json
 import os
 
-from .judge import Judge, SuiteBroken
-from .remote import PlayerEnded
+from .checker import Checker, SuiteBroken
+from .remote import RunnerEnded
 
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _CHUNK = 1 << 16
 
 
-class JudgeHost:
+class PyodideChecker:
     """Answers `compile` with the suite, then `run`. The device takes `ask` and `tested`, each in one write; an answer is read to its end."""
 
     def __init__(self):
-        self._device = os.open("/dev/host", os.O_RDWR)
-        self._judge = Judge()
+        self._device = os.open("/dev/parent", os.O_RDWR)
+        self._checker = Checker()
         self._compiled = None
 
     def handle(self, message):
@@ -23,9 +23,9 @@ class JudgeHost:
         try:
             if kind == "compile":
                 suite = json.loads(text)
-                self._compiled = (suite, self._judge.compile(suite))
+                self._compiled = (suite, self._checker.compile(suite))
             else:
-                self._judge.run(*self._compiled, self._ask, self._tell)
+                self._checker.run(*self._compiled, self._ask, self._report)
                 # Objects of this suite go now, and not while the next submission is timed.
                 self._compiled = None
         except SuiteBroken as error:
@@ -41,8 +41,8 @@ class JudgeHost:
             chunks.append(chunk)
         kind, _, answer = b"".join(chunks).decode().partition("\n")
         if kind == "ended":
-            raise PlayerEnded
+            raise RunnerEnded
         return answer
 
-    def _tell(self, index, result):
+    def _report(self, index, result):
         os.write(self._device, f"tested\n{index}\n{_dumps(result)}".encode())

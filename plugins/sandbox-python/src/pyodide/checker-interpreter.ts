@@ -1,21 +1,21 @@
 import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
 import type { BootImage } from "./boot-image.ts";
 import { Interpreter } from "./interpreter.ts";
-import type { Ending } from "./player-protocol.ts";
-import { PlayerEnded } from "./player-process.ts";
+import type { Ending } from "./runner-protocol.ts";
+import { RunnerEnded } from "./runner-process.ts";
 import { pythonFolder } from "./python-folder.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Suites after which the judge is replaced by a new one: test code is trusted, and may still leave things behind. */
+/** Suites after which the checker is replaced by a new one: test code is trusted, and may still leave things behind. */
 const MOST_SUITES = 2000;
 const MOST_GROWTH = 256 * 1024 * 1024;
 
 type Verdict = Omit<SandboxTestResult, "name">;
 
 /** The interpreter in which tests run. It serves many suites, each in a namespace of its own. */
-export class JudgeInterpreter {
+export class CheckerInterpreter {
   readonly #interpreter: Interpreter;
   #ask: (message: string) => string = () => "";
   #tested: (index: number, verdict: Verdict) => void = () => {};
@@ -27,15 +27,15 @@ export class JudgeInterpreter {
   private constructor(interpreter: Interpreter) {
     this.#interpreter = interpreter;
     interpreter.addDevice(
-      "host",
+      "parent",
       (into) => this.#read(into),
       (bytes) => this.#hear(decoder.decode(bytes)),
     );
-    interpreter.begin("judge");
+    interpreter.begin("checker");
   }
 
-  static async start(image: BootImage): Promise<JudgeInterpreter> {
-    return new JudgeInterpreter(await Interpreter.start(pythonFolder(), image));
+  static async start(image: BootImage): Promise<CheckerInterpreter> {
+    return new CheckerInterpreter(await Interpreter.start(pythonFolder(), image));
   }
 
   /** Compiles a suite. Throws if it is broken. */
@@ -44,7 +44,7 @@ export class JudgeInterpreter {
     check(this.#interpreter.ask(`compile\n${JSON.stringify(suite)}`));
   }
 
-  /** Runs the suite's tests with the player behind `ask`. Returns how the submission ended, if it did before the last test. */
+  /** Runs the suite's tests with the runner behind `ask`. Returns how the submission ended, if it did before the last test. */
   run(ask: (message: string) => string, tested: (index: number, verdict: Verdict) => void): Ending | undefined {
     this.#ask = ask;
     this.#tested = tested;
@@ -78,7 +78,7 @@ export class JudgeInterpreter {
       return `answer\n${this.#ask(message)}`;
     } catch (error) {
       // Nothing may be thrown through Python.
-      this.#ending = error instanceof PlayerEnded ? error.ending : { verdict: "killed", reason: String(error) };
+      this.#ending = error instanceof RunnerEnded ? error.ending : { verdict: "killed", reason: String(error) };
       return "ended";
     }
   }

@@ -1,21 +1,21 @@
 import type { SandboxTestResult, SandboxTestSuite } from "@mrlm/spec";
 import type ivm from "isolated-vm";
-import type { Tested } from "../guest/judge.ts";
+import type { Tested } from "../isolate/checker.ts";
 import { Compartment, type Tick } from "./compartment.ts";
 import type { Turn } from "./turn.ts";
 import { stripTypes } from "./typescript.ts";
 
 /** The isolate of trusted test code, in a context that no earlier tests have seen. */
-export class Judge {
+export class Checker {
   readonly #compartment: Compartment;
   readonly #isolate: ivm.Isolate;
   #harness: ivm.Script | undefined;
   #tests: ivm.Reference<unknown> | undefined;
 
-  /** `callPlayer` is a callback that calls into the submission. */
-  constructor(isolate: ivm.Isolate, callPlayer: ivm.Callback, turn: Turn) {
+  /** `callRunner` is a callback that calls into the submission. */
+  constructor(isolate: ivm.Isolate, callRunner: ivm.Callback, turn: Turn) {
     this.#isolate = isolate;
-    this.#compartment = new Compartment(isolate, [callPlayer], turn);
+    this.#compartment = new Compartment(isolate, [callRunner], turn);
   }
 
   /** Defines the entry points, and reads all test code. Throws for code that cannot be read: that is no fault of the submission. */

@@ -1,6 +1,6 @@
-"""What a forked player puts between itself and everything else before it runs a submission.
+"""What a forked runner puts between itself and everything else before it runs a submission.
 
-What can be made once for all players, the zygote makes (`build`): whatever a player does, and each page of memory that it touches, is paid for again in the next one.
+What can be made once for all runners, the zygote makes (`build`): whatever a runner does, and each page of memory that it touches, is paid for again in the next one.
 """
 
 import mmap
@@ -21,8 +21,8 @@ _PLAIN = kernel.MS_NOSUID | kernel.MS_NODEV
 _OWN = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.CLONE_NEWUTS
 
 
-class Walls:
-    """What a cage is made of: the size of /tmp, a filter of system calls (see kernel.system_call_filter), folders that are to be empty."""
+class Layers:
+    """Isolation layers of a runner: the size of /tmp, a filter of system calls (see kernel.system_call_filter), folders that are to be empty."""
 
     def __init__(self, tmp_bytes, seccomp, hidden):
         self.tmp_options = f"size={tmp_bytes},nr_inodes=10k,mode=700".encode()
@@ -31,34 +31,34 @@ class Walls:
         self.hidden = [path for path in (*hidden, "/dev/shm", "/proc") if os.path.isdir(path)]
 
 
-def build(walls):
-    """What all players inherit: no /proc, no installed packages, mounts that tell nobody of theirs, devices that stay as they are, no new privileges, limits that are the same for each."""
+def build(layers):
+    """What all runners inherit: no /proc, no installed packages, mounts that tell nobody of theirs, devices that stay as they are, no new privileges, limits that are the same for each."""
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.make_mounts_private()
-    for path in walls.hidden:
+    for path in layers.hidden:
         kernel.mount_tmpfs(path.encode(), _PLAIN | kernel.MS_NOEXEC | kernel.MS_RDONLY, b"size=4k,nr_inodes=2,mode=555")
     for path in (f"/dev/{name}" for name in _DEVICES):
         if os.path.exists(path):
             kernel.make_mount_read_only(path.encode())
     kernel.forbid_privileges()
     for kind, value in (
-        (resource.RLIMIT_FSIZE, walls.tmp_bytes),
+        (resource.RLIMIT_FSIZE, layers.tmp_bytes),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(kind, (value, value))
 
 
-def enter(walls):
+def enter(layers):
     """Namespaces of its own (that for processes the zygote has made), an empty /tmp, no privileges, few system calls."""
     kernel.unshare(_OWN)
-    kernel.mount_tmpfs(b"/tmp", _PLAIN, walls.tmp_options)
+    kernel.mount_tmpfs(b"/tmp", _PLAIN, layers.tmp_options)
     os.mkdir(HOME, 0o700)
     os.chdir(HOME)
     kernel.drop_capabilities()
-    if walls.filter is not None:
-        kernel.filter_system_calls(walls.filter)
-    # It counts the processes of all players, so it is not for the zygote, which forks.
+    if layers.filter is not None:
+        kernel.filter_system_calls(layers.filter)
+    # It counts the processes of all runners, so it is not for the zygote, which forks.
     resource.setrlimit(resource.RLIMIT_NPROC, (_PROCESSES, _PROCESSES))
 
 

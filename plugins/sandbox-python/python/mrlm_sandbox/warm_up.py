@@ -1,6 +1,6 @@
 """
-What every player does first, done beforehand in the zygote with a program of ours. The interpreter's caches are then full and its code is specialized, in
-memory that players share, where each would otherwise write to a copy of its own.
+What every runner does first, done beforehand in the zygote with a program of ours. The interpreter's caches are then full and its code is specialized, in
+memory that runners share, where each would otherwise write to a copy of its own.
 """
 
 import json
@@ -8,8 +8,7 @@ import linecache
 import socket
 import sys
 
-from . import faults, frames
-from .native_player import play
+from . import faults, frames, native_runner
 
 # CPython specializes a function after some calls, and each of its instructions after some more.
 _TIMES = 30
@@ -37,18 +36,18 @@ def areas(rows: List[int], names: Dict[str, int], *, scale: float = 1.0) -> List
 _CALL = 'call\nareas\n[{"t":[[3,1],{"d":{"a":2,"bc":0}}]},{"d":{"scale":2.0}}]'
 
 
-def rehearse():
+def run():
     """Leaves nothing behind that a submission could see."""
     arguments = sys.argv
     messages = [f"load\n{json.dumps({'code': _PROGRAM, 'outputBytes': 1024})}", _CALL, _CALL]
     for _ in range(_TIMES):
-        supervisor, player = socket.socketpair()
-        with supervisor, player:
+        supervisor, runner = socket.socketpair()
+        with supervisor, runner:
             for message in messages:
                 frames.write(supervisor.fileno(), message)
             supervisor.shutdown(socket.SHUT_WR)
-            play(player.fileno(), 0)
-            player.shutdown(socket.SHUT_WR)
+            native_runner.serve(runner.fileno(), 0)
+            runner.shutdown(socket.SHUT_WR)
             _check(frames.FrameReader(supervisor.fileno()))
     sys.argv = arguments
     del sys.modules["submission"], linecache.cache[faults.FILE]
@@ -59,4 +58,4 @@ def _check(reader):
     while (answer := reader.wait()) is not None:
         answers.append(answer)
     if not answers[-1].startswith("value\n"):
-        raise RuntimeError(f"the rehearsal failed: {answers}")
+        raise RuntimeError(f"the warm-up failed: {answers}")

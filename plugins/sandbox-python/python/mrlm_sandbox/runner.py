@@ -21,7 +21,7 @@ _AHEAD_SECONDS = 0.005
 _AHEAD_CHARACTERS = 1 << 20
 
 
-class Player:
+class Runner:
     """The interpreter of one submission or one session."""
 
     def __init__(self):
@@ -214,18 +214,18 @@ def _end():
 _MISSING = object()
 
 _ANSWERS = {
-    "run": Player._run,
-    "load": Player._load,
-    "open": Player._open,
-    "evaluate": Player._evaluate,
-    "call": Player._call,
-    "attribute": Player._attribute,
-    "set": Player._set,
-    "instance": Player._instance,
-    "wait": Player._wait,
-    "anext": Player._anext,
-    "pull": Player._pull,
-    "throw": Player._throw,
-    "leave": Player._leave,
-    "flush": Player._flush,
+    "run": Runner._run,
+    "load": Runner._load,
+    "open": Runner._open,
+    "evaluate": Runner._evaluate,
+    "call": Runner._call,
+    "attribute": Runner._attribute,
+    "set": Runner._set,
+    "instance": Runner._instance,
+    "wait": Runner._wait,
+    "anext": Runner._anext,
+    "pull": Runner._pull,
+    "throw": Runner._throw,
+    "leave": Runner._leave,
+    "flush": Runner._flush,
 }

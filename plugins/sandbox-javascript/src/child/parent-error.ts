@@ -10,7 +10,7 @@ const MAX_STACK = 100_000;
 const PLACE = / \[([^[\]]+):(\d+):\d+\]$/;
 
 /** Describes an error that isolated-vm has copied out of an isolate: of syntax, or a rejection that nobody handled. */
-export function describeHostError(error: unknown, file: string): SandboxError {
+export function describeParentError(error: unknown, file: string): SandboxError {
   if (!(error instanceof Error))
     return { name: "Error", message: `${String(error)} was thrown, which is not an Error`, trace: "" };
   const said = error.message.slice(0, MAX_MESSAGE);

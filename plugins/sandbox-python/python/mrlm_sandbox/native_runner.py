@@ -1,12 +1,12 @@
-"""The process of one submission, from behind its walls."""
+"""The process of one submission, from behind its layers."""
 
 import json
 import mmap
 import os
 import sys
 
-from . import cage, frames
-from .player import Player
+from . import frames, isolation
+from .runner import Runner
 
 READY = "ready"
 
@@ -22,10 +22,10 @@ _NO_MEMORY.update(
 _NO_MEMORY.update(dict.fromkeys(("run", "open", "evaluate"), _NO_MEMORY["load"]))
 
 
-def play(channel, base):
+def serve(channel, base):
     """Answers the supervisor's messages until it closes the channel, or kills this process. `base`: bytes of address space that were there before."""
     reader = frames.FrameReader(channel)
-    player = Player()
+    runner = Runner()
     has_begun = False
     frames.write(channel, READY)
     while (message := reader.wait()) is not None:
@@ -38,9 +38,9 @@ def play(channel, base):
                 # Until then it is empty.
                 if start["stdin"] or has_begun:
                     _set_input(start["stdin"])
-                cage.limit(start["memoryBytes"], start["cpuMs"], base, start["isOnly"])
+                isolation.limit(start["memoryBytes"], start["cpuMs"], base, start["isOnly"])
                 has_begun = True
-            answer = player.handle(message)
+            answer = runner.handle(message)
         except MemoryError:
             _reserve.close()
             answer = _NO_MEMORY[message[: message.index("\n")]]

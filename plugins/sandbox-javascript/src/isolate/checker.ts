@@ -12,7 +12,7 @@ export interface Tested {
 }
 
 /** What the host calls in the isolate of the tests. */
-export interface JudgeGuest {
+export interface CheckerApi {
   /** Defines the entry points as global functions. */
   define(names: string): void;
   /** Runs one of these tests. `verdict` has what came of it. */
@@ -32,14 +32,14 @@ export interface CallRecord {
   readonly returned?: unknown;
 }
 
-export function makeJudge(parts: {
+export function makeChecker(parts: {
   readonly inspector: Inspector;
   readonly link: Link;
   readonly timers: Timers;
   /** What the submission threw, by the error that it became here. */
   readonly thrown: WeakMap<object, DescribedError>;
   readonly takeUncaught: () => string | undefined;
-}): JudgeGuest {
+}): CheckerApi {
   const { inspector, link, timers, thrown, takeUncaught } = parts;
   const MAX_SHOWN = 200;
   /** Of a message: what the submission says of its errors is as long as it likes. */

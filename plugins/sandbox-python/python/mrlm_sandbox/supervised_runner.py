@@ -1,4 +1,4 @@
-"""The supervisor's side of one player: what it says, what it prints, how it ends."""
+"""The supervisor's side of one runner: what it says, what it prints, how it ends."""
 
 import codecs
 import os
@@ -7,8 +7,8 @@ import signal
 import socket
 import time
 
-from . import codec, frames, native_player, outcomes
-from .remote import PlayerEnded
+from . import codec, frames, native_runner, outcomes
+from .remote import RunnerEnded
 
 # An answer holds one value, and the arguments that a call has changed.
 _LONGEST_ANSWER = 2 * codec.LONGEST + (1 << 16)
@@ -58,9 +58,9 @@ class Output:
         return text
 
 
-class SupervisedPlayer:
+class SupervisedRunner:
     def __init__(self, zygote):
-        """A player that no submission has used; it gets ready while nobody waits for it."""
+        """A runner that no submission has used; it gets ready while nobody waits for it."""
         ours, theirs = socket.socketpair()
         outputs = [os.pipe(), os.pipe()]
         self._zygote = zygote
@@ -90,15 +90,15 @@ class SupervisedPlayer:
         self._cpu_limit = self._cpu_base + limits["cpuMs"] / 1000
         for output in self.outputs.values():
             output.begin(limits["outputBytes"])
-        self.tell(message)
+        self.send(message)
 
     def ask(self, message):
-        """The player's answer. Raises PlayerEnded; `ending` then says how."""
-        self.tell(message)
+        """The runner's answer. Raises RunnerEnded; `ending` then says how."""
+        self.send(message)
         return self.answer()
 
-    def tell(self, message):
-        """Sends a message; what the player says and prints meanwhile is kept."""
+    def send(self, message):
+        """Sends a message; what the runner says and prints meanwhile is kept."""
         data = memoryview(frames.encode(message))
         while data:
             try:
@@ -110,7 +110,7 @@ class SupervisedPlayer:
 
     def answer(self):
         if self.ending is not None:
-            raise PlayerEnded
+            raise RunnerEnded
         try:
             while (text := self._reader.next()) is None:
                 self._wait(select.POLLIN)
@@ -136,8 +136,8 @@ class SupervisedPlayer:
         peak = None if self.ending is not None else _peak_memory(self.pid)
         return (
             {}
-            if peak is None or self._zygote.player_bytes is None
-            else {"peakMemoryBytes": max(0, peak - self._zygote.player_bytes)}
+            if peak is None or self._zygote.runner_bytes is None
+            else {"peakMemoryBytes": max(0, peak - self._zygote.runner_bytes)}
         )
 
     def kill(self):
@@ -159,13 +159,13 @@ class SupervisedPlayer:
         self.pid = self._spawned()
         if quietly:
             return
-        if self.answer() != native_player.READY:
-            raise RuntimeError("the player did not start")
-        if self._zygote.player_bytes is None:
-            self._zygote.player_bytes = _peak_memory(self.pid)
+        if self.answer() != native_runner.READY:
+            raise RuntimeError("the runner did not start")
+        if self._zygote.runner_bytes is None:
+            self._zygote.runner_bytes = _peak_memory(self.pid)
 
     def _wait(self, channel_events):
-        """Waits until something has happened, and takes in what the player said and printed."""
+        """Waits until something has happened, and takes in what the runner said and printed."""
         self._poll.modify(self._channel.fileno(), channel_events)
         left = self._deadline - time.monotonic()
         if left <= 0:
@@ -178,10 +178,10 @@ class SupervisedPlayer:
                 output = next(output for output in self.outputs.values() if output.fd == fd)
                 if not output.read():
                     self._poll.unregister(fd)
-            elif event & ~select.POLLOUT and not self._hear():
+            elif event & ~select.POLLOUT and not self._receive():
                 self._end(None)
 
-    def _hear(self):
+    def _receive(self):
         try:
             return self._reader.read()
         except BlockingIOError:
@@ -203,7 +203,7 @@ class SupervisedPlayer:
             self.ending = ending
         for output in self.outputs.values():
             output.drain()
-        raise PlayerEnded
+        raise RunnerEnded
 
     def _cpu_seconds(self):
         # The clock of another process's processor time; see clock_getcpuclockid(3).

@@ -1,4 +1,4 @@
-"""For Pyodide: what the memory image holds. One image serves players and judges: the first message says what it is."""
+"""For Pyodide: what the memory image holds. One image serves runners and checkers: the first message says what it is."""
 
 import gc
 import importlib.util
@@ -6,8 +6,8 @@ import os
 import sys
 
 from . import library
-from .judge_host import JudgeHost
-from .player import Player
+from .pyodide_checker import PyodideChecker
+from .runner import Runner
 
 
 class _Host:
@@ -15,7 +15,7 @@ class _Host:
         self.handle = self._begin
 
     def _begin(self, role):
-        host = Player() if role == "player" else JudgeHost()
+        host = Runner() if role == "runner" else PyodideChecker()
         self.handle = host.handle
         return "ready"
 

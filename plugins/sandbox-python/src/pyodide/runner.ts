@@ -6,12 +6,12 @@ import { ProgramBroken, ProgramExit } from "./imports.ts";
 import { Interpreter, type InterpreterImage } from "./interpreter.ts";
 import { Interrupted, Interrupter } from "./interrupt.ts";
 import { Link } from "./link.ts";
-import { type Ending, PLAYER_FD, type PlayerRequest } from "./player-protocol.ts";
+import { type Ending, RUNNER_FD, type RunnerRequest } from "./runner-protocol.ts";
 import { pythonFolder } from "./python-folder.ts";
 
-const link = new Link(PLAYER_FD);
+const link = new Link(RUNNER_FD);
 const interpreter = await Interpreter.start(pythonFolder(), readBootImage(process.argv[2] as string));
-interpreter.begin("player");
+interpreter.begin("runner");
 const interrupter = new Interrupter(
   new URL(import.meta.url.endsWith(".ts") ? "./interrupt-worker.ts" : "./interrupt-worker.js", import.meta.url),
 );
@@ -25,7 +25,7 @@ function serve(): void {
   for (let message = link.read(); message !== undefined; message = link.read()) {
     const line = message.indexOf("\n");
     const [kind, rest] = line < 0 ? [message, ""] : [message.slice(0, line), message.slice(line + 1)];
-    switch (kind as PlayerRequest) {
+    switch (kind as RunnerRequest) {
       case "begin":
         begin(JSON.parse(rest) as SandboxLimits & { stdin: string });
         break;

@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { Link } from "./link.ts";
-import { type Ending, PLAYER_FD, type PlayerRequest, type Usage } from "./player-protocol.ts";
+import { type Ending, RUNNER_FD, type RunnerRequest, type Usage } from "./runner-protocol.ts";
 
 /** The submission has ended: nothing more can be asked of it. */
-export class PlayerEnded extends Error {
+export class RunnerEnded extends Error {
   readonly ending: Ending;
 
   constructor(ending: Ending) {
@@ -15,7 +15,7 @@ export class PlayerEnded extends Error {
   }
 }
 
-const GONE: Ending = { verdict: "killed", reason: "the player's process ended" };
+const GONE: Ending = { verdict: "killed", reason: "the runner's process ended" };
 
 /** The handle behind a socket: what Node's synchronous functions need of it has no documented name. */
 interface Handle {
@@ -24,8 +24,8 @@ interface Handle {
   setBlocking(isBlocking: boolean): number;
 }
 
-/** The supervisor's side of a player's process. */
-export class PlayerProcess {
+/** The supervisor's side of a runner's process. */
+export class RunnerProcess {
   /** Last reported usage of its submission. */
   usage: Usage = { cpuMs: 0, usedBytes: 0, grownBytes: 0 };
   /** Its process has ended. */
@@ -38,10 +38,10 @@ export class PlayerProcess {
   constructor(entry: URL, image: string) {
     this.#process = spawn(process.execPath, [...flagsOf(process.execArgv), fileURLToPath(entry), image], {
       env: {},
-      stdio: ["ignore", "ignore", "inherit", ...Array.from({ length: PLAYER_FD - 3 }, () => "ignore" as const), "pipe"],
+      stdio: ["ignore", "ignore", "inherit", ...Array.from({ length: RUNNER_FD - 3 }, () => "ignore" as const), "pipe"],
     });
     this.#process.on("error", () => {}); // Seen on the link.
-    const socket = this.#process.stdio[PLAYER_FD] as Socket & { readonly _handle: Handle };
+    const socket = this.#process.stdio[RUNNER_FD] as Socket & { readonly _handle: Handle };
     socket.on("error", () => {});
     // The event loop must not read what is meant for the link.
     socket._handle.readStop();
@@ -56,19 +56,19 @@ export class PlayerProcess {
   }
 
   /** Says what needs no answer now. */
-  tell(request: PlayerRequest, content = ""): void {
+  send(request: RunnerRequest, content = ""): void {
     this.#isPristine = false;
     if (request === "begin") this.usage = { ...this.usage, cpuMs: 0, usedBytes: 0 };
     this.#link.write(`${request}\n${content}`);
   }
 
-  /** Python's answer to a message. Throws PlayerEnded. */
+  /** Python's answer to a message. Throws RunnerEnded. */
   ask(message: string): string {
-    this.tell("python", message);
+    this.send("python", message);
     return this.answer();
   }
 
-  /** Python's answer to the message that it was told. Throws PlayerEnded. */
+  /** Python's answer to the message that it was told. Throws RunnerEnded. */
   answer(): string {
     const [kind, said = ""] = this.#heard();
     const line = said.indexOf("\n");
@@ -79,14 +79,14 @@ export class PlayerProcess {
     }
     if (kind === "answer") return text;
     this.isGone = kind !== "ended";
-    throw new PlayerEnded(this.isGone ? GONE : endingIn(text));
+    throw new RunnerEnded(this.isGone ? GONE : endingIn(text));
   }
 
   /** The answer to a snapshot or a restore. */
-  exchange(request: PlayerRequest, content = ""): string {
-    this.tell(request, content);
+  exchange(request: RunnerRequest, content = ""): string {
+    this.send(request, content);
     const [answer] = this.#heard();
-    if (answer === undefined) throw new PlayerEnded(GONE);
+    if (answer === undefined) throw new RunnerEnded(GONE);
     return answer;
   }
 
@@ -117,7 +117,7 @@ function endingIn(text: string): Ending {
   }
 }
 
-/** The supervisor's flags without what a player must not do. */
+/** The supervisor's flags without what a runner must not do. */
 function flagsOf(flags: readonly string[]): string[] {
   return flags.filter((flag) => flag !== "--allow-child-process");
 }
