@@ -2,6 +2,7 @@ import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { describeChange, diffConfigs } from "./config-diff.ts";
+import type { PreparedRun } from "./prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
 import type { EvaluationPoint } from "./run-events.ts";
 
@@ -11,6 +12,14 @@ export interface Identities {
   readonly algorithms: readonly string[];
   /** SHA-256 of the files that each environment's tasks were made from, by their names. */
   readonly dataFiles: readonly Readonly<Record<string, string>>[];
+}
+
+export function identitiesOf({ environments, stages }: PreparedRun): Identities {
+  return {
+    environments: environments.map(({ ref }) => ref.id),
+    algorithms: stages.map(({ definition }) => definition.id),
+    dataFiles: environments.map(({ dataFiles = {} }) => dataFiles),
+  };
 }
 
 /** Where a run stands, beside the engine's models: all that a checkpoint needs for a bit-identical continuation. */

@@ -12,8 +12,9 @@ import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent, RunSummary } from "./run-events.ts";
 import { loadState } from "./run-state.ts";
 import { finishedSummary, RunRecorder } from "./run-recorder.ts";
+import { runStages } from "./run-stages.ts";
+import { startRun } from "./start-run.ts";
 import { trackRun } from "./track-run.ts";
-import { TrainingRun } from "./training-run.ts";
 
 /** What a run needs from whoever starts it: environments and an engine, wherever they are. */
 export interface TrainOptions {
@@ -73,7 +74,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
   let status: RunSummary["status"] | "failed" = "failed";
   try {
     for (const text of [...prepared.notices, ...record.differences()]) onEvent({ kind: "notice", text });
-    const training = await TrainingRun.start({
+    const context = await startRun({
       prepared,
       run,
       host,
@@ -88,7 +89,7 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
       stop: options.stop ?? never,
     });
     tracking.repeat(run.metrics.rows().filter(({ step }) => step === resumedAt));
-    const summary = await training.finish();
+    const summary = await runStages(context, checkpoint === undefined ? undefined : context.state.step);
     record.ended(summary);
     status = summary.status;
     return summary;

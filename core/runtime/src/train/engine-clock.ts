@@ -1,0 +1,24 @@
+import type { Engine } from "@mrlm/spec";
+
+/** Stopwatch over the compute time of the engine, in seconds. Each reading is one `describe()`. */
+export class EngineClock {
+  readonly #engine: Engine;
+  #before: number;
+
+  private constructor(engine: Engine, before: number) {
+    this.#engine = engine;
+    this.#before = before;
+  }
+
+  static async start(engine: Engine): Promise<EngineClock> {
+    return new EngineClock(engine, (await engine.describe()).computeSeconds);
+  }
+
+  /** Compute seconds since the start or the last lap. */
+  async lap(): Promise<number> {
+    const { computeSeconds } = await this.#engine.describe();
+    const seconds = computeSeconds - this.#before;
+    this.#before = computeSeconds;
+    return seconds;
+  }
+}

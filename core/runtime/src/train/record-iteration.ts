@@ -1,0 +1,48 @@
+import type { IterationReport } from "@mrlm/spec";
+import { plainMetrics } from "../run/metrics-file.ts";
+import type { PreparedStage } from "./prepare-run.ts";
+import { addSeconds, type RunContext } from "./run-context.ts";
+
+/**
+ * Records an iteration in the run's state, metrics and episode store, and emits its events.
+ * @param seconds wall time of the iteration, and how much of it the engine computed
+ * @throws the first episode's error if all episodes of several iterations have failed
+ */
+export function recordIteration(
+  context: RunContext,
+  stage: PreparedStage,
+  reported: IterationReport,
+  seconds: { readonly total: number; readonly engine: number },
+): void {
+  const { run, state, memory, failures, store, onEvent } = context;
+  const report = memory.addTo(reported);
+  state.iteration = report.iteration;
+  state.step++;
+  state.trainingSeconds += seconds.total;
+  for (const [phase, spent] of Object.entries(report.seconds)) addSeconds(context, phase, spent);
+  const { metrics, counts } = plainMetrics(report.metrics);
+  run.metrics.append({
+    kind: "iteration",
+    step: state.step,
+    stage: stage.name,
+    iteration: report.iteration,
+    metrics,
+    counts,
+    seconds: { ...report.seconds, ...seconds },
+    notices: [...(report.notices ?? [])],
+  });
+  store?.add(state.step, stage.name, report.trajectories ?? []);
+  onEvent({
+    kind: "iteration",
+    stage: state.stage,
+    name: stage.name,
+    iterations: stage.iterations,
+    step: state.step,
+    report,
+    seconds: seconds.total,
+    engineSeconds: seconds.engine,
+  });
+  for (const text of report.notices ?? []) onEvent({ kind: "notice", text });
+  const failure = failures.watch(report);
+  if (failure !== undefined) onEvent({ kind: "notice", text: failure });
+}

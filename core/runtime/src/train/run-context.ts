@@ -1,0 +1,58 @@
+import type { Engine, Logger, Rollouts } from "@mrlm/spec";
+import type { RunDirectory } from "../run/run-directory.ts";
+import type { TrajectoryStore } from "../run/trajectory-store.ts";
+import type { FailureWatch } from "./failure-watch.ts";
+import type { LoadedPolicy } from "./loaded-policy.ts";
+import type { MemoryWatch } from "./memory-watch.ts";
+import type { PreparedRun } from "./prepare-run.ts";
+import type { RunEvent } from "./run-events.ts";
+import type { RunState } from "./run-state.ts";
+
+/** Everything that stages, evaluations and checkpoints of one training run share. */
+export interface RunContext {
+  readonly prepared: PreparedRun;
+  readonly run: RunDirectory;
+  /** Progress of the run. Stages, evaluations and checkpoints update it; checkpoints save it. */
+  readonly state: RunState;
+  /** The only handle on the engine. It records publications in `state` and memory shortages in `memory`. */
+  readonly engine: Engine;
+  readonly policy: LoadedPolicy;
+  readonly rollouts: Rollouts;
+  readonly memory: MemoryWatch;
+  readonly failures: FailureWatch;
+  /** Store of the training episodes. */
+  readonly store: TrajectoryStore | undefined;
+  /** Store of the evaluation episodes. */
+  readonly evaluations: TrajectoryStore | undefined;
+  readonly logger: Logger;
+  readonly onEvent: (event: RunEvent) => void;
+  /** Aborted: finish the iteration, write a checkpoint, stop. */
+  readonly drain: AbortSignal;
+  /** Aborted: stop at once. */
+  readonly stop: AbortSignal;
+}
+
+/** Adds wall time to a phase of the run. */
+export function addSeconds({ state }: RunContext, phase: string, seconds: number): void {
+  state.seconds[phase] = (state.seconds[phase] ?? 0) + seconds;
+}
+
+/**
+ * Publishes the policy's weights to the sampler if they have changed since the last publication. An algorithm that does not sample (SFT) never
+ * publishes; evaluations, scheduled checkpoints and the next stage need the current weights.
+ */
+export async function publishPolicy({ state, engine, policy }: RunContext): Promise<void> {
+  if (!state.isPublished) await engine.publish(policy.info.model);
+}
+
+/** Writes the policy as a Hugging Face directory, with an adapter merged into the weights. */
+export async function exportPolicy({ engine, policy, prepared }: RunContext, directory: string): Promise<void> {
+  const { lora } = prepared.config.model;
+  await engine.export(policy.info.model, directory, lora === undefined ? {} : { mergeAdapter: true });
+}
+
+/** Releases the models that a stage created beside the policy (a reference, a critic), dependents first. */
+export async function releaseStageModels({ engine, policy }: RunContext): Promise<void> {
+  const { models } = await engine.describe();
+  for (const { model } of models.toReversed()) if (model !== policy.info.model) await engine.releaseModel(model);
+}

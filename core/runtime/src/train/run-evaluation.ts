@@ -1,0 +1,101 @@
+import { MrlmError, type Trajectory } from "@mrlm/spec";
+import { assertScored } from "../evaluation/assert-scored.ts";
+import { evaluate, evaluationRow } from "../evaluation/evaluate.ts";
+import type { PreparedStage } from "./prepare-run.ts";
+import { addSeconds, publishPolicy, type RunContext } from "./run-context.ts";
+import { rolloutSampling } from "./stage-context.ts";
+import { goalAccuracy } from "./stage-goal.ts";
+
+/** Evaluates the policy on held-out tasks. The evaluation remains due if the run is asked to stop before its end. */
+export async function evaluatePolicy(context: RunContext): Promise<void> {
+  const { prepared, run, state, policy, rollouts, drain, stop, onEvent } = context;
+  const { config, evaluation } = prepared;
+  if (evaluation.length === 0 || drain.aborted) return;
+  const began = performance.now();
+  await publishPolicy(context);
+  const label = evaluationLabel(context);
+  try {
+    const results = await evaluate({
+      rollouts,
+      environments: evaluation,
+      model: policy.info.model,
+      sampling: rolloutSampling(config.sampling),
+      samples: config.eval.samples,
+      signal: AbortSignal.any([drain, stop]),
+      onEpisodes: (kind, trajectories) => storeEpisodes(context, kind, trajectories),
+      onProgress: (done, total) => onEvent({ kind: "progress", done, total }),
+    });
+    const seconds = (performance.now() - began) / 1000;
+    state.evaluations.push({ step: state.step, label, results });
+    state.isEvaluationDue = false;
+    addSeconds(context, "evaluation", seconds);
+    for (const result of results)
+      run.metrics.append({
+        kind: "evaluation",
+        step: state.step,
+        stage: label,
+        ...evaluationRow(result),
+        seconds: { evaluation: seconds },
+      });
+    onEvent({ kind: "evaluation", step: state.step, label, results, seconds });
+    if (label === "start" && !config.eval.may_fail) assertScored(results);
+  } catch (error) {
+    if (stop.aborted || !(drain.aborted && MrlmError.hasCode(error, "CANCELLED"))) throw error;
+  }
+}
+
+/** `start`, or the name of the stage that has just ended or is in progress. */
+function evaluationLabel({ prepared: { stages }, state }: RunContext): string {
+  if (state.step === 0) return "start";
+  const stage = state.iteration === 0 ? stages[state.stage - 1] : stages[state.stage];
+  return stage?.name ?? "start";
+}
+
+/** Every evaluation plays the same episodes, so the step and the environment's name are added to make their ids unique. */
+function storeEpisodes({ evaluations, state }: RunContext, kind: string, trajectories: readonly Trajectory[]): void {
+  const { step } = state;
+  const renamed = trajectories.map((trajectory) => ({
+    ...trajectory,
+    id: `${step}/${trajectory.environment}/${trajectory.id}`,
+  }));
+  const [first] = renamed;
+  if (first !== undefined) evaluations?.add(step, kind, [{ id: first.group, task: first.task, trajectories: renamed }]);
+}
+
+/** Measures the greedy accuracy on training tasks and compares it with the goal of the stage. */
+export async function hasReachedGoal(
+  context: RunContext,
+  { name, iterations }: PreparedStage,
+  goal: NonNullable<PreparedStage["goal"]>,
+): Promise<boolean> {
+  const { prepared, run, state, policy, rollouts, stop, onEvent } = context;
+  const { iteration, step } = state;
+  const isLast = iteration >= iterations;
+  const began = performance.now();
+  await publishPolicy(context);
+  const results = await evaluate({
+    rollouts,
+    environments: goal.environments,
+    model: policy.info.model,
+    sampling: rolloutSampling(prepared.config.sampling),
+    samples: 0,
+    signal: stop,
+  });
+  const accuracy = goalAccuracy(results) ?? null;
+  const seconds = (performance.now() - began) / 1000;
+  addSeconds(context, "evaluation", seconds);
+  run.metrics.append({
+    kind: "goal",
+    step,
+    stage: name,
+    accuracy,
+    wanted: goal.accuracy,
+    seconds: { evaluation: seconds },
+  });
+  const isReached = accuracy !== null && accuracy >= goal.accuracy;
+  const found = `greedy accuracy ${accuracy?.toFixed(3) ?? "unknown"} on training tasks after ${iteration} iterations`;
+  if (isReached && !isLast) onEvent({ kind: "notice", text: `${name} ends: ${found} (until ${goal.accuracy}).` });
+  if (!isReached && isLast)
+    onEvent({ kind: "notice", text: `${name} ends without reaching its goal: ${found} (until ${goal.accuracy}).` });
+  return isReached;
+}

@@ -1,0 +1,39 @@
+import type { PreparedStage } from "./prepare-run.ts";
+import { exportPolicy, releaseStageModels, type RunContext } from "./run-context.ts";
+import { evaluatePolicy } from "./run-evaluation.ts";
+import type { RunSummary } from "./run-events.ts";
+import { runStage } from "./stage-run.ts";
+
+/** Runs the remaining stages, with the evaluations before, between and after them, and exports the trained model. */
+export async function runStages(context: RunContext, resumedAt: number | undefined): Promise<RunSummary> {
+  const { prepared, run, state, drain, onEvent } = context;
+  const { stages } = prepared;
+  onEvent({
+    kind: "start",
+    directory: run.path,
+    stages: stages.map(({ name, iterations }) => ({ name, iterations })),
+    resumedAt,
+  });
+  for (;;) {
+    if (state.isEvaluationDue) await evaluatePolicy(context);
+    if (drain.aborted) return summaryOf(context, "stopped");
+    if (state.stage >= stages.length) break;
+    await runStage(context, stages[state.stage] as PreparedStage);
+  }
+  await exportPolicy(context, run.modelPath);
+  await releaseStageModels(context);
+  return summaryOf(context, "finished");
+}
+
+function summaryOf({ run, state }: RunContext, status: RunSummary["status"]): RunSummary {
+  const { step, evaluations, seconds, trainingSeconds } = state;
+  return {
+    status,
+    directory: run.path,
+    steps: step,
+    evaluations,
+    seconds,
+    trainingSeconds,
+    model: status === "finished" ? run.modelPath : undefined,
+  };
+}

@@ -1,0 +1,127 @@
+import type { Engine, EnvironmentHost, EnvironmentRef, LoadOptions, Logger } from "@mrlm/spec";
+import type { ResolvedConfig } from "../config/resolved-config.ts";
+import { RolloutRunner } from "../rollouts/rollout-runner.ts";
+import type { Checkpoint } from "../run/checkpoints.ts";
+import type { MetricsRow } from "../run/metrics-file.ts";
+import type { RunDirectory } from "../run/run-directory.ts";
+import type { TrajectoryStore } from "../run/trajectory-store.ts";
+import { FailureWatch } from "./failure-watch.ts";
+import { loadPolicy } from "./loaded-policy.ts";
+import { MemoryWatch } from "./memory-watch.ts";
+import type { PreparedRun } from "./prepare-run.ts";
+import { describeExtension, type Extension } from "./resume-compatibility.ts";
+import type { RunContext } from "./run-context.ts";
+import type { RunEvent } from "./run-events.ts";
+import { identitiesOf, initialState, loadState, type RunState } from "./run-state.ts";
+import { watchEngine } from "./watched-engine.ts";
+
+/** Parts from which a run starts. */
+export interface StartParts {
+  readonly prepared: PreparedRun;
+  readonly run: RunDirectory;
+  readonly host: EnvironmentHost;
+  readonly engine: Engine;
+  readonly isDeterministic: boolean;
+  /** Checkpoint to resume from; `undefined` starts at the beginning. */
+  readonly checkpoint: Checkpoint | undefined;
+  /** Store of the training episodes. */
+  readonly store: TrajectoryStore | undefined;
+  /** Store of the evaluation episodes. */
+  readonly evaluations: TrajectoryStore | undefined;
+  readonly logger: Logger;
+  readonly onEvent: (event: RunEvent) => void;
+  /** Aborted: finish the iteration, write a checkpoint, stop. */
+  readonly drain: AbortSignal;
+  /** Aborted: stop at once. */
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Loads the policy and the state of a new or resumed run. Removes later checkpoints, metrics and episodes of a resumed run, after all checks have
+ * passed: a checkpoint that cannot be resumed loses no later step.
+ */
+export async function startRun(parts: StartParts): Promise<RunContext> {
+  const { checkpoint, engine, prepared, run, store, evaluations, logger, onEvent, drain, stop } = parts;
+  const { state, extension } =
+    checkpoint === undefined
+      ? { state: initialState(), extension: undefined }
+      : loadState(checkpoint.path, checkpoint.state, prepared.config, identitiesOf(prepared));
+  const changed = changedMemoryOptions(extension, prepared.config);
+  const policy = await loadPolicy(engine, prepared, run, checkpoint, { changed, onEvent });
+  const budget = changed.microBatchTokens ?? policy.microBatchTokens ?? state.microBatchTokens;
+  state.microBatchTokens = budget === 0 ? null : budget;
+  if (extension !== undefined && extension.changed.length + extension.added > 0) run.writeConfig(prepared.config);
+  for (const text of extension === undefined ? [] : describeExtension(extension, prepared.config))
+    onEvent({ kind: "notice", text });
+  const dropped = run.checkpoints.clean(checkpoint);
+  if (dropped.length > 0)
+    onEvent({
+      kind: "notice",
+      text: `The run goes back to step ${state.step}: later checkpoints are removed (${dropped.join(", ")}).`,
+    });
+  run.metrics.keep((row) => isKept(row, state));
+  for (const each of [store, evaluations]) each?.truncateAfter(state.step);
+  const memory = new MemoryWatch();
+  const watched = watchEngine(engine, policy.info.model, state, {
+    onPass: (model, result) => memory.note(model, result),
+    microBatchTokens: state.microBatchTokens ?? undefined,
+  });
+  return {
+    prepared,
+    run,
+    state,
+    engine: watched,
+    policy,
+    rollouts: rolloutRunner(parts, watched, policy),
+    memory,
+    failures: new FailureWatch(),
+    store,
+    evaluations,
+    logger,
+    onEvent,
+    drain,
+    stop,
+  };
+}
+
+function rolloutRunner(
+  { host, isDeterministic, logger, prepared }: StartParts,
+  engine: Engine,
+  { info, renderer }: RunContext["policy"],
+): RolloutRunner {
+  const { sampling, server, seed, environments } = prepared.config;
+  // By object identity: two entries may differ in their limits alone, and evaluations set limits of their own.
+  const turnLimits = new Map<EnvironmentRef, number>(
+    prepared.environments.map(({ ref }, i) => [ref, environments[i]?.max_turns ?? 0]),
+  );
+  return new RolloutRunner({
+    host,
+    engine,
+    runSeed: seed,
+    isDeterministic,
+    concurrency: sampling.concurrency,
+    reconnection: { patienceMs: server.reconnect_seconds * 1000, firstDelayMs: 100 },
+    logger,
+    renderer: () => renderer,
+    tokenLimit: () => Math.min(info.maxPositions, sampling.max_sequence_tokens ?? Infinity),
+    turnLimit: (environment) => turnLimits.get(environment) ?? 0,
+  });
+}
+
+/** Memory options that the engine must not take from the checkpoint. A lowered token budget remains unless the configuration has changed. */
+function changedMemoryOptions(extension: Extension | undefined, { model }: ResolvedConfig): LoadOptions {
+  const fields = extension?.memory.map(({ field }) => field) ?? [];
+  return {
+    ...(fields.includes("model.micro_batch_tokens") ? { microBatchTokens: model.micro_batch_tokens ?? 0 } : {}),
+    ...(fields.includes("model.gradient_checkpointing")
+      ? { gradientCheckpointing: model.gradient_checkpointing ?? false }
+      : {}),
+  };
+}
+
+/** Whether a row of metrics.jsonl remains: the resumed run does not write it again. */
+function isKept({ kind, step }: MetricsRow, state: RunState): boolean {
+  return (
+    step < state.step || (step === state.step && state.step > 0 && !(kind === "evaluation" && state.isEvaluationDue))
+  );
+}

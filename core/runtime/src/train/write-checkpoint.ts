@@ -1,0 +1,23 @@
+import { addSeconds, exportPolicy, type RunContext } from "./run-context.ts";
+import { identitiesOf, saveState } from "./run-state.ts";
+
+/** Writes a checkpoint of the engine's models and of the run's state, after the rows and episodes up to it are on the disk. */
+export async function writeCheckpoint(context: RunContext): Promise<void> {
+  const { run, state, engine, prepared, store, evaluations, onEvent } = context;
+  const began = performance.now();
+  for (const each of [store, evaluations]) each?.flush();
+  run.metrics.flush();
+  const { step, stage } = state;
+  const path = await run.checkpoints.write(
+    { step, stage },
+    prepared.config.checkpoint.keep,
+    saveState(state, prepared.config, identitiesOf(prepared)),
+    {
+      engine: (directory) => engine.save(directory),
+      model: (directory) => exportPolicy(context, directory),
+    },
+  );
+  const seconds = (performance.now() - began) / 1000;
+  addSeconds(context, "checkpoint", seconds);
+  onEvent({ kind: "checkpoint", step, path, seconds });
+}
