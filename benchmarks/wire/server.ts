@@ -1,4 +1,4 @@
-import { observe, soleStep, textMessage } from "@mrlm/kit";
+import { observe, singleStep, textMessage } from "@mrlm/kit";
 import { serveEnvironments } from "@mrlm/server";
 import { score, type EnvironmentDescription, type EnvironmentHost } from "@mrlm/spec";
 
@@ -21,7 +21,7 @@ const host: EnvironmentHost = {
   demonstrate: async () => [],
   open: async () => ({
     reset: async () => observe(messages),
-    step: async () => soleStep({ messages, reward: score(1, { correct: 1, format: 0.5 }) }),
+    step: async () => singleStep({ messages, reward: score(1, { correct: 1, format: 0.5 }) }),
     close: async () => undefined,
   }),
   close: async () => undefined,

@@ -10,7 +10,7 @@ import {
   messageText,
   observe,
   readJsonl,
-  soleStep,
+  singleStep,
   taskById,
   textMessage,
 } from "@mrlm/kit";
@@ -56,10 +56,10 @@ const elements = defineEnvironment({
       },
       async step({ message }) {
         if (messageText(message).trim().toLowerCase() === name.toLowerCase())
-          return soleStep({ reward: score(1, { correct: 1 }), terminated: true });
+          return singleStep({ reward: score(1, { correct: 1 }), terminated: true });
         const terminated = ++wrong === attempts;
         const hint = textMessage("user", `No. The name begins with ${name.slice(0, wrong)}.`);
-        return soleStep({ messages: terminated ? [] : [hint], reward: score(-penalty, { correct: 0 }), terminated });
+        return singleStep({ messages: terminated ? [] : [hint], reward: score(-penalty, { correct: 0 }), terminated });
       },
     };
   },

@@ -4,7 +4,7 @@ import {
   generatedTasks,
   messageText,
   observe,
-  soleStep,
+  singleStep,
   taskById,
   textMessage,
 } from "@mrlm/kit";
@@ -48,7 +48,7 @@ const corridor = defineEnvironment({
       async step({ message }) {
         place = move(place, messageText(message));
         const terminated = ++steps === STEPS;
-        return soleStep({
+        return singleStep({
           messages: terminated ? [] : [textMessage("user", String(place))],
           reward: score(terminated && place === LENGTH ? 1 : 0),
           terminated,

@@ -1,12 +1,12 @@
 import { textMessage } from "@mrlm/kit";
 import {
   chatMessage,
-  type CollectedRow,
-  collectedSequences,
+  type RecordedRow,
+  recordedSequences,
   fromChatMessage,
-  isCollectedRow,
+  isRecordedRow,
   isLearnable,
-  parseCollectedRow,
+  parseRecordedRow,
 } from "@mrlm/kit/learning";
 import {
   type AlgorithmContext,
@@ -23,13 +23,13 @@ import type { Pair } from "./pair.ts";
 const answer = z.union([z.string(), z.array(chatMessage).length(1)]);
 const row = z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), chosen: answer, rejected: answer });
 
-/** Pairs of a file: {prompt, chosen, rejected} as text or messages, or collected episodes, which are paired within their groups. Each row is checked before training begins. */
+/** Pairs of a file: {prompt, chosen, rejected} as text or messages, or recorded episodes, which are paired within their groups. Each row is checked before training begins. */
 export async function pairsFromFile(context: AlgorithmContext, path: string, pairsPerGroup = 1): Promise<Pair[]> {
   const { models } = await context.engine.describe();
   const longest = models.find(({ model }) => model === context.policy)?.maxPositions ?? Number.POSITIVE_INFINITY;
   const values = await context.rows(path);
-  const pairs = values.some(isCollectedRow)
-    ? pairsOfCollected(values, path, context.renderer, pairsPerGroup)
+  const pairs = values.some(isRecordedRow)
+    ? pairsOfRecorded(values, path, context.renderer, pairsPerGroup)
     : values.map((value, index) => ({
         pair: toPair(context.renderer, value, `${path}:${index + 1}`),
         where: `${path}:${index + 1}`,
@@ -45,18 +45,18 @@ export async function pairsFromFile(context: AlgorithmContext, path: string, pai
 
 /** Throws DATA_INVALID for rows that cannot be paired, or are no pairs, whatever the tokenizer. */
 export function checkPairRows(values: readonly JsonValue[], path: string, pairsPerGroup: number): void {
-  const collected = values.filter(isCollectedRow).length;
-  if (collected > 0 && collected < values.length)
-    throw new MrlmError("DATA_INVALID", `${path} has collected episodes among rows of another kind.`, {
+  const recorded = values.filter(isRecordedRow).length;
+  if (recorded > 0 && recorded < values.length)
+    throw new MrlmError("DATA_INVALID", `${path} has recorded episodes among rows of another kind.`, {
       hint: "Put them into files of their own.",
     });
-  if (collected === 0 && pairsPerGroup > 1)
+  if (recorded === 0 && pairsPerGroup > 1)
     throw new MrlmError(
       "DATA_INVALID",
       `pairs_per_group is of episodes that are paired within their groups, and ${path} has pairs already.`,
       { hint: "Leave pairs_per_group out." },
     );
-  if (collected === 0) for (const [index, value] of values.entries()) parsePairRow(value, `${path}:${index + 1}`);
+  if (recorded === 0) for (const [index, value] of values.entries()) parsePairRow(value, `${path}:${index + 1}`);
   else if (learnableGroups(values, path).every((members) => members.length < 2)) {
     throw new MrlmError(
       "DATA_INVALID",
@@ -67,9 +67,9 @@ export function checkPairRows(values: readonly JsonValue[], path: string, pairsP
 }
 
 /** Scored episodes of a file by group and agent. */
-function learnableGroups(values: readonly JsonValue[], path: string): CollectedRow[][] {
+function learnableGroups(values: readonly JsonValue[], path: string): RecordedRow[][] {
   const rows = values
-    .map((value, index) => parseCollectedRow(value, `${path}:${index + 1}`))
+    .map((value, index) => parseRecordedRow(value, `${path}:${index + 1}`))
     .filter((row) => isLearnable(row));
   return Object.values(Object.groupBy(rows, ({ group, agent }) => JSON.stringify([group, agent]))).map(
     (members = []) => members,
@@ -77,7 +77,7 @@ function learnableGroups(values: readonly JsonValue[], path: string): CollectedR
 }
 
 /** The best against the worst of each group; failed and unscored episodes take no part. */
-function pairsOfCollected(
+function pairsOfRecorded(
   values: readonly JsonValue[],
   path: string,
   renderer: Renderer,
@@ -85,7 +85,7 @@ function pairsOfCollected(
 ): { readonly pair: Pair; readonly where: string }[] {
   return learnableGroups(values, path).flatMap((members) => {
     const ranked = members
-      .map((row) => ({ rows: collectedSequences(row, renderer), reward: row.reward as number }))
+      .map((row) => ({ rows: recordedSequences(row, renderer), reward: row.reward as number }))
       .filter(({ rows: said }) => said.length > 0);
     return pairMembers(ranked, pairsPerGroup).map((pair) => ({
       pair,

@@ -90,7 +90,7 @@ describe("pairs of a file", () => {
   });
 });
 
-describe("pairs of collected episodes", () => {
+describe("pairs of recorded episodes", () => {
   const row = (group: string, said: string, reward: number | null): JsonValue => {
     const { tokens, mask } = renderer.supervise([
       textMessage("user", "q"),

@@ -1,4 +1,4 @@
-import { epochOrder, shares } from "@mrlm/kit/learning";
+import { epochOrder, weightedRoundRobin } from "@mrlm/kit/learning";
 import { type AlgorithmContext, type JsonObject, MrlmError } from "@mrlm/spec";
 import { demonstrationSources } from "./demonstrations.ts";
 import { fileSource } from "./file-source.ts";
@@ -31,7 +31,7 @@ export async function openConversations(context: AlgorithmContext, options: SftO
     );
   }
   const orders = sources.map(({ size }, i) => epochOrder(size, i === 0 ? "sft/order" : `sft/order/${i}`, context.seed));
-  const turns = shares(sources.map(({ weight }) => weight));
+  const turns = weightedRoundRobin(sources.map(({ weight }) => weight));
   const positions = (): number[] => orders.map((order) => order.position());
   const total = sources.reduce((sum, { size }) => sum + size, 0);
   return {

@@ -1,12 +1,12 @@
 import { textMessage } from "@mrlm/kit";
 import {
   chatMessage,
-  type CollectedRow,
-  collectedSequences,
+  type RecordedRow,
+  recordedSequences,
   fromChatMessage,
-  isCollectedRow,
+  isRecordedRow,
   isLearnable,
-  parseCollectedRow,
+  parseRecordedRow,
 } from "@mrlm/kit/learning";
 import { type JsonValue, type Message, MrlmError, type Renderer, type SupervisedSequence } from "@mrlm/spec";
 import { z } from "zod";
@@ -29,7 +29,7 @@ export interface FileRows {
   readonly left: Readonly<Record<string, number>>;
 }
 
-/** Turns every row of a file into tokens: conversations, prompts with completions, or collected episodes that were scored and earned enough. */
+/** Turns every row of a file into tokens: conversations, prompts with completions, or recorded episodes that were scored and earned enough. */
 export function readFileRows(
   values: readonly JsonValue[],
   path: string,
@@ -39,15 +39,15 @@ export function readFileRows(
   const left: Record<string, number> = {};
   const rows = values.flatMap((value, index): FileRow[] => {
     const place = `${path}:${index + 1}`;
-    if (!isCollectedRow(value)) return [{ sequences: renderer.supervise(toMessages(value, place)), place }];
-    const collected = parseCollectedRow(value, place);
-    const sequences = isLearnable(collected, minReward) ? collectedSequences(collected, renderer) : [];
+    if (!isRecordedRow(value)) return [{ sequences: renderer.supervise(toMessages(value, place)), place }];
+    const recorded = parseRecordedRow(value, place);
+    const sequences = isLearnable(recorded, minReward) ? recordedSequences(recorded, renderer) : [];
     if (sequences.length > 0) return [{ sequences, place }];
-    const why = collected.error
+    const why = recorded.error
       ? "failed"
-      : collected.reward === null
+      : recorded.reward === null
         ? "unscored"
-        : isLearnable(collected, minReward)
+        : isLearnable(recorded, minReward)
           ? "without a word said"
           : `below min_reward ${minReward}`;
     left[why] = (left[why] ?? 0) + 1;
@@ -56,13 +56,13 @@ export function readFileRows(
   return { rows, left };
 }
 
-/** Throws DATA_INVALID for a row of no known form, and where none of collected episodes would be learnt from. */
+/** Throws DATA_INVALID for a row of no known form, and where none of recorded episodes would be learnt from. */
 export function checkFileRows(values: readonly JsonValue[], path: string, minReward: number | undefined): void {
   const places = values.map((value, index) => ({ value, place: `${path}:${index + 1}` }));
-  for (const { value, place } of places) if (!isCollectedRow(value)) toMessages(value, place);
-  if (values.some((value) => !isCollectedRow(value) || isLearnable(value as CollectedRow, minReward))) return;
+  for (const { value, place } of places) if (!isRecordedRow(value)) toMessages(value, place);
+  if (values.some((value) => !isRecordedRow(value) || isLearnable(value as RecordedRow, minReward))) return;
   const earned = places
-    .flatMap(({ value, place }) => parseCollectedRow(value, place))
+    .flatMap(({ value, place }) => parseRecordedRow(value, place))
     .flatMap(({ error, reward }) => (error || reward === null ? [] : [reward]));
   const best = earned.reduce((most, reward) => Math.max(most, reward), Number.NEGATIVE_INFINITY);
   if (earned.length === 0)
@@ -83,7 +83,7 @@ function toMessages(value: JsonValue, place: string): Message[] {
   if (!parsed.success) {
     throw new MrlmError(
       "DATA_INVALID",
-      `${place} is neither {messages} nor {prompt, completion}, nor a collected episode: ${z.prettifyError(parsed.error)}`,
+      `${place} is neither {messages} nor {prompt, completion}, nor a recorded episode: ${z.prettifyError(parsed.error)}`,
     );
   }
   if ("messages" in parsed.data) return parsed.data.messages.map(fromChatMessage);

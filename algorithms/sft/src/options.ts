@@ -3,7 +3,7 @@ import { z } from "zod";
 
 /** What is learnt from a source; said once for all, or for one of them. */
 const lessons = {
-  min_reward: z.number().optional().describe("Collected episodes that earned less are left out"),
+  min_reward: z.number().optional().describe("Recorded episodes that earned less are left out"),
   demonstrations: z
     .int()
     .positive()

@@ -202,7 +202,7 @@ describe("sft on a bigram model", () => {
     expect((await trainBigram({ ...training({ data, steps: 1 }), environments: [silent] })).reports).toHaveLength(1);
   });
 
-  describe("collected episodes", () => {
+  describe("recorded episodes", () => {
     const renderer = chatRenderer({
       tokenizerFiles: characterTokenizerFiles({ alphabet: "abcd0123456789" }),
       eosTokenIds: [],

@@ -1,6 +1,6 @@
 /** Prompts of a file, rewarded by the share of digits in the answer: cheap, dense and never constant within a group, as the peers' reward is. */
 import { readFileSync } from "node:fs";
-import { defineEnvironment, definePlugin, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
+import { defineEnvironment, definePlugin, messageText, observe, singleStep, taskById, textMessage } from "@mrlm/kit";
 import { score, type Task, type TaskSource } from "@mrlm/spec";
 import { z } from "zod";
 
@@ -32,7 +32,7 @@ const prompts = defineEnvironment<z.output<typeof options>>({
     async step({ message }) {
       const characters = [...messageText(message)];
       const digits = characters.filter((character) => character >= "0" && character <= "9").length;
-      return soleStep({ reward: score(digits / Math.max(1, characters.length)), terminated: true });
+      return singleStep({ reward: score(digits / Math.max(1, characters.length)), terminated: true });
     },
   }),
 });

@@ -23,6 +23,6 @@ export { repeatedHistory } from "./repeated-history.ts";
 export { limitsOf, sandboxLimits, sandboxOptions } from "./sandbox-options.ts";
 export { silentLogger } from "./silent-logger.ts";
 export { type ScoreContext, singleTurn, type SingleTurnDefinition } from "./single-turn.ts";
-export { observe, soleStep } from "./sole-agent.ts";
+export { observe, singleStep } from "./single-agent.ts";
 export { anyTask, taskById } from "./task-ids.ts";
 export { randomToken, type TokenFile, writeTokenFile } from "./token-file.ts";

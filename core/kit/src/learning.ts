@@ -1,14 +1,14 @@
-/** For authors of algorithms: episodes, order of tasks and rows, losses, options, metrics, and the rows of collected files. */
+/** For authors of algorithms: episodes, order of tasks and rows, losses, options, metrics, and the rows of recorded files. */
 
-export { chatMessage, type ChatMessage, fromChatMessage, toChatMessages } from "./collected/chat-message.ts";
+export { chatMessage, type ChatMessage, fromChatMessage, toChatMessages } from "./recorded/chat-message.ts";
 export {
-  collectedRow,
-  type CollectedRow,
-  isCollectedRow,
-  parseCollectedRow,
-  toCollectedRows,
-} from "./collected/collected-row.ts";
-export { collectedSequences, isLearnable } from "./collected/collected-sequences.ts";
+  recordedRow,
+  type RecordedRow,
+  isRecordedRow,
+  parseRecordedRow,
+  toRecordedRows,
+} from "./recorded/recorded-row.ts";
+export { recordedSequences, isLearnable } from "./recorded/recorded-sequences.ts";
 export { episodeMetrics } from "./learning/episode-metrics.ts";
 export { epochOrder, type EpochOrder, indexOrder } from "./learning/epoch-order.ts";
 export { klEstimate, type KlEstimator, weightedKl } from "./learning/kl.ts";
@@ -26,7 +26,7 @@ export { optimizerOptions, type OptimizerOptions, optimStepOptions } from "./lea
 export { optimizerRules, type OptionRule, withOptionRules } from "./learning/option-rules.ts";
 export { playGroups, playSeconds } from "./learning/play-groups.ts";
 export { learningRateAt, type Schedule, type ScheduleKind } from "./learning/schedule.ts";
-export { shares, type Shares } from "./learning/shares.ts";
+export { weightedRoundRobin, type WeightedRoundRobin } from "./learning/weighted-round-robin.ts";
 export { standardDeviation } from "./learning/standard-deviation.ts";
 export { type ClipOptions, clippedSurrogate, LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./learning/surrogate.ts";
 export { type TaskBatch, taskOrder, type TaskOrder } from "./learning/task-order.ts";

@@ -2,5 +2,5 @@
 
 export { characterTokenizerFiles } from "./renderer/character-tokenizer.ts";
 export { chatRenderer } from "./renderer/chat-renderer.ts";
-export { parseSaid } from "./renderer/parse-said.ts";
+export { parseCompletion } from "./renderer/parse-completion.ts";
 export { loadTokenizer, type TextTokenizer } from "./renderer/tokenizer.ts";

@@ -5,12 +5,12 @@ import {
   type Message,
   type Reward,
   score as scored,
-  SOLE_AGENT,
+  SINGLE_AGENT,
   type Task,
 } from "@mrlm/spec";
 import { defineEnvironment } from "./define-plugin.ts";
 import { messageText, textMessage } from "./messages.ts";
-import { observe, soleStep } from "./sole-agent.ts";
+import { observe, singleStep } from "./single-agent.ts";
 import { anyTask, taskById } from "./task-ids.ts";
 
 /** A task that is one question and one response. The other fields are those of an environment definition. */
@@ -66,7 +66,7 @@ export function singleTurn<Options, Public extends JsonObject = JsonObject, Priv
         },
         async step({ message }, { signal }) {
           const reward = await score(messageText(message), task, { context, options, message, signal });
-          return soleStep({ reward: typeof reward === "number" ? scored(reward) : reward, terminated: true });
+          return singleStep({ reward: typeof reward === "number" ? scored(reward) : reward, terminated: true });
         },
       };
     },
@@ -77,7 +77,7 @@ export function singleTurn<Options, Public extends JsonObject = JsonObject, Priv
             const task = await taskById(tasks, id);
             return {
               task: id,
-              agent: SOLE_AGENT,
+              agent: SINGLE_AGENT,
               messages: [...messagesOf(task.public, options), textMessage("assistant", answer(task, options))],
             };
           },

@@ -5,7 +5,7 @@ import {
   generatedTasks,
   listedTasks,
   observe,
-  soleStep,
+  singleStep,
   taskById,
   textMessage,
 } from "../src/index.ts";
@@ -32,7 +32,7 @@ test("U14: the sides of a task have the types that `tasks` gives them, in create
           void hidden.anwser;
           return observe([textMessage("user", shown.question.toUpperCase())]);
         },
-        step: async () => soleStep({ reward: score(answer), terminated: true }),
+        step: async () => singleStep({ reward: score(answer), terminated: true }),
       };
     },
     async demonstrate({ tasks }, _, task) {

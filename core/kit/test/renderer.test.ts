@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { Message, Renderer } from "@mrlm/spec";
 import fc from "fast-check";
 import { messageText, textMessage } from "../src/index.ts";
-import { characterTokenizerFiles, chatRenderer, loadTokenizer, parseSaid } from "../src/renderer.ts";
+import { characterTokenizerFiles, chatRenderer, loadTokenizer, parseCompletion } from "../src/renderer.ts";
 
 /** Drops the reasoning of every turn but the last, as reasoning models' templates do. */
 const FORGETFUL =
@@ -255,7 +255,7 @@ describe("chatRenderer", () => {
 
   test("a policy that repeats itself without end is read at once", () => {
     const text = `<tool_call>${"\n".repeat(100_000)}${"<tool_call>".repeat(20_000)}`;
-    expect(parseSaid(text).parts).toEqual([{ type: "text", text }]);
+    expect(parseCompletion(text).parts).toEqual([{ type: "text", text }]);
   });
 
   test("vocabularies of today's models and conversations as long as their contexts fit", () => {

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, statSync, writ
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { toCollectedRows } from "@mrlm/kit/learning";
+import { toRecordedRows } from "@mrlm/kit/learning";
 import { BigramEngine } from "@mrlm/testing";
 import { readRun } from "../src/diagnosis/run-record.ts";
 import { beforeAndAfter } from "../src/episodes/before-and-after.ts";
@@ -49,10 +49,10 @@ describe("U4: episodes of a run", () => {
     expect(new Set(all).size).toBeGreaterThan(2);
   });
 
-  test("a collected file, or a directory of them, has the same answers as the run that it came from", async () => {
+  test("a recorded file, or a directory of them, has the same answers as the run that it came from", async () => {
     const run = RunDirectory.open(directory);
     const store = run.openTrajectories();
-    const rows = Array.from(store.read(), ({ trajectory }) => toCollectedRows(trajectory, "")).flat();
+    const rows = Array.from(store.read(), ({ trajectory }) => toRecordedRows(trajectory, "")).flat();
     store.close();
     const folder = temporaryDirectory();
     const [half, file] = [Math.floor(rows.length / 2), join(folder, "b.jsonl")];
@@ -111,7 +111,7 @@ describe("U4: episodes of a run", () => {
     mkdirSync(join(empty, "runs"));
     expect(await refused(empty)).toMatchObject({
       code: "RUN_NOT_FOUND",
-      message: expect.stringContaining("neither a run's directory nor a collected file"),
+      message: expect.stringContaining("neither a run's directory nor a recorded file"),
     });
     const { prepared, host } = await prepare({
       ...CONFIG,

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from "@jest/globals";
-import { definePlugin, generatedTasks, observe, soleStep, textMessage } from "@mrlm/kit";
+import { definePlugin, generatedTasks, observe, singleStep, textMessage } from "@mrlm/kit";
 import type { EnvironmentDefinition, MrlmError } from "@mrlm/spec";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { counterEnvironment, never } from "./support/counter-environment.ts";
@@ -122,7 +122,7 @@ describe("tasks and seeds", () => {
   test("an environment without tasks refuses one; one without determinism refuses a seed", async () => {
     const create = () => ({
       reset: async ({ seed }: { seed?: number }) => observe([textMessage("user", String(seed))]),
-      step: async () => soleStep({}),
+      step: async () => singleStep({}),
     });
     const host = await hostOf(
       counterEnvironment({ tasks: undefined, create }),
@@ -185,7 +185,7 @@ test("closing the host closes its sessions and then refuses", async () => {
   const host = await hostOf(
     counterEnvironment({
       tasks: undefined,
-      create: () => ({ reset: async () => observe([]), step: async () => soleStep({}), close }),
+      create: () => ({ reset: async () => observe([]), step: async () => singleStep({}), close }),
     }),
   );
   const session = await host.open({ id: "counter" });

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from "@jest/globals";
-import { observe, randomStream, silentLogger, soleStep, textMessage } from "@mrlm/kit";
+import { observe, randomStream, silentLogger, singleStep, textMessage } from "@mrlm/kit";
 import {
   type Engine,
   type EnvironmentDefinition,
@@ -37,7 +37,7 @@ function unruly(seed: number): EnvironmentDefinition<any> {
           await wait();
           const text = JSON.stringify(action.message.parts);
           if (text.includes("a")) left--;
-          return soleStep({
+          return singleStep({
             messages: [textMessage("user", String(left))],
             reward: score(text.length),
             terminated: --left <= 0,
@@ -130,7 +130,7 @@ describe("groups", () => {
             ...observe([textMessage("user", "1")]),
             tools: [{ name: "search", description: "", parameters: {} }],
           }),
-          step: async () => soleStep({ terminated: true }),
+          step: async () => singleStep({ terminated: true }),
         }),
       }),
     );
@@ -148,7 +148,7 @@ describe("groups", () => {
         return {
           reset: async () => observe(messages),
           step: async ({ message }) =>
-            soleStep({
+            singleStep({
               messages: [...messages, message, textMessage("user", "b")],
               reward: score(0),
               terminated: --left <= 0,
@@ -177,7 +177,10 @@ describe("groups", () => {
         create: () => ({
           reset: async () => observe([textMessage("user", "a")]),
           step: async () =>
-            soleStep({ reward: step++ % 2 ? score(1) : unscored("SCORER_FAILED", "down"), terminated: step % 2 === 0 }),
+            singleStep({
+              reward: step++ % 2 ? score(1) : unscored("SCORER_FAILED", "down"),
+              terminated: step % 2 === 0,
+            }),
         }),
       }),
     );
@@ -240,7 +243,7 @@ describe("limits", () => {
     options: undefined,
     create: () => ({
       reset: async () => observe([textMessage("user", "a")]),
-      step: async () => soleStep({ messages: [textMessage("user", "bbbb")], reward: score(1) }),
+      step: async () => singleStep({ messages: [textMessage("user", "bbbb")], reward: score(1) }),
     }),
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { definePlugin, observe, silentLogger, soleStep, textMessage } from "@mrlm/kit";
+import { definePlugin, observe, silentLogger, singleStep, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, type Logger, MrlmError, score, type SimulatedEnvironment } from "@mrlm/spec";
 import fc from "fast-check";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
@@ -16,7 +16,7 @@ async function sessionOf(
 ) {
   const whole: SimulatedEnvironment = {
     reset: async () => observe([]),
-    step: async () => soleStep({}),
+    step: async () => singleStep({}),
     ...environment,
   };
   const host = await hostOf(counterEnvironment({ tasks: undefined, create: () => whole, ...overrides }));
@@ -49,7 +49,7 @@ describe("order", () => {
 
   test("a call during another is SESSION_BUSY and harms neither", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const session = await sessionOf({ step: async () => promise.then(() => soleStep({})) });
+    const session = await sessionOf({ step: async () => promise.then(() => singleStep({})) });
     await session.reset({ signal: never });
     const first = session.step(say("x"), { signal: never });
     expect(await codeOf(session.step(say("x"), { signal: never }))).toBe("SESSION_BUSY");
@@ -150,7 +150,10 @@ describe("limits", () => {
       create: (context): SimulatedEnvironment => ({
         reset: async () => observe([]),
         step: async () =>
-          soleStep({ reward: (await context.scorer("slow").score({ answer: "", gold: "" })).reward, terminated: true }),
+          singleStep({
+            reward: (await context.scorer("slow").score({ answer: "", gold: "" })).reward,
+            terminated: true,
+          }),
       }),
     });
     const source = await PluginHost.of([
@@ -178,17 +181,17 @@ describe("limits", () => {
 
 describe("what an author returned", () => {
   const bad: Record<string, unknown> = {
-    "an unknown agent": { ...soleStep({}), rewards: { stranger: score(1) } },
-    "a reward that is not finite": soleStep({ reward: score(Number.NaN) }),
-    "a component that is not finite": soleStep({ reward: score(1, { x: Infinity }) }),
-    "a bare number as reward": { ...soleStep({}), rewards: { agent: 1 } },
-    "a flag that is no boolean": { ...soleStep({}), terminated: { agent: 1 } },
-    "nobody on turn in mid-episode": { ...soleStep({}), observation: { agent: "", messages: [] } },
+    "an unknown agent": { ...singleStep({}), rewards: { stranger: score(1) } },
+    "a reward that is not finite": singleStep({ reward: score(Number.NaN) }),
+    "a component that is not finite": singleStep({ reward: score(1, { x: Infinity }) }),
+    "a bare number as reward": { ...singleStep({}), rewards: { agent: 1 } },
+    "a flag that is no boolean": { ...singleStep({}), terminated: { agent: 1 } },
+    "nobody on turn in mid-episode": { ...singleStep({}), observation: { agent: "", messages: [] } },
     "a message without parts": {
-      ...soleStep({}),
+      ...singleStep({}),
       observation: { agent: "agent", messages: [{ role: "user", text: "x" }] },
     },
-    "info that is not JSON": { ...soleStep({}), info: { at: () => 1 } },
+    "info that is not JSON": { ...singleStep({}), info: { at: () => 1 } },
     nothing: undefined,
   };
   test.each(Object.keys(bad))("%s becomes ENVIRONMENT_FAILED and names the environment and the call", async (name) => {
@@ -215,7 +218,7 @@ describe("what an author returned", () => {
   test.each(["mean", "std"])(
     "a reward component called %s, which would hide a metric of the whole reward, is refused",
     async (name) => {
-      const session = await sessionOf({ step: async () => soleStep({ reward: score(1, { [name]: 1 }) }) });
+      const session = await sessionOf({ step: async () => singleStep({ reward: score(1, { [name]: 1 }) }) });
       await session.reset({ signal: never });
       await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({
         code: "ENVIRONMENT_FAILED",
@@ -228,7 +231,7 @@ describe("what an author returned", () => {
     const session = await sessionOf({ step: async () => [1] as never });
     await session.reset({ signal: never });
     await expect(session.step(say("x"), { signal: never })).rejects.toThrow(
-      "from step: expected object, received array; soleStep({ messages, reward: score(1), terminated: true }) of @mrlm/kit makes one.",
+      "from step: expected object, received array; singleStep({ messages, reward: score(1), terminated: true }) of @mrlm/kit makes one.",
     );
   });
 
@@ -247,7 +250,7 @@ describe("what an author returned", () => {
       {
         create: (context) => (
           context.scorer("math@1"),
-          { reset: async () => observe([]), step: async () => soleStep({}) }
+          { reset: async () => observe([]), step: async () => singleStep({}) }
         ),
       },
     );
@@ -301,7 +304,10 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
     const result = await stepWith((context) => ({
       reset: async () => observe([]),
       step: async () =>
-        soleStep({ reward: (await context.scorer("math").score({ answer: "1", gold: "1" })).reward, terminated: true }),
+        singleStep({
+          reward: (await context.scorer("math").score({ answer: "1", gold: "1" })).reward,
+          terminated: true,
+        }),
     }));
     expect(result.rewards).toEqual({
       agent: { scored: false, code: "SCORER_FAILED", message: expect.stringContaining("judge is down") },
@@ -313,7 +319,7 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
       reset: async () => observe([]),
       step: async (_action, options) => (
         await context.tool("calculator@1").call({}, options),
-        soleStep({ reward: score(1) })
+        singleStep({ reward: score(1) })
       ),
     }));
     expect(result).toMatchObject({

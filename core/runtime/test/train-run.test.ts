@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { observe, soleStep, textMessage } from "@mrlm/kit";
+import { observe, singleStep, textMessage } from "@mrlm/kit";
 import { type Engine, type EnvironmentHost, MrlmError, unscored } from "@mrlm/spec";
 import { BigramEngine } from "@mrlm/testing";
 import { parse } from "yaml";
@@ -293,7 +293,7 @@ test.each([
     "has no score",
     failing("mute@1", () => ({
       reset: async () => observe([textMessage("user", "a")]),
-      step: async () => soleStep({ reward: unscored("SCORER_FAILED", "judge is down"), terminated: true }),
+      step: async () => singleStep({ reward: unscored("SCORER_FAILED", "judge is down"), terminated: true }),
     })),
     "SCORER_FAILED",
     /0 of 4 failed, 4 had no score.*judge is down/,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { observe, soleStep, textMessage } from "@mrlm/kit";
+import { observe, singleStep, textMessage } from "@mrlm/kit";
 import {
   type Engine,
   type Message,
@@ -41,7 +41,8 @@ const chat = counterEnvironment({
     let turn = 0;
     return {
       reset: async () => ((turn = 0), observe([textMessage("user", "ab")])),
-      step: async () => soleStep({ messages: [textMessage("user", "cd")], reward: score(1), terminated: ++turn === 4 }),
+      step: async () =>
+        singleStep({ messages: [textMessage("user", "cd")], reward: score(1), terminated: ++turn === 4 }),
     };
   },
 });

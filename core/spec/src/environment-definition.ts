@@ -26,7 +26,7 @@ export interface EnvironmentDefinition<
   /** One sentence. */
   readonly description: string;
   readonly determinism: Determinism;
-  /** Defaults to the sole agent. */
+  /** Defaults to the single agent. */
   readonly agents?: readonly AgentId[];
   /** Validates the options of a session; any Standard Schema. */
   readonly options?: StandardSchemaV1<unknown, Options>;

@@ -3,11 +3,11 @@
  */
 export type VersionedId = `${string}@${number}`;
 
-/** Name of an agent within an environment. An environment for one agent uses {@link SOLE_AGENT}. */
+/** Name of an agent within an environment. An environment for one agent uses {@link SINGLE_AGENT}. */
 export type AgentId = string;
 
 /** The agent of a single-agent environment. */
-export const SOLE_AGENT: AgentId = "agent";
+export const SINGLE_AGENT: AgentId = "agent";
 
 /** `split/index`, for example `train/17`: one task of an environment's task source. */
 export type TaskId = string;

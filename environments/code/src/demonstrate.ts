@@ -1,5 +1,5 @@
 import { taskById, textMessage } from "@mrlm/kit";
-import { type Demonstration, type EnvironmentContext, MrlmError, SOLE_AGENT, type TaskId } from "@mrlm/spec";
+import { type Demonstration, type EnvironmentContext, MrlmError, SINGLE_AGENT, type TaskId } from "@mrlm/spec";
 import type { CodeOptions } from "./options.ts";
 import { type Problem, problemOf } from "./problem/problem.ts";
 import { placed, promptOf } from "./prompt.ts";
@@ -17,7 +17,7 @@ export async function demonstrate(
     throw new MrlmError("DATA_INVALID", `Task ${id} has no reference solution to demonstrate.`, {
       hint: "Give its row a `canonical_solution` or `solution`, or train without demonstrations.",
     });
-  return { task: id, agent: SOLE_AGENT, messages: [...promptOf(task, options), textMessage("assistant", answer)] };
+  return { task: id, agent: SINGLE_AGENT, messages: [...promptOf(task, options), textMessage("assistant", answer)] };
 }
 
 /** What would be said to give the reference; `undefined` where there is none. */

@@ -1,4 +1,4 @@
-import { anyTask, limitsOf, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
+import { anyTask, limitsOf, messageText, observe, singleStep, taskById, textMessage } from "@mrlm/kit";
 import {
   type Action,
   type EnvironmentContext,
@@ -46,9 +46,9 @@ export class CodeEnvironment implements SimulatedEnvironment {
     const isLast = this.#attempt >= this.#options.attempts;
     const outcome = await this.#run(messageText(action.message), problemOf(this.#task as Task), !isLast, signal);
     if (isLast || hasPassed(outcome))
-      return soleStep({ reward: rewardOf(outcome, this.#options.rewards), terminated: true });
+      return singleStep({ reward: rewardOf(outcome, this.#options.rewards), terminated: true });
     // Only the last attempt counts: what is earned in part would otherwise be paid for failing often.
-    return soleStep({ reward: score(0), messages: [textMessage("user", feedbackOn(outcome, this.#options.style))] });
+    return singleStep({ reward: score(0), messages: [textMessage("user", feedbackOn(outcome, this.#options.style))] });
   }
 
   async #run(said: string, problem: Problem, examples: boolean, signal: AbortSignal): Promise<Outcome> {

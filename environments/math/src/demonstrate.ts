@@ -1,5 +1,5 @@
 import { taskById, textMessage } from "@mrlm/kit";
-import { type Demonstration, type EnvironmentContext, SOLE_AGENT, type TaskId } from "@mrlm/spec";
+import { type Demonstration, type EnvironmentContext, SINGLE_AGENT, type TaskId } from "@mrlm/spec";
 import type { MathOptions } from "./options.ts";
 import { placed, promptOf } from "./prompt.ts";
 import { schemaOf, solutionOf } from "./solution.ts";
@@ -17,7 +17,7 @@ export async function demonstrate(
   const alone = options.style === "terse" || schema === "text";
   return {
     task: id,
-    agent: SOLE_AGENT,
+    agent: SINGLE_AGENT,
     messages: [...promptOf(task, options), textMessage("assistant", alone ? said : [...steps, said].join("\n"))],
   };
 }

@@ -1,4 +1,4 @@
-import { anyTask, messageText, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
+import { anyTask, messageText, observe, singleStep, taskById, textMessage } from "@mrlm/kit";
 import {
   type Action,
   type EnvironmentContext,
@@ -43,11 +43,11 @@ export class MathEnvironment implements SimulatedEnvironment {
       this.#context.scorer(scorerOf(task)),
     );
     const last = correct || !reward.scored || this.#attempt >= this.#options.attempts;
-    if (last) return soleStep({ reward, terminated: true });
+    if (last) return singleStep({ reward, terminated: true });
     const feedback = wellFormed
       ? "That is not right. Try again."
       : "There was no answer in the place asked for. Try again.";
     // Only the last attempt counts: a reward for being well-formed would otherwise be paid for failing often.
-    return soleStep({ reward: score(0), messages: [textMessage("user", feedback)] });
+    return singleStep({ reward: score(0), messages: [textMessage("user", feedback)] });
   }
 }

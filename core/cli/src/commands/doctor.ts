@@ -4,7 +4,7 @@ import type { CommandContext } from "../command.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { EXIT } from "../exit-codes.ts";
 
-/** Prints the findings about a run, an evaluation's results or a collected file; the exit code. */
+/** Prints the findings about a run, an evaluation's results or a recorded file; the exit code. */
 export async function doctor(context: CommandContext, path: string): Promise<number> {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
     ? doctorFile(context, path)
@@ -37,7 +37,7 @@ async function doctorFile({ console }: CommandContext, path: string): Promise<nu
   const { file, kind, episodes, findings } = await examineFile(path);
   console.emit({ event: "diagnosis", file, kind, episodes, findings: findings.map((finding) => ({ ...finding })) });
   console.print(
-    `${file}: ${kind === "evaluation" ? "results of an evaluation" : "collected file"}, ${episodes} episodes`,
+    `${file}: ${kind === "evaluation" ? "results of an evaluation" : "recorded file"}, ${episodes} episodes`,
   );
   for (const finding of findings) console.print(`\n${described(finding)}`);
   if (findings.length === 0) console.print("\nNothing looks wrong.");

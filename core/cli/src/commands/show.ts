@@ -13,7 +13,7 @@ export interface ShowArguments {
   readonly numEpisodes: string;
 }
 
-/** Prints episodes of a run or of collected files: conversation, reward with its components, end. */
+/** Prints episodes of a run or of recorded files: conversation, reward with its components, end. */
 export async function show({ console }: CommandContext, path: string, args: ShowArguments): Promise<void> {
   const limit = wholeNumber(args.numEpisodes, "--num-episodes", 1);
   const order: EpisodeQuery["order"] =

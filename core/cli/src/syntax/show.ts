@@ -7,7 +7,7 @@ export const showCommand: CommandModule = (program, start) => {
   program
     .command("show")
     .description(
-      "print episodes of a run, of its evaluations, or of collected files: conversation, reward with its components, end",
+      "print episodes of a run, of its evaluations, or of recorded files: conversation, reward with its components, end",
     )
     .argument("<path>", "a run's directory, a file of `mrlm collect`, or a directory with such files")
     .option("--task <id>", "only episodes of this task (eval/3) or split (eval)")

@@ -1,4 +1,4 @@
-import { definePlugin, observe, soleStep, textMessage } from "@mrlm/kit";
+import { definePlugin, observe, singleStep, textMessage } from "@mrlm/kit";
 
 /** What became of the environments of this process. */
 export const counts = { steps: 0, aborted: 0, closed: 0 };
@@ -32,7 +32,7 @@ export const countingPlugin = definePlugin({
               });
             }
             counts.steps++;
-            return soleStep({ messages: [textMessage("user", `step ${steps++}`)] });
+            return singleStep({ messages: [textMessage("user", `step ${steps++}`)] });
           },
           async close() {
             counts.closed++;

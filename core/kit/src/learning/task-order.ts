@@ -1,6 +1,6 @@
 import type { AlgorithmContext, JsonObject, TaskId, TrainingEnvironment } from "@mrlm/spec";
 import { epochOrder, type EpochOrder, indexOrder } from "./epoch-order.ts";
-import { shares } from "./shares.ts";
+import { weightedRoundRobin } from "./weighted-round-robin.ts";
 
 /** Tasks of one environment in one batch. */
 export interface TaskBatch {
@@ -26,7 +26,7 @@ function trainOrder({ splits, orderedSplits }: TrainingEnvironment, name: string
 /** @param name of the order's randomness; one order for each use in a stage */
 export function taskOrder(context: AlgorithmContext, name: string): TaskOrder {
   const orders = context.environments.map((environment, i) => trainOrder(environment, `${name}/${i}`, context.seed));
-  const turns = shares(context.environments.map(({ weight }) => weight));
+  const turns = weightedRoundRobin(context.environments.map(({ weight }) => weight));
   return {
     take(count) {
       const batches = context.environments.map((environment) => ({ environment, tasks: [] as TaskId[] }));

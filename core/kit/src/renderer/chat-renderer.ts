@@ -9,7 +9,7 @@ import {
 } from "@mrlm/spec";
 import { checkTools } from "./check-tools.ts";
 import { compileChatTemplate } from "./chat-template.ts";
-import { parseSaid } from "./parse-said.ts";
+import { parseCompletion } from "./parse-completion.ts";
 import { superviseConversation } from "./supervise.ts";
 import { specialToken } from "./spelled-markers.ts";
 import { loadTokenizer } from "./tokenizer.ts";
@@ -89,7 +89,9 @@ export function chatRenderer(options: {
     render: (messages, tools) => ({ tokens: tokenizer.encode(template(messages, tools, true)) }),
     extend,
     parse: (tokens) =>
-      parseSaid(tokenizer.decodeText(stopTokenIds.includes(tokens.at(-1) as number) ? tokens.subarray(0, -1) : tokens)),
+      parseCompletion(
+        tokenizer.decodeText(stopTokenIds.includes(tokens.at(-1) as number) ? tokens.subarray(0, -1) : tokens),
+      ),
     supervise: (messages, tools): readonly SupervisedSequence[] =>
       superviseConversation({ messages, tools, template, encode: tokenizer.encode, extend, afterStop }),
     decode: tokenizer.decode,

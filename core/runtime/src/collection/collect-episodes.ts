@@ -1,4 +1,4 @@
-import { type CollectedRow, epochOrder, toCollectedRows } from "@mrlm/kit/learning";
+import { type RecordedRow, epochOrder, toRecordedRows } from "@mrlm/kit/learning";
 import type { EnvironmentRef, ModelId, RolloutSampling, Rollouts, TaskId, TrajectoryGroup } from "@mrlm/spec";
 import type { Journal } from "./journal.ts";
 
@@ -63,9 +63,9 @@ function play(
 function rowsOf(
   groups: readonly TrajectoryGroup[],
   { renderer, filterReward }: CollectionRequest,
-): { readonly rows: CollectedRow[]; readonly counts: Record<string, number> } {
+): { readonly rows: RecordedRow[]; readonly counts: Record<string, number> } {
   const trajectories = groups.flatMap((group) => group.trajectories);
-  const rows = trajectories.flatMap((trajectory) => toCollectedRows(trajectory, renderer));
+  const rows = trajectories.flatMap((trajectory) => toRecordedRows(trajectory, renderer));
   const kept =
     filterReward === undefined ? rows : rows.filter(({ reward }) => reward !== null && reward >= filterReward);
   const scored = rows.flatMap(({ reward }) => reward ?? []);

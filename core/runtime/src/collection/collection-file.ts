@@ -1,9 +1,9 @@
 import { createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { CollectedRow } from "@mrlm/kit/learning";
+import type { RecordedRow } from "@mrlm/kit/learning";
 import { renameAtomically, syncToDisk } from "../run/atomic-write.ts";
-import { collectedColumns } from "./columns.ts";
+import { recordedColumns } from "./columns.ts";
 import type { Journal } from "./journal.ts";
 import { ParquetFile } from "./parquet.ts";
 
@@ -45,9 +45,9 @@ async function writeParquet(
   const components = new Set<string>();
   for await (const { rows } of journal.entries())
     for (const row of rows) for (const name of Object.keys(row.components ?? {})) components.add(name);
-  const file = new ParquetFile(path, collectedColumns([...components].sort()), metadata);
+  const file = new ParquetFile(path, recordedColumns([...components].sort()), metadata);
   let count = 0;
-  let group: CollectedRow[] = [];
+  let group: RecordedRow[] = [];
   const flush = async (): Promise<void> => {
     await file.write(group);
     count += group.length;

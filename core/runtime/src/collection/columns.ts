@@ -27,8 +27,8 @@ const turn: ColumnShape = {
   fields: { segment: "int32", start: "int32", end: "int32", stop_reason: "string", reward: "double" },
 };
 
-/** Parquet columns of collected episodes: the fields of a row, with those components of the reward that any of them has. */
-export function collectedColumns(components: readonly string[]): Record<string, ColumnShape> {
+/** Parquet columns of recorded episodes: the fields of a row, with those components of the reward that any of them has. */
+export function recordedColumns(components: readonly string[]): Record<string, ColumnShape> {
   return {
     id: "string",
     environment: "string",

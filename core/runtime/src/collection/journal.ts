@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { readLines } from "@mrlm/kit";
-import { type CollectedRow } from "@mrlm/kit/learning";
+import { type RecordedRow } from "@mrlm/kit/learning";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
 
@@ -19,7 +19,7 @@ export interface JournalEntry {
   /** Its position in the collection. */
   readonly batch: number;
   /** Rows that are kept. */
-  readonly rows: readonly CollectedRow[];
+  readonly rows: readonly RecordedRow[];
   /** What came of its episodes, those that are not kept included. */
   readonly counts: Readonly<Record<string, number>>;
 }

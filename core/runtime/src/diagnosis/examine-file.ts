@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import { type CollectedRow, isCollectedRow, parseCollectedRow } from "@mrlm/kit/learning";
+import { type RecordedRow, isRecordedRow, parseRecordedRow } from "@mrlm/kit/learning";
 import { fileFault, MrlmError } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
@@ -52,9 +52,9 @@ function examineEvaluation(file: string): ExaminedFile {
 
 async function examineCollection(file: string): Promise<ExaminedFile> {
   const values = await readRows(file, ".");
-  if (!values.every(isCollectedRow))
-    throw new MrlmError("DATA_INVALID", `${file} has rows that are not collected episodes.`, { hint: HINT });
-  const rows = values.map((value, i) => parseCollectedRow(value, `${file}: row ${i + 1}`));
+  if (!values.every(isRecordedRow))
+    throw new MrlmError("DATA_INVALID", `${file} has rows that are not recorded episodes.`, { hint: HINT });
+  const rows = values.map((value, i) => parseRecordedRow(value, `${file}: row ${i + 1}`));
   const findings = [...judgePlayed(inNumbers(rows)), ...groupsWithoutSignal(rows)];
   const empty: Finding = {
     rule: "no-episodes",
@@ -70,7 +70,7 @@ async function examineCollection(file: string): Promise<ExaminedFile> {
   };
 }
 
-function inNumbers(rows: readonly CollectedRow[]): PlayedEpisodes {
+function inNumbers(rows: readonly RecordedRow[]): PlayedEpisodes {
   const turns = rows.flatMap((row) => row.turns);
   const [error, unscored] = [
     rows.find((row) => row.error)?.error,
@@ -90,7 +90,7 @@ function inNumbers(rows: readonly CollectedRow[]): PlayedEpisodes {
 }
 
 /** DPO compares the episodes of a group; a group whose rewards are all equal gives no pair. */
-function groupsWithoutSignal(rows: readonly CollectedRow[]): Finding[] {
+function groupsWithoutSignal(rows: readonly RecordedRow[]): Finding[] {
   const scored = rows.filter(({ reward }) => reward !== null);
   const groups = [...Map.groupBy(scored, ({ group, agent }) => `${group} ${agent}`).values()].filter(
     ({ length }) => length > 1,

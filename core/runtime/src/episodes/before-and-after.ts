@@ -1,4 +1,4 @@
-import { type CollectedRow, toCollectedRows } from "@mrlm/kit/learning";
+import { type RecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import type { RunDirectory } from "../run/run-directory.ts";
 import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import { GREEDY } from "../evaluation/evaluate.ts";
@@ -7,8 +7,8 @@ import { GREEDY } from "../evaluation/evaluate.ts";
 export interface BeforeAndAfter {
   readonly environment: string;
   readonly task: string;
-  readonly before: CollectedRow;
-  readonly after: CollectedRow;
+  readonly before: RecordedRow;
+  readonly after: RecordedRow;
 }
 
 /**
@@ -48,9 +48,9 @@ function chosen(pairs: readonly BeforeAndAfter[]): BeforeAndAfter[] {
 }
 
 /** Greedy episodes by what stays the same from one evaluation to the next. */
-function rowsAt(store: TrajectoryStore, step: number): Map<string, CollectedRow> {
+function rowsAt(store: TrajectoryStore, step: number): Map<string, RecordedRow> {
   const rows = Array.from(store.read({ from: step, to: step }))
     .filter(({ stage }) => stage === GREEDY)
-    .flatMap(({ trajectory }) => toCollectedRows(trajectory, ""));
+    .flatMap(({ trajectory }) => toRecordedRows(trajectory, ""));
   return new Map(rows.map((row) => [JSON.stringify([row.environment, row.task, row.agent]), row]));
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { extname, join, resolve } from "node:path";
-import { type CollectedRow, isCollectedRow, parseCollectedRow, toCollectedRows } from "@mrlm/kit/learning";
+import { type RecordedRow, isRecordedRow, parseRecordedRow, toRecordedRows } from "@mrlm/kit/learning";
 import { MrlmError } from "@mrlm/spec";
 import { readRows } from "../collection/rows.ts";
 import { didYouMean } from "../names/nearest.ts";
@@ -14,21 +14,21 @@ export interface KeptEpisode {
   readonly step?: number;
   /** The stage's name; `evaluation/greedy` or `evaluation/sampled` for an evaluation's. */
   readonly stage?: string;
-  readonly row: CollectedRow;
+  readonly row: RecordedRow;
 }
 
 /**
- * Finds episodes of a run (its training and its evaluations), of a collected file, or of a directory with collected files. Rejects with RUN_NOT_FOUND for a path
+ * Finds episodes of a run (its training and its evaluations), of a recorded file, or of a directory with recorded files. Rejects with RUN_NOT_FOUND for a path
  * that is none of them, EPISODE_NOT_FOUND where there are no episodes, TASK_NOT_FOUND for a task that none was played of.
  */
 export async function keptEpisodes(path: string, query: EpisodeQuery): Promise<KeptEpisode[]> {
   const given = resolve(path);
-  const files = collectedFiles(given);
+  const files = recordedFiles(given);
   return files === undefined ? ofRun(given, query) : ofFiles(files, query);
 }
 
-/** The collected files that a path stands for; `undefined` for a run. */
-function collectedFiles(path: string): string[] | undefined {
+/** The recorded files that a path stands for; `undefined` for a run. */
+function recordedFiles(path: string): string[] | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() === true && COLLECTED.includes(extname(path))) return [path];
   if (stat?.isDirectory() !== true || existsSync(join(path, "config.yaml"))) return undefined;
@@ -67,7 +67,7 @@ function openKept(path: string): RunDirectory {
     if (!MrlmError.hasCode(error, "RUN_NOT_FOUND")) throw error;
     throw runNotFound(
       path,
-      "is neither a run's directory nor a collected file (.jsonl, .parquet)",
+      "is neither a run's directory nor a recorded file (.jsonl, .parquet)",
       "Name a run's directory, as `mrlm train` prints it, or a file that `mrlm collect` has written.",
     );
   }
@@ -75,23 +75,23 @@ function openKept(path: string): RunDirectory {
 }
 
 function toKept({ step, stage, trajectory }: StoredTrajectory): KeptEpisode[] {
-  return toCollectedRows(trajectory, "").map((row) => ({ step, stage, row }));
+  return toRecordedRows(trajectory, "").map((row) => ({ step, stage, row }));
 }
 
 async function ofFiles(files: readonly string[], query: EpisodeQuery): Promise<KeptEpisode[]> {
-  const rows: CollectedRow[] = [];
+  const rows: RecordedRow[] = [];
   for (const file of files) {
     const values = await readRows(file, ".");
-    const place = values.findIndex((value) => !isCollectedRow(value));
+    const place = values.findIndex((value) => !isRecordedRow(value));
     if (place >= 0)
-      throw new MrlmError("DATA_INVALID", `${file}: row ${place + 1} is not a collected episode.`, {
+      throw new MrlmError("DATA_INVALID", `${file}: row ${place + 1} is not a recorded episode.`, {
         hint: "Name a file that `mrlm collect` has written.",
       });
-    rows.push(...values.map((value, i) => parseCollectedRow(value, `${file}: row ${i + 1}`)));
+    rows.push(...values.map((value, i) => parseRecordedRow(value, `${file}: row ${i + 1}`)));
   }
   const { task, order } = query;
-  const isLost = (row: CollectedRow): boolean => Boolean(row.error) || Boolean(row.unscored);
-  const isWanted = (row: CollectedRow): boolean =>
+  const isLost = (row: RecordedRow): boolean => Boolean(row.error) || Boolean(row.unscored);
+  const isWanted = (row: RecordedRow): boolean =>
     order === "failed" ? isLost(row) : order === "newest" || row.reward !== null;
   const wanted = rows.filter(
     (row) => (task === undefined || row.task === task || row.task.startsWith(`${task}/`)) && isWanted(row),

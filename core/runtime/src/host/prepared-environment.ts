@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type Logger,
   MrlmError,
-  SOLE_AGENT,
+  SINGLE_AGENT,
   type TaskSource,
 } from "@mrlm/spec";
 import type { Services } from "../plugins/plugin-kinds.ts";
@@ -137,7 +137,7 @@ export function describeEnvironment(
     id: definition.id,
     description: definition.description,
     determinism: definition.determinism,
-    agents: definition.agents ?? [SOLE_AGENT],
+    agents: definition.agents ?? [SINGLE_AGENT],
     ...(definition.optionsJsonSchema === undefined ? {} : { optionsJsonSchema: definition.optionsJsonSchema }),
     splits: { ...tasks.splits },
     orderedSplits: [...(tasks.orderedSplits ?? [])],

@@ -71,7 +71,7 @@ const SCHEMAS = { observation, stepResult, action, conversation } as const;
 /** Helpers of @mrlm/kit that create each value. */
 const MAKERS: Readonly<Partial<Record<keyof typeof SCHEMAS, string>>> = {
   observation: 'observe([textMessage("user", "...")])',
-  stepResult: "soleStep({ messages, reward: score(1), terminated: true })",
+  stepResult: "singleStep({ messages, reward: score(1), terminated: true })",
 };
 
 /** Depth of the problem up to which the hint names the helper for the complete value. */

@@ -1,4 +1,4 @@
-import { defineEnvironment, generatedTasks, observe, soleStep, taskById, textMessage } from "@mrlm/kit";
+import { defineEnvironment, generatedTasks, observe, singleStep, taskById, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, score, type SimulatedEnvironment } from "@mrlm/spec";
 import { z } from "zod";
 
@@ -31,7 +31,7 @@ export function counterEnvironment(
         async step() {
           count++;
           const isLast = count >= options.goal;
-          return soleStep({
+          return singleStep({
             messages: [textMessage("user", `${count}`)],
             reward: score(isLast ? 1 : 0, { count }),
             terminated: isLast,

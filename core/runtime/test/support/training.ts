@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { definePlugin, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { definePlugin, messageText, observe, singleStep, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, score } from "@mrlm/spec";
 import { parseConfig, PluginHost, LocalHost, prepareRun, type PreparedRun } from "@mrlm/runtime";
 import { stringify } from "yaml";
@@ -18,7 +18,7 @@ export const letters: EnvironmentDefinition<any> = counterEnvironment({
     step: async ({ message }) => {
       const text = messageText(message);
       const count = [...text].filter((letter) => letter === "a").length;
-      return soleStep({ reward: score(count, { correct: Number(count > 0) }), terminated: true });
+      return singleStep({ reward: score(count, { correct: Number(count > 0) }), terminated: true });
     },
   }),
 });

@@ -1,4 +1,4 @@
-import { defineEnvironment, generatedTasks, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { defineEnvironment, generatedTasks, messageText, observe, singleStep, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, type Reward, score, type SimulatedEnvironment } from "@mrlm/spec";
 
 /** What an answer to the letters environment is worth. */
@@ -47,7 +47,7 @@ export function lettersEnvironment(
         async step({ message }) {
           const earned = reward(messageText(message), { index, turn });
           turn++;
-          return soleStep({
+          return singleStep({
             messages: turn < turns ? [textMessage("user", `${turn}`)] : [],
             reward: earned,
             terminated: turn >= turns,

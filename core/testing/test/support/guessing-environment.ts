@@ -1,5 +1,5 @@
 import { type EnvironmentDefinition, type Fixture, score } from "@mrlm/spec";
-import { generatedTasks, messageText, observe, soleStep, textMessage } from "@mrlm/kit";
+import { generatedTasks, messageText, observe, singleStep, textMessage } from "@mrlm/kit";
 
 const fixtures: readonly Fixture[] = [
   {
@@ -75,7 +75,7 @@ export const guessing: EnvironmentDefinition = {
       },
       async step(action) {
         const found = messageText(action.message) === word;
-        return soleStep({
+        return singleStep({
           messages: found ? [] : [textMessage("user", "No.")],
           reward: found ? score(1, { found: 1 }) : score(-0.1 / 3, { found: 0 }),
           terminated: found,

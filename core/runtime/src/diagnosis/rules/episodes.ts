@@ -51,7 +51,7 @@ export const cutTargets: StageRule = ({ iterations }) => {
     advice:
       name === "length/chosen_cut"
         ? "Raise sampling.max_tokens where the episodes are played, or leave cut ones out of the file."
-        : "Raise max_length, or choose on_overlong: skip, so that what is too long is left out rather than cut. Of collected episodes keep those that ended by themselves.",
+        : "Raise max_length, or choose on_overlong: skip, so that what is too long is left out rather than cut. Of recorded episodes keep those that ended by themselves.",
   };
 };
 

@@ -8,7 +8,7 @@ const CALL_ENDS = "</tool_call>";
  * What a policy said, from its text: reasoning in `<think>`, tool calls as JSON in `<tool_call>` (the Hermes form, which Qwen and many
  * others write), the rest as text. A tool call that is not well formed stays text, so that the environment can say so.
  */
-export function parseSaid(text: string): Message {
+export function parseCompletion(text: string): Message {
   const parts: Part[] = [];
   let rest = text;
   const thinking = THINKING.exec(rest);

@@ -1,5 +1,5 @@
 import {
-  SOLE_AGENT,
+  SINGLE_AGENT,
   type JsonObject,
   type Message,
   type Observation,
@@ -13,11 +13,11 @@ export function observe(
   messages: readonly Message[],
   extra: { readonly tools?: readonly ToolDefinition[]; readonly info?: JsonObject } = {},
 ): Observation {
-  return { agent: SOLE_AGENT, messages, ...extra };
+  return { agent: SINGLE_AGENT, messages, ...extra };
 }
 
 /** A step's result for the only agent of an environment. */
-export function soleStep(step: {
+export function singleStep(step: {
   readonly messages?: readonly Message[];
   readonly reward?: Reward;
   readonly terminated?: boolean;
@@ -27,10 +27,10 @@ export function soleStep(step: {
   const terminated = step.terminated ?? false;
   const truncated = step.truncated ?? false;
   return {
-    observation: { agent: terminated || truncated ? "" : SOLE_AGENT, messages: step.messages ?? [] },
-    rewards: step.reward === undefined ? {} : { [SOLE_AGENT]: step.reward },
-    terminated: { [SOLE_AGENT]: terminated },
-    truncated: { [SOLE_AGENT]: truncated },
+    observation: { agent: terminated || truncated ? "" : SINGLE_AGENT, messages: step.messages ?? [] },
+    rewards: step.reward === undefined ? {} : { [SINGLE_AGENT]: step.reward },
+    terminated: { [SINGLE_AGENT]: terminated },
+    truncated: { [SINGLE_AGENT]: truncated },
     ...(step.info === undefined ? {} : { info: step.info }),
   };
 }

@@ -22,8 +22,8 @@ const turn = z.object({
   reward: z.number().nullable(),
 });
 
-/** One agent's part of one collected episode, as a row of a JSONL or Parquet file: the trajectory, down to the tokens, and what it earned. */
-export const collectedRow = z.object({
+/** One agent's part of one recorded episode, as a row of a JSONL or Parquet file: the trajectory, down to the tokens, and what it earned. */
+export const recordedRow = z.object({
   id: z.string(),
   environment: z.string(),
   task: z.string(),
@@ -50,24 +50,24 @@ export const collectedRow = z.object({
 });
 
 /** A row as it is read. */
-export type CollectedRow = z.output<typeof collectedRow>;
+export type RecordedRow = z.output<typeof recordedRow>;
 
 /** Whether a row of a data file is one of these. */
-export function isCollectedRow(value: JsonValue): boolean {
+export function isRecordedRow(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && "segments" in value;
 }
 
 /** Throws DATA_INVALID with its place in the file. */
-export function parseCollectedRow(value: JsonValue, place: string): CollectedRow {
-  const parsed = collectedRow.safeParse(value);
+export function parseRecordedRow(value: JsonValue, place: string): RecordedRow {
+  const parsed = recordedRow.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new MrlmError("DATA_INVALID", `${place} is not a collected episode: ${z.prettifyError(parsed.error)}`, {
+  throw new MrlmError("DATA_INVALID", `${place} is not a recorded episode: ${z.prettifyError(parsed.error)}`, {
     hint: "`mrlm collect` writes such files; docs/guides/data.md has their form.",
   });
 }
 
 /** The rows of an episode, one for each agent; an episode that failed before anybody was shown anything has one without an agent. */
-export function toCollectedRows(trajectory: Trajectory, renderer: string): CollectedRow[] {
+export function toRecordedRows(trajectory: Trajectory, renderer: string): RecordedRow[] {
   const { id, environment, task, seed, group, member, error, turns } = trajectory;
   const common = { id, environment, task, seed, group, member, renderer, error: error ?? null };
   const agents = Object.entries(trajectory.agents);

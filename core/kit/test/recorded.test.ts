@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { textMessage } from "../src/index.ts";
 import {
   chatMessage,
-  collectedSequences,
+  recordedSequences,
   fromChatMessage,
   isLearnable,
-  parseCollectedRow,
+  parseRecordedRow,
   toChatMessages,
-  toCollectedRows,
+  toRecordedRows,
 } from "../src/learning.ts";
 import { characterTokenizerFiles, chatRenderer } from "../src/renderer.ts";
 
@@ -61,11 +61,11 @@ function episode(
   };
 }
 
-const [whole] = toCollectedRows(episode(), renderer.fingerprint);
+const [whole] = toRecordedRows(episode(), renderer.fingerprint);
 
-describe("a collected row", () => {
+describe("a recorded row", () => {
   test("holds the trajectory down to the tokens, and survives its file", () => {
-    const row = parseCollectedRow(throughJson(whole), "f:1");
+    const row = parseRecordedRow(throughJson(whole), "f:1");
     expect(row).toMatchObject({
       task: "train/0",
       seed: 5,
@@ -92,9 +92,9 @@ describe("a collected row", () => {
   });
 
   test("numerics 54: without a score there is no reward, and why is said", () => {
-    const [lost] = toCollectedRows(episode({}, unscored("SCORER_FAILED", "gone")), "r");
-    const [failed] = toCollectedRows(episode({ error: { code: "ENVIRONMENT_FAILED", message: "gone" } }), "r");
-    const [nothing] = toCollectedRows(
+    const [lost] = toRecordedRows(episode({}, unscored("SCORER_FAILED", "gone")), "r");
+    const [failed] = toRecordedRows(episode({ error: { code: "ENVIRONMENT_FAILED", message: "gone" } }), "r");
+    const [nothing] = toRecordedRows(
       episode({ agents: {}, turns: [], error: { code: "ENVIRONMENT_FAILED", message: "gone" } }),
       "r",
     );
@@ -104,28 +104,28 @@ describe("a collected row", () => {
       [null, undefined, "ENVIRONMENT_FAILED"],
     ]);
     for (const row of [lost, failed, nothing])
-      expect(isLearnable(parseCollectedRow(throughJson(row), "f:1"))).toBe(false);
+      expect(isLearnable(parseRecordedRow(throughJson(row), "f:1"))).toBe(false);
   });
 
   test("numerics 27: the same tokenizer learns the very tokens that were sampled; another one learns the messages in its own", () => {
-    const row = parseCollectedRow(throughJson(whole), "f:1");
+    const row = parseRecordedRow(throughJson(whole), "f:1");
     // "y" and "o" might also have been one token: what was sampled counts.
     const odd = {
       ...row,
       segments: [{ tokens: [1, 2, 3], logprobs: [0, -1, -1], mask: [0, 1, 1], versions: [-1, 0, 0], parent: null }],
     };
-    expect(collectedSequences(odd, renderer)).toEqual([
+    expect(recordedSequences(odd, renderer)).toEqual([
       { tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) },
     ]);
     const other = chatRenderer({ tokenizerFiles: characterTokenizerFiles({ alphabet: "yohi" }), eosTokenIds: [] });
     expect(other.fingerprint).not.toBe(renderer.fingerprint);
-    expect(collectedSequences(odd, other)).toEqual(
+    expect(recordedSequences(odd, other)).toEqual(
       other.supervise([textMessage("user", "hi"), textMessage("assistant", "yo")]),
     );
   });
 
   test("a row of another form is refused with its place", () => {
-    expect(() => parseCollectedRow({ segments: [] }, "f:3")).toThrow(/^f:3 is not a collected episode/);
+    expect(() => parseRecordedRow({ segments: [] }, "f:3")).toThrow(/^f:3 is not a recorded episode/);
   });
 });
 

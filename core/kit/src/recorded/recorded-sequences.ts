@@ -1,13 +1,13 @@
 import type { Renderer, SupervisedSequence } from "@mrlm/spec";
 import { fromChatMessage } from "./chat-message.ts";
-import type { CollectedRow } from "./collected-row.ts";
+import type { RecordedRow } from "./recorded-row.ts";
 
 /**
- * What one collected episode teaches by imitation. A policy with the same tokenizer and template gets the very tokens that were sampled; another one,
+ * What one recorded episode teaches by imitation. A policy with the same tokenizer and template gets the very tokens that were sampled; another one,
  * for which these ids mean other text, gets the messages in its own tokens.
  */
-export function collectedSequences(
-  { renderer: fingerprint, segments, messages }: CollectedRow,
+export function recordedSequences(
+  { renderer: fingerprint, segments, messages }: RecordedRow,
   renderer: Renderer,
 ): SupervisedSequence[] {
   if (fingerprint !== renderer.fingerprint)
@@ -20,6 +20,6 @@ export function collectedSequences(
 }
 
 /** Whether a row can be learnt from: its episode did not fail, was scored, and earned enough. */
-export function isLearnable({ error, reward }: CollectedRow, minReward = Number.NEGATIVE_INFINITY): boolean {
+export function isLearnable({ error, reward }: RecordedRow, minReward = Number.NEGATIVE_INFINITY): boolean {
   return !error && reward !== null && reward >= minReward;
 }

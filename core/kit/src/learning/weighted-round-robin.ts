@@ -1,5 +1,5 @@
 /** Takes turns among sources in exact proportion to their weights over time, without chance: always the one that is furthest behind its share. */
-export interface Shares {
+export interface WeightedRoundRobin {
   /** Index of the source whose turn it is. */
   next(): number;
   /** Turns that each has had: all that a continuation needs. */
@@ -8,7 +8,7 @@ export interface Shares {
 }
 
 /** @param weights above 0, in any unit */
-export function shares(weights: readonly number[]): Shares {
+export function weightedRoundRobin(weights: readonly number[]): WeightedRoundRobin {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let drawn = weights.map(() => 0);
   return {
