@@ -1,10 +1,18 @@
 /**
- * Imports point one way: spec <- kit <- (environments, plugins, algorithms), and core never looks at those.
- * The rules hold for types too. Tests may use more: see `inTests`.
+ * Imports have one direction: spec <- kit <- (environments, plugins, algorithms). core imports none of those three.
+ * The rules hold for types and for tests. Tests may also import @mrlm/testing; tests of core any package of core.
  */
 const packageFolders = "^(environments|plugins|algorithms)/";
+/** Plugins outside the packages. `examples/typescript` is a program that connects the parts itself, as the CLI does. */
+const sampleFolders = "^(examples|templates)/(?!typescript/)";
 const tests = "/test/";
 const standardSchema = "(^|/)@standard-schema/spec(/|$)";
+
+/** Imports by a path. Those by the name of a workspace package resolve to a path too. */
+const byPath = { dependencyTypes: ["local"], dependencyTypesNot: ["aliased-workspace"] };
+
+/** Folders of the root that are not published. */
+const unpublished = "^(test|benchmarks|examples|templates|scripts)/";
 
 /** @param {string} name @param {string} comment @param {object} from @param {object} to */
 const forbid = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
@@ -26,7 +34,21 @@ const CORE_IMPORTS = {
 export default {
   forbidden: [
     forbid("no-circular", "Modules that need each other are one idea, or miss a third.", {}, { circular: true }),
-    forbid("no-unresolved", "An import must lead somewhere.", {}, { couldNotResolve: true }),
+    {
+      ...forbid(
+        "no-circular-folders",
+        "Folders that need each other are one idea, or miss a third.",
+        {},
+        { circular: true },
+      ),
+      scope: "folder",
+    },
+    forbid(
+      "no-unresolved",
+      "An import must exist. Tests of a template and the CLI's bin import a bundle, which a build makes.",
+      {},
+      { couldNotResolve: true, pathNot: ["^\\.\\./dist/"] },
+    ),
     forbid(
       "spec-imports-nothing",
       "The nouns stand on nothing: no package, no built-in module.",
@@ -50,13 +72,13 @@ export default {
     forbid(
       "core-stands-alone",
       "Delete any environment, plugin or algorithm, and core still builds.",
-      { path: "^core/", pathNot: [tests] },
+      { path: "^core/" },
       { path: packageFolders },
     ),
     forbid(
       "plugins-import-spec-and-kit",
       "What a plugin needs of the rest it receives in its context from the host.",
-      { path: packageFolders, pathNot: [tests, "^plugins/sandbox-"] },
+      { path: [packageFolders, sampleFolders], pathNot: [tests, "^plugins/sandbox-"] },
       { path: coreExcept("spec", "kit") },
     ),
     forbid(
@@ -68,7 +90,7 @@ export default {
     forbid(
       "plugin-tests-import-testing-too",
       "Tests of a plugin use the contract suites of @mrlm/testing.",
-      { path: `${packageFolders}[^/]+${tests}`, pathNot: ["^plugins/sandbox-"] },
+      { path: [`${packageFolders}[^/]+${tests}`, `${sampleFolders}[^/]+${tests}`], pathNot: ["^plugins/sandbox-"] },
       { path: coreExcept("spec", "kit", "testing") },
     ),
     forbid(
@@ -80,8 +102,8 @@ export default {
     forbid(
       "plugins-never-import-each-other",
       "What one needs of another it declares in its manifest.",
-      { path: "^(environments|plugins|algorithms)/([^/]+)/" },
-      { path: packageFolders, pathNot: ["^$1/$2/"] },
+      { path: "^(environments|plugins|algorithms|examples|templates)/([^/]+)/", pathNot: ["^examples/typescript/"] },
+      { path: [packageFolders, sampleFolders], pathNot: ["^$1/$2/"] },
     ),
     forbid(
       "grpc-stays-in-three-packages",
@@ -98,8 +120,14 @@ export default {
     forbid(
       "packages-by-their-name",
       "A package is imported by its name, so that its exports are all that others see.",
-      { path: "^([^/]+)/([^/]+)/(src|test)/" },
-      { path: "^(core|environments|plugins|algorithms)/", pathNot: ["^$1/$2/"], dependencyTypes: ["local"] },
+      { path: "^([^/]+)/([^/]+)", pathNot: ["^(test|benchmarks)/"] },
+      { ...byPath, path: "^(core|environments|plugins|algorithms)/", pathNot: ["^$1/$2/"] },
+    ),
+    forbid(
+      "core-by-its-name",
+      "Tests and benchmarks of the repository may import internal parts of a plugin (a formula, a backend), but not of core.",
+      { path: "^(test|benchmarks)/" },
+      { ...byPath, path: "^core/" },
     ),
     forbid(
       "help-loads-no-command",
@@ -113,9 +141,27 @@ export default {
     ),
     forbid(
       "sources-import-no-tests",
-      "What is published does not depend on tests or development packages.",
+      "Published code does not depend on tests.",
       { path: "^[^/]+/[^/]+/src/" },
       { path: tests, pathNot: ["node_modules"] },
+    ),
+    forbid(
+      "packages-import-no-other-folder",
+      "A package and its tests work without the tests, benchmarks, examples, templates and scripts of the repository.",
+      { path: "^(core|environments|plugins|algorithms)/" },
+      { path: unpublished },
+    ),
+    forbid(
+      "benchmarks-import-no-tests",
+      "Tests of the repository may use a benchmark, never the reverse.",
+      { path: "^benchmarks/" },
+      { path: "^test/" },
+    ),
+    forbid(
+      "scripts-need-no-packages",
+      "Scripts run on Node 20 before packages are installed. Their tests and the setup of fast-check run after that.",
+      { path: "^scripts/", pathNot: [tests, "^scripts/fast-check\\.mjs$"] },
+      { pathNot: ["^scripts/"], dependencyTypesNot: ["core"] },
     ),
   ],
   options: {

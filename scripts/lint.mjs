@@ -2,18 +2,17 @@
 import { dirname, join } from "node:path";
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { ensureEngine, pythonFolder } from "./lib/engine.mjs";
+import { importFolders } from "./lib/repository.mjs";
 import { attempt, projectNode } from "./lib/run.mjs";
 import { ScriptError, script } from "./lib/script.mjs";
 import { buildJavaScript } from "./lib/setup.mjs";
-
-const sources = ["core", "environments", "plugins", "algorithms"];
 
 /** @type {{ name: string, command: string, args: string[], cwd?: string }[]} */
 const checks = [
   { name: "types", command: "tsc", args: ["--build"] },
   { name: "style", command: "oxlint", args: ["--deny-warnings"] },
   { name: "format", command: "oxfmt", args: ["--check"] },
-  { name: "imports", command: "depcruise", args: ["--config", "dependency-cruiser.config.mjs", ...sources] },
+  { name: "imports", command: "depcruise", args: ["--config", "dependency-cruiser.config.mjs", ...importFolders] },
   { name: "unused code and dependencies", command: "knip", args: ["--no-config-hints"] },
   { name: "project references", command: projectNode, args: ["scripts/sync-references.mjs", "--check"] },
   { name: "lock file", command: projectNode, args: ["scripts/check-lock.mjs"] },

@@ -5,6 +5,19 @@ import { fileURLToPath } from "node:url";
 /** Absolute path of the repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/[\\/]$/, "");
 
+/** Folders whose imports dependency-cruiser checks. */
+export const importFolders = [
+  "core",
+  "environments",
+  "plugins",
+  "algorithms",
+  "test",
+  "benchmarks",
+  "examples",
+  "templates",
+  "scripts",
+];
+
 /** Where scripts remember what they have already done. `npm ci` empties it, as it should. */
 export const cacheDirectory = join(root, "node_modules", ".cache", "mrlm");
 

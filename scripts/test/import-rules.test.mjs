@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { root } from "../lib/repository.mjs";
+import { importFolders, root } from "../lib/repository.mjs";
 
 /** A small repository with the names of this one: folder -> package. */
 const packages = {
@@ -18,6 +18,8 @@ const packages = {
   "environments/math": "@mrlm/environment-math",
   "plugins/sandbox-python": "@mrlm/sandbox-python",
   "algorithms/grpo": "@mrlm/grpo",
+  "examples/elements": "elements",
+  "templates/algorithm": "mrlm-algorithm",
   "node_modules/zod": "zod",
   "node_modules/@grpc/grpc-js": "@grpc/grpc-js",
   "node_modules/isolated-vm": "isolated-vm",
@@ -44,22 +46,58 @@ const forbidden = {
   "core/runtime/src/e.ts": ['import "../test/a.ts";', ["sources-import-no-tests"]],
   "core/runtime/src/f.ts": ['import "./g.ts";', ["no-circular"]],
   "core/runtime/src/g.ts": ['import "./f.ts";', []], // a circle is reported once
+  "core/runtime/src/one/a.ts": ['import "../two/a.ts";', []],
+  "core/runtime/src/one/b.ts": ["", []],
+  "core/runtime/src/two/a.ts": ["", []],
+  "core/runtime/src/two/b.ts": ['import type { X } from "../one/b.ts";', []],
+  "core/runtime/test/a.ts": ['import "@mrlm/environment-math";', ["core-stands-alone"]],
+  "core/runtime/test/b.ts": ['import "../../../test/support.ts";', ["packages-import-no-other-folder"]],
   "environments/math/src/a.ts": ['import type { X } from "@mrlm/runtime";', ["plugins-import-spec-and-kit"]],
   "environments/math/src/b.ts": ['import "@mrlm/grpo";', ["plugins-never-import-each-other"]],
   "environments/math/src/c.ts": ['import "@mrlm/sandbox";', ["plugins-import-spec-and-kit"]],
   "environments/math/test/a.ts": ['import "@mrlm/runtime";', ["plugin-tests-import-testing-too"]],
   "algorithms/grpo/src/a.ts": ['import "isolated-vm";', ["isolated-vm-stays-in-its-plugin"]],
   "plugins/sandbox-python/src/a.ts": ['import "@mrlm/testing";', ["sandbox-plugins-import-sandbox-too"]],
+  "algorithms/grpo/src/b.ts": ['import "../../../benchmarks/measure.ts";', ["packages-import-no-other-folder"]],
   "plugins/sandbox-python/test/a.ts": ['import "@mrlm/runtime";', ["sandbox-plugin-tests-import-testing-too"]],
+  "examples/elements/a.ts": ['import "@mrlm/runtime";', ["plugins-import-spec-and-kit"]],
+  "examples/elements/b.ts": ['import "@mrlm/grpo";', ["plugins-never-import-each-other"]],
+  "examples/elements/c.ts": ['import "../../templates/algorithm/src/index.ts";', ["plugins-never-import-each-other"]],
+  "examples/elements/test/a.ts": ['import "@mrlm/client";', ["plugin-tests-import-testing-too"]],
+  "examples/typescript/a.ts": ['import "isolated-vm";', ["isolated-vm-stays-in-its-plugin"]],
+  "templates/algorithm/src/a.ts": ['import "@mrlm/testing";', ["plugins-import-spec-and-kit"]],
+  "templates/algorithm/test/a.ts": ['import "@mrlm/runtime";', ["plugin-tests-import-testing-too"]],
+  "test/a.ts": ['import "../core/kit/src/index.ts";', ["core-by-its-name"]],
+  "examples/typescript/b.ts": ['import "../../algorithms/grpo/src/index.ts";', ["packages-by-their-name"]],
+  "benchmarks/wire/a.ts": ['import "@grpc/grpc-js";', ["grpc-stays-in-three-packages"]],
+  "benchmarks/wire/b.ts": ['import "../../test/support.ts";', ["benchmarks-import-no-tests"]],
+  "scripts/a.mjs": ['import "zod";', ["scripts-need-no-packages"]],
+  "scripts/b.mjs": ['import "@mrlm/kit";', ["scripts-need-no-packages"]],
+};
+
+/** Folders with the rules that each breaks. */
+const forbiddenFolders = {
+  "core/runtime/src/one": ["no-circular-folders"],
+  "core/runtime/src/two": ["no-circular-folders"],
 };
 
 const allowed = {
   "core/spec/src/ok.ts": 'import type { X } from "@standard-schema/spec";',
   "core/kit/src/ok.ts": 'import "@mrlm/spec"; import "zod"; import "node:fs";',
-  "core/runtime/test/a.ts": 'import "@mrlm/environment-math"; import "../src/index.ts";',
+  "core/runtime/test/ok.ts": 'import "@mrlm/testing"; import "@mrlm/client"; import "../src/index.ts";',
   "environments/math/src/ok.ts": 'import "@mrlm/spec"; import "@mrlm/kit"; import "zod";',
   "environments/math/test/ok.ts": 'import "@mrlm/testing"; import "../src/ok.ts";',
   "plugins/sandbox-python/src/ok.ts": 'import "@mrlm/sandbox"; import "@mrlm/kit";',
+  "examples/elements/ok.ts": 'import "@mrlm/spec"; import "@mrlm/kit"; import "zod";',
+  "examples/elements/test/ok.ts": 'import "@mrlm/testing"; import "../ok.ts";',
+  "examples/typescript/ok.ts": 'import "@mrlm/runtime"; import "@mrlm/grpo";',
+  "templates/algorithm/test/ok.ts": 'import "../dist/index.js";',
+  "test/support.ts": 'import "@mrlm/runtime"; import "@mrlm/grpo"; import "../benchmarks/measure.ts";',
+  "test/e2e/ok.ts": 'import "../../algorithms/grpo/src/index.ts";',
+  "benchmarks/measure.ts": 'import "@mrlm/runtime"; import "@mrlm/sandbox-python";',
+  "scripts/ok.mjs": 'import "node:fs"; import "./lib/ok.mjs";',
+  "scripts/lib/ok.mjs": "",
+  "scripts/test/ok.mjs": 'import "zod";',
   "plugins/sandbox-python/test/ok.ts": 'import "@mrlm/testing"; import "@mrlm/sandbox";',
 };
 
@@ -88,8 +126,7 @@ beforeAll(() => {
   cpSync(join(root, "dependency-cruiser.config.mjs"), join(folder, "rules.mjs"));
 
   const cruiser = join(root, "node_modules", "dependency-cruiser", "bin", "dependency-cruiser.mjs");
-  const folders = ["core", "environments", "plugins", "algorithms"];
-  const args = [cruiser, "--config", "rules.mjs", "--output-type", "json", ...folders];
+  const args = [cruiser, "--config", "rules.mjs", "--output-type", "json", ...importFolders];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
   expect(stderr).toBe("");
   for (const { from, rule } of JSON.parse(stdout).summary.violations) {
@@ -101,6 +138,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe("import rules", () => {
   test.each(Object.entries(forbidden))("%s", (file, [, rules]) => {
     expect([...(broken.get(file) ?? [])]).toEqual(rules);
+  });
+
+  test.each(Object.entries(forbiddenFolders))("%s", (name, rules) => {
+    expect([...(broken.get(name) ?? [])]).toEqual(rules);
   });
 
   test.each(Object.keys(allowed))("%s is allowed", (file) => {

@@ -4,7 +4,7 @@ import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
 import { withoutZodPrefix, issueMessage, intendedIssues, valueAt } from "../plugins/schema-messages.ts";
 import type { OptionIssue } from "../plugins/standard-options.ts";
 import { optionAlias } from "./option-aliases.ts";
-import { knownKeys } from "./schema-keys.ts";
+import { knownKeys } from "../plugins/schema-keys.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
 
 /** One thing that is wrong with a configuration, and where. */

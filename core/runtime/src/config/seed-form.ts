@@ -1,7 +1,7 @@
 import type { JsonObject } from "@mrlm/spec";
 import type { ConfigProblem } from "./config-problems.ts";
 import { valueAt } from "../plugins/schema-messages.ts";
-import { reasonWithoutEffect } from "./schema-keys.ts";
+import { reasonWithoutEffect } from "../plugins/schema-keys.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
 import { seedStage } from "./seed-stage.ts";
 import type { ConfigPath } from "./source-text.ts";

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { z } from "zod";
-import { knownKeys } from "../config/schema-keys.ts";
+import { knownKeys } from "./schema-keys.ts";
 import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
 import { issueMessage, intendedIssues, valueAt } from "./schema-messages.ts";
 

@@ -1,45 +1,12 @@
 /** Equations that name a value: `x = 5`, `f(x) = 2x`, `|AB| = 1`, `(p, q) = (3, 2)`. */
 import { NotScalar, Undefined } from "../normal/errors.ts";
 import type { Node, RelationNode } from "../tree/node.ts";
+import { isName } from "../tree/name.ts";
 import { anywhere, children, mapChildren, some, variables } from "../tree/walk.ts";
-import { approximate } from "./approximate.ts";
+import { approximate } from "../numeric/approximate.ts";
 import { asPrinted, roundsTo, truncatesTo } from "./decimal.ts";
 import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";
-
-/** Functions whose value for named things is asked for under their name: `\max f(x) = 5`, `\gcd(a, b) = 6`. */
-const NAMING = /^(?:max|min|gcd|lcm|det|tr|dim|deg|arg|re|im|norm)$/;
-
-/** Whether the node is a name: made of symbols, applications and words, without a number of its own. */
-export function isName(node: Node): boolean {
-  switch (node.kind) {
-    case "text":
-    case "symbol":
-      return true;
-    case "constant":
-      return node.name === "i" || node.name === "e";
-    case "call":
-      // An indefinite integral names its antiderivative; sums and limits are evaluated.
-      if (node.name.endsWith("()"))
-        return !/^(?:sum|prod|lim|i*int)/.test(node.name) || (node.name.startsWith("int_d") && node.args.length === 1);
-      if (NAMING.test(node.name))
-        return node.args.every((arg) => isName(arg.kind === "relation" ? (arg.operands[0] as Node) : arg));
-      // Of an angle of a figure; with a variable it is an equation to solve.
-      if (/^(?:sin|cos|tan|cot|sec|csc)$/.test(node.name))
-        return node.args.every((arg) => arg.kind === "symbol" && /^(?:[A-Z]|angle )/.test(arg.name));
-      return node.name === "abs" && node.args.every(isName);
-    case "power":
-      return isName(node.base) && node.exponent.kind === "number" && node.exponent.value.n === -1n;
-    case "multiply":
-    case "tuple":
-    case "add":
-    case "ratio":
-    case "setOperation":
-      return children(node).length > 0 && children(node).every(isName);
-    default:
-      return false;
-  }
-}
 
 /** Whether an equation's left side is a single variable or application. */
 export function isVariable(node: Node): boolean {

@@ -2,17 +2,10 @@
 import { looksLikeRegion } from "../region/compile.ts";
 import { show } from "../tree/show.ts";
 import type { ListNode, Node, RelationNode, TupleNode } from "../tree/node.ts";
+import { isName } from "../tree/name.ts";
 import { children, some } from "../tree/walk.ts";
 import { different, equivalent, type Outcome } from "../verdict.ts";
-import {
-  assignedValue,
-  componentwise,
-  hasRelation,
-  isName,
-  isVariable,
-  shortened,
-  withoutCurveName,
-} from "./assignment.ts";
+import { assignedValue, componentwise, hasRelation, isVariable, shortened, withoutCurveName } from "./assignment.ts";
 import { compareAsSets, compareInOrder, compareTuples } from "./collection.ts";
 import type { Context } from "./context.ts";
 import { asMatrix, compareMatrices, hasMatrix, vectorItems } from "./matrix.ts";
@@ -20,7 +13,7 @@ import { withoutEllipsis } from "./ellipsis.ts";
 import { wholeNumbersBetween } from "./integers.ts";
 import { unified } from "./notation.ts";
 import { compareProgressions, withSameParameter } from "./parameter.ts";
-import { bothSigns, hasPlusMinus } from "./plusminus.ts";
+import { bothSigns, hasPlusMinus } from "../tree/plusminus.ts";
 import { compareAntiderivatives } from "./integration.ts";
 import { compareQuantities } from "./quantity.ts";
 import { compareRegions } from "./region.ts";

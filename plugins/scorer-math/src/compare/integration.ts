@@ -1,5 +1,5 @@
 /** Antiderivatives: `+ C` stands for every constant, so what is left has to agree up to one. */
-import { derivative } from "../calculus/derivative.ts";
+import { derivative } from "../tree/derivative.ts";
 import { difference, sum, symbol, type Node } from "../tree/node.ts";
 import { mapChildren, some, variables } from "../tree/walk.ts";
 import type { Outcome } from "../verdict.ts";

@@ -3,7 +3,7 @@ import * as q from "../exact/rational.ts";
 import { difference, negated, number, product, sum, symbol, type Node } from "../tree/node.ts";
 import { anywhere, children, mapChildren } from "../tree/walk.ts";
 import { equivalent, type Outcome } from "../verdict.ts";
-import { approximate } from "./approximate.ts";
+import { approximate } from "../numeric/approximate.ts";
 import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";
 

@@ -6,7 +6,7 @@ import { keyOf, leadingCoefficient, scale, spell, type Polynomial } from "../nor
 import { difference, negated, number, product, type Node, type RelationNode } from "../tree/node.ts";
 import { mapChildren, variables } from "../tree/walk.ts";
 import { different, equivalent, type Outcome } from "../verdict.ts";
-import { approximate } from "./approximate.ts";
+import { approximate } from "../numeric/approximate.ts";
 import { compareInOrder } from "./collection.ts";
 import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";

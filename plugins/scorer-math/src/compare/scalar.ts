@@ -10,7 +10,7 @@ import type { Node } from "../tree/node.ts";
 import { anywhere } from "../tree/walk.ts";
 import { different, equivalent, undecided, type Outcome } from "../verdict.ts";
 import { Work, WorkExhausted } from "../work.ts";
-import { approximate } from "./approximate.ts";
+import { approximate } from "../numeric/approximate.ts";
 import type { Context } from "./context.ts";
 import { hasEllipsis, withoutEllipsisTerms } from "./ellipsis.ts";
 import { agreeTo, asPrinted, roundsTo } from "./decimal.ts";

@@ -1,6 +1,6 @@
 /** Applications of functions in normal form. */
-import { differentiate } from "../calculus/derivative.ts";
-import { integrate } from "../calculus/integral.ts";
+import { differentiate } from "../tree/derivative.ts";
+import { integrate } from "./integral.ts";
 import { abs as absInteger, factor, gcd } from "../exact/integer.ts";
 import * as q from "../exact/rational.ts";
 import type { Rational } from "../exact/rational.ts";

@@ -1,5 +1,5 @@
 /** Numeric values of named functions. */
-import { differentiate } from "../calculus/derivative.ts";
+import { differentiate } from "../tree/derivative.ts";
 import { gcd } from "../exact/integer.ts";
 import type { Node } from "../tree/node.ts";
 import * as cx from "./complex.ts";

@@ -3,8 +3,8 @@ import { difference, symbol, type ListNode, type Node, type RelationNode, type T
 import { show } from "../tree/show.ts";
 import { anywhere, infinitySign, variables } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
-import { isName } from "../compare/assignment.ts";
-import { bothSigns, hasPlusMinus } from "../compare/plusminus.ts";
+import { isName } from "../tree/name.ts";
+import { bothSigns, hasPlusMinus } from "../tree/plusminus.ts";
 import { complement, isEmpty, LINE, NOTHING, pointRegion, type Region, type SameEnd } from "./region.ts";
 import { endOf, solve, type Comparison } from "./solve.ts";
 

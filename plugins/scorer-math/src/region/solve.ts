@@ -7,7 +7,7 @@ import { atom, type Polynomial } from "../normal/polynomial.ts";
 import { difference, negated, number, ONE_NODE, power, product, quotient, sum, type Node } from "../tree/node.ts";
 import { mapChildren, some } from "../tree/walk.ts";
 import type { Work } from "../work.ts";
-import { approximate } from "../compare/approximate.ts";
+import { approximate } from "../numeric/approximate.ts";
 import { pointRegion, type End, type Region } from "./region.ts";
 
 export type Comparison = "=" | "!=" | "<" | "<=";

@@ -1,10 +1,10 @@
 /** A rational close to a constant expression, for rounding rules. */
 import type { Rational } from "../exact/rational.ts";
 import { multiply, power, rational } from "../exact/rational.ts";
-import { isReal } from "../numeric/complex.ts";
-import { OutOfRange, UndefinedAtPoint, Unevaluable } from "../numeric/errors.ts";
-import { Evaluator } from "../numeric/evaluate.ts";
-import { magnitude } from "../numeric/real.ts";
+import { isReal } from "./complex.ts";
+import { OutOfRange, UndefinedAtPoint, Unevaluable } from "./errors.ts";
+import { Evaluator } from "./evaluate.ts";
+import { magnitude } from "./real.ts";
 import type { Node } from "../tree/node.ts";
 import type { Work } from "../work.ts";
 

@@ -1,6 +1,6 @@
 /** Derivatives of expressions, by the rules of differentiation. */
-import { call, difference, negated, number, ONE_NODE, power, product, quotient, sum, type Node } from "../tree/node.ts";
-import { some } from "../tree/walk.ts";
+import { call, difference, negated, number, ONE_NODE, power, product, quotient, sum, type Node } from "./node.ts";
+import { some } from "./walk.ts";
 import { table } from "../table.ts";
 
 const ZERO: Node = number(0);

@@ -1,6 +1,6 @@
 /** `a ± b` stands for two values. */
-import { negated, type Node } from "../tree/node.ts";
-import { anywhere, mapChildren } from "../tree/walk.ts";
+import { negated, type Node } from "./node.ts";
+import { anywhere, mapChildren } from "./walk.ts";
 
 export const hasPlusMinus: (node: Node) => boolean = anywhere((part) => part.kind === "plusminus");
 

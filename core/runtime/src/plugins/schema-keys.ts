@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { ownMember } from "../names/own-member.ts";
-import type { ConfigPath } from "./source-text.ts";
+
+type Path = readonly (string | number)[];
 
 /** zod's own account of a schema, as far as it is needed to walk it. */
 interface SchemaNode {
@@ -20,14 +21,14 @@ interface SchemaNode {
 }
 
 /** Keys that a schema knows at a path; none where it has no object there. */
-export function knownKeys(schema: z.ZodType, path: ConfigPath): string[] {
+export function knownKeys(schema: z.ZodType, path: Path): string[] {
   return nodesAt([schema as unknown as SchemaNode], path).flatMap((node) =>
     Object.keys(node.def.shape ?? node.def.keyType?.def.entries ?? {}),
   );
 }
 
 /** Why a key of a configuration has no effect; `undefined` when it has one. */
-export function reasonWithoutEffect(schema: z.ZodType, path: ConfigPath): string | undefined {
+export function reasonWithoutEffect(schema: z.ZodType, path: Path): string | undefined {
   const parents = nodesAt([schema as unknown as SchemaNode], path.slice(0, -1));
   const key = String(path.at(-1));
   return parents
@@ -35,7 +36,7 @@ export function reasonWithoutEffect(schema: z.ZodType, path: ConfigPath): string
     .find((reason) => reason !== undefined);
 }
 
-function nodesAt(start: readonly SchemaNode[], path: ConfigPath): SchemaNode[] {
+function nodesAt(start: readonly SchemaNode[], path: Path): SchemaNode[] {
   let nodes = start.flatMap(unwrap);
   for (const segment of path) {
     nodes = nodes.flatMap((node) => {

@@ -1,10 +1,10 @@
 /** Definite integrals of sums of powers. */
 import * as q from "../exact/rational.ts";
-import type { NormalForms } from "../normal/context.ts";
-import * as frac from "../normal/fraction.ts";
-import type { Fraction } from "../normal/fraction.ts";
-import * as poly from "../normal/polynomial.ts";
-import type { Monomial, Polynomial, Term } from "../normal/polynomial.ts";
+import type { NormalForms } from "./context.ts";
+import * as frac from "./fraction.ts";
+import type { Fraction } from "./fraction.ts";
+import * as poly from "./polynomial.ts";
+import type { Monomial, Polynomial, Term } from "./polynomial.ts";
 import type { Node } from "../tree/node.ts";
 
 /** The integral of a polynomial in the variable; undefined for other integrands. */
