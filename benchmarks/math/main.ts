@@ -16,7 +16,7 @@ const PASSES = 5;
 
 function judge(pair: Pair): Judged {
   const start = performance.now();
-  const { verdict } = verify(pair.gold, pair.answer, pair.options);
+  const { verdict } = verify(pair.expected, pair.answer, pair.options);
   return { pair, equivalent: verdict === "equivalent", seconds: (performance.now() - start) / 1000 };
 }
 

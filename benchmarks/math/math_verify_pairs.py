@@ -16,7 +16,7 @@ NAMES = {"precision": "float_rounding", "strict": "strict", "allow_set_relation_
 def judge(row: dict) -> bool:
     options = {NAMES[name]: value for name, value in (row.get("options") or {}).items() if name in NAMES}
     try:
-        return bool(verify(parse(row["gold"]), parse(row["answer"]), **options))
+        return bool(verify(parse(row["expected"]), parse(row["answer"]), **options))
     except Exception:  # a pair that it cannot judge is one that it does not accept
         return False
 

@@ -5,7 +5,7 @@ import type { VerifyOptions } from "@mrlm/scorer-math";
 export interface Pair {
   /** The class of the pair, for figures by class. */
   readonly kind?: string;
-  readonly gold: string;
+  readonly expected: string;
   readonly answer: string;
   readonly equivalent: boolean;
   readonly options?: VerifyOptions;
@@ -25,7 +25,13 @@ export function labelledPairs(): Readonly<Record<string, readonly Pair[]>> {
       const lines = readFileSync(url, "utf8")
         .split("\n")
         .filter((line) => line.trim() !== "");
-      return [name, lines.map((line) => JSON.parse(line) as Pair)];
+      return [name, lines.map(parsePair)];
     }),
   );
+}
+
+/** Parses a row; the examples beside the repository name the expected answer `gold`. */
+function parsePair(line: string): Pair {
+  const { gold, ...row } = JSON.parse(line) as Pair & { readonly gold?: string };
+  return gold === undefined ? row : { ...row, expected: gold };
 }

@@ -14,7 +14,7 @@ function file(...lines: string[]): string {
   writeFileSync(path, lines.join("\n"));
   return path;
 }
-const RIGHT = '{"gold": "$\\\\frac12$", "answer": "0.5"}';
+const RIGHT = '{"expected": "$\\\\frac12$", "answer": "0.5"}';
 
 test("mrlm score prints each row with its verdict", async () => {
   const { code, stdout } = await run([
@@ -22,7 +22,7 @@ test("mrlm score prints each row with its verdict", async () => {
     "--scorer",
     "math",
     "--file",
-    file(RIGHT, "", '{"gold": "5", "answer": "It is not 5", "id": 7}'),
+    file(RIGHT, "", '{"expected": "5", "answer": "It is not 5", "id": 7}'),
   ]);
   const rows = stdout
     .trim()
@@ -41,13 +41,13 @@ test.each([
   ["a line that is not JSON", () => file(RIGHT, "{"), /^error DATA_INVALID: .*\.jsonl:2: the line is not JSON/],
   [
     "a row without an answer",
-    () => file(RIGHT, '{"gold": "1"}'),
+    () => file(RIGHT, '{"expected": "1"}'),
     /^error DATA_INVALID: .*\.jsonl:2 has no text in "answer"/,
   ],
-  ["a row that is not an object", () => file("null"), /^error DATA_INVALID: .*\.jsonl:1 has no text in "gold"/],
+  ["a row that is not an object", () => file("null"), /^error DATA_INVALID: .*\.jsonl:1 has no text in "expected"/],
   [
     "options that are none",
-    () => file('{"gold": "1", "answer": "1", "options": 2}'),
+    () => file('{"expected": "1", "answer": "1", "options": 2}'),
     /^error DATA_INVALID: .*\.jsonl:1 has no object in "options"/,
   ],
   ["a file that is not there", () => join(directory, "none.jsonl"), /^error CONFIG_NOT_FOUND: /],

@@ -1,7 +1,7 @@
-import type { Message, Role, ToolCallPart } from "@mrlm/spec";
+import type { Message, MessageRole, ToolCallPart } from "@mrlm/spec";
 
 /** A message of plain text. */
-export function textMessage(role: Role, text: string): Message {
+export function textMessage(role: MessageRole, text: string): Message {
   return { role, parts: [{ type: "text", text }] };
 }
 

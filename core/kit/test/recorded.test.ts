@@ -47,8 +47,8 @@ function episode(
     turns: [
       {
         agent: "agent",
-        observed: [textMessage("user", "hi")],
-        said: textMessage("assistant", "yo"),
+        messages: [textMessage("user", "hi")],
+        response: textMessage("assistant", "yo"),
         segment: 0,
         start: prompt.length,
         end: segment.tokens.length,

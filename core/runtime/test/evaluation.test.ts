@@ -130,8 +130,8 @@ describe("a summary of episodes", () => {
   test("U1: the share of answers that max_tokens cut is over turns, and is apart from episodes that a limit ended", () => {
     const turn = (stopReason: StopReason): TurnRecord => ({
       agent: "agent",
-      observed: [],
-      said: { role: "assistant", parts: [] },
+      messages: [],
+      response: { role: "assistant", parts: [] },
       segment: 0,
       start: 0,
       end: 1,

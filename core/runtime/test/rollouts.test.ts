@@ -83,7 +83,7 @@ describe("groups", () => {
     const groups = await collect(await runner(), { tasks: ["train/0", "train/0"] });
     expect(groups[0]?.id).not.toBe(groups[1]?.id);
     const sampled = (group: TrajectoryGroup | undefined): unknown =>
-      group?.trajectories.map(({ turns }) => turns.map(({ said }) => said));
+      group?.trajectories.map(({ turns }) => turns.map(({ response }) => response));
     expect(sampled(groups[0])).not.toEqual(sampled(groups[1]));
   });
 
@@ -219,7 +219,7 @@ describe("determinism", () => {
     const alone = withoutSeconds(await collect(await runner({ concurrency: 1 })));
     expect(withoutSeconds(await collect(await runner({ concurrency: 5 })))).toEqual(alone);
     const said = (groups: TrajectoryGroup[]) =>
-      groups.map(({ trajectories }) => trajectories.map(({ turns }) => turns.map(({ said: message }) => message)));
+      groups.map(({ trajectories }) => trajectories.map(({ turns }) => turns.map(({ response }) => response)));
     expect(said(await collect(await runner(), { label: "other" }))).not.toEqual(said(await collect(await runner())));
   });
 

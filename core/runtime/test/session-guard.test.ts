@@ -151,7 +151,7 @@ describe("limits", () => {
         reset: async () => observe([]),
         step: async () =>
           singleStep({
-            reward: (await context.scorer("slow").score({ answer: "", gold: "" })).reward,
+            reward: (await context.scorer("slow").score({ answer: "", expected: "" })).reward,
             terminated: true,
           }),
       }),
@@ -305,7 +305,7 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
       reset: async () => observe([]),
       step: async () =>
         singleStep({
-          reward: (await context.scorer("math").score({ answer: "1", gold: "1" })).reward,
+          reward: (await context.scorer("math").score({ answer: "1", expected: "1" })).reward,
           terminated: true,
         }),
     }));

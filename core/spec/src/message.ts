@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 
 /** Who speaks. What a policy says is `assistant`; what the world tells it is `user` or `tool`. */
-export type Role = "system" | "user" | "assistant" | "tool";
+export type MessageRole = "system" | "user" | "assistant" | "tool";
 
 /** Plain text. */
 export interface TextPart {
@@ -44,7 +44,7 @@ export type Part = TextPart | ThinkingPart | ImagePart | ToolCallPart | ToolResu
 
 /** One turn of a conversation. */
 export interface Message {
-  readonly role: Role;
+  readonly role: MessageRole;
   /** The speaker, where several agents share a role. */
   readonly name?: string;
   readonly parts: readonly Part[];

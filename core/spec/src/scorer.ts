@@ -6,7 +6,7 @@ export interface ScoreRequest {
   /** What the policy said, as it said it; the scorer extracts the answer from it. */
   readonly answer: string;
   /** The reference answer. */
-  readonly gold: string;
+  readonly expected: string;
   /** Where the answer stands in the text: `answer` (a tag), `boxed`, another tag's name, or `text` (all of it is the answer). */
   readonly schema?: string;
   readonly options?: JsonObject;

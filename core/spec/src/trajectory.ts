@@ -26,9 +26,10 @@ export interface Segment {
 /** One turn of one agent. */
 export interface TurnRecord {
   readonly agent: AgentId;
-  /** What the agent was newly shown. */
-  readonly observed: readonly Message[];
-  readonly said: Message;
+  /** New messages of the observation that the agent answers; the history is in the turns before. */
+  readonly messages: readonly Message[];
+  /** The policy's message. */
+  readonly response: Message;
   /** Where the sampled tokens stand: `segments[segment].tokens[start, end)` of the agent's trajectory. */
   readonly segment: number;
   readonly start: number;

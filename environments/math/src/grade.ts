@@ -17,7 +17,7 @@ export interface MathGrade {
 export async function gradeAttempt(said: string, task: Task, options: MathOptions, scorer: Scorer): Promise<MathGrade> {
   const solution = solutionOf(task);
   const { rewards } = options;
-  const grade = await scorer.score({ answer: said, gold: solution.answer, schema: schemaOf(task, options) });
+  const grade = await scorer.score({ answer: said, expected: solution.answer, schema: schemaOf(task, options) });
   const wellFormed = grade.extracted !== undefined;
   const right = rightness(grade, solution);
   const isUndecided = right === undefined && isUndecidedReward(grade.reward);

@@ -28,20 +28,20 @@ export class MathScorer implements Scorer {
       ...(schema === undefined ? {} : { schema, mode: this.#options.mode ?? "strict" }),
       ...given,
     };
-    const result = verify(request.gold, request.answer, options);
+    const result = verify(request.expected, request.answer, options);
     const { verdict, reason, extracted } = result;
     return {
       reward: rewardOf(result, options.undecided),
       verdict,
       reason,
-      detail: { method: result.method, gold: result.gold, answer: result.answer, work: result.work },
+      detail: { method: result.method, expected: result.expected, answer: result.answer, work: result.work },
       ...(extracted === undefined ? {} : { extracted }),
     };
   }
 }
 
 /** One pair for each way of deciding. */
-const TYPICAL: readonly (readonly [gold: string, answer: string])[] = [
+const TYPICAL: readonly (readonly [expected: string, answer: string])[] = [
   ["#### 1,800", "So the answer is $1800."],
   ["$\\frac{1}{\\sqrt{2}}$", "Thus $\\boxed{\\frac{\\sqrt{2}}{2}}$."],
   ["$\\arctan 2 + \\arctan 3$", "$\\frac{3\\pi}{4}$"],
@@ -55,7 +55,7 @@ let isWarm = false;
 function warmUp(): void {
   if (isWarm) return;
   isWarm = true;
-  for (const [gold, answer] of TYPICAL) verify(gold, answer);
+  for (const [expected, answer] of TYPICAL) verify(expected, answer);
 }
 
 function rewardOf({ verdict, reason }: Verification, penalty: number | undefined): Reward {

@@ -19,7 +19,7 @@ import { Work, WorkExhausted } from "./work.ts";
 /** A verdict with the reason, the method that decided, and both answers as they were read. */
 export type Verification = Outcome & {
   /** The reference as it was read. */
-  readonly gold: string;
+  readonly expected: string;
   /** The answer as it was read; empty when the text has none. */
   readonly answer: string;
   /** The answer as it stands in the text; undefined when the text has none. */
@@ -35,15 +35,15 @@ export const WORK_LIMIT = 100_000;
  * Compares a reference with an answer; both may be whole texts, in which the answer is looked for. Never throws, and
  * the same input always gives the same verdict after the same number of steps.
  */
-export function verify(gold: string, answer: string, options: VerifyOptions = {}): Verification {
+export function verify(expected: string, answer: string, options: VerifyOptions = {}): Verification {
   const work = new Work(WORK_LIMIT);
   const schema = options.schema === undefined ? {} : { schema: options.schema };
   const mode = options.mode === undefined ? {} : { mode: options.mode };
-  const reference = extract(gold, { isReference: true });
+  const reference = extract(expected, { isReference: true });
   const given = extract(answer, { ...schema, ...mode });
-  const finish = (outcome: Outcome, goldForm: string, answerForm: string): Verification => ({
+  const finish = (outcome: Outcome, expectedForm: string, answerForm: string): Verification => ({
     ...outcome,
-    gold: goldForm,
+    expected: expectedForm,
     answer: answerForm,
     ...(given.found ? { extracted: given.answer } : {}),
     work: work.spent,
@@ -51,7 +51,7 @@ export function verify(gold: string, answer: string, options: VerifyOptions = {}
   if (!reference.found)
     return finish(undecided("extraction", `the reference holds no answer: ${reference.reason}`), "", "");
   if (!given.found) return finish(different("extraction", given.reason), reference.answer, "");
-  if (gold.trim() === given.answer || answer.trim() === reference.answer) {
+  if (expected.trim() === given.answer || answer.trim() === reference.answer) {
     return finish(
       equivalent("identical", "the same text"),
       reference.answer.slice(0, LONGEST_SHOWN),
@@ -127,11 +127,16 @@ function decide(
 }
 
 /** `\frac{EA}{CE} = \boxed{\frac43}` beside `CE:EA = 4:3`: compared with the name of the box, where it names something else of the same letters. */
-function underItsName(gold: Node, answer: Node, given: Found, context: Context): Outcome | undefined {
-  if (given.name === undefined || gold.kind !== "relation" || gold.operators[0] !== "=" || answer.kind === "relation")
+function underItsName(expected: Node, answer: Node, given: Found, context: Context): Outcome | undefined {
+  if (
+    given.name === undefined ||
+    expected.kind !== "relation" ||
+    expected.operators[0] !== "=" ||
+    answer.kind === "relation"
+  )
     return undefined;
   const { node: name, error } = read(given.name, true, context.work);
-  const wanted = gold.operands[0] as Node;
+  const wanted = expected.operands[0] as Node;
   if (error !== undefined || name.kind === "text" || show(name) === show(wanted)) return undefined;
   const [a, b] = [wanted, name].map((node) =>
     [...variables(node)]
@@ -141,7 +146,7 @@ function underItsName(gold: Node, answer: Node, given: Found, context: Context):
   );
   const areUnknowns = [a, b].every((names) => /^[xyz]$/.test(names as string));
   if (a === "" || (a !== b && !areUnknowns)) return undefined;
-  return context.compare(gold, { kind: "relation", operators: ["="], operands: [name, answer] });
+  return context.compare(expected, { kind: "relation", operators: ["="], operands: [name, answer] });
 }
 
 /** Whether unreadable text is a formula rather than words. */
@@ -180,8 +185,8 @@ function compareChoices(reference: Found, given: Found, options: VerifyOptions, 
 }
 
 /** `3,14` beside `3.14`: a decimal comma, where a comma alone would part two numbers. */
-function compareDecimalCommas(gold: string, answer: string, context: Context): Outcome | undefined {
-  const [a, b] = [gold, answer].map((text) => text.replace(/[$\s]|\.$/g, "")) as [string, string];
+function compareDecimalCommas(expected: string, answer: string, context: Context): Outcome | undefined {
+  const [a, b] = [expected, answer].map((text) => text.replace(/[$\s]|\.$/g, "")) as [string, string];
   const isComma = (text: string): boolean => /^[-+]?\d+,\d+$/.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text);
   // Beside a fraction a comma parts no list.
   const isFraction = (text: string): boolean => /^[-+]?(?:\d+\/\d+|\\[dt]?frac\{?\d+\}?\{?\d+\}?)$/.test(text);

@@ -5,7 +5,7 @@ import { rowsOf } from "./rows.ts";
 /** `directed`: the label holds for this order only (a decimal reference, or a text to extract from). */
 type Row = {
   kind: string;
-  gold: string;
+  expected: string;
   answer: string;
   equivalent: boolean;
   options?: VerifyOptions;
@@ -20,10 +20,10 @@ describe.each(kinds)("labelled pairs: %s", (kind) => {
   const ofKind = rows.filter((row) => row.kind === kind);
   const wrong = (pairs: readonly Row[]): readonly unknown[] =>
     pairs.flatMap((row) => {
-      const { verdict, method, reason, gold, answer } = verify(row.gold, row.answer, row.options);
+      const { verdict, method, reason, expected, answer } = verify(row.expected, row.answer, row.options);
       return verdict === (row.equivalent ? "equivalent" : "different")
         ? []
-        : [{ row, verdict, method, reason, gold, answer }];
+        : [{ row, verdict, method, reason, expected, answer }];
     });
 
   test("every pair gets its label", () => {
@@ -32,6 +32,6 @@ describe.each(kinds)("labelled pairs: %s", (kind) => {
 
   test("and in the other order", () => {
     const symmetric = ofKind.filter(({ directed }) => directed !== true);
-    expect(wrong(symmetric.map((row) => ({ ...row, gold: row.answer, answer: row.gold })))).toEqual([]);
+    expect(wrong(symmetric.map((row) => ({ ...row, expected: row.answer, answer: row.expected })))).toEqual([]);
   });
 });

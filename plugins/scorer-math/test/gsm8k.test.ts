@@ -17,7 +17,7 @@ const value = (i: number): number => Number(written[i % rows.length]?.replaceAll
 
   test("every answer equals itself, as a solution and alone", () => {
     const wrong = rows.filter(({ answer }, i) => {
-      return [answer, written[i] as string].some((gold) => verify(gold, answer).verdict !== "equivalent");
+      return [answer, written[i] as string].some((expected) => verify(expected, answer).verdict !== "equivalent");
     });
     expect(wrong).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { expressions, perturb, rewrite, valueAt, write } from "./expressions.ts"
 import { rowsOf } from "./rows.ts";
 
 const choice = fc.nat({ max: 1_000_000 });
-const verdict = (gold: string, answer: string): string => verify(gold, answer).verdict;
+const verdict = (expected: string, answer: string): string => verify(expected, answer).verdict;
 
 describe("expressions", () => {
   test("an expression equals itself in another spelling", () => {
@@ -143,10 +143,10 @@ describe("sets", () => {
 
 describe("any two answers", () => {
   const isDecimal = (text: string): boolean => /\d\.\d/.test(text);
-  type Row = { gold: string; answer: string; kind: string; directed?: true };
+  type Row = { expected: string; answer: string; kind: string; directed?: true };
   const forms = rowsOf<Row>("corpus.jsonl").filter(({ kind }) => kind !== "extraction");
   const outputs = rowsOf<Row>("outputs.jsonl").filter(({ directed }) => directed !== true);
-  const answers = [...new Set([...forms, ...outputs].flatMap(({ gold, answer }) => [gold, answer]))];
+  const answers = [...new Set([...forms, ...outputs].flatMap(({ expected, answer }) => [expected, answer]))];
 
   test("an answer equals itself", () => {
     expect(answers.filter((answer) => verdict(answer, answer) !== "equivalent")).toEqual([]);

@@ -18,12 +18,12 @@ const garbage = fc.oneof(
   fc.string({ maxLength: 200 }),
 );
 
-function expectBounded(gold: string, answer: string): void {
-  const first = verify(gold, answer);
+function expectBounded(expected: string, answer: string): void {
+  const first = verify(expected, answer);
   expect(["equivalent", "different", "undecided"]).toContain(first.verdict);
   // One operation may overrun the budget by what it asks for at once, and no more.
   expect(first.work).toBeLessThan(2 * WORK_LIMIT);
-  expect(verify(gold, answer)).toEqual(first);
+  expect(verify(expected, answer)).toEqual(first);
 }
 
 /** Pieces of what models write around their answers: sentences, names, boxes, prices, turns. */
@@ -37,14 +37,14 @@ const outputs = fc.array(phrases, { maxLength: 40 }).map((parts) => parts.join("
 describe("any input", () => {
   test("random outputs of models give a verdict, the same one twice, within the work budget", () => {
     fc.assert(
-      fc.property(outputs, outputs, (gold, answer) => expectBounded(gold, answer)),
+      fc.property(outputs, outputs, (expected, answer) => expectBounded(expected, answer)),
       { numRuns: 400 },
     );
   });
 
   test("random text gives a verdict, the same one twice, within the work budget", () => {
     fc.assert(
-      fc.property(garbage, garbage, (gold, answer) => expectBounded(gold, answer)),
+      fc.property(garbage, garbage, (expected, answer) => expectBounded(expected, answer)),
       { numRuns: 2000 },
     );
   });

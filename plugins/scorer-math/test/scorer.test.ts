@@ -7,19 +7,19 @@ describe("the scorer math@1", () => {
   const scorer = new MathScorer();
 
   test("pays 1 for an equivalent answer and 0 for a different one, with the verdict's detail", async () => {
-    const right = await scorer.score({ gold: "1/2", answer: "so it is $\\boxed{0.5}$" });
+    const right = await scorer.score({ expected: "1/2", answer: "so it is $\\boxed{0.5}$" });
     expect(right).toMatchObject({
       reward: { scored: true, value: 1, components: { correct: 1 } },
       verdict: "equivalent",
       extracted: "0.5",
-      detail: { method: "identical", gold: "1/2", answer: "1/2" },
+      detail: { method: "identical", expected: "1/2", answer: "1/2" },
     });
-    const wrong = await scorer.score({ gold: "1/2", answer: "$\\boxed{0.6}$" });
+    const wrong = await scorer.score({ expected: "1/2", answer: "$\\boxed{0.6}$" });
     expect(wrong).toMatchObject({ reward: { scored: true, value: 0 }, verdict: "different" });
   });
 
   test("leaves an undecided answer unscored, unless a value for it was asked for", async () => {
-    const request = { gold: "$\\int_0^1 e^{-x^2}\\,dx$", answer: "$\\int_0^1 e^{-x^4}\\,dx$" };
+    const request = { expected: "$\\int_0^1 e^{-x^2}\\,dx$", answer: "$\\int_0^1 e^{-x^4}\\,dx$" };
     const open = await scorer.score(request);
     expect(open).toMatchObject({ reward: { scored: false, code: "SCORER_UNDECIDED" }, verdict: "undecided" });
     const penalised = await new MathScorer({ undecided: -0.5 }).score(request);
@@ -27,13 +27,13 @@ describe("the scorer math@1", () => {
   });
 
   test("with a schema, an answer elsewhere is none", async () => {
-    const outside = await scorer.score({ gold: "5", answer: "The answer is 5.", schema: "answer" });
+    const outside = await scorer.score({ expected: "5", answer: "The answer is 5.", schema: "answer" });
     expect(outside).toMatchObject({ reward: { scored: true, value: 0 }, verdict: "different" });
     expect(outside.extracted).toBeUndefined();
-    const inside = await scorer.score({ gold: "5", answer: "<answer>5</answer>", schema: "answer" });
+    const inside = await scorer.score({ expected: "5", answer: "<answer>5</answer>", schema: "answer" });
     expect(inside).toMatchObject({ verdict: "equivalent", extracted: "5" });
     const lenient = await scorer.score({
-      gold: "5",
+      expected: "5",
       answer: "It is 5.",
       schema: "answer",
       options: { mode: "lenient" },
@@ -42,7 +42,7 @@ describe("the scorer math@1", () => {
   });
 
   test("takes the options of a request and passes over those of other graders", async () => {
-    const request = { gold: "1/3", answer: "0.33" };
+    const request = { expected: "1/3", answer: "0.33" };
     expect((await scorer.score(request)).verdict).toBe("different");
     expect((await scorer.score({ ...request, options: { precision: 2, timeout: 3 } })).verdict).toBe("equivalent");
   });
@@ -50,6 +50,6 @@ describe("the scorer math@1", () => {
   test("is what the plugin provides under math@1", async () => {
     const factory = plugin.scorers?.["math@1"];
     const made = await factory?.({ logger }, { precision: 2 });
-    expect((await made?.score({ gold: "1/3", answer: "0.33" }))?.verdict).toBe("equivalent");
+    expect((await made?.score({ expected: "1/3", answer: "0.33" }))?.verdict).toBe("equivalent");
   });
 });

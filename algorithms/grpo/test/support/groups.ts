@@ -19,8 +19,8 @@ export const segment = (mask: number[], changes: Partial<Segment> = {}): Segment
 
 export const turn = (changes: Partial<TurnRecord> = {}): TurnRecord => ({
   agent: "agent",
-  observed: [],
-  said: { role: "assistant", parts: [] },
+  messages: [],
+  response: { role: "assistant", parts: [] },
   segment: 0,
   start: 1,
   end: 3,

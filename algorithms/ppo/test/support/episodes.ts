@@ -21,8 +21,8 @@ export const turn = (
   changes: Partial<TurnRecord> = {},
 ): TurnRecord => ({
   agent: "agent",
-  observed: [],
-  said: { role: "assistant", parts: [] },
+  messages: [],
+  response: { role: "assistant", parts: [] },
   segment: 0,
   start,
   end,

@@ -45,7 +45,7 @@ async function judge(scorer: Scorer, row: ScoreRequest): Promise<JsonObject> {
 /** The row with all that it holds; DATA_INVALID where it is nothing to judge. */
 function rowOf(value: JsonValue, place: string): ScoreRequest & JsonObject {
   const row = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  const textless = ["gold", "answer", ...("schema" in row ? ["schema"] : [])].find(
+  const textless = ["expected", "answer", ...("schema" in row ? ["schema"] : [])].find(
     (field) => typeof row[field] !== "string",
   );
   if (textless !== undefined) throw new MrlmError("DATA_INVALID", `${place} has no text in "${textless}".`);

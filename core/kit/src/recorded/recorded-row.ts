@@ -92,7 +92,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: string): Record
     return {
       ...common,
       agent,
-      messages: own.flatMap(({ observed, said }) => [...observed, said].flatMap(toChatMessages)),
+      messages: own.flatMap((turn) => [...turn.messages, turn.response].flatMap(toChatMessages)),
       segments: segments.map(({ tokens, logprobs, mask, versions, parent }) => ({
         tokens: Array.from(tokens),
         logprobs: Array.from(logprobs, (value) => (Number.isFinite(value) ? value : null)),

@@ -72,16 +72,16 @@ export class EpisodeRecord {
   /** Takes in a turn that the environment has answered. */
   turn(
     observation: Observation,
-    said: { readonly message: Message; readonly span: TokenSpan },
+    response: { readonly message: Message; readonly span: TokenSpan },
     stopReason: TurnRecord["stopReason"],
     result: StepResult,
   ): void {
     const { agent, messages } = observation;
     this.#turns.push({
       agent,
-      observed: messages,
-      said: said.message,
-      ...said.span,
+      messages,
+      response: response.message,
+      ...response.span,
       stopReason,
       rewards: result.rewards,
     });

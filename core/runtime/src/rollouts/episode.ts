@@ -86,10 +86,14 @@ async function playTurn(
   const sampled = await record.timed("sampling", () => ports.sample(plan, model, request));
   if (sampled.stopReason === "cancelled")
     throw new MrlmError("CANCELLED", `Sampling of episode ${plan.id} was cancelled.`);
-  const said = record.choose(agent, sampled);
+  const response = record.choose(agent, sampled);
   const result = await record.timed("environment", () =>
-    session.step({ agent, message: said.message, finishReason: sampled.stopReason === "length" ? "length" : "stop" }),
+    session.step({
+      agent,
+      message: response.message,
+      finishReason: sampled.stopReason === "length" ? "length" : "stop",
+    }),
   );
-  record.turn(observation, said, sampled.stopReason, result);
+  record.turn(observation, response, sampled.stopReason, result);
   return result;
 }

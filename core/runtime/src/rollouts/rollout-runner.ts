@@ -147,7 +147,7 @@ export class RolloutRunner implements Rollouts {
     const first = new Map<AgentId, TurnRecord>();
     for (const [i, turn] of turns.entries()) {
       const earlier = first.get(turn.agent);
-      const repeated = earlier === undefined ? undefined : repeatedHistory(earlier.observed, turn.observed);
+      const repeated = earlier === undefined ? undefined : repeatedHistory(earlier.messages, turn.messages);
       if (repeated !== undefined) {
         this.#examined.set(environment, EXAMINED_EPISODES);
         const hint =

@@ -55,7 +55,7 @@ export interface RunState {
 }
 
 /** Rises with each change of what a state holds. */
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 
 const jsonObject = z.record(z.string(), z.json());
 

@@ -8,11 +8,11 @@ export const gsm8kSchema = z.object({ question: z.string().min(1), answer: z.str
 /** The annotations are left out of the steps: the text around them says the same. */
 export function fromGsm8k({ question, answer }: z.output<typeof gsm8kSchema>, place: Place): Row {
   const end = answer.lastIndexOf("####");
-  const gold = end < 0 ? "" : answer.slice(end + 4).trim();
-  if (gold === "") throw invalidRow(place, "the answer has no final line `#### ANSWER`");
+  const expected = end < 0 ? "" : answer.slice(end + 4).trim();
+  if (expected === "") throw invalidRow(place, "the answer has no final line `#### ANSWER`");
   const steps = answer
     .slice(0, end)
     .replaceAll(/<<[^<>]*>>/g, "")
     .split("\n");
-  return { question, answer: gold, steps: steps.map((step) => step.trim()).filter(Boolean), info: {} };
+  return { question, answer: expected, steps: steps.map((step) => step.trim()).filter(Boolean), info: {} };
 }

@@ -18,8 +18,8 @@ const DAY_FIRST = new RegExp(`^${WEEKDAY}(?:the\\s+)?${DAY}\\s+(?:of\\s+)?${MONT
 const ISO = /^(\d{4})-(\d\d)-(\d\d)$/;
 
 /** Compares two times of day or two dates; undefined when one of the texts is neither. */
-export function compareMoments(gold: string, answer: string): Outcome | undefined {
-  const [a, b] = [bare(gold), bare(answer)];
+export function compareMoments(expected: string, answer: string): Outcome | undefined {
+  const [a, b] = [bare(expected), bare(answer)];
   const [left, right] = [clockOf(a), clockOf(b)];
   if (left && right && (isTime(a) || isTime(b))) return compareClocks(left, right);
   const [first, second] = [dateOf(a), dateOf(b)];

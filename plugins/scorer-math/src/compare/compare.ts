@@ -22,27 +22,30 @@ import { compareScalars } from "./scalar.ts";
 import { asSolutions } from "./solutions.ts";
 import { compareTexts, normaliseText, wordsOf } from "./text.ts";
 
-export function compareNodes(c: Context, goldNode: Node, answerNode: Node): Outcome {
+export function compareNodes(c: Context, expectedNode: Node, answerNode: Node): Outcome {
   c.work.spend(8);
-  const [goldForm, answerForm] = withSameParameter(...unified(goldNode, answerNode));
-  const [goldPart, answerPart] = [goldForm, answerForm].map((form) => componentwise(prepared(form))) as [Node, Node];
-  const [gold, answer] = [asSolutions(goldPart, answerPart), asSolutions(answerPart, goldPart)];
-  const [goldKey, answerKey] = [show(gold), show(answer)];
-  c.work.spend((goldKey.length + answerKey.length) >> 2);
-  if (goldKey === answerKey) return equivalent("identical", "the same expression");
-  if (gold.kind === "text" || answer.kind === "text") return compareWithText(c, gold, answer);
-  if (isPiecewise(gold) && isPiecewise(answer)) return compareAsSets(c, children(gold), children(answer));
+  const [expectedForm, answerForm] = withSameParameter(...unified(expectedNode, answerNode));
+  const [expectedPart, answerPart] = [expectedForm, answerForm].map((form) => componentwise(prepared(form))) as [
+    Node,
+    Node,
+  ];
+  const [expected, answer] = [asSolutions(expectedPart, answerPart), asSolutions(answerPart, expectedPart)];
+  const [expectedKey, answerKey] = [show(expected), show(answer)];
+  c.work.spend((expectedKey.length + answerKey.length) >> 2);
+  if (expectedKey === answerKey) return equivalent("identical", "the same expression");
+  if (expected.kind === "text" || answer.kind === "text") return compareWithText(c, expected, answer);
+  if (isPiecewise(expected) && isPiecewise(answer)) return compareAsSets(c, children(expected), children(answer));
   if (
     c.options.allow_set_relation_comp === false &&
-    !hasRelation(gold) &&
-    looksLikeRegion(gold) &&
+    !hasRelation(expected) &&
+    looksLikeRegion(expected) &&
     looksLikeRegion(answer) &&
     hasRelation(answer)
   ) {
     return different("relation", "an inequality where the reference is a set");
   }
-  if (hasRelation(gold) || hasRelation(answer)) return compareWithRelation(c, gold, answer);
-  return compareValues(c, gold, answer);
+  if (hasRelation(expected) || hasRelation(answer)) return compareWithRelation(c, expected, answer);
+  return compareValues(c, expected, answer);
 }
 
 /** Conditions and approximations resolved: what the statement says. */
@@ -114,51 +117,51 @@ function asSet(words: string): Node | undefined {
   return words === "none" ? { kind: "namedSet", name: "empty" } : undefined;
 }
 
-function compareWithText(c: Context, gold: Node, answer: Node): Outcome {
-  const a = wordsOf(gold);
+function compareWithText(c: Context, expected: Node, answer: Node): Outcome {
+  const a = wordsOf(expected);
   const b = wordsOf(answer);
   if (a !== undefined && b !== undefined) return compareTexts(a, b);
   const unwrapped = (node: Node): Node | undefined => (node.kind === "relation" ? assignedValue(c, node) : undefined);
-  const left = unwrapped(gold);
+  const left = unwrapped(expected);
   const right = unwrapped(answer);
-  if (left || right) return c.compare(left ?? gold, right ?? answer);
-  if (gold.kind === "set" && gold.items.length === 1) return c.compare(gold.items[0] as Node, answer);
-  if (answer.kind === "set" && answer.items.length === 1) return c.compare(gold, answer.items[0] as Node);
+  if (left || right) return c.compare(left ?? expected, right ?? answer);
+  if (expected.kind === "set" && expected.items.length === 1) return c.compare(expected.items[0] as Node, answer);
+  if (answer.kind === "set" && answer.items.length === 1) return c.compare(expected, answer.items[0] as Node);
   return different("text", "words on one side and mathematics on the other");
 }
 
-function compareWithRelation(c: Context, gold: Node, answer: Node): Outcome {
-  const bothRelate = hasRelation(gold) && hasRelation(answer);
-  if (bothRelate && gold.kind === "relation" && answer.kind === "relation")
-    return comparePairOfRelations(c, gold, answer);
-  if (bothRelate && (looksLikeRegion(gold) || looksLikeRegion(answer))) {
-    const outcome = compareRegions(c, gold, answer);
+function compareWithRelation(c: Context, expected: Node, answer: Node): Outcome {
+  const bothRelate = hasRelation(expected) && hasRelation(answer);
+  if (bothRelate && expected.kind === "relation" && answer.kind === "relation")
+    return comparePairOfRelations(c, expected, answer);
+  if (bothRelate && (looksLikeRegion(expected) || looksLikeRegion(answer))) {
+    const outcome = compareRegions(c, expected, answer);
     if (outcome) return outcome;
   }
-  if (bothRelate && gold.kind === "list" && answer.kind === "list") {
-    const outcome = compareAsSets(c, named(gold).items, named(answer).items);
-    if (outcome.verdict === "equivalent" || (!hasBareItem(gold) && !hasBareItem(answer))) return outcome;
+  if (bothRelate && expected.kind === "list" && answer.kind === "list") {
+    const outcome = compareAsSets(c, named(expected).items, named(answer).items);
+    if (outcome.verdict === "equivalent" || (!hasBareItem(expected) && !hasBareItem(answer))) return outcome;
   }
-  if (looksLikeRegion(gold) || looksLikeRegion(answer)) {
-    const outcome = compareRegions(c, gold, answer);
+  if (looksLikeRegion(expected) || looksLikeRegion(answer)) {
+    const outcome = compareRegions(c, expected, answer);
     if (outcome) return outcome;
   }
-  const left = valueOf(c, gold, answer);
-  const right = valueOf(c, answer, gold);
+  const left = valueOf(c, expected, answer);
+  const right = valueOf(c, answer, expected);
   if (left === undefined || right === undefined)
     return different("relation", "a statement on one side and a value on the other");
-  if (show(left) === show(gold) && show(right) === show(answer)) return compareValues(c, gold, answer);
+  if (show(left) === show(expected) && show(right) === show(answer)) return compareValues(c, expected, answer);
   return c.compare(left, right);
 }
 
-function comparePairOfRelations(c: Context, gold: RelationNode, answer: RelationNode): Outcome {
-  const outcome = compareRelations(c, shortened(c, gold), shortened(c, answer));
+function comparePairOfRelations(c: Context, expected: RelationNode, answer: RelationNode): Outcome {
+  const outcome = compareRelations(c, shortened(c, expected), shortened(c, answer));
   if (outcome.verdict === "equivalent") return outcome;
-  if (looksLikeRegion(gold) || looksLikeRegion(answer)) return compareRegions(c, gold, answer) ?? outcome;
-  const [left, right] = [gold, answer].map((node) =>
+  if (looksLikeRegion(expected) || looksLikeRegion(answer)) return compareRegions(c, expected, answer) ?? outcome;
+  const [left, right] = [expected, answer].map((node) =>
     isName(node.operands[0] as Node) ? assignedValue(c, node) : undefined,
   );
-  const sameName = left && right && show(gold.operands[0] as Node) === show(answer.operands[0] as Node);
+  const sameName = left && right && show(expected.operands[0] as Node) === show(answer.operands[0] as Node);
   return sameName ? c.compare(left, right) : outcome;
 }
 
@@ -222,44 +225,44 @@ function valueOf(c: Context, node: Node, other: Node): Node | undefined {
 /** Counterpart of a solution in a comparison: a point, whose components have an order. */
 const ANY_POINT: Node = { kind: "tuple", items: [], open: "round", close: "round" };
 
-function compareValues(c: Context, gold: Node, answer: Node): Outcome {
-  if (hasPlusMinus(gold) || hasPlusMinus(answer)) {
-    const left = itemsOf(gold);
+function compareValues(c: Context, expected: Node, answer: Node): Outcome {
+  if (hasPlusMinus(expected) || hasPlusMinus(answer)) {
+    const left = itemsOf(expected);
     const right = itemsOf(answer);
     if (left && right) return compareAsSets(c, left, right);
   }
-  const family = compareProgressions(c, gold, answer);
+  const family = compareProgressions(c, expected, answer);
   if (family) return family;
-  if (gold.kind === "quantity" || answer.kind === "quantity") return compareQuantities(c, gold, answer);
-  if (hasMatrix(gold) || hasMatrix(answer)) return compareWithMatrix(c, gold, answer);
-  if (gold.kind === "tuple" && answer.kind === "tuple") return compareTuples(c, gold, answer);
-  if (looksLikeRegion(gold) || looksLikeRegion(answer)) {
-    const outcome = compareRegions(c, gold, answer);
+  if (expected.kind === "quantity" || answer.kind === "quantity") return compareQuantities(c, expected, answer);
+  if (hasMatrix(expected) || hasMatrix(answer)) return compareWithMatrix(c, expected, answer);
+  if (expected.kind === "tuple" && answer.kind === "tuple") return compareTuples(c, expected, answer);
+  if (looksLikeRegion(expected) || looksLikeRegion(answer)) {
+    const outcome = compareRegions(c, expected, answer);
     if (outcome) return outcome;
-    if (gold.kind === "setOperation" && answer.kind === "setOperation" && gold.name === answer.name) {
-      return gold.name === "difference"
-        ? compareInOrder(c, gold.sets, answer.sets, "sets")
-        : compareAsSets(c, gold.sets, answer.sets);
+    if (expected.kind === "setOperation" && answer.kind === "setOperation" && expected.name === answer.name) {
+      return expected.name === "difference"
+        ? compareInOrder(c, expected.sets, answer.sets, "sets")
+        : compareAsSets(c, expected.sets, answer.sets);
     }
   }
-  if (gold.kind === "ratio" || answer.kind === "ratio") {
-    if (gold.kind === "ratio" && answer.kind === "ratio" && gold.parts.length !== 2)
-      return compareRatios(c, gold.parts, answer.parts);
+  if (expected.kind === "ratio" || answer.kind === "ratio") {
+    if (expected.kind === "ratio" && answer.kind === "ratio" && expected.parts.length !== 2)
+      return compareRatios(c, expected.parts, answer.parts);
   }
-  if (c.options.strict === false && isTupleWithSet(gold, answer))
-    return compareAsSets(c, children(gold), children(answer));
-  const ordered = orderedPair(gold, answer);
+  if (c.options.strict === false && isTupleWithSet(expected, answer))
+    return compareAsSets(c, children(expected), children(answer));
+  const ordered = orderedPair(expected, answer);
   if (ordered) return compareInOrder(c, ordered[0], ordered[1], "components");
   const isCollection = (node: Node): boolean => node.kind === "list" || node.kind === "set";
-  if (isCollection(gold) || isCollection(answer)) {
-    const left = itemsOf(gold);
+  if (isCollection(expected) || isCollection(answer)) {
+    const left = itemsOf(expected);
     const right = itemsOf(answer);
     if (left && right) return compareAsSets(c, left, right);
-    return different("structure", `a ${answer.kind} where the reference is a ${gold.kind}`);
+    return different("structure", `a ${answer.kind} where the reference is a ${expected.kind}`);
   }
-  if (gold.kind === "tuple" || answer.kind === "tuple")
-    return different("structure", `a ${answer.kind} where the reference is a ${gold.kind}`);
-  return compareAntiderivatives(c, gold, answer) ?? compareScalars(c, gold, answer);
+  if (expected.kind === "tuple" || answer.kind === "tuple")
+    return different("structure", `a ${answer.kind} where the reference is a ${expected.kind}`);
+  return compareAntiderivatives(c, expected, answer) ?? compareScalars(c, expected, answer);
 }
 
 function isTupleWithSet(a: Node, b: Node): boolean {
@@ -267,15 +270,15 @@ function isTupleWithSet(a: Node, b: Node): boolean {
 }
 
 /** The items of a tuple and a bare list, which are compared in order. */
-function orderedPair(gold: Node, answer: Node): readonly [readonly Node[], readonly Node[]] | undefined {
+function orderedPair(expected: Node, answer: Node): readonly [readonly Node[], readonly Node[]] | undefined {
   const isOrdered = (tuple: Node, other: Node): boolean =>
     tuple.kind === "tuple" &&
     tuple.open === "round" &&
     tuple.close === "round" &&
     other.kind === "list" &&
     (!other.items.some((item) => item.kind === "tuple") || tuple.items.every((item) => item.kind === "tuple"));
-  if (isOrdered(gold, answer) || isOrdered(answer, gold))
-    return [(gold as TupleNode).items, (answer as TupleNode).items];
+  if (isOrdered(expected, answer) || isOrdered(answer, expected))
+    return [(expected as TupleNode).items, (answer as TupleNode).items];
   return undefined;
 }
 
@@ -290,12 +293,12 @@ function itemsOf(node: Node): readonly Node[] | undefined {
   return hasPlusMinus(node) ? bothSigns(node) : [node];
 }
 
-function compareWithMatrix(c: Context, gold: Node, answer: Node): Outcome {
-  const left = asMatrix(gold);
+function compareWithMatrix(c: Context, expected: Node, answer: Node): Outcome {
+  const left = asMatrix(expected);
   const right = asMatrix(answer);
   if (left && right) return compareMatrices(c, left, right);
   const single = left ?? right;
-  const other = left ? answer : gold;
+  const other = left ? answer : expected;
   if (single && (other.kind === "tuple" || other.kind === "list")) {
     const items = vectorItems(single);
     if (items)
@@ -303,20 +306,20 @@ function compareWithMatrix(c: Context, gold: Node, answer: Node): Outcome {
         ? compareInOrder(c, items, other.items, "components")
         : compareInOrder(c, other.items, items, "components");
   }
-  if (gold.kind === "list" && answer.kind === "list") return compareAsSets(c, gold.items, answer.items);
+  if (expected.kind === "list" && answer.kind === "list") return compareAsSets(c, expected.items, answer.items);
   return single && !hasMatrix(other)
     ? different("structure", "a matrix on one side only")
-    : compareScalars(c, gold, answer);
+    : compareScalars(c, expected, answer);
 }
 
-function compareRatios(c: Context, gold: readonly Node[], answer: readonly Node[]): Outcome {
-  if (gold.length !== answer.length) return different("structure", "ratios of different length");
-  const [g] = gold as [Node];
+function compareRatios(c: Context, expected: readonly Node[], answer: readonly Node[]): Outcome {
+  if (expected.length !== answer.length) return different("structure", "ratios of different length");
+  const [g] = expected as [Node];
   const [a] = answer as [Node];
   const scaled = (node: Node, by: Node): Node => ({ kind: "multiply", factors: [node, by] });
   return compareInOrder(
     c,
-    gold.map((part) => scaled(part, a)),
+    expected.map((part) => scaled(part, a)),
     answer.map((part) => scaled(part, g)),
     "parts",
   );

@@ -8,5 +8,5 @@ export type Context = {
   readonly options: VerifyOptions;
   readonly work: Work;
   /** Compares two parts with all the rules. */
-  readonly compare: (gold: Node, answer: Node) => Outcome;
+  readonly compare: (expected: Node, answer: Node) => Outcome;
 };

@@ -12,12 +12,12 @@ const VARIABLE = /^(?:[xyztuvws]|theta|phi)(?:_\w+)?$/;
 type Antiderivative = { readonly rest: Node; readonly constant: string };
 
 /** Compares `F(x) + C` with `G(x) + C`, or an integral without limits with `F(x) + C`; undefined for anything else. */
-export function compareAntiderivatives(c: Context, gold: Node, answer: Node): Outcome | undefined {
-  const left = asAntiderivative(gold);
+export function compareAntiderivatives(c: Context, expected: Node, answer: Node): Outcome | undefined {
+  const left = asAntiderivative(expected);
   const right = asAntiderivative(answer);
   if (left && right && !(left.constant === "c" && right.constant === "c"))
     return compareUpToConstant(c, left.rest, right.rest);
-  const outcome = left ? compareIntegral(c, answer, left) : right ? compareIntegral(c, gold, right) : undefined;
+  const outcome = left ? compareIntegral(c, answer, left) : right ? compareIntegral(c, expected, right) : undefined;
   return outcome;
 }
 
@@ -65,14 +65,14 @@ const ARBITRARY = /^(?:[CcAB]|[Cc]_\{?\d\}?)$/;
 const MOST_CONSTANTS = 3;
 
 /** The answer with its arbitrary constants named after those of the reference, in each order that changes something. */
-export function withConstantsOf(gold: Node, answer: Node): readonly Node[] {
-  const wanted = constantsOf(gold);
+export function withConstantsOf(expected: Node, answer: Node): readonly Node[] {
+  const wanted = constantsOf(expected);
   const present = constantsOf(answer);
   if (wanted.length === 0 || wanted.length !== present.length || wanted.length > MOST_CONSTANTS) return [];
   const isSolution = (node: Node): boolean =>
     [...variables(node)].some((name) => /^[xt]$/.test(name)) &&
     some(node, (part) => part.kind === "power" || part.kind === "call");
-  if (!isSolution(gold) || !isSolution(answer)) return [];
+  if (!isSolution(expected) || !isSolution(answer)) return [];
   return permutations(wanted).flatMap((names) => {
     if (names.join() === present.join()) return [];
     const renamed = (node: Node): Node =>

@@ -61,10 +61,13 @@ function sameShape(a: MatrixNode | undefined, b: MatrixNode): boolean {
   return a !== undefined && a.rows.length === b.rows.length && a.rows[0]?.length === b.rows[0]?.length;
 }
 
-export function compareMatrices(c: Context, gold: MatrixNode, answer: MatrixNode): Outcome {
-  if (gold.rows.length !== answer.rows.length || gold.rows.some((row, i) => row.length !== answer.rows[i]?.length))
+export function compareMatrices(c: Context, expected: MatrixNode, answer: MatrixNode): Outcome {
+  if (
+    expected.rows.length !== answer.rows.length ||
+    expected.rows.some((row, i) => row.length !== answer.rows[i]?.length)
+  )
     return different("structure", "matrices of different shapes");
-  return compareInOrder(c, gold.rows.flat(), answer.rows.flat(), "entries");
+  return compareInOrder(c, expected.rows.flat(), answer.rows.flat(), "entries");
 }
 
 /** The entries of a row or column vector. */

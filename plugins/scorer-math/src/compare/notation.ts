@@ -8,8 +8,8 @@ import { anywhere, mapChildren, some } from "../tree/walk.ts";
 import { asMatrix, vectorItems } from "./matrix.ts";
 
 /** Both sides, with the notation of one rewritten where the other side says which reading is meant. */
-export function unified(gold: Node, answer: Node): readonly [Node, Node] {
-  return [beside(gold, answer), beside(answer, gold)];
+export function unified(expected: Node, answer: Node): readonly [Node, Node] {
+  return [beside(expected, answer), beside(answer, expected)];
 }
 
 function beside(node: Node, other: Node): Node {

@@ -11,10 +11,10 @@ import { compareExact } from "./scalar.ts";
 const PARAMETER = "any integer";
 
 /** Both sides with their whole-number parameters under one name, where both have one. */
-export function withSameParameter(gold: Node, answer: Node): readonly [Node, Node] {
-  const [left, right] = [parameterOf(gold), parameterOf(answer)];
-  if (left === undefined || right === undefined) return [gold, answer];
-  return [withParameter(gold, left), withParameter(answer, right)];
+export function withSameParameter(expected: Node, answer: Node): readonly [Node, Node] {
+  const [left, right] = [parameterOf(expected), parameterOf(answer)];
+  if (left === undefined || right === undefined) return [expected, answer];
+  return [withParameter(expected, left), withParameter(answer, right)];
 }
 
 function withParameter(node: Node, name: string): Node {
@@ -54,8 +54,8 @@ function impliedParameter(node: Node): string | undefined {
 }
 
 /** Whether two progressions a + kp contain the same values; undefined when they are none or it cannot be told. */
-export function compareProgressions(c: Context, gold: Node, answer: Node): Outcome | undefined {
-  const left = asProgression(c, gold);
+export function compareProgressions(c: Context, expected: Node, answer: Node): Outcome | undefined {
+  const left = asProgression(c, expected);
   const right = left && asProgression(c, answer);
   if (!left || !right) return undefined;
   const isSame = (a: Node, b: Node): boolean => compareExact(c, a, b).verdict === "equivalent";

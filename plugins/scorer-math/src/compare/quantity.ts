@@ -12,9 +12,9 @@ import type { Context } from "./context.ts";
  * Both with a unit: converted and compared. One without: the bare number is compared with the number that stands before
  * the unit, since answers leave units out.
  */
-export function compareQuantities(c: Context, gold: Node, answer: Node): Outcome {
-  const left = asQuantity(gold, answer);
-  const right = asQuantity(answer, gold);
+export function compareQuantities(c: Context, expected: Node, answer: Node): Outcome {
+  const left = asQuantity(expected, answer);
+  const right = asQuantity(answer, expected);
   if (left.kind === "quantity" && right.kind === "quantity") return compareBoth(c, left, right);
   if (left.kind === "quantity") return c.compare(besides(left, right), right);
   return right.kind === "quantity" ? c.compare(left, besides(right, left)) : c.compare(left, right);
@@ -32,21 +32,24 @@ function isInRadians(node: Node): boolean {
     : node.kind === "call" && /^a(?:sin|cos|tan|cot|sec|csc)$/.test(node.name);
 }
 
-function compareBoth(c: Context, gold: QuantityNode, answer: QuantityNode): Outcome {
-  const a = gold.unit;
+function compareBoth(c: Context, expected: QuantityNode, answer: QuantityNode): Outcome {
+  const a = expected.unit;
   const b = answer.unit;
   const converted = convertTemperature(answer, a);
-  if (converted) return c.compare(gold.value, converted);
-  if (isPounds(a, b) || isPounds(b, a)) return c.compare(gold.value, answer.value);
+  if (converted) return c.compare(expected.value, converted);
+  if (isPounds(a, b) || isPounds(b, a)) return c.compare(expected.value, answer.value);
   if (a.dimension !== b.dimension) return different("units", `${b.name} is no ${a.name}`);
   if (a.hasPi === b.hasPi) {
     // In units of the reference, so that its printed precision keeps its meaning.
     const ratio = q.divide(b.factor, a.factor);
     const scaled = q.equals(ratio, q.ONE) ? answer.value : scaledBy(answer.value, ratio);
-    const outcome = c.compare(gold.value, scaled);
+    const outcome = c.compare(expected.value, scaled);
     return outcome.method === "exact" || outcome.method === "normal form" ? { ...outcome, method: "units" } : outcome;
   }
-  return c.compare({ kind: "multiply", factors: factorsOf(gold) }, { kind: "multiply", factors: factorsOf(answer) });
+  return c.compare(
+    { kind: "multiply", factors: factorsOf(expected) },
+    { kind: "multiply", factors: factorsOf(answer) },
+  );
 }
 
 /** Kelvin as (value + shift) * factor. */

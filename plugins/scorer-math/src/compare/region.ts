@@ -8,13 +8,13 @@ import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";
 
 /** The outcome; undefined when one of them is no set of reals with constant ends. */
-export function compareRegions(c: Context, gold: Node, answer: Node): Outcome | undefined {
+export function compareRegions(c: Context, expected: Node, answer: Node): Outcome | undefined {
   const isSame = (a: End, b: End): boolean => compareExact(c, a.node, b.node).verdict === "equivalent";
   const compiler = { work: c.work, isSame };
-  const left = compileRegion(compiler, gold);
+  const left = compileRegion(compiler, expected);
   const right = left && compileRegion(compiler, answer);
   if (!left || !right) return undefined;
-  const names = [unknowns(gold), unknowns(answer)] as const;
+  const names = [unknowns(expected), unknowns(answer)] as const;
   // Conditions on several unknowns are no set of real numbers.
   if (names[0].size > 1 || names[1].size > 1) return undefined;
   if (names[0].size > 0 && names[1].size > 0 && [...names[0]].join() !== [...names[1]].join())

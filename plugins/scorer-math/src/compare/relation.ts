@@ -29,12 +29,12 @@ function constraintsOf(node: RelationNode): readonly Constraint[] | undefined {
   return out;
 }
 
-export function compareRelations(c: Context, gold: RelationNode, answer: RelationNode): Outcome {
-  const left = constraintsOf(gold);
+export function compareRelations(c: Context, expected: RelationNode, answer: RelationNode): Outcome {
+  const left = constraintsOf(expected);
   const right = constraintsOf(answer);
   if (!left || !right) {
-    if (gold.operators.join() !== answer.operators.join()) return different("relation", "different relations");
-    return compareInOrder(c, gold.operands, answer.operands, "sides");
+    if (expected.operators.join() !== answer.operators.join()) return different("relation", "different relations");
+    return compareInOrder(c, expected.operands, answer.operands, "sides");
   }
   if (left.length !== right.length) return different("relation", "chains of different length");
   const used = new Set<number>();

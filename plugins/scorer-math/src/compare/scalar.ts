@@ -20,20 +20,20 @@ const QUICK_STEPS = 5_000;
 /** Steps for exact normalisation, before random evaluation has its turn. */
 const NORMAL_FORM_STEPS = 25_000;
 
-export function compareScalars(c: Context, gold: Node, answer: Node): Outcome {
-  const [first, second] = [letterString(gold), letterString(answer)];
+export function compareScalars(c: Context, expected: Node, answer: Node): Outcome {
+  const [first, second] = [letterString(expected), letterString(answer)];
   if (first !== undefined && second !== undefined && first.length === second.length) {
     return first === second ? equivalent("text", "the same letters") : different("text", "different letters");
   }
-  if (gold.kind === "number" && answer.kind === "number" && q.equals(gold.value, answer.value))
+  if (expected.kind === "number" && answer.kind === "number" && q.equals(expected.value, answer.value))
     return equivalent("exact", "the same number");
-  const percent = compareBarePercent(c, gold, answer);
+  const percent = compareBarePercent(c, expected, answer);
   if (percent) return percent;
-  const rounded = compareRounded(c, gold, answer);
+  const rounded = compareRounded(c, expected, answer);
   if (rounded) return rounded;
-  if (gold.kind === "number" && answer.kind === "number")
-    return different("exact", `${show(gold)} is not ${show(answer)}`);
-  return compareExact(c, gold, answer);
+  if (expected.kind === "number" && answer.kind === "number")
+    return different("exact", `${show(expected)} is not ${show(answer)}`);
+  return compareExact(c, expected, answer);
 }
 
 /** Three or more capital letters side by side are a string, such as an order of people, and not a product. */
@@ -46,9 +46,9 @@ function letterString(node: Node): string | undefined {
 }
 
 /** `28` for `28\%`: answers leave the sign out as they do units. Numbers below one may be the share itself. */
-function compareBarePercent(c: Context, gold: Node, answer: Node): Outcome | undefined {
-  if ((gold.kind === "percent") === (answer.kind === "percent")) return undefined;
-  const [a, b] = [gold, answer].map((node) => (node.kind === "percent" ? node.value : node)) as [Node, Node];
+function compareBarePercent(c: Context, expected: Node, answer: Node): Outcome | undefined {
+  if ((expected.kind === "percent") === (answer.kind === "percent")) return undefined;
+  const [a, b] = [expected, answer].map((node) => (node.kind === "percent" ? node.value : node)) as [Node, Node];
   const size = approximate(a, c.work);
   if (!size || q.compare(q.absolute(size), q.ONE) < 0 || c.compare(a, b).verdict !== "equivalent") return undefined;
   return equivalent("units", "the same number of percent, with its sign left out on one side");
@@ -104,14 +104,14 @@ function attempt(c: Context, normaliser: Normaliser, step: Node | (() => unknown
 }
 
 /** The rules for decimals, and the options that allow approximations. */
-function compareRounded(c: Context, gold: Node, answer: Node): Outcome | undefined {
+function compareRounded(c: Context, expected: Node, answer: Node): Outcome | undefined {
   const { precision, tolerance } = c.options;
-  const printed = asPrinted(gold);
-  const isDecimal = printed !== undefined || hasDecimals(gold) || hasDecimals(answer);
+  const printed = asPrinted(expected);
+  const isDecimal = printed !== undefined || hasDecimals(expected) || hasDecimals(answer);
   if (!printed && !(precision !== undefined && isDecimal) && !(tolerance !== undefined && tolerance > 0))
     return undefined;
   const value = approximate(answer, c.work);
-  const reference = approximate(gold, c.work);
+  const reference = approximate(expected, c.work);
   if (!value || !reference) return undefined;
   if (q.equals(value, reference)) return undefined;
   if (printed && roundsTo(value, printed))

@@ -44,15 +44,15 @@ export function normaliseText(value: string): string {
   return plain.replace(/^\((.*)\)$/, "$1");
 }
 
-export function compareTexts(gold: string, answer: string): Outcome {
-  const a = normaliseText(gold);
+export function compareTexts(expected: string, answer: string): Outcome {
+  const a = normaliseText(expected);
   const b = normaliseText(answer);
   if (a === b && a !== "") return equivalent("text", "the same words");
   if (a.replace(/\s/g, "") === b.replace(/\s/g, "") && a !== "") return equivalent("text", "the same words");
   if (a !== b && (isPluralOf(a, b) || isPluralOf(b, a))) return equivalent("text", "the same word in the plural");
   if ((a === "neither" && /^neither .* nor /.test(b)) || (b === "neither" && /^neither .* nor /.test(a)))
     return equivalent("text", "neither of two");
-  const [left, right] = [gold, answer].map((text) =>
+  const [left, right] = [expected, answer].map((text) =>
     text.split(/,(?:\s*(?:and|or)\b)?|\b(?:and|or)\b/).map(normaliseText),
   );
   const isList = left !== undefined && right !== undefined && left.length > 1 && left.length === right.length;
