@@ -29,7 +29,7 @@ function packagesOf(entry: string): string[] {
   const packages = new Set<string>();
   for (const file of files) {
     for (const [, from = ""] of readFileSync(new URL(file), "utf8").matchAll(
-      /^(?:import|export) .*?from "([^"]+)"/gm,
+      /(?:^(?:import|export) .*?from |import\()"([^"]+)"/gm,
     )) {
       if (from.startsWith(".")) files.add(new URL(from, file).href);
       else if (!from.startsWith("node:")) packages.add(from);

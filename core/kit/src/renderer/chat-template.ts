@@ -1,6 +1,6 @@
-import { Template } from "@huggingface/jinja";
 import { type Message, MrlmError, type ToolDefinition } from "@mrlm/spec";
 import { messageText, toolCalls } from "../messages.ts";
+import { Template } from "./packages.ts";
 
 /** Renders a conversation as text by a model's own Jinja template. */
 export type ChatTemplate = (
@@ -20,7 +20,7 @@ export function compileChatTemplate(
   variables: Readonly<Record<string, unknown>>,
   escape: (content: string) => string = (content) => content,
 ): ChatTemplate {
-  let template: Template;
+  let template: InstanceType<typeof Template>;
   try {
     template = new Template(source);
   } catch (cause) {

@@ -1,5 +1,6 @@
-import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import type { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { MrlmError } from "@mrlm/spec";
+import { Tokenizer } from "./packages.ts";
 import { SpelledMarkers } from "./spelled-markers.ts";
 
 /** Text to token ids and back, as a model's tokenizer.json says. */
@@ -33,7 +34,7 @@ export function loadTokenizer(files: Readonly<Record<string, Uint8Array>>): Text
   const config = parseFile(files, "tokenizer_config.json") ?? {};
   const make = (from: Record<string, unknown>): HuggingFaceTokenizer => {
     try {
-      return new HuggingFaceTokenizer(from, config);
+      return new Tokenizer(from, config);
     } catch (cause) {
       throw new MrlmError("TOKENIZER_INVALID", `tokenizer.json cannot be used: ${(cause as Error).message}`, { cause });
     }

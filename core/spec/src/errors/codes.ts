@@ -54,6 +54,11 @@ export const ERROR_CODES = {
     hint: "Ask for tasks of the `train` split of an environment with demonstrations.",
     retryable: false,
   },
+  DEPENDENCY_MISSING: {
+    meaning: "An optional package of npm is not installed.",
+    hint: "Install the package that the message names.",
+    retryable: false,
+  },
   DIRECTORY_OCCUPIED: {
     meaning: "A checkpoint or an export would replace a directory that mrlm did not write.",
     hint: "Name a directory that does not exist, or move what is there.",
