@@ -1,11 +1,11 @@
 import type { AgentId } from "./id.ts";
 import type { Message } from "./message.ts";
 
-/** What an agent does: it says one message. */
+/** One message of one agent: the input of `step`. */
 export interface Action {
   readonly agent: AgentId;
   /** Role `assistant`. */
   readonly message: Message;
-  /** `length`: the policy ran into its token limit, so the message may be cut. */
+  /** `length`: sampling stopped at the token limit, so the message may be incomplete. */
   readonly finishReason: "stop" | "length";
 }

@@ -12,75 +12,78 @@ import type { RandomStream } from "./random.ts";
 import type { Renderer } from "./renderer.ts";
 import type { Rollouts, RolloutSampling } from "./rollouts.ts";
 
-/** One of the environments that a run trains on. */
+/** Environment of a training run, with its share of the prompts. */
 export interface TrainingEnvironment {
   readonly ref: EnvironmentRef;
-  /** Share of the prompts; the weights of all are normalised. */
+  /** Relative share of the prompts, > 0; the weights of all environments are normalised to a sum of 1. */
   readonly weight: number;
+  /** Number of tasks by split. */
   readonly splits: Readonly<Record<string, number>>;
-  /** Splits whose tasks are taken in the order of their index instead of in a random one. */
+  /** Splits whose tasks are taken in ascending order of their index; the other splits are shuffled. */
   readonly orderedSplits: readonly string[];
-  /** Whether `demonstrate` has anything to show. */
+  /** Whether `demonstrate` is available. */
   readonly hasDemonstrations: boolean;
-  /** As in its description. */
+  /** SHA-256 by file, as in {@link EnvironmentDescription}. */
   readonly dataFiles?: Readonly<Record<string, string>>;
+  /** Returns one worked solution for each task of the training split, in the same order. */
   demonstrate(tasks: readonly TaskId[]): Promise<readonly Demonstration[]>;
 }
 
-/** Everything that an algorithm reaches. */
+/** Everything that a run provides to an algorithm. An algorithm uses nothing else. */
 export interface AlgorithmContext {
   readonly engine: Engine;
-  /** The model that is trained; made and published before the algorithm starts. */
+  /** The trained model. It is created, and its weights are published, before the algorithm starts. */
   readonly policy: ModelId;
-  /** A frozen copy of the policy as it was at the start of this stage, made on the first call. */
+  /** Returns a frozen copy of the policy at the start of this stage. The first call creates it. */
   reference(): Promise<ModelId>;
   readonly renderer: Renderer;
   readonly rollouts: Rollouts;
-  /** How the run samples unless the algorithm's options say otherwise: the config's `sampling`, the stage's over the run's. */
+  /** Default sampling parameters: the `sampling` section of the stage, merged over that of the run. */
   readonly sampling: RolloutSampling;
   readonly environments: readonly TrainingEnvironment[];
-  /** JSONL rows of a file named in the options, by path relative to the config. */
+  /** Returns the rows of a JSONL or Parquet file. A relative path starts at the configuration file. Rejects with DATA_INVALID. */
   rows(path: string): Promise<readonly JsonValue[]>;
   readonly logger: Logger;
-  /** A stream of the run's seed, named after its purpose. Its position is saved with every checkpoint. */
+  /** Returns the stream of this name, derived from the seed of the run. Its position is part of every checkpoint. */
   random(name: string): RandomStream;
   readonly seed: number;
-  /** Aborted to stop: the algorithm finishes nothing more. */
+  /** Aborted when the run must stop. The algorithm then ends without another report. */
   readonly signal: AbortSignal;
 }
 
-/** An algorithm at work. */
+/** One algorithm in one stage of a run. */
 export interface AlgorithmRun {
-  /** One report for each iteration; between two of them the run may be checkpointed. */
+  /** Yields one report after each iteration. The run may write a checkpoint between two reports. */
   run(): AsyncIterable<IterationReport>;
-  /** What a continuation needs beside the engine's weights and the random streams. */
+  /** Returns the state to resume from, without the weights and the random streams, which the run saves itself. */
   state(): JsonObject;
-  /** Called before `run`, with what `state` returned. */
+  /** Restores a state that `state` returned. Called at most once, before `run`. */
   restore(state: JsonObject): void;
 }
 
-/** An algorithm as a plugin offers it. */
+/** Definition of an algorithm in a plugin. */
 export interface AlgorithmDefinition<Options = unknown> {
   readonly id: VersionedId;
   readonly description: string;
   readonly options: StandardSchemaV1<unknown, Options>;
-  /** Iterations under these options, for progress bars. */
+  /** Number of iterations under these options, for progress bars. */
   iterations(options: Options): number;
-  /** Whether the policy is to be made with a value head; it has no effect on other stages. */
+  /** Whether the policy needs a value head. The head does not change the results of other stages. */
   needsValueHead?(options: Options): boolean;
-  /** Whether it plays episodes: `sampling` of a stage that does not is refused. Without it every stage does. */
+  /** Whether the algorithm plays episodes; default true. A stage that plays none must not set `sampling`. */
   playsEpisodes?(options: Options): boolean;
-  /** What it makes beside the policy, for the estimate of a run's memory; without it the policy alone is counted. */
+  /** Models that the algorithm creates beside the policy, for the memory estimate of the run; default none. */
   memory?(options: Options): AlgorithmMemory;
   /**
-   * Checks what a schema cannot: a group size that cannot give an advantage, sampling that cannot be trained on. Throws CONFIG_INVALID. Called for every
-   * stage before work begins.
-   * @param sampling the context's, of the stage
+   * Checks rules that a schema cannot express, such as a group size without advantages or sampling parameters without valid gradients. Called for every
+   * stage before the run starts.
+   * @param sampling the same as `AlgorithmContext.sampling` of the stage
+   * @throws CONFIG_INVALID
    */
   validate?(options: Options, environments: readonly TrainingEnvironment[], sampling: RolloutSampling): void;
-  /** Data files that it will ask the context's `rows` for, as the options name them. They are read before work begins, so that none is missing later. */
+  /** Paths that the algorithm will pass to `AlgorithmContext.rows`. The files are read before the run starts, so that a missing file is reported at once. */
   files?(options: Options): readonly string[];
-  /** Checks what can be seen of such a file's rows before there is a tokenizer: their form, and that there is something to learn. Throws DATA_INVALID. */
+  /** Checks the rows of such a file without a tokenizer: their form, and that at least one can be learnt. Throws DATA_INVALID. */
   checkRows?(options: Options, path: string, rows: readonly JsonValue[]): void;
   create(context: AlgorithmContext, options: Options): AlgorithmRun | Promise<AlgorithmRun>;
 }

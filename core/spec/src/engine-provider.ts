@@ -1,84 +1,86 @@
 import type { JsonObject } from "./json.ts";
 
-/** A running engine process. */
+/** Running engine process on this machine. */
 export interface EngineProcess {
   /** `host:port` of its gRPC service. */
   readonly address: string;
-  /** Secret of this process. Every call must carry it as `authorization: Bearer TOKEN`. */
+  /** Secret of this process. Every call must send it as `authorization: Bearer TOKEN`. */
   readonly token: string;
   readonly pid: number;
   readonly instanceId: string;
   readonly device: string;
-  /** Settles when the process ends, asked or not; `cause` tells of an end that nobody asked for. */
+  /** Resolves when the process has ended. `cause` is set unless `stop` ended it. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null; readonly cause?: Error }>;
   stop(): Promise<void>;
 }
 
-/** Where an engine's environment is. */
+/** Virtual environment in which an engine is installed. */
 export interface EngineInstallation {
   readonly directory: string;
   readonly executable: string;
   readonly versions: Readonly<Record<string, string>>;
-  /** False when everything was already there. */
+  /** False when `setup` had nothing to install. */
   readonly changed: boolean;
 }
 
-/** Several processes (ranks) for one engine, as torchrun counts them. */
+/** Ranks of one engine: processes and machines, counted as torchrun does. */
 export interface DistributedOptions {
-  /** Each rank holds all of a model (`ddp`), or a part (`fsdp`). */
+  /** `ddp`: each rank holds the whole model. `fsdp`: each rank holds a shard. */
   readonly strategy: "ddp" | "fsdp";
   readonly processesPerNode: number;
   readonly nodes: number;
-  /** Address and port of this machine as the others reach it; needed for more than one. */
+  /** Address and port of machine 0, as the other machines reach it; required if `nodes` > 1. */
   readonly masterAddress?: string;
   readonly masterPort?: number;
-  /** Seconds that machines wait for each other before they start. */
+  /** Seconds to wait for all machines before the start. */
   readonly joinSeconds?: number;
 }
 
-/** The ranks of an engine that another machine than the first runs. */
+/** Ranks of an engine on a machine other than machine 0. */
 export interface JoinedRanks {
-  /** Settles when they have ended: with the run, because they were stopped, or with `cause`. */
+  /** Resolves when the ranks have ended: with the run, by `stop`, or with `cause` (JOIN_REFUSED, JOIN_TIMEOUT, ENGINE_EXITED). */
   readonly exited: Promise<{ readonly cause?: Error }>;
-  /** Leaves the run, which ends it. */
+  /** Ends the ranks of this machine, and with them the run. */
   stop(): Promise<void>;
 }
 
 /** Installs and starts an engine on this machine. */
 export interface EngineProvider {
+  /** Installs the engine, or returns at once if it is installed. Rejects with PYTHON_NOT_FOUND, PYTHON_VERSION, SETUP_DOWNLOAD_FAILED or SETUP_FAILED. */
   setup(options: {
     readonly progress: (line: string) => void;
     readonly extras?: readonly string[];
     readonly options?: JsonObject;
   }): Promise<EngineInstallation>;
-  /** What is installed, without changing anything; `undefined` when setup has not run. */
+  /** Returns the installation without a change to it; `undefined` before `setup`. */
   locate(): Promise<EngineInstallation | undefined>;
+  /** Starts an engine and waits until it answers. Rejects with ENGINE_NOT_SET_UP, ENGINE_START_FAILED or CANCELLED. */
   launch(options: {
     readonly device?: "auto" | "cpu" | "cuda";
     readonly mode?: "auto" | "deterministic" | "throughput";
-    /** Of each lane. */
+    /** Compute threads of each lane. */
     readonly threads?: number;
-    /** Parts of a micro-batch that are computed side by side on a CPU; default 1. */
+    /** Parts of a micro-batch that a CPU computes in parallel; default 1. */
     readonly lanes?: number;
     readonly seed?: number;
-    /** Omitted: one process. */
+    /** Default: one process. */
     readonly distributed?: DistributedOptions;
-    /** Directory for its log. */
+    /** Directory of the log file. */
     readonly logDirectory?: string;
-    /** Told what is waited for. */
+    /** Receives a line for the user while the launch waits. */
     readonly notice?: (line: string) => void;
     readonly signal?: AbortSignal;
   }): Promise<EngineProcess>;
-  /** Joins the engine that another machine launches with the same `distributed`, and runs this machine's ranks for as long as it lives. */
+  /** Joins the engine that machine 0 launches with the same `distributed`, and runs the ranks of this machine until that engine ends. Rejects with ENGINE_NOT_SET_UP. */
   join(options: {
     readonly distributed: DistributedOptions;
-    /** Number of this machine, from 1. */
+    /** Index of this machine, from 1. */
     readonly nodeRank: number;
-    /** Told what is waited for. */
+    /** Receives a line for the user while the machine waits. */
     readonly notice?: (line: string) => void;
-    /** Told when all machines are there and the ranks start. */
+    /** Called when all machines have joined and the ranks start. */
     readonly started?: () => void;
-    /** The ranks' log. */
+    /** Receives each line of the log of the ranks. */
     readonly log?: (line: string) => void;
   }): Promise<JoinedRanks>;
 }

@@ -2,7 +2,7 @@ import type { MemoryEstimate, MemoryWorkload } from "./memory.ts";
 import type { CreatedModel, CreateModelOptions, ModelId, ModelInfo } from "./model.ts";
 import type { StopReason } from "./trajectory.ts";
 
-/** What an engine says of itself. */
+/** Description of an engine: device, versions, memory and models. */
 export interface EngineInfo {
   readonly device: string;
   readonly deviceName: string;
@@ -12,14 +12,14 @@ export interface EngineInfo {
   readonly worldSize: number;
   readonly instanceId: string;
   readonly memory: { readonly allocatedBytes: number; readonly peakBytes: number };
-  /** Seconds of wall time in which it computed since it started. */
+  /** Wall-clock seconds of computation since the start of the engine. */
   readonly computeSeconds: number;
   readonly models: readonly ModelInfo[];
 }
 
-/** How to draw tokens. */
+/** Parameters of the distribution from which tokens are drawn, and of its end. */
 export interface SamplingParams {
-  /** 0 is greedy. */
+  /** ≥ 0; 0 selects the most probable token. */
   readonly temperature: number;
   readonly maxTokens: number;
   readonly minTokens?: number;
@@ -28,62 +28,63 @@ export interface SamplingParams {
   readonly stopTokenIds: readonly number[];
 }
 
-/** A sequence to sample. */
+/** Request for one sampled sequence. */
 export interface SampleRequest {
+  /** Token ids, shape [prompt tokens]. */
   readonly prompt: Int32Array;
   readonly params: SamplingParams;
-  /** Key of the sequence's own random stream, 64 bits; from (run seed, episode, turn). */
+  /** Key of the random stream of the sequence, 64 bits, derived from (run seed, episode, turn). */
   readonly key: bigint;
 }
 
-/** What was sampled. */
+/** Sampled sequence without its prompt. Arrays have the shape [sampled tokens]. */
 export interface SampleResult {
   readonly tokens: Int32Array;
-  /** Under the distribution that each token was drawn from, at the sampling temperature. */
+  /** Log-probability in nats of each token under the distribution from which it was drawn, at the sampling temperature. */
   readonly logprobs: Float32Array;
+  /** Version of the weights that sampled each token. */
   readonly versions: Int32Array;
   readonly stopReason: StopReason;
-  /** top-p or top-k cut the support: such samples cannot be trained on without it. */
+  /** Whether top-p or top-k removed tokens from the distribution. Policy gradients from such samples are biased unless the loss removes the same tokens. */
   readonly truncatedSupport: boolean;
 }
 
 /**
- * An open stream of sequences under one model. In deterministic mode what is submitted is sampled at the next `barrier()`;
- * in throughput mode at once.
+ * Open stream of sequences of one model. In deterministic mode the engine samples submitted sequences at the next `barrier()`, in throughput mode at once.
  */
 export interface Sampler {
-  /** Rejects with the sequence's own error; others are unaffected. `signal` cancels it: what there is comes back, `cancelled`. */
+  /** Samples one sequence. A rejection concerns this sequence only. When `signal` is aborted, the tokens so far are returned with the stop reason `cancelled`. */
   sample(request: SampleRequest, options?: { readonly signal?: AbortSignal }): Promise<SampleResult>;
-  /** Everything submitted since the last barrier forms one wave, in the order of submission. */
+  /** Ends a wave: all sequences since the last barrier are sampled together, in the order of submission. */
   barrier(): void;
   close(): Promise<void>;
 }
 
-/** Token ids with the positions whose outputs are wanted. `mask[0]` is 0. */
+/** Token ids with the positions to compute outputs for. Both arrays have the shape [tokens]; `mask[0]` is 0, because no token precedes it. */
 export interface EngineSequence {
   readonly tokens: Int32Array;
   readonly mask: Uint8Array;
 }
 
-/** Sequences that belong together and stay in one micro-batch: a DPO pair, a group with a shared prompt. */
+/** Sequences that the engine computes in the same micro-batch: a DPO pair, a group with a shared prompt. */
 export interface EngineUnit {
   readonly sequences: readonly EngineSequence[];
 }
 
-/** Which outputs to compute. */
+/** Outputs to compute. */
 export interface OutputSelection {
+  /** Log-probability in nats of each masked token. */
   readonly logprob?: boolean;
-  /** In nats, of the full distribution at the temperature. */
+  /** Entropy in nats of the full distribution at the temperature. */
   readonly entropy?: boolean;
-  /** Of the state before each masked token. */
+  /** Value of the state before each masked token. */
   readonly value?: boolean;
-  /** Of the state after each sequence's last token. */
+  /** Value of the state after the last token of each sequence. */
   readonly finalValue?: boolean;
 }
 
 /**
- * Per-token numbers of one unit: float32 for each masked position, in order, concatenated over the unit's sequences
- * (`finalValue`: one for each sequence).
+ * Outputs of one unit. Arrays have the shape [masked positions of all sequences, concatenated]; `finalValue` has the shape [sequences].
  */
 export interface UnitOutputs {
   readonly logprob?: Float32Array;
@@ -92,7 +93,7 @@ export interface UnitOutputs {
   readonly finalValue?: Float32Array;
 }
 
-/** Gradient of the summed (not averaged) loss with respect to each output; omitted means zeros. */
+/** Gradient of the sum (not the mean) of the loss with respect to each output, in the shape of the output; zeros if omitted. */
 export interface UnitGradients {
   readonly logprob?: Float32Array;
   readonly entropy?: Float32Array;
@@ -100,46 +101,46 @@ export interface UnitGradients {
 }
 
 /**
- * From the outputs of one unit to the gradient of its part of the loss. It is called once for each unit, in any order, and must not
- * depend on which units share a micro-batch.
+ * Computes the gradient of the loss of one unit from its outputs. The client calls it once for each unit, in any order. The result must not depend on the
+ * other units of the micro-batch.
  */
 export type UnitLoss = (unitIndex: number, outputs: UnitOutputs) => UnitGradients;
 
-/** One pass of accumulation. */
+/** Options of one forward and backward pass, which adds to the accumulated gradient. */
 export interface ForwardBackwardOptions {
   readonly model: ModelId;
   readonly units: readonly EngineUnit[];
   readonly outputs: OutputSelection;
   readonly temperature?: number;
-  /** Every gradient is divided by it; finite and > 0. */
+  /** Divisor of every gradient; finite and > 0, else NORMALIZER_INVALID. */
   readonly normalizer: number;
   /**
-   * A function is called with the outputs of each micro-batch and answers their gradients (one round trip, no second
-   * forward pass). An array holds gradients that are known beforehand, one for each unit, and costs no round trip.
+   * A function that maps outputs to gradients: one round trip for each micro-batch, no second forward pass. Or gradients that do not depend on the outputs,
+   * one entry for each unit: no round trip.
    */
   readonly loss: UnitLoss | readonly UnitGradients[];
-  /** With gradients known beforehand: also return the outputs. */
+  /** Whether to return the outputs if `loss` is an array. */
   readonly returnOutputs?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** What a pass cost, and its outputs by unit where they were asked for or given to the loss. */
+/** Outputs and costs of a pass. `outputs` is by unit; it is empty if `loss` is an array without `returnOutputs`. */
 export interface ForwardBackwardResult {
   readonly outputs: readonly UnitOutputs[];
   readonly microBatches: number;
-  /** Given to the model. */
+  /** Number of tokens in the units. */
   readonly tokens: number;
-  /** Computed, once common prefixes are shared and padding is added. */
+  /** Number of tokens that the engine computed, with shared prefixes counted once and padding included. */
   readonly computedTokens: number;
-  /** Of wall time. */
+  /** Wall-clock seconds. */
   readonly seconds: { readonly forward: number; readonly backward: number };
-  /** How often memory ran out, so that the pass was repeated with at most half of the tokens in a micro-batch. */
+  /** Number of times that memory ran out and the engine repeated work with at most half of the tokens in a micro-batch. */
   readonly memoryRetries: number;
-  /** Token budget of a micro-batch at the end of the pass; one that was lowered stays so. */
+  /** Token budget of a micro-batch after the pass. A lowered budget stays lowered. */
   readonly microBatchTokens: number;
 }
 
-/** AdamW (arXiv 1711.05101), with this step's own hyperparameters: schedules are the algorithm's business. */
+/** AdamW (arXiv 1711.05101) with the hyperparameters of this step; algorithms compute schedules. */
 export interface OptimStepOptions {
   readonly model: ModelId;
   readonly learningRate: number;
@@ -147,44 +148,47 @@ export interface OptimStepOptions {
   readonly beta2?: number;
   readonly epsilon?: number;
   readonly weightDecay?: number;
-  /** Global norm; 0 or omitted does not clip. */
+  /** Global L2 norm to which gradients are clipped; 0 or omitted for no clipping. */
   readonly maxGradNorm?: number;
 }
 
-/** What came of an optimiser step. */
+/** Result of an optimizer step. */
 export interface OptimStepResult {
-  /** False when the gradient norm was not finite: the step was skipped. */
+  /** False if the gradient norm is not finite. The engine then skips the step. */
   readonly applied: boolean;
-  /** Before clipping. */
+  /** Global L2 norm before clipping. */
   readonly gradNorm: number;
-  /** Steps that were applied to this model so far. */
+  /** Number of steps applied to this model so far. */
   readonly step: number;
   readonly skippedReason?: string;
-  /** Of wall time. */
+  /** Wall-clock seconds. */
   readonly seconds: number;
 }
 
-/** Weights that the sampler has taken over. */
+/** Result of a copy of trained weights to the sampler. */
 export interface PublishResult {
-  /** That sequences are sampled with from now on; one more than before. */
+  /** Version of the weights from now on: the previous version plus 1. */
   readonly version: number;
-  /** Of the sampler's weights, read back after the copy. */
+  /** Checksum of the weights of the sampler, read after the copy. */
   readonly checksum: string;
-  /** Of wall time. */
+  /** Wall-clock seconds. */
   readonly seconds: number;
 }
 
-/** What decides how much memory a pass takes, and nothing of its result but last bits. */
+/** Options that change the memory of a pass, and its results only in the last bits. */
 export type LoadOptions = Pick<CreateModelOptions, "gradientCheckpointing" | "microBatchTokens">;
 
-/** Holds weights, samples and learns. It knows models and no algorithm. */
+/** Holds models, samples from them and trains them. It has no knowledge of algorithms: those compute losses and schedules. */
 export interface Engine {
   describe(): Promise<EngineInfo>;
-  /** What models would take of the device's memory, before any of them is made. */
+  /** Estimates the device memory of models before they are created. */
   estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate>;
+  /** Creates a model. Rejects with MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID, LORA_UNAVAILABLE or OUT_OF_MEMORY. */
   createModel(options: CreateModelOptions): Promise<CreatedModel>;
   releaseModel(model: ModelId): Promise<void>;
+  /** Opens a stream of sequences. The caller must close it. */
   sampler(model: ModelId): Promise<Sampler>;
+  /** Computes outputs without gradients, one entry for each unit in the same order. */
   forward(options: {
     readonly model: ModelId;
     readonly units: readonly EngineUnit[];
@@ -192,15 +196,20 @@ export interface Engine {
     readonly temperature?: number;
     readonly signal?: AbortSignal;
   }): Promise<readonly UnitOutputs[]>;
+  /** Adds the gradient of the loss, divided by `normalizer`, to the accumulated gradient of the model. */
   forwardBackward(options: ForwardBackwardOptions): Promise<ForwardBackwardResult>;
+  /** Applies the accumulated gradient and sets it to zero. */
   optimStep(options: OptimStepOptions): Promise<OptimStepResult>;
-  /** Gives the sampler the trained weights; rejects when the checksum read back differs. */
+  /** Copies the trained weights to the sampler. Rejects if the checksum after the copy differs. */
   publish(model: ModelId): Promise<PublishResult>;
-  /** Everything for a bit-identical continuation, in a directory that exists only when complete. */
+  /** Saves the state of all models, from which training continues with the same bits. The directory appears only when it is complete. */
   save(directory: string): Promise<{ readonly bytes: number; readonly checksum: string }>;
-  /** @param options instead of what each model was saved with */
+  /**
+   * Restores the models of a checkpoint that `save` wrote. Other models remain.
+   * @param options replaces the options that each model was saved with
+   */
   load(directory: string, options?: LoadOptions): Promise<readonly ModelInfo[]>;
-  /** An ordinary Hugging Face directory. */
+  /** Writes a Hugging Face directory and returns its files. `mergeAdapter` adds the adapter to the weights. */
   export(model: ModelId, directory: string, options?: { readonly mergeAdapter?: boolean }): Promise<readonly string[]>;
   close(): Promise<void>;
 }

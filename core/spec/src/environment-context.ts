@@ -7,21 +7,21 @@ import type { Scorer } from "./scorer.ts";
 import type { TaskSource } from "./task.ts";
 import type { Tool } from "./tool.ts";
 
-/** What the host hands to an environment: what its definition requires, and what everyone gets. */
+/** Services that a host passes to an environment: those that its definition requires, and those of every environment. */
 export interface EnvironmentContext<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
   readonly logger: Logger;
-  /** The tasks under the session's options; rejects with TASK_NOT_FOUND when the definition has none. */
+  /** Tasks under the options of the session. `get` rejects with TASK_NOT_FOUND if the definition has no `tasks`. */
   readonly tasks: TaskSource<Public, Private>;
-  /** A stream named after its purpose; the same name and seed give the same numbers. */
+  /** Returns a stream of random numbers. The same name and seed give the same numbers on every machine. */
   random(name: string, seed: number): RandomStream;
-  /** Each of these throws REQUIREMENT_UNDECLARED for a name that the definition does not require. */
+  /** Like `judge`, `sandbox` and `tool`, throws REQUIREMENT_UNDECLARED for an id that the definition does not require. */
   scorer(id: string): Scorer;
   judge(id: string): Judge;
   sandbox(language: string): Sandbox;
   tool(id: string): Tool;
   /**
-   * The absolute path of a file that an option names. Relative paths start where the host says, and a host that serves others opens only
-   * files below that folder: DATA_FORBIDDEN for the rest. A run that is resumed compares the contents of the files that `tasks` opened.
+   * Returns the absolute path of a file that an option names. A relative path starts at the folder of the host: that of the configuration, or the data folder
+   * of a server, which throws DATA_FORBIDDEN for files outside of it. A resumed run compares the contents of the files that `tasks` opened.
    */
   dataPath(path: string): string;
 }

@@ -8,60 +8,60 @@ import type { AgentId, TaskId, VersionedId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 import type { TaskSource } from "./task.ts";
 
-/** Something that an environment needs, and who asks for it. */
+/** Service that an environment needs, and the place that causes the need. */
 export interface Requirement {
-  /** `scorer:math@1` */
+  /** Kind and id: `scorer:math@1`, `sandbox:python`. */
   readonly id: string;
-  /** For messages: `problems.jsonl:12`. */
+  /** Place that messages name, for example `problems.jsonl:12`. */
   readonly asker: string;
 }
 
-/** An environment as a plugin offers it. The types of its tasks follow from `tasks`. */
+/** Definition of an environment in a plugin. The types of its tasks follow from `tasks`. */
 export interface EnvironmentDefinition<
   Options = unknown,
   Public extends JsonObject = JsonObject,
   Private extends JsonObject = JsonObject,
 > {
   readonly id: VersionedId;
-  /** One sentence. */
+  /** One sentence for lists. */
   readonly description: string;
   readonly determinism: Determinism;
-  /** Defaults to the single agent. */
+  /** Names of the agents; default {@link SINGLE_AGENT}. */
   readonly agents?: readonly AgentId[];
-  /** Validates the options of a session; any Standard Schema. */
+  /** Schema that validates the options of a session; any Standard Schema. */
   readonly options?: StandardSchemaV1<unknown, Options>;
-  /** JSON Schema of the same, for people and other languages. `defineEnvironment` of `@mrlm/kit` derives it from `options`. */
+  /** The same as JSON Schema, for documentation and other languages. `defineEnvironment` of `@mrlm/kit` derives it from `options`. */
   readonly optionsJsonSchema?: JsonObject;
-  /** Names of the reward's components. */
+  /** Names of the components of a reward. */
   readonly rewardComponents?: readonly string[];
   /**
-   * What `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. A function where it depends on
-   * options or on a data file that they name; it is called before anything is made. The plugin's manifest lists the same, for every option.
+   * Services that `create` needs from the host: `scorer:math@1`, `sandbox:python`, `judge:rules@1`, `tool:calculator@1`. A function if they depend on
+   * the options, or on a data file that the options name; the host calls it before `create`. The manifest of the plugin lists the services of all options.
    */
   readonly requires?:
     | readonly string[]
     | ((context: EnvironmentContext, options: Options) => readonly Requirement[] | Promise<readonly Requirement[]>);
-  /** Turns after which the host truncates an episode. */
+  /** Number of turns after which the host truncates an episode. */
   readonly maxTurns?: number;
-  /** Deadlines by phase in milliseconds; the host's defaults fill the rest. */
+  /** Deadlines in milliseconds by phase; the host has defaults. */
   readonly deadlines?: {
     readonly setupMs?: number;
     readonly stepMs?: number;
     readonly scoreMs?: number;
     readonly closeMs?: number;
   };
-  /** The tasks under these options; the host makes one source and shares it among sessions. */
+  /** Returns the tasks under these options. All sessions with the same options use one source. */
   tasks?(
     context: EnvironmentContext,
     options: Options,
   ): TaskSource<Public, Private> | Promise<TaskSource<Public, Private>>;
-  /** A fresh environment for one session. `context.tasks` is what `tasks` returned. */
+  /** Creates an environment for one session. `context.tasks` is the source that `tasks` returned. */
   create(
     context: EnvironmentContext<Public, Private>,
     options: Options,
   ): SimulatedEnvironment | Promise<SimulatedEnvironment>;
-  /** A worked solution of a training task. */
+  /** Returns a worked solution of a task of the training split. */
   demonstrate?(context: EnvironmentContext<Public, Private>, options: Options, task: TaskId): Promise<Demonstration>;
-  /** Episodes whose outcome is known: gold, nop, cheat, malformed, determinism. */
+  /** Episodes with a known outcome; the contract suite of `@mrlm/testing` requires each kind. */
   readonly fixtures?: readonly Fixture<Public, Private>[];
 }

@@ -4,44 +4,44 @@ import type { SimulatedEnvironment } from "./environment.ts";
 import type { AgentId, TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 
-/** What a host says of an environment that it offers. */
+/** Description of an environment that a host offers, under given options. */
 export interface EnvironmentDescription {
   readonly id: string;
   readonly description: string;
   readonly determinism: Determinism;
   readonly agents: readonly AgentId[];
   readonly optionsJsonSchema?: JsonObject;
-  /** Tasks by split under the options asked about, or the defaults. */
+  /** Number of tasks by split. */
   readonly splits: Readonly<Record<string, number>>;
-  /** Those whose tasks are meant to be taken in the order of their index. */
+  /** Splits whose tasks are to be taken in ascending order of their index. */
   readonly orderedSplits: readonly string[];
-  /** 0: no limit. */
+  /** Limit of turns in an episode; 0 for none. */
   readonly maxTurns: number;
   readonly hasDemonstrations: boolean;
   readonly rewardComponents: readonly string[];
-  /** SHA-256, in hexadecimal, of each file that its tasks were made from, by the name that the options give it (`EnvironmentContext.dataPath`). */
+  /** SHA-256 (hexadecimal) of each file that the tasks were read from, by the path in the options (`EnvironmentContext.dataPath`). */
   readonly dataFiles?: Readonly<Record<string, string>>;
 }
 
-/** An environment with its options. */
+/** Reference to an environment under options. */
 export interface EnvironmentRef {
-  /** `math@1`, or `math` for the newest on offer. */
+  /** `math@1`, or `math` for the newest version that the host offers. */
   readonly id: string;
   readonly options?: JsonObject;
 }
 
 /**
- * Offers environments: those of this process, or a server's. The sessions that it opens are guarded: order, deadlines and limits
- * are enforced and what an author returns is validated.
+ * Offers the environments of this process or of a server. Every session is guarded: the host enforces the order of calls, deadlines and limits,
+ * and validates the results of the environment.
  */
 export interface EnvironmentHost {
-  /** Every environment on offer. */
+  /** Returns every environment that the host offers, under default options. An environment that requires options has no tasks here. */
   list(): Promise<readonly EnvironmentDescription[]>;
-  /** One, under these options. Rejects with ENVIRONMENT_NOT_FOUND (and the nearest name) or OPTIONS_INVALID. */
+  /** Returns the description under these options. Rejects with ENVIRONMENT_NOT_FOUND, which names the nearest id, or OPTIONS_INVALID. */
   describe(environment: EnvironmentRef): Promise<EnvironmentDescription>;
-  /** A session of its own. Close it. */
+  /** Opens a session. The caller must close it. */
   open(environment: EnvironmentRef): Promise<SimulatedEnvironment & { close(): Promise<void> }>;
-  /** Worked solutions of training tasks. Rejects with DEMONSTRATION_REFUSED for other splits, and with the signal's reason when it is aborted. */
+  /** Returns worked solutions in the order of `tasks`. Rejects with DEMONSTRATION_REFUSED for a task outside the training split, and with the reason of `signal` when it is aborted. */
   demonstrate(
     environment: EnvironmentRef,
     tasks: readonly TaskId[],

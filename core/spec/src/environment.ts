@@ -4,36 +4,39 @@ import type { JsonObject } from "./json.ts";
 import type { Observation } from "./observation.ts";
 import type { Reward } from "./reward.ts";
 
-/** How an episode begins. */
+/** Start of an episode. */
 export interface ResetOptions {
-  /** Honoured, or refused by an environment whose determinism is `none`. An integer within ±2^53. */
+  /** Integer within ±2^53. An environment whose determinism is `none` refuses it with SEED_REFUSED. */
   readonly seed?: number;
-  /** The task to set; without it the environment chooses one by the seed. */
+  /** Task of the episode; by default the environment chooses one by the seed. */
   readonly task?: TaskId;
-  /** Aborted when the host's deadline passes or the client is gone. */
+  /** Aborted when the deadline passes or the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** What a step led to. Keyed by agent: an environment for one agent has the map with one key. */
+/** Result of a step. `rewards`, `terminated` and `truncated` have the agents as keys; a single-agent environment has one key. */
 export interface StepResult {
   readonly observation: Observation;
-  /** One for each agent that earned something by this step; an agent that is left out earned nothing (0). */
+  /** Rewards of this step. A missing agent has earned 0. */
   readonly rewards: Readonly<Record<AgentId, Reward>>;
-  /** The task itself ended, for this agent. */
+  /** Whether the episode of an agent has ended by the rules of the task. */
   readonly terminated: Readonly<Record<AgentId, boolean>>;
-  /** A limit ended it, for this agent. */
+  /** Whether a limit has ended the episode of an agent. */
   readonly truncated: Readonly<Record<AgentId, boolean>>;
   readonly info?: JsonObject;
 }
 
 /**
- * A world that a language model acts in. One instance serves one session.
+ * Task world in which a language model acts. One instance serves one session: several episodes, one after the other.
  *
- * Authors write this and nothing else: the host enforces order (reset before step, nothing after the end), deadlines and the
- * turn limit, and validates what is returned.
+ * An author implements these methods only. The host enforces the order of calls (`reset` before `step`, no `step` after the end), deadlines and the limit of
+ * turns, and validates the results.
  */
 export interface SimulatedEnvironment {
+  /** Starts an episode and returns its first observation. */
   reset(options: ResetOptions): Promise<Observation>;
+  /** Applies the action of the agent that the last observation names. */
   step(action: Action, options: { readonly signal: AbortSignal }): Promise<StepResult>;
+  /** Releases resources. Called once, after the last episode. */
   close?(): Promise<void>;
 }

@@ -3,22 +3,24 @@ import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { Task } from "./task.ts";
 
-/** What a scripted policy says, given the conversation so far and, in tests only, the task's private side. */
+/** Scripted policy of a test: returns the next message. Unlike a trained policy it reads the private part of the task. */
 export type FixturePolicy<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> = (
   request: FixtureRequest<Public, Private>,
 ) => string | Message;
 
-/** Input of a scripted policy. */
+/** Input of a {@link FixturePolicy}. */
 export interface FixtureRequest<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
+  /** The conversation so far. */
   readonly messages: readonly Message[];
+  /** Index of the turn, from 0. */
   readonly turn: number;
   readonly task: Task<Public, Private>;
 }
 
 /**
- * An episode whose outcome is known.
+ * Episode with a known outcome.
  * - `gold` earns the full reward, `nop` and `cheat` none, `malformed` the documented penalty;
- * - `determinism` is played twice and compared byte for byte.
+ * - `determinism` is played twice, and both episodes must be equal byte for byte.
  */
 export interface Fixture<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
   readonly name: string;
@@ -28,6 +30,6 @@ export interface Fixture<Public extends JsonObject = JsonObject, Private extends
   readonly seed?: number;
   /** A {@link FixturePolicy}. */
   policy(request: FixtureRequest<Public, Private>): string | Message;
-  /** Expected total reward of each acting agent, within 1e-9; `determinism` needs none. */
+  /** Expected total reward of each acting agent, within 1e-9; optional for `determinism`. */
   readonly reward?: number;
 }

@@ -1,4 +1,4 @@
-// In the order of the flow: policy -> action -> environment -> observation, reward -> trajectory -> algorithm -> engine.
+// In the order of the data flow: policy -> action -> environment -> observation, reward -> trajectory -> algorithm -> engine.
 export * from "./json.ts";
 export * from "./id.ts";
 export * from "./message.ts";

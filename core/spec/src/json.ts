@@ -1,4 +1,4 @@
-/** Anything that JSON can hold. */
+/** Value that JSON can represent. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 /** A JSON object. */

@@ -1,11 +1,12 @@
 import type { AgentId } from "./id.ts";
 import type { Message } from "./message.ts";
 import type { Reward } from "./reward.ts";
+import type { Scorer } from "./scorer.ts";
 import type { Task } from "./task.ts";
 
-/** Grades a conversation. */
+/** Grades a conversation, where a {@link Scorer} grades an answer against an expected one. */
 export interface Judge {
-  /** A reward for each agent; `unscored` where the judge could not tell. */
+  /** Returns a reward for each of `agents`; `unscored` if the judge cannot decide. */
   judge(
     request: { readonly messages: readonly Message[]; readonly agents: readonly AgentId[]; readonly task: Task },
     options: { readonly signal: AbortSignal },

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.ts";
 
-/** Structured logging; the host decides where it goes. */
+/** Structured log. The host decides where it writes messages and fields. */
 export interface Logger {
   debug(message: string, fields?: JsonObject): void;
   info(message: string, fields?: JsonObject): void;

@@ -1,57 +1,59 @@
 import type { CreateModelOptions, ModelId } from "./model.ts";
 
-/** What a run is going to do with an engine's memory. */
+/** Models and sequences of a run, as far as they determine its memory. */
 export interface MemoryWorkload {
-  /** What will be made, in order; a copy may be of one of these or of a model that is held. */
+  /** Models to create, in order. The source of a copy is an earlier one of these, or a model that the engine holds. */
   readonly models: readonly CreateModelOptions[];
-  /** Which of them is sampled from. */
+  /** The model that samples. */
   readonly sampledModel?: ModelId;
-  /** Sequences sampled at once. */
+  /** Number of sequences that are sampled at the same time. */
   readonly concurrency: number;
-  /** Longest sequence, prompt included; omitted: what the models accept. */
+  /** Length of the longest sequence in tokens, including its prompt; default the limit of the models. */
   readonly sequenceTokens?: number;
-  /** Sequences of the largest unit; default 1. */
+  /** Number of sequences in the largest unit; default 1. */
   readonly unitSequences?: number;
 }
 
-/** One part of one model's memory. */
+/** Memory of one part of one model, on one rank. */
 export interface MemoryLine {
   readonly model: ModelId;
   /** `weights`, `gradients`, `optimizer`, ... */
   readonly part: string;
   readonly bytes: number;
-  /** Where the number comes from, for people. */
+  /** Derivation of `bytes` for the user. */
   readonly formula: string;
 }
 
-/** What a workload would take on each rank's device, and the token budget that it should have. */
+/** Memory that a workload needs on the device of each rank, and the token budget of a micro-batch that fits. */
 export interface MemoryEstimate {
-  /** Under `microBatchTokens`; where not even one sequence fits, under `leastTokens`. */
+  /** Parts of the total at `microBatchTokens`, or at `leastTokens` if no sequence fits. */
   readonly lines: readonly MemoryLine[];
-  /** Their sum. */
+  /** Sum of `lines`. */
   readonly totalBytes: number;
-  /** What there is, a tenth taken off; 0 where the system does not say. */
+  /** 90% of the free memory; 0 if the system does not report it. */
   readonly availableBytes: number;
-  /** Who says so: `CUDA`, `MemAvailable`, `cgroup limit`, ... */
+  /** Source of `availableBytes`: `CUDA`, `MemAvailable`, `cgroup limit`, ... */
   readonly availableFrom: string;
-  /** The largest token budget that fits, at most the wanted one; 0: not even one sequence fits. */
+  /** Largest token budget that fits, at most `wantedTokens`; 0 if no sequence fits. */
   readonly microBatchTokens: number;
-  /** The budget that was asked for, or the engine's own. */
+  /** Requested token budget, or the default of the engine. */
   readonly wantedTokens: number;
+  /** Total at `wantedTokens`. */
   readonly wantedBytes: number;
-  /** One sequence of the longest length. */
+  /** Token budget of one sequence of the longest length. */
   readonly leastTokens: number;
+  /** Total at `leastTokens`. */
   readonly leastBytes: number;
-  /** The longest single sequence that fits. */
+  /** Length in tokens of the longest single sequence that fits. */
   readonly fittingSequenceTokens: number;
 }
 
-/** What an algorithm makes beside the policy. */
+/** Models that an algorithm creates beside the policy. */
 export interface AlgorithmMemory {
-  /** Whether it asks for a reference. */
+  /** Whether it uses a reference model. */
   readonly reference?: boolean;
-  /** A critic of its own: a copy of the policy, or what a directory holds. */
+  /** Separate critic: a copy of the policy, or the model of a directory. */
   readonly critic?: "copy" | { readonly path: string };
-  /** Sequences of its largest unit; default 1. */
+  /** Number of sequences in its largest unit; default 1. */
   readonly unitSequences?: number;
 }

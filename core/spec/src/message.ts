@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.ts";
 
-/** Who speaks. What a policy says is `assistant`; what the world tells it is `user` or `tool`. */
+/** Author of a message: `assistant` for the policy, `user` and `tool` for the environment. */
 export type MessageRole = "system" | "user" | "assistant" | "tool";
 
 /** Plain text. */
@@ -9,20 +9,20 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** Reasoning that a policy's renderer tells apart from its answer. */
+/** Reasoning of a policy, which its renderer separates from the answer. */
 export interface ThinkingPart {
   readonly type: "thinking";
   readonly text: string;
 }
 
-/** A picture, by its bytes or its address. */
+/** Picture as bytes or as a URL. */
 export interface ImagePart {
   readonly type: "image";
   readonly mediaType: string;
   readonly source: { readonly data: Uint8Array } | { readonly url: string };
 }
 
-/** A policy's wish to have a tool called. */
+/** Request of a policy to call a tool. */
 export interface ToolCallPart {
   readonly type: "tool-call";
   readonly id: string;
@@ -30,22 +30,23 @@ export interface ToolCallPart {
   readonly arguments: JsonObject;
 }
 
-/** What a tool answered. */
+/** Result of a tool call. */
 export interface ToolResultPart {
   readonly type: "tool-result";
+  /** `id` of the tool call. */
   readonly id: string;
   readonly name: string;
   readonly content: readonly (TextPart | ImagePart)[];
   readonly isError: boolean;
 }
 
-/** One piece of a message. */
+/** Part of a message. */
 export type Part = TextPart | ThinkingPart | ImagePart | ToolCallPart | ToolResultPart;
 
-/** One turn of a conversation. */
+/** Message of a conversation. */
 export interface Message {
   readonly role: MessageRole;
-  /** The speaker, where several agents share a role. */
+  /** Name of the author, if several agents share the role. */
   readonly name?: string;
   readonly parts: readonly Part[];
 }

@@ -1,25 +1,25 @@
 import type { TrajectoryGroup } from "./trajectory.ts";
 
 /**
- * A mean that can be merged without knowing how its samples were split: (sum, count) pairs add up.
+ * Mean as sum and count, so that means over parts of the samples can be merged by addition.
  */
 export interface Mean {
   readonly sum: number;
   readonly count: number;
 }
 
-/** Metrics of one iteration by name (`reward/mean`, `loss/policy`): numbers, or means that are still to be divided. */
+/** Metrics of one iteration by name (`reward/mean`, `loss/policy`). */
 export type Metrics = Readonly<Record<string, number | Mean>>;
 
-/** What an algorithm reports after each iteration. */
+/** Report of an algorithm after an iteration. */
 export interface IterationReport {
-  /** The first is 1. */
+  /** Index from 1. */
   readonly iteration: number;
   readonly metrics: Metrics;
-  /** Wall seconds by phase: `sampling`, `environment`, `training`, `publish`, ... */
+  /** Wall-clock seconds by phase: `sampling`, `environment`, `training`, `publish`, ... */
   readonly seconds: Readonly<Record<string, number>>;
-  /** Episodes of this iteration, for the store. */
+  /** Episodes of this iteration, for the trajectory store. */
   readonly trajectories?: readonly TrajectoryGroup[];
-  /** What someone should know (a skipped step, dropped groups), in words. */
+  /** Sentences for the user, for example about a skipped step or dropped groups. */
   readonly notices?: readonly string[];
 }

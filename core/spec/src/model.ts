@@ -1,63 +1,63 @@
-/** Names a model that an engine holds: `policy`, `critic`, `reference`, ... */
+/** Id of a model that an engine holds: `policy`, `critic`, `reference`, ... */
 export type ModelId = string;
 
-/** What a model is for. */
+/** Purpose of a model in training. */
 export type ModelRole = "policy" | "critic" | "reference" | "reward";
 
-/** Where a model comes from. */
+/** Source of the weights and the configuration of a model. */
 export type ModelSource =
   /** A Hugging Face directory on the engine's machine. */
   | { readonly kind: "directory"; readonly path: string }
-  /** A Hugging Face configuration and a seed, with tokenizer files to keep beside the model. */
+  /** Random weights by a Hugging Face configuration and a seed. The tokenizer files are saved with the model. */
   | {
       readonly kind: "random";
       readonly config: Readonly<Record<string, unknown>>;
       readonly seed: number;
       readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;
     }
-  /** A copy of another model's present weights, frozen or trainable. A trainable one learns what its original learns: all weights, or the adapter. */
+  /** A copy of the current weights of another model. A trainable copy trains the same parameters as its original: all weights, or the adapter. */
   | { readonly kind: "copy"; readonly of: ModelId }
-  /** Another model with its adapter switched off. */
+  /** The weights of another model without its adapter. */
   | { readonly kind: "adapter-off"; readonly of: ModelId };
 
-/** Low-rank adapters (arXiv 2106.09685): new ones with `rank` and `alpha`, or those of `path`. */
+/** Low-rank adapters (arXiv 2106.09685): new ones with `rank` and `alpha`, or those of the directory `path`. */
 export interface LoraOptions {
-  /** Directory of a saved adapter on the engine's machine, as peft writes it. Training continues from it; other options must be equal to its own. */
+  /** Directory of an adapter that peft saved, on the machine of the engine. Training continues from it; the other options must be equal to those of the adapter. */
   readonly path?: string;
   readonly rank?: number;
   /** Adapters are scaled by alpha / rank. */
   readonly alpha?: number;
-  /** Chance of an adapter's input to be dropped while it learns; 0 unless given. */
+  /** Dropout probability of the input of an adapter in training, 0 to 1; default 0. */
   readonly dropout?: number;
-  /** Names of modules or their ends; every linear layer but the head unless given. */
+  /** Names of modules, or suffixes of names; default every linear layer except the head. */
   readonly targetModules?: readonly string[];
   readonly seed?: number;
 }
 
-/** Of the weights; `auto`: float32 on a CPU, bfloat16 where the GPU has it. */
+/** Data type of the weights; `auto`: float32 on a CPU, bfloat16 on a GPU that supports it. */
 export type DType = "auto" | "float32" | "bfloat16" | "float16";
 
-/** How to make a model. */
+/** Options of a new model. */
 export interface CreateModelOptions {
   readonly model: ModelId;
   readonly role: ModelRole;
   readonly source: ModelSource;
-  /** A frozen model holds no optimiser state and cannot learn. */
+  /** Whether the model can be trained. A frozen model has no gradients and no optimizer state. */
   readonly trainable: boolean;
   readonly lora?: LoraOptions;
-  /** `auto` unless given. */
+  /** Default `auto`. */
   readonly dtype?: DType;
-  /** Computes the language-model head in float32 whatever the dtype. */
+  /** Whether the language-model head computes in float32 under every `dtype`. */
   readonly float32Head?: boolean;
-  /** Adds a head for values, zero at first, on this model's trunk. */
+  /** Whether to add a value head, with zeros as its initial weights, on the backbone of this model. */
   readonly valueHead?: boolean;
-  /** Computes activations a second time instead of keeping them: less memory, more time. */
+  /** Whether the backward pass recomputes activations, which saves memory and takes more time. */
   readonly gradientCheckpointing?: boolean;
-  /** Most tokens in one micro-batch; the engine's own choice unless given. */
+  /** Maximal number of tokens in a micro-batch; by default the engine chooses it. */
   readonly microBatchTokens?: number;
 }
 
-/** What an engine says of a model. */
+/** Description of a model that an engine holds. */
 export interface ModelInfo {
   readonly model: ModelId;
   readonly role: ModelRole;
@@ -65,20 +65,20 @@ export interface ModelInfo {
   readonly parameters: number;
   readonly trainableParameters: number;
   readonly vocabSize: number;
-  /** Longest sequence in tokens; `Infinity` where the architecture has no limit. */
+  /** Length of the longest sequence in tokens; `Infinity` for an architecture without a limit. */
   readonly maxPositions: number;
   readonly eosTokenIds: readonly number[];
   readonly padTokenId: number | null;
   readonly dtype: string;
-  /** Optimiser steps that were applied. */
+  /** Number of applied optimizer steps. */
   readonly step: number;
-  /** Of the weights that the sampler holds now. */
+  /** Version of the weights that the sampler uses. */
   readonly version: number;
   readonly hasValueHead: boolean;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** A model just made, with the tokenizer files that came with it. */
+/** New model with its tokenizer files, by name. */
 export interface CreatedModel {
   readonly info: ModelInfo;
   readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;

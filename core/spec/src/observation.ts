@@ -3,14 +3,14 @@ import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { ToolDefinition } from "./tool.ts";
 
-/** What the next agent to act gets to see. */
+/** Input of the next agent to act. */
 export interface Observation {
-  /** Who acts next; empty once the episode has ended for everybody. */
+  /** The next agent to act; empty after the end of the episode for all agents. */
   readonly agent: AgentId;
-  /** What is new since this agent's last observation, never the whole history. */
+  /** New messages since the last observation of this agent; never the history. */
   readonly messages: readonly Message[];
-  /** The tools from now on; omitted when nothing changed. */
+  /** Tools from this turn on; omitted if they have not changed. */
   readonly tools?: readonly ToolDefinition[];
-  /** For logs and wrappers; policies are not shown it. */
+  /** Data for logs and wrappers. A policy does not receive it. */
   readonly info?: JsonObject;
 }

@@ -9,10 +9,10 @@ import type { Scorer } from "./scorer.ts";
 import type { Tool } from "./tool.ts";
 import type { TrackerDefinition } from "./tracker.ts";
 
-/** The version of the plugin interface that this package describes. */
+/** Version of the plugin interface in this package. */
 export const PLUGIN_API_VERSION = 1;
 
-/** What a plugin can provide. */
+/** Kind of a provision of a plugin. */
 export type ProvisionKind =
   | "environment"
   | "scorer"
@@ -26,28 +26,28 @@ export type ProvisionKind =
 /** The `mrlm` field of a plugin's package.json, read without running its code. */
 export interface PluginManifest {
   readonly apiVersion: number;
-  /** Module with the default export, relative to the package. */
+  /** Path of the module with the default export, relative to the package. */
   readonly entry: string;
-  /** `environment:math@1`, `scorer:math@1`, `sandbox:python`, ... */
+  /** Provisions as kind and id: `environment:math@1`, `scorer:math@1`, `sandbox:python`, ... */
   readonly provides: readonly string[];
-  /** Everything that its environments need under some options: `scorer:math@1`, `sandbox:python`. What one needs is looked for when it is prepared, under its options. */
+  /** Services that its environments need under any options: `scorer:math@1`, `sandbox:python`. The host requires those of an environment when it prepares that environment. */
   readonly requires?: readonly string[];
 }
 
-/** What a plugin's factories are given. */
+/** Input of the factories of a plugin. */
 export interface PluginContext {
   readonly logger: Logger;
 }
 
-/** Makes one shared instance of something that environments require. */
+/** Creates one instance of a service, which all environments share. */
 export type Factory<T, Options> = (context: PluginContext, options: Options) => T | Promise<T>;
 
-/** The default export of a plugin. */
+/** Default export of a plugin. */
 export interface Plugin<Options = unknown> {
   readonly apiVersion: typeof PLUGIN_API_VERSION;
-  /** The package's name. */
+  /** Name of the package. */
   readonly name: string;
-  /** Validates the plugin's own options (the `plugins` section of a config). */
+  /** Schema that validates the options of the plugin (section `plugins` of a configuration). */
   readonly options?: StandardSchemaV1<unknown, Options>;
   // Each definition has options of its own type: no one type argument fits all.
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -56,7 +56,7 @@ export interface Plugin<Options = unknown> {
   readonly algorithms?: readonly AlgorithmDefinition<any>[];
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly trackers?: readonly TrackerDefinition<any>[];
-  /** By id: `math@1`. */
+  /** By versioned id: `math@1`. */
   readonly scorers?: Readonly<Record<string, Factory<Scorer, Options>>>;
   readonly judges?: Readonly<Record<string, Factory<Judge, Options>>>;
   /** By language: `python`. */

@@ -1,7 +1,7 @@
 import type { Action } from "./action.ts";
 import type { Observation } from "./observation.ts";
 
-/** Whatever acts: a sampled language model, a scripted expert, a person at a keyboard. */
+/** Maps observations to actions: a sampled language model, a script, or a person. */
 export interface Policy {
   act(observation: Observation, options: { readonly signal: AbortSignal }): Promise<Action>;
 }

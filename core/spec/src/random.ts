@@ -1,16 +1,16 @@
-/** A seeded stream of random numbers. The same name and seed give the same stream on every machine. */
+/** Seeded stream of random numbers. The same name and seed give the same stream on every machine. */
 export interface RandomStream {
-  /** Uniform in [0, 1) with 53 bits. */
+  /** Draws uniformly from [0, 1) with 53 bits. */
   next(): number;
-  /** Uniform integer in [low, high], both included. */
+  /** Draws an integer uniformly from `low` to `high`, both included. */
   integer(low: number, high: number): number;
-  /** One element, uniformly. */
+  /** Draws one element uniformly. */
   pick<T>(items: readonly T[]): T;
-  /** A new array in random order (Fisher-Yates). */
+  /** Returns a new array in random order (Fisher-Yates). */
   shuffle<T>(items: readonly T[]): T[];
-  /** A stream of its own, independent of this one's position. */
+  /** Returns another stream, which depends on the names and the seed but not on the position of this stream. */
   fork(name: string | number): RandomStream;
-  /** Serialisable position. */
+  /** Returns the position for `restore`. */
   state(): string;
   restore(state: string): void;
 }

@@ -1,42 +1,42 @@
 import type { Message } from "./message.ts";
 import type { ToolDefinition } from "./tool.ts";
 
-/** A prompt as a policy is given it. */
+/** Prompt of a policy in tokens. */
 export interface Rendered {
-  /** Ids of the vocabulary, one after the other. */
+  /** Token ids, shape [tokens]. */
   readonly tokens: Int32Array;
 }
 
-/** A conversation to learn from, or the part of one up to where its template rewrites history. */
+/** Conversation to learn from, or the part of one before its chat template rewrites the history. Both arrays have the shape [tokens]. */
 export interface SupervisedSequence {
   readonly tokens: Int32Array;
-  /** 1 on what the policy is to say, stop tokens included. */
+  /** 1 for each token of the policy, including stop tokens; else 0. */
   readonly mask: Uint8Array;
 }
 
-/** How the tokens of the next turn follow from those of the turns before. */
+/** Tokens of the next prompt, relative to the tokens of the segment so far. */
 export type Extension =
-  /** The earlier tokens stay as they are and these follow. */
+  /** The next prompt is the segment so far, followed by these tokens. */
   | { readonly kind: "extend"; readonly tokens: Int32Array }
-  /** The template rewrites what came before (it drops old thinking, say): a new segment starts with these. */
+  /** The template changes earlier messages (for example it drops old reasoning). These tokens are the whole prompt of a new segment. */
   | { readonly kind: "restart"; readonly tokens: Int32Array };
 
 /**
- * One model family's chat template, tool-call format and stop tokens. Sampled tokens are never re-tokenised: `extend` only
- * ever tokenises text that the policy did not write.
+ * Chat template, tool-call format and stop tokens of one model. Sampled tokens are never tokenised again: `extend` tokenises only text that the policy
+ * did not write.
  */
 export interface Renderer {
-  /** Renderers with the same one turn the same messages into the same tokens. */
+  /** Renderers with equal fingerprints return the same tokens for the same messages. */
   readonly fingerprint: string;
   readonly stopTokenIds: readonly number[];
   readonly vocabSize: number;
-  /** A conversation up to the point where the policy speaks. */
+  /** Returns the prompt of a conversation, up to the position at which the policy writes its message. */
   render(messages: readonly Message[], tools?: readonly ToolDefinition[]): Rendered;
   /**
-   * The next turn's tokens.
-   * @param tokens every token of the segment so far, the sampled ones included
-   * @param history every message so far, the policy's parsed ones included
-   * @param messages what is new
+   * Returns the tokens of the next turn.
+   * @param tokens all tokens of the segment so far, including the sampled ones
+   * @param history all messages so far, including the parsed ones of the policy
+   * @param messages new messages
    */
   extend(
     tokens: Int32Array,
@@ -44,10 +44,10 @@ export interface Renderer {
     messages: readonly Message[],
     tools?: readonly ToolDefinition[],
   ): Extension;
-  /** What the policy said. A stop token at the end is not part of the message. */
+  /** Returns the message of sampled tokens. A stop token at their end is not part of the message. */
   parse(tokens: Int32Array): Message;
-  /** A whole conversation for supervised learning: one sequence, or more where the template rewrites history. */
+  /** Returns a whole conversation for supervised learning: one sequence, or several if the template rewrites the history. */
   supervise(messages: readonly Message[], tools?: readonly ToolDefinition[]): readonly SupervisedSequence[];
-  /** Text of tokens, special ones included; for people to read. */
+  /** Returns the text of tokens, including special tokens, for display. */
   decode(tokens: Int32Array): string;
 }

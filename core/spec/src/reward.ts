@@ -1,29 +1,29 @@
-/** A reward that was computed. */
+/** Computed reward. */
 export interface Score {
   readonly scored: true;
-  /** What training uses. Finite. */
+  /** Finite number that training uses. */
   readonly value: number;
-  /** What it is made of, by name, for reports. Finite. */
+  /** Finite parts of the reward by name, for reports. */
   readonly components: Readonly<Record<string, number>>;
 }
 
-/** A reward that could not be computed: the judge is down, the sandbox died. Never a zero; a trainer drops it and counts it. */
+/** Reward that could not be computed, for example because a sandbox failed. It is never a 0: training drops it and counts it. */
 export interface Unscored {
   readonly scored: false;
-  /** Stable code of the cause. */
+  /** Stable code of the cause, for example SCORER_FAILED. */
   readonly code: string;
   readonly message: string;
 }
 
-/** What an agent earned by a step. */
+/** Reward of an agent for one step. */
 export type Reward = Score | Unscored;
 
-/** A computed reward. */
+/** Returns a computed reward. */
 export function score(value: number, components: Readonly<Record<string, number>> = {}): Score {
   return { scored: true, value, components };
 }
 
-/** A reward that could not be computed, and why. */
+/** Returns a reward that could not be computed, with its cause. */
 export function unscored(code: string, message: string): Unscored {
   return { scored: false, code, message };
 }

@@ -3,39 +3,39 @@ import type { ModelId } from "./model.ts";
 import type { TaskId } from "./id.ts";
 import type { TrajectoryGroup } from "./trajectory.ts";
 
-/** How a policy samples in episodes. */
+/** Sampling parameters of a policy in episodes. */
 export interface RolloutSampling {
-  /** 0 is greedy. */
+  /** ≥ 0; 0 selects the most probable token. */
   readonly temperature: number;
-  /** Of one turn. */
+  /** Limit of tokens in one turn. */
   readonly maxTokens: number;
   readonly minTokens?: number;
   readonly topP?: number;
   readonly topK?: number;
-  /** Never stop early (benchmarks). */
+  /** Whether to sample `maxTokens` tokens in every turn, without stop tokens; for benchmarks. */
   readonly ignoreStop?: boolean;
 }
 
-/** Episodes to play. */
+/** Request for episodes. */
 export interface RolloutRequest {
   readonly environment: EnvironmentRef;
   readonly tasks: readonly TaskId[];
-  /** Episodes for each task. */
+  /** Number of episodes for each task. */
   readonly groupSize: number;
-  /** Which model plays which agent; a plain id plays every agent. */
+  /** Model of each agent by name, or one model for all agents. */
   readonly model: ModelId | Readonly<Record<string, ModelId>>;
   readonly sampling: RolloutSampling;
-  /** Names the random streams of these episodes; the same name, seed and weights give the same episodes. */
+  /** Name of the random streams of these episodes. In deterministic mode the same label, seed and weights give the same episodes. */
   readonly label: string;
-  /** On top of the environment's own limit. */
+  /** Limit of turns in addition to that of the environment; the smaller one applies. */
   readonly maxTurns?: number;
-  /** Of one agent's segment, prompt included; an episode that would pass it is truncated. */
+  /** Limit of tokens in a segment, including its prompt. The host truncates an episode that would exceed it. */
   readonly maxSequenceTokens?: number;
   readonly signal?: AbortSignal;
 }
 
 /** Plays episodes. */
 export interface Rollouts {
-  /** Groups in the order of `tasks` in deterministic mode, else as they are complete. A failed episode is in its group, with its error. */
+  /** Yields groups in the order of `tasks` in deterministic mode, else in the order of their completion. A group contains its failed episodes with their errors. */
   collect(request: RolloutRequest): AsyncIterable<TrajectoryGroup>;
 }

@@ -1,59 +1,59 @@
 import type { JsonValue } from "./json.ts";
 
-/** Limits of one submission. The parent process enforces them: a child past one of them is killed. */
+/** Limits of one submission. The parent process enforces them and kills a child that exceeds one. */
 export interface SandboxLimits {
-  /** Wall-clock milliseconds from start to verdict; for a test call, of all its tests together. */
+  /** Wall-clock milliseconds from start to verdict; in `test` for all tests together. */
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** By how many bytes the submission may make its interpreter grow. */
+  /** Limit in bytes of the memory growth of the interpreter. */
   readonly memoryBytes: number;
-  /** Of stdout and of stderr, each; the rest is dropped and flagged. */
+  /** Limit in bytes of stdout and of stderr, each. The rest is dropped, and a flag of the result states it. */
   readonly outputBytes: number;
 }
 
-/** Code to run. Nothing of an earlier submission is visible to it, nor of it to a later one. */
+/** Code to run. Submissions are isolated from each other, also in sequence. */
 export interface Submission {
   readonly code: string;
-  /** Dialect of a sandbox that runs several, for example `typescript`; found out by itself when left out. */
+  /** Dialect, for a sandbox with several of them, for example `typescript`; detected by default. */
   readonly dialect?: string;
-  /** Function of `code` to call after it ran, with JSON arguments; its result comes back as `value`. */
+  /** Function of `code` to call after the top-level code, with JSON arguments. `SandboxResult.value` is its result. */
   readonly call?: { readonly name: string; readonly arguments: readonly JsonValue[] };
-  /** Text on standard input; empty by default. */
+  /** Text on standard input; default empty. */
   readonly stdin?: string;
-  /** What the program sees as its command-line arguments, without its own name. */
+  /** Command-line arguments of the program, without its name. */
   readonly arguments?: readonly string[];
-  /** Text files put into the submission's working directory, by relative name. */
+  /** Text files in the working directory of the submission, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
   readonly limits?: Partial<SandboxLimits>;
 }
 
 /**
- * How a submission ended. `ok`: by itself. `error`: it raised (a syntax error included), or left with an exit code other than 0.
- * The others were imposed: by the limits, or (`killed`) because it broke its interpreter.
+ * End of a submission. `ok`: it completed. `error`: it raised an error, including syntax errors, or exited with a code other than 0. `killed`: its interpreter
+ * failed. The others are the limit that it exceeded.
  */
 export type SandboxVerdict = "ok" | "error" | "timeout" | "cpu-limit" | "memory-limit" | "killed";
 
-/** What was raised, with the submission's own line numbers. */
+/** Error of a submission, with the line numbers of its code. */
 export interface SandboxError {
   /** Class of the error: `TypeError`, `ZeroDivisionError`, ... */
   readonly name: string;
   readonly message: string;
-  /** Frames of the submission, innermost last or first as the language has it; nothing of the sandbox's own code. */
+  /** Stack frames of the submission in the order of the language, without frames of the sandbox. */
   readonly trace: string;
-  /** Line of the submission's `code`, from 1, where it was raised. */
+  /** Line of `Submission.code`, from 1. */
   readonly line?: number;
 }
 
-/** What became of a submission. A sandbox that itself failed rejects with SANDBOX_FAILED instead: that is no verdict. */
+/** Result of a submission. A failure of the sandbox itself is not a result: the call rejects with SANDBOX_FAILED. */
 export interface SandboxResult {
   readonly verdict: SandboxVerdict;
-  /** What `call` returned, where JSON can say it; in a session without `call`, the value of the last expression. */
+  /** Result of `Submission.call`, or in a session without `call` the value of the last expression. Omitted if JSON cannot represent it. */
   readonly value?: JsonValue;
-  /** The same as the language's prompt would show it, also where JSON cannot say it; cut at `outputBytes`. */
+  /** The same value as the interactive prompt of the language prints it, also if JSON cannot represent it; cut at `outputBytes`. */
   readonly shown?: string;
-  /** With the verdict `error`. */
+  /** Set with the verdict `error`. */
   readonly error?: SandboxError;
-  /** Of a program that ended itself: `process.exit(3)`, `sys.exit(3)`. */
+  /** Exit code of a program that called `process.exit` or `sys.exit`. */
   readonly exitCode?: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -61,105 +61,105 @@ export interface SandboxResult {
   readonly stderrTruncated: boolean;
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** Highest growth of the interpreter that was seen. */
+  /** Largest measured memory growth of the interpreter in bytes. */
   readonly peakMemoryBytes: number;
 }
 
-/** One check of a submission: trusted statements that raise when it fails. */
+/** Test of a submission: trusted statements that raise an error if the submission fails. */
 export interface SandboxTest {
   readonly name: string;
   readonly code: string;
 }
 
 /**
- * Trusted test code and what it tests. It runs in an interpreter of its own (the checker), the submission in another (the runner). The checker sees
- * the entry points as functions by their names: arguments travel as plain data, results come back as exact built-in plain types, and
- * arguments that the submission changed are changed in the checker too. So a submission sees nothing of the tests but the arguments,
- * and nothing of it runs where the verdict is made. Its top-level code runs before the first test.
+ * Trusted tests and the functions that they call. The tests run in one interpreter (the checker), the submission in another (the runner), so that no code of
+ * the submission runs where the verdict is computed. In the checker the entry points are functions: arguments are sent as plain data, results return as exact
+ * built-in types, and changes that the submission makes to arguments are applied in the checker. The submission receives nothing of the tests but these
+ * arguments. Its top-level code runs before the first test.
  */
 export interface SandboxTestSuite {
-  /** Functions that the submission must define. A name that it does not define raises when a test calls it. */
+  /** Names of the functions that the submission must define. A call of an undefined one raises an error in the test. */
   readonly entryPoints: readonly string[];
-  /** Set-up code of the checker that runs once before the tests: helpers, imports, data. */
+  /** Set-up code of the checker, which runs once before the tests: helpers, imports, data. */
   readonly harness?: string;
   readonly tests: readonly SandboxTest[];
   /**
-   * Of the random numbers that the tests draw, where a kind of sandbox seeds them. By default it follows from the tests themselves, which a submission does not see.
+   * Seed of the random numbers that the tests draw, in sandboxes that support it. By default it is derived from the tests, which a submission cannot read.
    */
   readonly seed?: string;
 }
 
-/** Verdict of one test. `not-run`: the submission ended (by a limit, an error of its top-level code) before the test's turn. */
+/** Verdict of one test. `not-run`: the submission had ended before, by a limit or by an error of its top-level code. */
 export interface SandboxTestResult {
   readonly name: string;
   readonly verdict: "passed" | "failed" | "not-run";
-  /** Why it failed, for people: the assertion's message, or what was raised, or the limit. Names values of the tests: for private tests keep it. */
+  /** Reason of a failure: message of the assertion, error, or limit. It may contain values of the tests: do not show it to a policy if the tests are private. */
   readonly message?: string;
-  /** What the submission raised in this test, if that is why it failed. */
+  /** Error of the submission that made this test fail. */
   readonly error?: SandboxError;
 }
 
 /**
- * What became of a test call. The result itself says how the submission ended: `ok` whenever it could be called to the last test, whatever the
- * tests say; `error` when its top-level code raised; else the limit that ended it.
+ * Result of `Sandbox.test`. `verdict` is the end of the submission: `ok` if it could be called up to the last test, also if tests failed; `error` if its
+ * top-level code raised an error; else the limit that it exceeded.
  */
 export interface SandboxTestReport extends SandboxResult {
-  /** By position, as many as there were tests. The verdicts never travel over a channel that the submission can write to. */
+  /** One result for each test, in the same order. A submission cannot write to the channel of the verdicts. */
   readonly tests: readonly SandboxTestResult[];
 }
 
-/** What a call into a sandbox takes beside its subject. */
+/** Options of a call of a sandbox. */
 export interface SandboxCallOptions {
-  /** Rejects with CANCELLED, and ends what is running, once aborted. */
+  /** Ends the running code when aborted; the call rejects with CANCELLED. */
   readonly signal?: AbortSignal;
 }
 
-/** A stateful interpreter: what one evaluation defines, the next can use. Imposed ends (limits) end the session too. */
+/** Interpreter with state: an evaluation can use definitions of earlier ones. An exceeded limit ends the session. */
 export interface SandboxSession {
-  /** Runs `code` in the session's state. The value of its last expression is the result's. */
+  /** Runs `code` in the state of the session. `value` of the result is the value of its last expression. */
   evaluate(submission: Submission, options?: SandboxCallOptions): Promise<SandboxResult>;
-  /** Keeps a copy of the present state within the session and names it; not every kind has it. */
+  /** Stores a copy of the state in the session and returns its name; not available in every sandbox. */
   snapshot?(options?: SandboxCallOptions): Promise<string>;
-  /** Goes back to a state that `snapshot` named. */
+  /** Restores a state by the name that `snapshot` returned. */
   restore?(snapshot: string, options?: SandboxCallOptions): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Options of a session. */
 export interface SandboxSessionOptions extends SandboxCallOptions {
-  /** Limits of each evaluation, unless it brings its own; `memoryBytes` is of the session as a whole. */
+  /** Default limits of each evaluation; `memoryBytes` is the limit of the whole session. */
   readonly limits?: Partial<SandboxLimits>;
-  /** Files in its working directory from the start. */
+  /** Text files in the working directory at the start, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Which walls stand between a submission and the host. */
+/** Isolation layers between a submission and the host. */
 export interface SandboxLayers {
-  /** How it is made: `isolated-vm`, `pyodide`, `native`. */
+  /** Implementation: `isolated-vm`, `pyodide`, `native`. */
   readonly kind: string;
   readonly language: string;
   /** For example `process`, `isolate`, `node-permissions`, `watchdog`, `rlimits`, `bubblewrap`, `seccomp`. */
   readonly active: readonly string[];
   readonly missing: readonly { readonly layer: string; readonly reason: string }[];
-  /** An operating-system jail holds it. */
+  /** Whether the active layers include a jail of the operating system. */
   readonly jailed: boolean;
 }
 
 /**
- * Runs untrusted code of one language. Every method but `layers` and `close` rejects with SANDBOX_FAILED when the sandbox itself failed,
- * RESOURCE_EXHAUSTED when its queue is full, and CANCELLED once the signal is aborted.
+ * Runs untrusted code of one language. Every method except `layers` and `close` rejects with SANDBOX_FAILED if the sandbox itself fails,
+ * RESOURCE_EXHAUSTED if its queue is full, and CANCELLED when the signal is aborted.
  */
 export interface Sandbox {
   readonly language: string;
-  /** Limits of a submission that brings none of its own. */
+  /** Default limits of a submission. */
   readonly limits: SandboxLimits;
   run(submission: Submission, options?: SandboxCallOptions): Promise<SandboxResult>;
-  /** Runs the submission's top-level code, then each test against it; all in fresh interpreters. `submission.call` is not used. */
+  /** Runs the top-level code of the submission, then each test, in new interpreters. `submission.call` is ignored. */
   test(submission: Submission, suite: SandboxTestSuite, options?: SandboxCallOptions): Promise<SandboxTestReport>;
   session(options?: SandboxSessionOptions): Promise<SandboxSession>;
-  /** Starts the children now that would start with the first submissions. */
+  /** Starts the child processes that the first submissions would start. */
   warm(): Promise<void>;
   layers(): Promise<SandboxLayers>;
-  /** Ends all children; no process is left. What is running or waiting rejects with CANCELLED. */
+  /** Ends all child processes. Running and queued calls reject with CANCELLED. */
   close(): Promise<void>;
 }

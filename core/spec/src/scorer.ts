@@ -1,31 +1,31 @@
 import type { JsonObject } from "./json.ts";
 import type { Reward } from "./reward.ts";
 
-/** What is graded. */
+/** Answer to grade. */
 export interface ScoreRequest {
-  /** What the policy said, as it said it; the scorer extracts the answer from it. */
+  /** Unchanged text of the policy, from which the scorer extracts the answer. */
   readonly answer: string;
-  /** The reference answer. */
+  /** Correct answer, or a text that ends with it. */
   readonly expected: string;
-  /** Where the answer stands in the text: `answer` (a tag), `boxed`, another tag's name, or `text` (all of it is the answer). */
+  /** Place of the answer in the text: `answer` (a tag), `boxed`, the name of another tag, or `text` (the whole text). */
   readonly schema?: string;
   readonly options?: JsonObject;
 }
 
-/** A grade with what led to it. */
+/** Reward of an answer, with the reasons. */
 export interface Grade {
-  /** `scored: false` when the scorer could not decide. */
+  /** Unscored if the scorer cannot decide. */
   readonly reward: Reward;
-  /** `equivalent`, `different`, `undecided`, or a scorer's own words. */
+  /** `equivalent`, `different`, `undecided`, or another verdict of the scorer. */
   readonly verdict: string;
-  /** Why, for people. */
+  /** Explanation of the verdict for the user. */
   readonly reason: string;
-  /** The answer found in the text; `undefined` when there was none. */
+  /** The answer in the text; `undefined` if the text has none. */
   readonly extracted?: string;
   readonly detail?: JsonObject;
 }
 
-/** Grades an answer. Deterministic, never throws on any input. */
+/** Grades an answer against the correct one. Deterministic. Rejects for no input: it returns an unscored reward instead. */
 export interface Scorer {
   score(request: ScoreRequest): Promise<Grade>;
 }

@@ -1,21 +1,21 @@
 import type { TaskId } from "./id.ts";
 import type { JsonObject } from "./json.ts";
 
-/** One task, with the types of its two sides. */
+/** Task with a public and a private part. */
 export interface Task<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
   readonly id: TaskId;
-  /** What may be shown to anybody. */
+  /** Data that clients and policies may receive. */
   readonly public: Public;
-  /** Answers and hidden tests. Never serialised to a client. */
+  /** Answers and hidden tests. A host never sends them to a client. */
   readonly private: Private;
 }
 
-/** Seeded, indexable tasks in splits that do not overlap; from a generator or a file. */
+/** Tasks by split and index, from a generator or a file. Splits do not overlap. */
 export interface TaskSource<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
-  /** Number of tasks of each split; there is always a `train` and an `eval`. */
+  /** Number of tasks by split. `train` and `eval` are required. */
   readonly splits: Readonly<Record<string, number>>;
-  /** Splits whose tasks are meant to be taken in the order of their index, as by a curriculum; the others in any. */
+  /** Splits whose tasks are to be taken in ascending order of their index, for example in a curriculum. */
   readonly orderedSplits?: readonly string[];
-  /** The same index is the same task, always. Rejects with TASK_NOT_FOUND outside the split. */
+  /** Returns the same task for the same index, always. Rejects with TASK_NOT_FOUND for an index outside the split. */
   get(split: string, index: number): Promise<Task<Public, Private>>;
 }

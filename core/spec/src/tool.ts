@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { ImagePart, TextPart } from "./message.ts";
 
-/** What a policy is told about a tool. */
+/** Description of a tool in the prompt of a policy. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
@@ -9,17 +9,17 @@ export interface ToolDefinition {
   readonly parameters: JsonObject;
 }
 
-/** What a tool answers: content, or content that says why it failed. */
+/** Result of a tool call: content, or with `isError` content that describes the failure. */
 export interface ToolResult {
   readonly content: readonly (TextPart | ImagePart)[];
   readonly isError: boolean;
 }
 
-/** A tool that environments offer to policies. */
+/** Function that an environment offers to a policy. */
 export interface Tool extends ToolDefinition {
   /**
-   * Calls the tool. A failure that the policy should see (bad arguments, no such page) is a result with `isError`; a thrown
-   * error means that the tool itself is broken and makes the step's reward unscored.
+   * Calls the tool. A failure that concerns the policy (invalid arguments, a missing page) is a result with `isError`. A rejection means that the tool
+   * is broken: the reward of the step becomes unscored (TOOL_FAILED).
    */
   call(args: JsonObject, options: { readonly signal: AbortSignal }): Promise<ToolResult>;
 }

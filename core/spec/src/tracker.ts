@@ -1,43 +1,43 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonObject } from "./json.ts";
 
-/** Numbers of one iteration or evaluation. Means are divided; what was not finite is left out. */
+/** Metrics of one iteration or evaluation. Means are divided, and values that are not finite are left out. */
 export interface TrackedRow {
   readonly kind: "iteration" | "evaluation";
-  /** Iterations of the whole run so far. */
+  /** Number of iterations of the whole run so far. */
   readonly step: number;
   readonly stage: string;
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** The run that is tracked. */
+/** Run that a tracker shows. */
 export interface TrackedRun {
-  /** Its directory, whose metrics.jsonl stays the source: a tracker that fails loses nothing. */
+  /** Directory of the run. Its metrics.jsonl has every metric, so that a failed tracker loses nothing. */
   readonly run: string;
   readonly name: string;
-  /** As it was resolved. */
+  /** Resolved configuration. */
   readonly config: JsonObject;
   /**
-   * The step after which a continuation begins, 0 where it starts over; `undefined` for a new run. Whatever was tracked of this step and of later ones is void:
-   * what holds of it comes again, this step's rows first.
+   * Step of the checkpoint from which the run resumes, 0 for the beginning; `undefined` for a new run. Discard rows of this step and of later steps: the run
+   * logs them again, first those of this step.
    */
   readonly resumedAt: number | undefined;
 }
 
-/** Shows the metrics of a run elsewhere: TensorBoard, a dashboard. */
+/** Shows the metrics of a run in another program, for example TensorBoard. */
 export interface Tracker {
-  /** Called in the order of the run. A rejection is told once, and the tracker is not called again. */
+  /** Adds a row; rows arrive in the order of the run. After a rejection the run prints a warning and does not call the tracker again. */
   log(row: TrackedRow): Promise<void>;
   close(status: "finished" | "stopped" | "failed"): Promise<void>;
 }
 
-/** A kind of tracker as a plugin offers it. */
+/** Definition of a tracker in a plugin. */
 export interface TrackerDefinition<Options = unknown> {
-  /** `tensorboard`; `tracker:tensorboard` in the manifest. */
+  /** Name in a configuration: `tensorboard` for the provision `tracker:tensorboard`. */
   readonly name: string;
   readonly description: string;
   readonly options: StandardSchemaV1<unknown, Options>;
-  /** Called before anything else is begun; rejects where the tracker lacks something, and the run does not start. */
+  /** Checks the prerequisites before the run starts. A rejection (TRACKER_UNAVAILABLE) prevents the start. */
   check?(options: Options): Promise<void>;
   start(run: TrackedRun, options: Options): Promise<Tracker>;
 }

@@ -3,79 +3,79 @@ import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { Reward } from "./reward.ts";
 
-/** Why sampling of a turn ended. */
+/** Cause of the end of a sampled sequence: a stop token, the limit of tokens, or cancellation. */
 export type StopReason = "stop" | "length" | "cancelled";
 
 /**
- * Tokens that the model saw and chose, as one prefix-preserving sequence. All arrays have the length of `tokens`.
+ * Sequence of prompt and sampled tokens of one agent, in which each prompt begins with all earlier tokens. All arrays have the shape [tokens].
  *
- * Token in, token out: what was sampled is stored as it was sampled and never re-tokenised.
+ * Sampled tokens are stored as the engine sampled them and are never tokenised again.
  */
 export interface Segment {
   readonly tokens: Int32Array;
-  /** Log-probability of each sampled token under the distribution it was drawn from; 0 where the mask is 0. */
+  /** Log-probability in nats of each sampled token under the distribution from which it was drawn; 0 where the mask is 0. */
   readonly logprobs: Float32Array;
-  /** 1 on tokens that the policy chose. */
+  /** 1 for sampled tokens, else 0. */
   readonly mask: Uint8Array;
-  /** Weight version that sampled the token; -1 where the mask is 0. */
+  /** Version of the weights that sampled the token; -1 where the mask is 0. */
   readonly versions: Int32Array;
-  /** Index of the segment that this one continues after its prefix was rewritten; `null` for the first. */
+  /** Index of the previous segment, whose tokens the chat template rewrote; `null` for the first segment. */
   readonly parent: number | null;
 }
 
-/** One turn of one agent. */
+/** Turn of one agent: observation, response and rewards. */
 export interface TurnRecord {
   readonly agent: AgentId;
-  /** New messages of the observation that the agent answers; the history is in the turns before. */
+  /** New messages of the observation that the agent answers; earlier turns hold the history. */
   readonly messages: readonly Message[];
-  /** The policy's message. */
+  /** Message of the policy, parsed from the sampled tokens. */
   readonly response: Message;
-  /** Where the sampled tokens stand: `segments[segment].tokens[start, end)` of the agent's trajectory. */
+  /** Position of the sampled tokens in the trajectory of the agent: `segments[segment].tokens`, from `start` to before `end`. */
   readonly segment: number;
   readonly start: number;
   readonly end: number;
   readonly stopReason: StopReason;
-  /** Every agent's reward for the step that this turn took. */
+  /** Rewards of all agents for this step. */
   readonly rewards: Readonly<Record<AgentId, Reward>>;
 }
 
-/** How an agent's part of an episode ended. */
+/** End of an episode for one agent. */
 export interface AgentEnd {
   readonly terminated: boolean;
   readonly truncated: boolean;
-  /** What set the limit when truncated. */
+  /** Source of the limit if `truncated`. */
   readonly truncatedBy?: "environment" | "turns" | "tokens";
 }
 
-/** One agent's part of an episode, down to the tokens. */
+/** Part of a trajectory of one agent, down to the tokens. */
 export interface AgentTrajectory {
   readonly segments: readonly Segment[];
-  /** Sum of the scored rewards, or unscored if any reward was. */
+  /** Sum of the rewards, or unscored if any reward is unscored. */
   readonly total: Reward;
   readonly end: AgentEnd;
 }
 
-/** What became of one episode. */
+/** Record of one episode. */
 export interface Trajectory {
-  /** Unique in the run. */
+  /** Unique in a run. */
   readonly id: string;
   readonly environment: string;
   readonly task: TaskId;
   readonly seed: number | null;
-  /** Episodes of the same task and seed share it. */
+  /** Id of the group: episodes of the same task and seed. */
   readonly group: string;
-  /** Position in the group. */
+  /** Index in the group. */
   readonly member: number;
   readonly turns: readonly TurnRecord[];
   readonly agents: Readonly<Record<AgentId, AgentTrajectory>>;
-  /** Set when the episode failed; then `agents` and `turns` hold what there was before. */
+  /** Set for a failed episode. `agents` and `turns` then end before the failure. */
   readonly error?: { readonly code: string; readonly message: string };
   readonly info?: JsonObject;
-  /** Seconds spent waiting for the sampler and for the environment. */
+  /** Wall-clock seconds in which the episode waited for the sampler and for the environment. */
   readonly seconds: { readonly sampling: number; readonly environment: number };
 }
 
-/** Episodes of the same task and seed, failed ones included. */
+/** Episodes of the same task and seed, including failed ones. */
 export interface TrajectoryGroup {
   readonly id: string;
   readonly task: TaskId;

@@ -1,12 +1,12 @@
 interface CodeEntry {
-  /** When it is raised. */
+  /** Condition under which the error is raised, as a sentence. */
   readonly meaning: string;
-  /** What to do, where the one who raises it knows nothing better. */
+  /** Default hint: the action that solves the problem. */
   readonly hint: string;
   readonly retryable: boolean;
 }
 
-/** Every code, in alphabetical order. `docs/reference/errors.md` has a section for each; a test holds the two together. */
+/** All codes in alphabetical order. docs/reference/errors.md is generated from this table, and a test compares both. */
 export const ERROR_CODES = {
   CALL_OUT_OF_ORDER: {
     meaning: "A numbered call reached the engine after a later one.",
@@ -14,8 +14,8 @@ export const ERROR_CODES = {
     retryable: false,
   },
   CANCELLED: {
-    meaning: "The caller gave up before the work was done.",
-    hint: "Nothing to do if this was asked for.",
+    meaning: "The caller cancelled the work before its end.",
+    hint: "No action is needed if the cancellation was intended.",
     retryable: false,
   },
   CHECKPOINT_INCOMPLETE: {
@@ -50,7 +50,7 @@ export const ERROR_CODES = {
     retryable: true,
   },
   DEMONSTRATION_REFUSED: {
-    meaning: "A demonstration was asked for outside the training split, or the environment has none.",
+    meaning: "A demonstration was requested outside the training split, or the environment has none.",
     hint: "Ask for tasks of the `train` split of an environment with demonstrations.",
     retryable: false,
   },
@@ -91,7 +91,7 @@ export const ERROR_CODES = {
   },
   ENVIRONMENT_FAILED: {
     meaning: "An environment threw, or returned something malformed.",
-    hint: "The message names the environment and its fault; its author must mend it.",
+    hint: "The message names the environment and its fault; its author must repair it.",
     retryable: false,
   },
   ENVIRONMENT_NOT_FOUND: {
@@ -115,7 +115,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   GRAPH_LOST: {
-    meaning: "The graph of a micro-batch was given up.",
+    meaning: "The graph of a micro-batch was released before its gradients arrived.",
     hint: "The engine computes it again by itself.",
     retryable: true,
   },
@@ -125,7 +125,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   JOIN_REFUSED: {
-    meaning: "A machine does not fit the run of several machines that it wants to join.",
+    meaning: "A machine does not fit the run of several machines that it tries to join.",
     hint: "Use the same configuration and the same version of mrlm on all machines, and another --node-rank on each.",
     retryable: false,
   },
@@ -135,7 +135,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   LORA_UNAVAILABLE: {
-    meaning: "LoRA was asked for and peft is not installed.",
+    meaning: "The configuration uses LoRA, and peft is not installed.",
     hint: "Run `mrlm engine setup --extra lora`.",
     retryable: false,
   },
@@ -166,7 +166,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   NOT_TRAINABLE: {
-    meaning: "A frozen model was asked to learn.",
+    meaning: "A frozen model was used in training.",
     hint: "Create it with `trainable: true`.",
     retryable: false,
   },
@@ -193,7 +193,7 @@ export const ERROR_CODES = {
   },
   PLUGIN_LOAD_FAILED: {
     meaning: "A plugin's entry could not be imported.",
-    hint: "The message says what its code threw while it was imported: correct that.",
+    hint: "The message quotes the error that the import raised: correct its cause.",
     retryable: false,
   },
   PLUGIN_NOT_FOUND: {
@@ -207,7 +207,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   PROTOCOL_VERSION: {
-    meaning: "Client and server speak different major versions of a protocol.",
+    meaning: "Client and server use different major versions of a protocol.",
     hint: "Update the older one.",
     retryable: false,
   },
@@ -227,7 +227,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   REQUIREMENT_UNDECLARED: {
-    meaning: "An environment asked its context for something that it does not declare.",
+    meaning: "An environment requested a service from its context that it does not declare.",
     hint: "Add it to `requires`.",
     retryable: false,
   },
@@ -262,7 +262,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   SCORER_UNDECIDED: {
-    meaning: "The scorer could not tell whether the answer is right.",
+    meaning: "The scorer could not decide whether the answer is correct.",
     hint: "The reward is unscored and counted; the scorer's `undecided` option can give it a value.",
     retryable: false,
   },
@@ -317,7 +317,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   TASK_NOT_SUPPORTED: {
-    meaning: "An environment without enumerable tasks was asked for one.",
+    meaning: "A task was requested from an environment without enumerable tasks.",
     hint: "Leave the task out.",
     retryable: false,
   },
@@ -337,7 +337,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   TRACKER_FAILED: {
-    meaning: "A tracker failed during a run, which goes on without it.",
+    meaning: "A tracker failed during a run, which continues without it.",
     hint: "metrics.jsonl in the run directory has everything.",
     retryable: false,
   },
@@ -357,13 +357,13 @@ export const ERROR_CODES = {
     retryable: false,
   },
   VALUE_HEAD_MISSING: {
-    meaning: "Values were asked of a model without a value head.",
+    meaning: "Values were requested from a model without a value head.",
     hint: "Create it with `valueHead: true`.",
     retryable: false,
   },
   WRITE_FAILED: {
     meaning: "A file could not be written: the disk is full, or rights are missing.",
-    hint: "Make room; what was written before is complete.",
+    hint: "Make room on the disk or correct the rights; files that were written before are complete.",
     retryable: false,
   },
 } as const satisfies Record<string, CodeEntry>;
@@ -371,7 +371,7 @@ export const ERROR_CODES = {
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Whether a string is one of the codes. */
+/** Returns true if a string is one of the codes. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code);
 }

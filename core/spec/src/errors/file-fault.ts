@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "its name is too long",
 };
 
-/** Why a file cannot be read: the cause of an error of the file system in words, any other error's own message. */
+/** Returns the cause of an error of the file system as a clause; for any other error its message. */
 export function fileFault(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return (code !== undefined && Object.hasOwn(WORDS, code) ? WORDS[code] : undefined) ?? message;

@@ -2,20 +2,20 @@ import { type ErrorCode, ERROR_CODES } from "./codes.ts";
 
 const BRAND = Symbol.for("mrlm.error");
 
-/** What an error carries beside its message. */
+/** Fields of an error beside its code and message. */
 export interface MrlmErrorOptions {
-  /** What to do about it. */
+  /** Action that solves the problem; default the hint of the code. */
   readonly hint?: string;
-  /** Whether the same call may succeed if it is simply made again. Defaults to what the catalogue says of the code. */
+  /** Whether the same call may succeed later; default `retryable` of the code. */
   readonly isRetryable?: boolean;
-  /** How long to wait before that. */
+  /** Time to wait before the next try, in milliseconds. */
   readonly retryDelayMs?: number;
   readonly cause?: unknown;
 }
 
 /**
- * Every error that mrlm raises on purpose. The message says what happened and why, the hint what to do; the code is stable
- * and documented in docs/reference/errors.md.
+ * Error of mrlm with a stable code. The message states what happened and why; the hint states what to do. docs/reference/errors.md lists
+ * the codes.
  */
 export class MrlmError extends Error {
   readonly code: ErrorCode;
@@ -33,12 +33,12 @@ export class MrlmError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Recognises an MrlmError of any copy of this package. */
+  /** Returns true for an MrlmError of this or of another installed copy of this package. */
   static isInstance(error: unknown): error is MrlmError {
     return typeof error === "object" && error !== null && (error as Record<symbol, unknown>)[BRAND] === true;
   }
 
-  /** An MrlmError with one of these codes. */
+  /** Returns true for an MrlmError with one of these codes. */
   static hasCode(error: unknown, ...codes: ErrorCode[]): error is MrlmError {
     return MrlmError.isInstance(error) && codes.includes(error.code);
   }
