@@ -5,10 +5,11 @@ import {
   learnableEpisodes,
   noEpisodeCounts,
   optimizerOptions,
-  optimStepOptions,
   playGroups,
   playSeconds,
   taskOrder,
+  trainStep,
+  type TrainStepResult,
 } from "@mrlm/kit/learning";
 import type {
   AlgorithmContext,
@@ -55,45 +56,40 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     const counts = noEpisodeCounts();
     const best = groups.flatMap((group) => bestOf(group, counts) ?? []);
     iteration++;
-    const learnt = best.length === 0 ? {} : await imitate(best);
+    const trained = best.length === 0 ? undefined : await imitate(best);
     await engine.publish(policy);
     return {
       iteration,
       metrics: {
         ...episodeMetrics(groups, counts),
         "groups/without_signal": { sum: groups.length - best.length, count: groups.length },
-        ...learnt,
+        ...trained?.metrics,
       },
       seconds: { ...playSeconds(groups, (played - began) / 1000), training: (performance.now() - played) / 1000 },
       trajectories: groups,
+      notices: trained?.notices ?? ["In no group was one episode better than another: the weights stay as they are"],
     };
   }
 
-  /** L = - Σ_t logp_t / Σ n over the tokens of the best episodes: the derivative is known beforehand and travels with the batch. */
-  async function imitate(best: readonly LearnableEpisode[]): Promise<JsonObject> {
-    await engine.forwardBackward({
+  /** Trains on L = - Σ_t logp_t / Σ n over the tokens of the best episodes. The derivative is known beforehand and is sent with the batch. */
+  const imitate = (best: readonly LearnableEpisode[]): Promise<TrainStepResult> =>
+    trainStep(context, {
       model: policy,
       units: best.map(({ rows }) => ({ sequences: rows.map(({ tokens, mask }) => ({ tokens, mask })) })),
       outputs: { logprob: true },
       temperature: context.sampling.temperature,
       normalizer: best.reduce((sum, { sampled }) => sum + sampled.length, 0),
       loss: best.map(({ sampled }) => ({ logprob: new Float32Array(sampled.length).fill(-1) })),
-      signal: context.signal,
+      optimizer: chosen,
+      step: iteration,
+      totalSteps: chosen.steps,
     });
-    const step = optimStepOptions(chosen, iteration, chosen.steps);
-    const { gradNorm, applied } = await engine.optimStep({ model: policy, ...step });
-    return {
-      "optim/learning_rate": step.learningRate,
-      "optim/skipped": Number(!applied),
-      ...(applied ? { "optim/grad_norm": gradNorm } : {}),
-    };
-  }
 
   return {
     async *run() {
       while (iteration < chosen.steps && !context.signal.aborted) yield await iterate();
     },
-    // What a continuation needs beside the engine's weights; everything else follows from it.
+    // State that a resumed run needs besides the engine's weights. Everything else follows from it.
     state: () => ({ iteration, tasks: order.state() }),
     restore(state) {
       iteration = Number(state["iteration"]);
@@ -102,7 +98,7 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
   };
 }
 
-/** The best scored episode; none where all earned the same, for there is nothing to choose. */
+/** The best scored episode, or undefined where all rewards are equal. */
 function bestOf(
   { trajectories }: TrajectoryGroup,
   counts: ReturnType<typeof noEpisodeCounts>,

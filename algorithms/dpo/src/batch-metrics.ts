@@ -1,6 +1,6 @@
 import { meanOf } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
-import type { AnswerLogprobs } from "./preference-loss.ts";
+import type { AnswerLogprobs } from "./losses/pair-loss.ts";
 
 /** What came of one pair. */
 export interface PairOutcome {

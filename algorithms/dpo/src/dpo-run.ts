@@ -1,11 +1,12 @@
-import { episodeMetrics, meanOf, optimStepOptions, playSeconds } from "@mrlm/kit/learning";
+import { episodeMetrics, meanOf, playSeconds, trainStep, type TrainStepResult } from "@mrlm/kit/learning";
 import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject, Metrics } from "@mrlm/spec";
 import { batchMetrics, type PairOutcome } from "./batch-metrics.ts";
 import { type Divergence, mismatchedDivergence } from "./divergence.ts";
 import type { CollectedPairs } from "./episode-pairs.ts";
+import { lossEntry, preferenceLoss } from "./losses/index.ts";
+import type { AnswerLogprobs } from "./losses/pair-loss.ts";
 import type { DpoOptions } from "./options.ts";
 import { answerTokens, isUnfinished, type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
-import { type AnswerLogprobs, preferenceLoss } from "./preference-loss.ts";
 import { preferences, withoutPairs } from "./preferences.ts";
 import { reference } from "./reference.ts";
 
@@ -29,9 +30,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
     }
     const indices = data.take(options.batch_size);
     const pairs = indices.map((index) => data.pairs[index] as Pair);
-    const { outcomes, divergence, computedTokens } = await accumulate(pairs, await before.sums(indices, data.pairs));
-    const update = optimStepOptions(options, step + 1, options.steps);
-    const applied = await context.engine.optimStep({ model: context.policy, ...update });
+    const { outcomes, divergence, ...trained } = await trainOn(pairs, await before.sums(indices, data.pairs));
     step++;
     return {
       iteration: step,
@@ -41,10 +40,8 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
           ? {}
           : { "kto/divergence": divergence.value, "kto/mismatched_cut": divergence.cut }),
         ...(collected === undefined ? {} : roundMetrics(collected)),
-        ...(applied.applied ? { "optim/grad_norm": applied.gradNorm } : {}),
-        "optim/learning_rate": update.learningRate,
-        "optim/skipped": Number(!applied.applied),
-        "tokens/computed": computedTokens,
+        ...trained.metrics,
+        "tokens/computed": trained.pass.computedTokens,
         "data/pairs": data.pairs.length,
         "data/epoch": data.epochs(),
       },
@@ -59,9 +56,7 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
               `Round ${data.round} of episodes made no pair (${NO_PAIR}): the ${data.pairs.length} pairs of round ${data.pairsRound} stay`,
             ]
           : []),
-        ...(applied.applied
-          ? []
-          : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`]),
+        ...trained.notices,
       ],
     };
   }
@@ -92,14 +87,15 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
     };
   }
 
-  async function accumulate(
+  async function trainOn(
     pairs: readonly Pair[],
     references: readonly PairSums[],
-  ): Promise<{ outcomes: PairOutcome[]; divergence: Divergence | undefined; computedTokens: number }> {
-    const divergence = options.loss === "kto" ? await mismatchedDivergence(context, pairs) : undefined;
+  ): Promise<TrainStepResult & { outcomes: PairOutcome[]; divergence: Divergence | undefined }> {
+    const divergence =
+      lossEntry(options.loss).needs === "divergence" ? await mismatchedDivergence(context, pairs) : undefined;
     const outcomes: PairOutcome[] = [];
     const { stopTokenIds } = context.renderer;
-    const { computedTokens } = await context.engine.forwardBackward({
+    const trained = await trainStep(context, {
       model: context.policy,
       units: pairs.map(unitOf),
       outputs: { logprob: true, entropy: true },
@@ -125,9 +121,11 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
             .fill(rejectedSlope, chosen.tokens),
         };
       },
-      signal: context.signal,
+      optimizer: options,
+      step: step + 1,
+      totalSteps: options.steps,
     });
-    return { outcomes, divergence, computedTokens };
+    return { ...trained, outcomes, divergence };
   }
 
   return {

@@ -1,17 +1,14 @@
 import { definePlugin } from "@mrlm/kit";
 import { type AlgorithmDefinition, MrlmError } from "@mrlm/spec";
 import { startDpo } from "./dpo-run.ts";
+import { lossEntry } from "./losses/index.ts";
 import { checkPairRows } from "./file-pairs.ts";
 import { holdsReference } from "./reference.ts";
 import { type DpoOptions, dpoOptions } from "./options.ts";
 
 export { type DpoOptions, dpoOptions } from "./options.ts";
-export {
-  type AnswerLogprobs,
-  preferenceLoss,
-  type PreferenceLoss,
-  type PreferenceLossOptions,
-} from "./preference-loss.ts";
+export { preferenceLoss, type PreferenceLossOptions } from "./losses/index.ts";
+export type { AnswerLogprobs, PreferenceLoss } from "./losses/pair-loss.ts";
 
 /** `dpo@1`: direct preference optimisation and its family. */
 export const dpo: AlgorithmDefinition<DpoOptions> = {
@@ -34,10 +31,10 @@ export const dpo: AlgorithmDefinition<DpoOptions> = {
         { hint: "Set a temperature above 0 under `sampling`, or learn from pairs of a file (`data`)." },
       );
     }
-    if (options.loss === "kto" && options.batch_size < 2) {
+    if (lossEntry(options.loss).needs === "divergence" && options.batch_size < 2) {
       throw new MrlmError(
         "CONFIG_INVALID",
-        "kto estimates its baseline from the other pairs of the batch: batch_size must be at least 2.",
+        `${options.loss} estimates the divergence from the other pairs of the batch: batch_size must be at least 2.`,
       );
     }
   },

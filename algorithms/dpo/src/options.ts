@@ -1,14 +1,12 @@
 import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
+import { lossEntry, lossNames, unreadOptions } from "./losses/index.ts";
 
 const schema = z.strictObject({
   steps: z.int().positive().describe("Optimiser steps"),
   batch_size: z.int().positive().default(32).describe("Pairs in each step"),
 
-  loss: z
-    .enum(["sigmoid", "hinge", "ipo", "simpo", "kto"])
-    .default("sigmoid")
-    .describe("Preference loss: DPO, SLiC, IPO, SimPO or KTO"),
+  loss: z.enum(lossNames).default("sigmoid").describe("Preference loss: DPO, SLiC, IPO, SimPO or KTO"),
   beta: z
     .number()
     .positive()
@@ -63,33 +61,24 @@ const schema = z.strictObject({
 /** Options of `dpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
 export const dpoOptions = withOptionRules(schema, (options) => {
   const { loss } = options;
+  const { needs } = lossEntry(loss);
   return [
-    {
-      when: loss !== "sigmoid" && loss !== "simpo",
-      options: ["label_smoothing"],
-      because: `has no meaning with loss: ${loss} (sigmoid and simpo have labels to smooth)`,
-    },
-    { when: loss !== "simpo", options: ["simpo_margin"], because: `has no effect with loss: ${loss}` },
-    {
-      when: loss !== "kto",
-      options: ["kto_desirable_weight", "kto_undesirable_weight"],
-      because: `has no effect with loss: ${loss}`,
-    },
+    { when: true, options: unreadOptions(loss), because: `has no effect with loss: ${loss}` },
     {
       when: options.kto_desirable_weight === 0 && options.kto_undesirable_weight === 0,
       options: ["kto_desirable_weight"],
       because: "and kto_undesirable_weight are both 0: nothing would be learnt",
     },
     {
-      when: loss === "simpo",
+      when: needs === "nothing",
       options: ["reference", "reference_free"],
-      because: "has no effect with loss: simpo, which has no reference",
+      because: `has no effect with loss: ${loss}, which has no reference`,
     },
     { when: options.reference_free, options: ["reference"], because: "has no effect beside reference_free" },
     {
-      when: loss === "kto",
+      when: needs === "divergence",
       options: ["reference_free"],
-      because: "is not for kto, which measures the divergence from its reference",
+      because: `cannot be used with loss: ${loss}, which measures the divergence from its reference`,
     },
     {
       when: options.data !== undefined,

@@ -1,4 +1,5 @@
 import type { AlgorithmContext, JsonObject, ModelId } from "@mrlm/spec";
+import { lossEntry } from "./losses/index.ts";
 import type { DpoOptions } from "./options.ts";
 import { type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
 
@@ -13,7 +14,7 @@ export interface Reference {
 
 /** Whether the loss compares with a reference at all. */
 export function needsReference({ loss, reference_free }: DpoOptions): boolean {
-  return loss !== "simpo" && !reference_free;
+  return lossEntry(loss).needs !== "nothing" && !reference_free;
 }
 
 /** Whether the reference is a model of its own: not where all of its log-probabilities are known before the first step. */
@@ -21,7 +22,7 @@ export function holdsReference(options: DpoOptions): boolean {
   const isKnownAtOnce =
     options.reference === "precomputed" &&
     (options.data !== undefined || options.collect_every === 0) &&
-    options.loss !== "kto";
+    lossEntry(options.loss).needs !== "divergence";
   return needsReference(options) && !isKnownAtOnce;
 }
 

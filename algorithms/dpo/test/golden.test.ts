@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { preferenceLoss, type PreferenceLossOptions } from "../src/preference-loss.ts";
+import { preferenceLoss, type PreferenceLossOptions } from "../src/losses/index.ts";
 
 const reference = readFileSync(new URL("../../../docs/reference/algorithms.md", import.meta.url), "utf8");
 const DEFAULTS: PreferenceLossOptions = {

@@ -1,4 +1,4 @@
-import { episodeMetrics, playSeconds, taskOrder } from "@mrlm/kit/learning";
+import { episodeMetrics, playSeconds, stepMetrics, taskOrder } from "@mrlm/kit/learning";
 import { type AlgorithmContext, type AlgorithmRun, type IterationReport, type JsonObject } from "@mrlm/spec";
 import { collect } from "./collect.ts";
 import type { GrpoOptions } from "./options.ts";
@@ -19,7 +19,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
       collected.samples.length === 0 ? undefined : await update(context, options, collected.samples, optimizerSteps);
     const learnt = performance.now();
     version = (await context.engine.publish(context.policy)).version;
-    optimizerSteps += report?.optimizerSteps ?? 0;
+    optimizerSteps += report?.steps.length ?? 0;
     iteration++;
     return {
       iteration,
@@ -31,9 +31,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
         ...(report === undefined
           ? {}
           : {
-              "optim/grad_norm": report.gradNorm,
-              "optim/skipped": report.skipped,
-              "optim/learning_rate": report.learningRate,
+              ...stepMetrics(report.steps),
               "tokens/computed": report.computedTokens,
             }),
       },
@@ -43,11 +41,8 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
         publish: (performance.now() - learnt) / 1000,
       },
       trajectories: collected.groups,
-      notices: [
-        ...(report?.notices ?? []),
-        ...(report === undefined
-          ? ["No episode of this iteration could be learnt from; the weights stay as they were"]
-          : []),
+      notices: report?.steps.flatMap((step) => step.notices) ?? [
+        "No episode of this iteration could be learnt from; the weights stay as they were",
       ],
     };
   }

@@ -6,7 +6,8 @@ import { type GrpoOptions, grpoOptions } from "./options.ts";
 
 export { type Baseline, groupAdvantages, type Scale } from "./advantages.ts";
 export { type GrpoOptions, grpoOptions } from "./options.ts";
-export { policyLosses, type PolicyLossOptions, type TokenLosses } from "./policy-loss.ts";
+export { policyLosses, type PolicyLossOptions } from "./losses/index.ts";
+export type { TokenLosses } from "./losses/policy-loss.ts";
 
 /** `grpo@1`: group relative policy optimisation and its family. */
 export const grpo: AlgorithmDefinition<GrpoOptions> = {

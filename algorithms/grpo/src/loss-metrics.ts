@@ -1,6 +1,6 @@
 import { klEstimate, ratioOf } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
-import type { TokenLosses } from "./policy-loss.ts";
+import type { TokenLosses } from "./losses/policy-loss.ts";
 
 /** Sums over tokens, so that metrics are the same however a batch was split. */
 export class LossMetrics {

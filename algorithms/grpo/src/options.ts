@@ -1,5 +1,7 @@
 import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
+import { aggregationNames } from "./aggregation.ts";
+import { optionsOfLoss, policyLossNames } from "./losses/index.ts";
 
 const schema = z.strictObject({
   steps: z.int().positive().describe("Iterations: one batch of episodes each"),
@@ -14,7 +16,7 @@ const schema = z.strictObject({
     .describe("What an episode's reward is compared with"),
   scale: z.enum(["none", "group_std", "batch_std"]).default("none").describe("What advantages are divided by"),
   policy_loss: z
-    .enum(["clip", "gspo", "cispo", "minirl"])
+    .enum(policyLossNames)
     .default("clip")
     .describe("The surrogate: PPO's clip, or that of GSPO, CISPO or MiniRL"),
   clip_low: z.number().positive().max(1).default(0.2).describe("How far below 1 a ratio counts"),
@@ -35,7 +37,7 @@ const schema = z.strictObject({
     .default(4)
     .describe("Factor of minirl's bounds for samples of the newest weights; it falls as 1/(1 + age)"),
   aggregation: z
-    .enum(["token_mean", "sequence_mean", "constant"])
+    .enum(aggregationNames)
     .default("token_mean")
     .describe("Every token weighs the same, every episode, or tokens over a constant length"),
   old_policy: z
@@ -79,27 +81,9 @@ const schema = z.strictObject({
 /** Options of `grpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
 export const grpoOptions = withOptionRules(schema, (options) => {
   const { policy_loss: loss } = options;
+  const { read, unread } = optionsOfLoss(loss);
   return [
-    {
-      when: loss !== "minirl",
-      options: ["minirl_epsilon_high", "minirl_cap"],
-      because: `has no effect with policy_loss: ${loss}`,
-    },
-    {
-      when: loss === "cispo" || loss === "minirl",
-      options: ["dual_clip"],
-      because: `has no effect with policy_loss: ${loss}, which does not clip the loss`,
-    },
-    {
-      when: loss === "cispo",
-      options: ["clip_low"],
-      because: "has no effect with policy_loss: cispo, which bounds ratios from above alone",
-    },
-    {
-      when: loss === "minirl",
-      options: ["clip_high"],
-      because: "has no effect with policy_loss: minirl, whose upper bound is clip_low + minirl_epsilon_high",
-    },
+    { when: true, options: unread, because: `has no effect with policy_loss: ${loss}, which reads ${read.join(", ")}` },
     {
       when: options.mismatch === "none",
       options: ["mismatch_cap"],

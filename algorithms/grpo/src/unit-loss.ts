@@ -4,7 +4,7 @@ import { tokenWeight } from "./aggregation.ts";
 import { mismatchWeight } from "./importance.ts";
 import type { LossMetrics } from "./loss-metrics.ts";
 import type { GrpoOptions } from "./options.ts";
-import { policyLosses } from "./policy-loss.ts";
+import { policyLosses } from "./losses/index.ts";
 import type { GroupSample } from "./samples.ts";
 
 /** Frozen log-probabilities of one unit at its masked positions, concatenated over its rows. */

@@ -1,5 +1,5 @@
-import { meanOf, minibatches, optimStepOptions } from "@mrlm/kit/learning";
-import type { AlgorithmContext, EngineUnit, Mean, UnitGradients } from "@mrlm/spec";
+import { minibatches, type StepReport, trainStep } from "@mrlm/kit/learning";
+import type { AlgorithmContext, EngineUnit, UnitGradients } from "@mrlm/spec";
 import { normalizerOf } from "./aggregation.ts";
 import { dropMismatched, type Trimmed } from "./drop-mismatched.ts";
 import { LossMetrics } from "./loss-metrics.ts";
@@ -7,18 +7,13 @@ import type { GrpoOptions } from "./options.ts";
 import type { GroupSample } from "./samples.ts";
 import { type FrozenLogprobs, unitLoss } from "./unit-loss.ts";
 
-/** What the optimiser steps of one iteration came to. */
+/** Result of the optimizer steps of one iteration. */
 export interface UpdateReport {
   readonly loss: LossMetrics;
+  /** Sum over the steps. */
   readonly normalizer: number;
-  /** Of the steps that were applied. */
-  readonly gradNorm: Mean;
-  /** Steps whose gradient norm was not finite. */
-  readonly skipped: number;
-  readonly learningRate: number;
-  readonly optimizerSteps: number;
+  readonly steps: readonly StepReport[];
   readonly computedTokens: number;
-  readonly notices: readonly string[];
 }
 
 /** Learns from a batch: freezes the old log-probabilities, then makes every pass over the minibatches. */
@@ -35,18 +30,15 @@ export async function update(
   const units = samples.map(unitOf);
   const loss = new LossMetrics();
   for (const { trainer, sampler } of batch.flatMap(({ dropped }) => dropped)) loss.addMismatch(trainer, sampler, 0);
-  const notices: string[] = [];
-  const gradNorms: number[] = [];
-  let steps = 0;
+  const steps: StepReport[] = [];
   let normalizers = 0;
   let computedTokens = 0;
-  let learningRate = 0;
   for (let pass = 0; pass < options.updates_per_step; pass++) {
     for (const part of minibatches(Array.from(samples.keys()), options.minibatches)) {
       const groups = part.map((i) => samples[i] as GroupSample);
       const normalizer = normalizerOf(groups, options.aggregation, context.sampling.maxTokens);
       if (normalizer === 0) continue;
-      const isMismatchCounted = steps === 0 || (pass === 0 && batch[0]?.frozen.old !== undefined);
+      const isMismatchCounted = steps.length === 0 || (pass === 0 && batch[0]?.frozen.old !== undefined);
       const lossOf = (unit: number, outputs: Parameters<typeof unitLoss>[2], metrics: LossMetrics): UnitGradients =>
         unitLoss(
           groups[unit] as GroupSample,
@@ -57,7 +49,7 @@ export async function update(
           isMismatchCounted,
         );
       const known = gradientIsKnown(options);
-      const result = await context.engine.forwardBackward({
+      const { pass: result, ...step } = await trainStep(context, {
         model: context.policy,
         units: part.map((i) => units[i] as EngineUnit),
         outputs: { logprob: true, entropy: options.entropy_coefficient > 0 },
@@ -68,34 +60,17 @@ export async function update(
             groups.map((group, unit) => lossOf(unit, { logprob: sampledLogprobs(group) }, new LossMetrics()))
           : (unit, outputs) => lossOf(unit, outputs, loss),
         returnOutputs: known,
-        signal: context.signal,
+        optimizer: options,
+        step: stepsBefore + steps.length + 1,
+        totalSteps: options.steps * options.updates_per_step * options.minibatches,
       });
       if (known) for (const [unit, outputs] of result.outputs.entries()) lossOf(unit, outputs, loss);
-      steps++;
-      const optimizer = optimStepOptions(
-        options,
-        stepsBefore + steps,
-        options.steps * options.updates_per_step * options.minibatches,
-      );
-      const applied = await context.engine.optimStep({ model: context.policy, ...optimizer });
-      if (applied.applied) gradNorms.push(applied.gradNorm);
-      else
-        notices.push(`An optimiser step was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`);
-      learningRate = optimizer.learningRate;
+      steps.push(step);
       normalizers += normalizer;
       computedTokens += result.computedTokens;
     }
   }
-  return {
-    loss,
-    normalizer: normalizers,
-    gradNorm: meanOf(gradNorms),
-    skipped: notices.length,
-    learningRate,
-    optimizerSteps: steps,
-    computedTokens,
-    notices,
-  };
+  return { loss, normalizer: normalizers, steps, computedTokens };
 }
 
 /**

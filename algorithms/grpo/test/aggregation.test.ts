@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { type Aggregation, normalizerOf, tokenWeight } from "../src/aggregation.ts";
+import { type Aggregation, aggregationNames, normalizerOf, tokenWeight } from "../src/aggregation.ts";
 import { LossMetrics } from "../src/loss-metrics.ts";
+import { policyLossNames } from "../src/losses/index.ts";
 import type { GroupSample } from "../src/samples.ts";
 import { unitLoss } from "../src/unit-loss.ts";
 import { groupSample, options, sample } from "./support/groups.ts";
 
-const aggregations: Aggregation[] = ["token_mean", "sequence_mean", "constant"];
 const weightsOf = (groups: GroupSample[], aggregation: Aggregation, maxTokens = 10): number[][] =>
   groups.flatMap(({ episodes }) =>
     episodes.map((episode) =>
@@ -30,17 +30,17 @@ describe("aggregation", () => {
 
   test("numerics 3: the sum over groups is that of the whole batch, not a mean of means", () => {
     const [one, other] = [groupSample(sample(1, [[0, 1]])), groupSample(sample(1, [[0, 1, 1, 1]]))];
-    for (const aggregation of aggregations) {
+    for (const aggregation of aggregationNames) {
       const together = weightsOf([groupSample(...one.episodes, ...other.episodes)], aggregation);
       expect(weightsOf([one, other], aggregation)).toEqual(together);
     }
   });
 
   test("numerics 2: episodes that were left out are in no denominator", () => {
-    for (const aggregation of aggregations) expect(normalizerOf([groupSample()], aggregation, 10)).toBe(0);
+    for (const aggregation of aggregationNames) expect(normalizerOf([groupSample()], aggregation, 10)).toBe(0);
   });
 
-  test.each(["clip", "gspo", "cispo", "minirl"] as const)(
+  test.each(policyLossNames)(
     "numerics 6: splitting an episode into rows leaves the loss of %s and its gradient unchanged",
     (policy_loss) => {
       const logprob = fc.float({ min: -3, max: Math.fround(-0.1), noNaN: true });
@@ -50,7 +50,7 @@ describe("aggregation", () => {
           tokens,
           fc.double({ min: -2, max: 2, noNaN: true }),
           fc.nat(),
-          fc.constantFrom(...aggregations),
+          fc.constantFrom(...aggregationNames),
           (all, advantage, cut, aggregation) => {
             const [now, old] = [all.map(([value]) => value), all.map(([, value]) => value)];
             const at = 1 + (cut % (all.length - 1));

@@ -285,7 +285,7 @@ describe("what cannot train is refused before work begins", () => {
     ["an option that does not exist", { lerning_rate: 1 }, {}, /learning_rate/],
     ["minirl's bounds elsewhere", { minirl_cap: 2 }, {}, /minirl_cap.*no effect with policy_loss: clip/s],
     ["a dual clip of what is not clipped", { policy_loss: "cispo", dual_clip: 3 }, {}, /dual_clip.*no effect/s],
-    ["a lower bound of cispo", { policy_loss: "cispo", clip_low: 0.1 }, {}, /clip_low.*from above alone/s],
+    ["a lower bound of cispo", { policy_loss: "cispo", clip_low: 0.1 }, {}, /clip_low.*cispo, which reads clip_high/s],
     ["an upper bound of minirl by another name", { policy_loss: "minirl", clip_high: 0.4 }, {}, /minirl_epsilon_high/],
     ["a cap without weights", { mismatch_cap: 3 }, {}, /mismatch: truncate, mask or drop/],
     ["an estimator without a coefficient", { kl_estimator: "k1" }, {}, /kl_coefficient is 0/],

@@ -1,4 +1,4 @@
-import { meanOf, minibatches } from "@mrlm/kit/learning";
+import { minibatches, stepMetrics } from "@mrlm/kit/learning";
 import type {
   AlgorithmContext,
   EngineUnit,
@@ -13,8 +13,8 @@ import { criticMetrics, PpoMetrics } from "./metrics.ts";
 import type { PpoGroup } from "./batch.ts";
 import type { PpoOptions } from "./options.ts";
 import { policyGradients } from "./policy-loss.ts";
-import { type Course, type Lessons, type Pupil, teach } from "./pupil.ts";
 import { stopRule } from "./stop-rule.ts";
+import { type Minibatches, type ModelUpdate, trainModel, type UpdateResult } from "./train-model.ts";
 import { valueGradients } from "./value-loss.ts";
 
 /** State of the stage that learning from a batch needs. */
@@ -49,13 +49,13 @@ export async function learn(
   const metrics = new PpoMetrics();
   const updates = orders(context, options, groups.length);
   const perIteration = options.updates_per_step * options.minibatches;
-  const courseOf = (model: "policy" | "critic", iterations: number): Course => ({
+  const minibatchesOf = (model: "policy" | "critic", iterations: number): Minibatches => ({
     batch,
     minibatches: updates,
     stepsBefore: stepsBefore[model],
     totalSteps: iterations * perIteration,
   });
-  const policyCourse = courseOf("policy", options.steps - options.critic_warmup_steps);
+  const policyMinibatches = minibatchesOf("policy", options.steps - options.critic_warmup_steps);
   const entropy = options.entropy_coefficient > 0;
   const values: OutputSelection = { value: true, finalValue: groups.flat().some(({ isTruncated }) => isTruncated) };
   const onValues = (unit: number, outputs: UnitOutputs): UnitGradients => {
@@ -67,7 +67,7 @@ export async function learn(
     return policyGradients(batch.episodes(unit), outputs, options, klCoefficient, metrics);
   };
   const isDone = stopRule(options, metrics);
-  const lessons: Record<"policy" | "critic", Lessons | undefined> = { policy: undefined, critic: undefined };
+  const results: Record<"policy" | "critic", UpdateResult | undefined> = { policy: undefined, critic: undefined };
   await evaluate(context, options, batch, critic, values);
   if (critic === context.policy) {
     if (options.whiten_advantages) batch.whiten();
@@ -75,7 +75,7 @@ export async function learn(
       ...onLogprobs(unit, outputs),
       ...onValues(unit, outputs),
     });
-    lessons.policy = await teach(
+    results.policy = await trainModel(
       context,
       options,
       {
@@ -85,36 +85,38 @@ export async function learn(
         gradients,
         isDone,
       },
-      policyCourse,
+      policyMinibatches,
     );
   } else {
     const learningRate = options.critic_learning_rate ?? 10 * options.learning_rate;
-    lessons.critic = await teach(
+    results.critic = await trainModel(
       context,
       options,
       { model: critic, outputs: values, learningRate, gradients: onValues },
-      courseOf("critic", options.steps),
+      minibatchesOf("critic", options.steps),
     );
     if (options.whiten_advantages) batch.whiten();
-    const policy: Pupil = {
+    const policy: ModelUpdate = {
       model: context.policy,
       outputs: { logprob: true, entropy },
       learningRate: options.learning_rate,
       gradients: onLogprobs,
       isDone,
     };
-    if (isPolicyLearning) lessons.policy = await teach(context, options, policy, policyCourse);
+    if (isPolicyLearning) results.policy = await trainModel(context, options, policy, policyMinibatches);
   }
-  const notices = [...(lessons.policy?.skipped ?? []), ...(lessons.critic?.skipped ?? [])];
+  const [policySteps, criticSteps] = [results.policy?.steps ?? [], results.critic?.steps ?? []];
+  const notices = [...policySteps, ...criticSteps].flatMap((step) => step.notices);
   return {
     metrics: {
       ...metrics.report(),
       ...criticMetrics(batch.units.flatMap((_, unit) => batch.estimates(unit))),
-      "optim/grad_norm": meanOf(lessons.policy?.norms ?? []),
-      ...(lessons.critic === undefined ? {} : { "optim/critic_grad_norm": meanOf(lessons.critic.norms) }),
-      "optim/learning_rate": lessons.policy?.learningRate ?? 0,
+      ...stepMetrics(policySteps),
+      ...(results.critic === undefined
+        ? {}
+        : { "optim/critic_grad_norm": stepMetrics(criticSteps)["optim/grad_norm"] }),
       "optim/skipped": notices.length,
-      "optim/stopped": lessons.policy?.leftOut ?? 0,
+      "optim/stopped": results.policy?.leftOut ?? 0,
     },
     updates: updates.length,
     notices,

@@ -1,4 +1,4 @@
-import { optimStepOptions } from "@mrlm/kit/learning";
+import { trainStep } from "@mrlm/kit/learning";
 import type { AlgorithmContext, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
 import { openConversations } from "./conversations.ts";
 import { sftBatch } from "./loss.ts";
@@ -32,36 +32,29 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
         ],
       };
     }
-    const pass = await context.engine.forwardBackward({
+    const { pass, metrics, notices } = await trainStep(context, {
       model: context.policy,
       units: batch.units,
       outputs: { logprob: true, entropy: true },
       normalizer: batch.normalizer,
       loss: batch.gradients,
       returnOutputs: true,
-      signal: context.signal,
+      optimizer: options,
+      step: step + 1,
+      totalSteps: options.steps,
     });
-    const update = optimStepOptions(options, step + 1, options.steps);
-    const applied = await context.engine.optimStep({ model: context.policy, ...update });
     step++;
     return {
       iteration: step,
       metrics: {
         ...targetMetrics(batch, pass.outputs, context.renderer.stopTokenIds),
-        ...(applied.applied ? { "optim/grad_norm": applied.gradNorm } : {}),
-        "optim/skipped": Number(!applied.applied),
-        "optim/learning_rate": update.learningRate,
+        ...metrics,
         "tokens/target": batch.targetTokens,
         "tokens/computed": pass.computedTokens,
         "data/epoch": conversations.epochs(),
       },
       seconds: { environment: (prepared - began) / 1000, training: (performance.now() - prepared) / 1000 },
-      notices: [
-        ...openingNotices(),
-        ...(applied.applied
-          ? []
-          : [`Step ${step} was skipped: ${applied.skippedReason ?? "the gradient norm was not finite"}`]),
-      ],
+      notices: [...openingNotices(), ...notices],
     };
   }
 

@@ -30,4 +30,11 @@ export { weightedRoundRobin, type WeightedRoundRobin } from "./learning/weighted
 export { standardDeviation } from "./learning/standard-deviation.ts";
 export { type ClipOptions, clippedSurrogate, LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./learning/surrogate.ts";
 export { type TaskBatch, taskOrder, type TaskOrder } from "./learning/task-order.ts";
+export {
+  type StepReport,
+  stepMetrics,
+  trainStep,
+  type TrainStepOptions,
+  type TrainStepResult,
+} from "./learning/train-step.ts";
 export { assertWholeDistribution } from "./learning/whole-distribution.ts";

@@ -1,15 +1,23 @@
 import { definePlugin } from "@mrlm/kit";
 import {
   episodeMetrics,
+  type LearnableEpisode,
   learnableEpisodes,
   noEpisodeCounts,
   optimizerOptions,
-  optimStepOptions,
   playGroups,
   playSeconds,
   taskOrder,
+  trainStep,
 } from "@mrlm/kit/learning";
-import type { AlgorithmContext, AlgorithmDefinition, AlgorithmRun, IterationReport, JsonObject } from "@mrlm/spec";
+import type {
+  AlgorithmContext,
+  AlgorithmDefinition,
+  AlgorithmRun,
+  IterationReport,
+  JsonObject,
+  Metrics,
+} from "@mrlm/spec";
 import { z } from "zod";
 
 const options = z.strictObject({
@@ -41,50 +49,52 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
     const groups = await playGroups(context, order.take(chosen.episodes_per_step), 1, `reinforce/${iteration + 1}`);
     const played = performance.now();
     const counts = noEpisodeCounts();
-    // Failed and unscored episodes are counted and left out: they are no zeros.
+    // Failed and unscored episodes are counted and left out. They are not episodes with a reward of 0.
     const episodes = groups
       .flatMap(({ trajectories }) => trajectories)
       .flatMap((trajectory) => learnableEpisodes(trajectory, { dropCut: false }, counts));
     iteration++;
-    const metrics: Record<string, number> = {};
-    if (episodes.length > 0) {
-      const mean = episodes.reduce((sum, { reward }) => sum + reward, 0) / episodes.length;
-      const before: number = baseline ?? mean;
-      baseline = chosen.baseline_decay * before + (1 - chosen.baseline_decay) * mean;
-      // L = - Σ_i Σ_t (r_i - b) logp_it / N: its derivative is known before any forward pass, so it travels with the batch.
-      await engine.forwardBackward({
-        model: policy,
-        units: episodes.map(({ rows }) => ({ sequences: rows.map(({ tokens, mask }) => ({ tokens, mask })) })),
-        outputs: { logprob: true },
-        temperature: context.sampling.temperature,
-        normalizer: episodes.length,
-        loss: episodes.map(({ reward, sampled }) => ({
-          logprob: new Float32Array(sampled.length).fill(before - reward),
-        })),
-        signal: context.signal,
-      });
-      const step = optimStepOptions(chosen, iteration, chosen.steps);
-      const { gradNorm, applied } = await engine.optimStep({ model: policy, ...step });
-      Object.assign(
-        metrics,
-        { "reinforce/baseline": before, "optim/learning_rate": step.learningRate, "optim/skipped": Number(!applied) },
-        applied ? { "optim/grad_norm": gradNorm } : {},
-      );
-    }
+    const { metrics, notices } = await learnFrom(episodes);
     await engine.publish(policy);
     return {
       iteration,
       metrics: { ...episodeMetrics(groups, counts), ...metrics },
       seconds: { ...playSeconds(groups, (played - began) / 1000), training: (performance.now() - played) / 1000 },
       trajectories: groups,
+      notices,
     };
+  }
+
+  async function learnFrom(
+    episodes: readonly LearnableEpisode[],
+  ): Promise<{ metrics: Metrics; notices: readonly string[] }> {
+    if (episodes.length === 0)
+      return { metrics: {}, notices: ["No episode of this iteration has a score: the weights stay as they are"] };
+    const mean = episodes.reduce((sum, { reward }) => sum + reward, 0) / episodes.length;
+    const before = baseline ?? mean;
+    baseline = chosen.baseline_decay * before + (1 - chosen.baseline_decay) * mean;
+    // L = - Σ_i Σ_t (r_i - b) logp_it / N. Its derivative is known before the forward pass, so it is sent with the batch.
+    const { metrics, notices } = await trainStep(context, {
+      model: policy,
+      units: episodes.map(({ rows }) => ({ sequences: rows.map(({ tokens, mask }) => ({ tokens, mask })) })),
+      outputs: { logprob: true },
+      temperature: context.sampling.temperature,
+      normalizer: episodes.length,
+      loss: episodes.map(({ reward, sampled }) => ({
+        logprob: new Float32Array(sampled.length).fill(before - reward),
+      })),
+      optimizer: chosen,
+      step: iteration,
+      totalSteps: chosen.steps,
+    });
+    return { metrics: { ...metrics, "reinforce/baseline": before }, notices };
   }
 
   return {
     async *run() {
       while (iteration < chosen.steps && !context.signal.aborted) yield await iterate();
     },
-    // Everything that a continuation needs beside the engine's weights and the random streams.
+    // State that a resumed run needs besides the engine's weights and the random streams.
     state: () => ({ iteration, baseline, tasks: order.state() }),
     restore(state) {
       iteration = Number(state["iteration"]);

@@ -1,0 +1,70 @@
+import type { AlgorithmContext, ForwardBackwardOptions, ForwardBackwardResult, Mean } from "@mrlm/spec";
+import { meanOf } from "./mean.ts";
+import { type OptimizerOptions, optimStepOptions } from "./optimizer-options.ts";
+
+/** Arguments of {@link trainStep}: those of the pass, and those of the optimizer step after it. */
+export interface TrainStepOptions extends Omit<ForwardBackwardOptions, "signal"> {
+  readonly optimizer: OptimizerOptions;
+  /** Number of the step in the schedule of the learning rate; the first is 1. */
+  readonly step: number;
+  /** Steps of the whole schedule. */
+  readonly totalSteps: number;
+}
+
+/** Metrics and notices of one optimizer step. */
+export interface StepReport {
+  readonly metrics: {
+    readonly "optim/learning_rate": number;
+    /** 1 for a step that was skipped, else 0. */
+    readonly "optim/skipped": number;
+    /** Global norm before clipping. Absent for a skipped step. */
+    readonly "optim/grad_norm"?: number;
+  };
+  /** The reason of a skipped step. */
+  readonly notices: readonly string[];
+}
+
+/** Result of {@link trainStep}. */
+export interface TrainStepResult extends StepReport {
+  readonly pass: ForwardBackwardResult;
+}
+
+/**
+ * Trains a model on one batch: a forward and backward pass, then one optimizer step. A step whose gradient norm is not finite is skipped and leaves
+ * the weights as they are.
+ */
+export async function trainStep(
+  { engine, signal }: Pick<AlgorithmContext, "engine" | "signal">,
+  { optimizer, step, totalSteps, ...options }: TrainStepOptions,
+): Promise<TrainStepResult> {
+  const { model } = options;
+  const pass = await engine.forwardBackward({ ...options, signal });
+  const hyperparameters = optimStepOptions(optimizer, step, totalSteps);
+  const { applied, gradNorm, skippedReason } = await engine.optimStep({ model, ...hyperparameters });
+  return {
+    pass,
+    metrics: {
+      "optim/learning_rate": hyperparameters.learningRate,
+      "optim/skipped": Number(!applied),
+      ...(applied ? { "optim/grad_norm": gradNorm } : {}),
+    },
+    notices: applied
+      ? []
+      : [
+          `Optimizer step ${step} of the model "${model}" was skipped: ${skippedReason ?? "the gradient norm was not finite"}`,
+        ],
+  };
+}
+
+/** Metrics of several steps: the mean norm of the applied ones, the number of the skipped ones, and the last learning rate (0 without a step). */
+export function stepMetrics(steps: readonly StepReport[]): {
+  readonly "optim/grad_norm": Mean;
+  readonly "optim/skipped": number;
+  readonly "optim/learning_rate": number;
+} {
+  return {
+    "optim/grad_norm": meanOf(steps.flatMap(({ metrics }) => metrics["optim/grad_norm"] ?? [])),
+    "optim/skipped": steps.reduce((sum, { metrics }) => sum + metrics["optim/skipped"], 0),
+    "optim/learning_rate": steps.at(-1)?.metrics["optim/learning_rate"] ?? 0,
+  };
+}
