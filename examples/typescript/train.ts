@@ -11,7 +11,7 @@ import { LocalHost, parseConfig, PluginHost, prepareRun, type RunSummary, trainR
 import scorerMathPlugin from "@mrlm/scorer-math";
 import sftPlugin from "@mrlm/sft";
 
-/** What a YAML file would say; the same keys, checked the same way. */
+/** Configuration of the run: the keys of a YAML file, with the same checks. */
 export const job = {
   name: "typescript",
   model: {

@@ -15,7 +15,7 @@ const STEPS = 4;
 
 const splits = { train: { size: 2000, share: 4 }, eval: { size: 200, share: 1 } };
 
-/** Where a step leads: `r` one to the right, `l` one to the left, walls at both ends. */
+/** Returns the next position: `r` moves one to the right, `l` one to the left, and no move leaves the corridor. */
 const move = (place: number, step: string): number =>
   Math.max(0, Math.min(LENGTH, place + (step === "r" ? 1 : step === "l" ? -1 : 0)));
 

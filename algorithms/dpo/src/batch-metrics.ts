@@ -2,12 +2,12 @@ import { meanOf } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { AnswerLogprobs } from "./losses/pair-loss.ts";
 
-/** What came of one pair. */
+/** Result of one pair. */
 export interface PairOutcome {
   readonly loss: number;
   readonly chosen: AnswerLogprobs;
   readonly rejected: AnswerLogprobs;
-  /** Of the policy, over the tokens of both answers. */
+  /** Entropy of the policy over the tokens of both answers, in nats. */
   readonly entropy: Mean;
   readonly isCut: { readonly chosen: boolean; readonly rejected: boolean };
 }

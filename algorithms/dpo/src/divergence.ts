@@ -2,18 +2,18 @@ import type { AlgorithmContext, EngineSequence, ModelId } from "@mrlm/spec";
 import type { Pair } from "./pair.ts";
 import { logprobSums } from "./reference.ts";
 
-/** KTO's baseline for one batch. */
+/** Baseline of KTO for one batch. */
 export interface Divergence {
-  /** In nats, at least 0. */
+  /** Estimate of KL(π‖ref) in nats, at least 0. */
   readonly value: number;
-  /** Answers whose end was left out, because after the other prompt they were longer than the model's positions; of so many. */
+  /** Number of answers that were cut, because with the other prompt they are longer than the model's positions, of all answers. */
   readonly cut: { readonly sum: number; readonly count: number };
 }
 
 /**
- * KTO's estimate of KL(π‖ref) (arXiv 2402.01306, section 4.1): the mean of logπ - logref over answers that belong to the prompt of another pair of
- * the batch, no less than 0. It is a constant to the gradient. An answer that is too long after the other prompt counts with the tokens that fit: each
- * prompt leaves room for at least one, because it fits with its own answer.
+ * Estimates KL(π‖ref) for KTO (arXiv 2402.01306, section 4.1): the mean of log π - log ref over answers after the prompt of another pair of
+ * the batch, at least 0. The estimate is a constant to the gradient. An answer that is too long with the other prompt is cut. At least one token of it fits,
+ * because each prompt fits with its own answer.
  */
 export async function mismatchedDivergence(context: AlgorithmContext, pairs: readonly Pair[]): Promise<Divergence> {
   const cut = { sum: 0, count: 2 * pairs.length };
@@ -36,13 +36,13 @@ export async function mismatchedDivergence(context: AlgorithmContext, pairs: rea
   return { value: Math.max(0, difference / (2 * pairs.length)), cut };
 }
 
-/** The prompt of the first answer with what was said in the first sequence of the other. */
+/** Joins the prompt of the first answer and the response in the first sequence of the other. */
 function join([asked]: readonly EngineSequence[], [answered]: readonly EngineSequence[]): EngineSequence {
   const prompt = (asked as EngineSequence).tokens.subarray(0, (asked as EngineSequence).mask.indexOf(1));
   const { tokens, mask } = answered as EngineSequence;
-  const said = tokens.filter((_, t) => mask[t] === 1);
+  const response = tokens.filter((_, t) => mask[t] === 1);
   return {
-    tokens: Int32Array.of(...prompt, ...said),
-    mask: Uint8Array.of(...prompt.map(() => 0), ...said.map(() => 1)),
+    tokens: Int32Array.of(...prompt, ...response),
+    mask: Uint8Array.of(...prompt.map(() => 0), ...response.map(() => 1)),
   };
 }

@@ -10,9 +10,9 @@ import { answerTokens, isUnfinished, type Pair, pairSums, type PairSums, unitOf 
 import { preferences, withoutPairs } from "./preferences.ts";
 import { reference } from "./reference.ts";
 
-const NO_PAIR = "in no group did two scored episodes earn differently";
+const NO_PAIR = "in no group do the rewards of two scored episodes differ";
 
-/** Direct preference optimisation: pairs from a file or from episodes, compared with the policy as it was at the beginning. */
+/** Direct preference optimisation on pairs from a file or from episodes. The reference is the policy at the start of the stage. */
 export async function startDpo(context: AlgorithmContext, options: DpoOptions): Promise<AlgorithmRun> {
   const data = await preferences(context, options);
   const before = await reference(context, options);
@@ -63,17 +63,17 @@ export async function startDpo(context: AlgorithmContext, options: DpoOptions): 
 
   async function playIfDue(): Promise<CollectedPairs | undefined> {
     if (!data.isDue(step + 1)) return undefined;
-    // Episodes are played by what has been learnt so far.
+    // Episodes are played with the current weights.
     if (step > 0) await context.engine.publish(context.policy);
     return data.collect();
   }
 
-  /** Skips a step before the first pair. Throws DATA_INVALID where no later step would play again. */
+  /** Skips a step before the first pair. Throws DATA_INVALID if no later step plays episodes. */
   function reportWithoutPairs(collected: CollectedPairs, seconds: number): IterationReport {
     step++;
     if (options.collect_every === 0 || step >= options.steps) {
       throw withoutPairs(
-        `Of the ${collected.groups.length} groups of the last round none had two scored episodes that earned differently: play more tasks, larger groups, or easier tasks.`,
+        `Of the ${collected.groups.length} groups of the last round none had two scored episodes with different rewards: play more tasks, larger groups, or easier tasks.`,
       );
     }
     return {

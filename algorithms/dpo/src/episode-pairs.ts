@@ -10,7 +10,7 @@ export interface CollectedPairs {
   readonly counts: EpisodeCounts;
 }
 
-/** What an episode said, and what it earned. */
+/** An episode's responses and reward. */
 export interface Ranked {
   readonly rows: readonly EngineSequence[];
   readonly reward: number;
@@ -34,7 +34,7 @@ export async function collectPairs(
   return { pairs, groups, counts };
 }
 
-/** The best against the worst, the second best against the second worst, and so on, while they earned differently. Ties keep the order of play. */
+/** Pairs the best with the worst, the second best with the second worst, and so on, while their rewards differ. Ties keep the order of play. */
 export function pairMembers(members: readonly Ranked[], most: number): Pair[] {
   const ranked = members.toSorted((one, other) => other.reward - one.reward);
   const pairs: Pair[] = [];

@@ -23,7 +23,7 @@ import type { Pair } from "./pair.ts";
 const answer = z.union([z.string(), z.array(chatMessage).length(1)]);
 const row = z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), chosen: answer, rejected: answer });
 
-/** Pairs of a file: {prompt, chosen, rejected} as text or messages, or recorded episodes, which are paired within their groups. Each row is checked before training begins. */
+/** Reads pairs from a file: {prompt, chosen, rejected} as text or messages, or recorded episodes, which are paired within their groups. Checks each row before training starts. */
 export async function pairsFromFile(context: AlgorithmContext, path: string, pairsPerGroup = 1): Promise<Pair[]> {
   const { models } = await context.engine.describe();
   const longest = models.find(({ model }) => model === context.policy)?.maxPositions ?? Number.POSITIVE_INFINITY;
@@ -38,17 +38,17 @@ export async function pairsFromFile(context: AlgorithmContext, path: string, pai
     const length = Math.max(...[...pair.chosen, ...pair.rejected].map(({ tokens }) => tokens.length));
     if (length <= longest) return pair;
     throw new MrlmError("DATA_INVALID", `${where} has ${length} tokens; the model takes ${longest}.`, {
-      hint: "Shorten or remove the row: which end to cut is not for a trainer to decide.",
+      hint: "Shorten or remove the row. A trainer does not cut preference pairs, because either end may decide the preference.",
     });
   });
 }
 
-/** Throws DATA_INVALID for rows that cannot be paired, or are no pairs, whatever the tokenizer. */
+/** Throws DATA_INVALID for rows that are no pairs and cannot be paired. Needs no tokenizer. */
 export function checkPairRows(values: readonly JsonValue[], path: string, pairsPerGroup: number): void {
   const recorded = values.filter(isRecordedRow).length;
   if (recorded > 0 && recorded < values.length)
     throw new MrlmError("DATA_INVALID", `${path} has recorded episodes among rows of another kind.`, {
-      hint: "Put them into files of their own.",
+      hint: "Put recorded episodes and other rows into separate files.",
     });
   if (recorded === 0 && pairsPerGroup > 1)
     throw new MrlmError(
@@ -76,7 +76,7 @@ function learnableGroups(values: readonly JsonValue[], path: string): RecordedRo
   );
 }
 
-/** The best against the worst of each group; failed and unscored episodes take no part. */
+/** Pairs the best and worst episodes of each group. Leaves out failed and unscored episodes. */
 function pairsOfRecorded(
   values: readonly JsonValue[],
   path: string,
@@ -86,7 +86,7 @@ function pairsOfRecorded(
   return learnableGroups(values, path).flatMap((members) => {
     const ranked = members
       .map((row) => ({ rows: recordedSequences(row, renderer), reward: row.reward as number }))
-      .filter(({ rows: said }) => said.length > 0);
+      .filter(({ rows: sequences }) => sequences.length > 0);
     return pairMembers(ranked, pairsPerGroup).map((pair) => ({
       pair,
       where: `${path}: a pair of task ${members[0]?.task}`,
@@ -116,19 +116,19 @@ function toPair(renderer: Renderer, value: JsonValue, where: string): Pair {
       "DATA_INVALID",
       `${where}: the prompt has other tokens before the chosen answer than before the rejected one.`,
       {
-        hint: "The chat template must render a prompt the same way whatever is answered to it.",
+        hint: "The chat template must render a prompt in the same way before every answer.",
       },
     );
   }
   return { chosen: [one], rejected: [other] };
 }
 
-/** The conversation up to the answer, whose tokens alone are compared: what was said earlier is part of the prompt. */
-function answerTo(renderer: Renderer, asked: readonly Message[], said: z.output<typeof answer>): SupervisedSequence {
+/** Renders the conversation with its answer. The mask covers the answer only; earlier assistant messages are part of the prompt. */
+function answerTo(renderer: Renderer, asked: readonly Message[], given: z.output<typeof answer>): SupervisedSequence {
   const message =
-    typeof said === "string"
-      ? textMessage("assistant", said)
-      : { ...fromChatMessage(said[0] as z.output<typeof chatMessage>), role: "assistant" as const };
+    typeof given === "string"
+      ? textMessage("assistant", given)
+      : { ...fromChatMessage(given[0] as z.output<typeof chatMessage>), role: "assistant" as const };
   const { tokens, mask } = renderer.supervise([...asked, message]).at(-1) as SupervisedSequence;
   const end = mask.lastIndexOf(1);
   const start = mask.lastIndexOf(0, end) + 1;

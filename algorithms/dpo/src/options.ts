@@ -3,7 +3,7 @@ import { z } from "zod";
 import { lossEntry, lossNames, unreadOptions } from "./losses/index.ts";
 
 const schema = z.strictObject({
-  steps: z.int().positive().describe("Optimiser steps"),
+  steps: z.int().positive().describe("Optimizer steps"),
   batch_size: z.int().positive().default(32).describe("Pairs in each step"),
 
   loss: z.enum(lossNames).default("sigmoid").describe("Preference loss: DPO, SLiC, IPO, SimPO or KTO"),
@@ -11,13 +11,13 @@ const schema = z.strictObject({
     .number()
     .positive()
     .default(0.1)
-    .describe("How far the policy may go from the reference: the smaller the farther"),
+    .describe("Strength of the reference: a smaller value allows a larger divergence of the policy"),
   label_smoothing: z
     .number()
     .min(0)
     .lt(0.5)
     .default(0)
-    .describe("Share of pairs that are the wrong way round (cDPO), with sigmoid and simpo"),
+    .describe("Assumed share of pairs with swapped labels (cDPO), with sigmoid and simpo"),
   simpo_margin: z.number().nonnegative().default(0.5).describe("Margin between the two, with loss: simpo"),
   kto_desirable_weight: z.number().nonnegative().default(1).describe("Weight of chosen answers, with loss: kto"),
   kto_undesirable_weight: z.number().nonnegative().default(1).describe("Weight of rejected answers, with loss: kto"),
@@ -25,21 +25,18 @@ const schema = z.strictObject({
     .number()
     .nonnegative()
     .default(0)
-    .describe("Weight of the chosen answer's negative log-likelihood beside the preference"),
-  reference_free: z
-    .boolean()
-    .default(false)
-    .describe("Compare with a reference that finds all answers equally likely: there is none then"),
+    .describe("Weight of the negative log-likelihood of the chosen answer, added to the preference loss"),
+  reference_free: z.boolean().default(false).describe("Use no reference: all answers count as equally likely under it"),
   reference: z
     .enum(["model", "precomputed"])
     .default("model")
-    .describe("A frozen model evaluated at every step, or its log-probabilities taken once"),
+    .describe("A frozen model that is evaluated at every step, or its log-probabilities, computed once"),
 
   data: z
     .string()
     .optional()
     .describe(
-      "JSONL or Parquet file of {prompt, chosen, rejected}, or of episodes that `mrlm collect` wrote, relative to the config; without it pairs are made of episodes",
+      "JSONL or Parquet file of {prompt, chosen, rejected}, or of episodes that `mrlm collect` wrote, relative to the config; without it pairs are made from episodes",
     ),
   prompts: z.int().positive().default(256).describe("Tasks to play for pairs, without `data`"),
   group_size: z.int().min(2).default(8).describe("Episodes of each task"),
@@ -47,18 +44,18 @@ const schema = z.strictObject({
     .int()
     .positive()
     .default(1)
-    .describe("The best against the worst, the second best against the second worst, ..."),
+    .describe("Pairs of each group: best and worst, second best and second worst, ..."),
   collect_every: z
     .int()
     .nonnegative()
     .default(0)
-    .describe("Steps between two collections of episodes; 0: only one, at the beginning"),
+    .describe("Steps between two rounds of episodes; 0: one round, at the start"),
 
   ...optimizerOptions,
   learning_rate: optimizerOptions.learning_rate.default(1e-6),
 });
 
-/** Options of `dpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+/** Options of `dpo@1`, as in a YAML file. The README has the formula of each named choice. */
 export const dpoOptions = withOptionRules(schema, (options) => {
   const { loss } = options;
   const { needs } = lossEntry(loss);
@@ -67,7 +64,7 @@ export const dpoOptions = withOptionRules(schema, (options) => {
     {
       when: options.kto_desirable_weight === 0 && options.kto_undesirable_weight === 0,
       options: ["kto_desirable_weight"],
-      because: "and kto_undesirable_weight are both 0: nothing would be learnt",
+      because: "and kto_undesirable_weight are both 0: the loss would be constant",
     },
     {
       when: needs === "nothing",
@@ -83,7 +80,7 @@ export const dpoOptions = withOptionRules(schema, (options) => {
     {
       when: options.data !== undefined,
       options: ["prompts", "group_size", "collect_every"],
-      because: "is of episodes that are played, and has no effect on pairs of a file (leave it or data out)",
+      because: "is an option for played episodes and has no effect on pairs of a file (leave it or data out)",
     },
     {
       when: options.data === undefined && options.pairs_per_group > options.group_size / 2,

@@ -6,36 +6,36 @@ export interface Pair {
   readonly rejected: readonly EngineSequence[];
 }
 
-/** Sums of log-probabilities of a pair's answers. */
+/** Sums of the log-probabilities of both answers, in nats. */
 export interface PairSums {
   readonly chosen: number;
   readonly rejected: number;
 }
 
-/** Both answers stay in one micro-batch. */
+/** One unit of both answers, because a unit is never split between micro-batches. */
 export function unitOf({ chosen, rejected }: Pair): EngineUnit {
   return { sequences: [...chosen, ...rejected] };
 }
 
-/** Tokens of an answer that are compared. */
+/** Number of tokens of an answer in the loss. */
 export function answerTokens(sequences: readonly EngineSequence[]): number {
   return sequences.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0);
 }
 
-/** Whether an answer was cut: its last token ends no turn. */
+/** Whether an answer was cut: its last token is no stop token. */
 export function isUnfinished(sequences: readonly EngineSequence[], stopTokenIds: readonly number[]): boolean {
   const last = sequences.at(-1);
   return last === undefined || !stopTokenIds.includes(last.tokens[last.mask.lastIndexOf(1)] as number);
 }
 
-/** The sums of a pair's two answers in the outputs of its unit. */
+/** Sums the log-probabilities of both answers in the outputs of the pair's unit. */
 export function pairSums(pair: Pair, { logprob = new Float32Array() }: UnitOutputs): PairSums {
   const boundary = answerTokens(pair.chosen);
   const sum = (values: Float32Array): number => values.reduce((total, value) => total + value, 0);
   return { chosen: sum(logprob.subarray(0, boundary)), rejected: sum(logprob.subarray(boundary)) };
 }
 
-/** A pair as it stands in a checkpoint. */
+/** Converts a pair to its form in a checkpoint. */
 export function pairToJson({ chosen, rejected }: Pair): JsonObject {
   const write = (sequences: readonly EngineSequence[]) =>
     sequences.map(({ tokens, mask }) => ({ tokens: Array.from(tokens), mask: Array.from(mask) }));

@@ -5,26 +5,26 @@ import { pairsFromFile } from "./file-pairs.ts";
 import type { DpoOptions } from "./options.ts";
 import { type Pair, pairFromJson, pairToJson } from "./pair.ts";
 
-/** Pairs to learn from, in a random order without replacement in each epoch. */
+/** Pairs to train on, in a random order without replacement in each epoch. */
 export interface Preferences {
-  /** Whether episodes are due before step number `step` (the first is 1): on schedule, and at each step while there is no pair yet. */
+  /** Whether to play episodes before step number `step` (the first is 1): by the schedule, and at each step until there is a pair. */
   isDue(step: number): boolean;
-  /** Plays one round of episodes. Their pairs replace the present ones; a round without a pair leaves these as they are. */
+  /** Plays one round of episodes. Their pairs replace the current pairs. A round without a pair leaves the current pairs. */
   collect(): Promise<CollectedPairs>;
   readonly pairs: readonly Pair[];
   /** Rounds of collection so far. */
   readonly round: number;
-  /** The round that `pairs` are of: the same number, the same pairs. */
+  /** Round in which `pairs` were played. Equal numbers mean equal pairs. */
   readonly pairsRound: number;
   /** Indices of the next pairs. There must be one. */
   take(count: number): number[];
-  /** Passes over the present pairs. */
+  /** Passes over the current pairs. */
   epochs(): number;
   state(): JsonObject;
   restore(state: JsonObject): void;
 }
 
-/** From the file if there is one, else from episodes. */
+/** Opens the pairs of the file, or without a file those of episodes. */
 export async function preferences(context: AlgorithmContext, options: DpoOptions): Promise<Preferences> {
   const tasks = options.data === undefined ? taskOrder(context, "dpo/tasks") : undefined;
   let pairs: readonly Pair[] =
@@ -35,7 +35,7 @@ export async function preferences(context: AlgorithmContext, options: DpoOptions
     pairs.length === 0 ? undefined : epochOrder(pairs.length, `dpo/order/${pairsRound}`, context.seed);
   let order = orderOf();
   if (tasks === undefined && order === undefined)
-    throw withoutPairs("The file has no rows, or in each of its groups all episodes earned the same.");
+    throw withoutPairs("The file has no rows, or in each of its groups all episodes have the same reward.");
   return {
     isDue: (step) =>
       tasks !== undefined &&
@@ -79,7 +79,7 @@ export async function preferences(context: AlgorithmContext, options: DpoOptions
   };
 }
 
-/** The error of a stage that cannot learn anything. */
+/** Creates the error of a stage without a pair to train on. */
 export function withoutPairs(hint: string): MrlmError {
   return new MrlmError("DATA_INVALID", "There is not one pair to learn from.", { hint });
 }

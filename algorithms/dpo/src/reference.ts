@@ -3,9 +3,9 @@ import { lossEntry } from "./losses/index.ts";
 import type { DpoOptions } from "./options.ts";
 import { type Pair, pairSums, type PairSums, unitOf } from "./pair.ts";
 
-/** Log-probabilities of the policy as it was before the first step. */
+/** Log-probabilities of the policy before the first step. */
 export interface Reference {
-  /** Called for each new set of pairs, before anything is learnt from it. */
+  /** Called for each new set of pairs, before the first step on it. */
   prepare(pairs: readonly Pair[]): Promise<void>;
   sums(indices: readonly number[], pairs: readonly Pair[]): Promise<PairSums[]>;
   state(): JsonObject;
@@ -17,7 +17,7 @@ export function needsReference({ loss, reference_free }: DpoOptions): boolean {
   return lossEntry(loss).needs !== "nothing" && !reference_free;
 }
 
-/** Whether the reference is a model of its own: not where all of its log-probabilities are known before the first step. */
+/** Whether the reference is a model of its own. It is none where all of its log-probabilities are computed before the first step. */
 export function holdsReference(options: DpoOptions): boolean {
   const isKnownAtOnce =
     options.reference === "precomputed" &&
@@ -27,8 +27,8 @@ export function holdsReference(options: DpoOptions): boolean {
 }
 
 /**
- * A frozen copy of the policy (with adapters: the policy without them), evaluated for each batch or once for all pairs. With the
- * latter the copy need not exist, unless pairs are made anew or the loss estimates a divergence.
+ * Creates the reference: a frozen copy of the policy (with adapters: the policy without them), evaluated for each batch or once for all pairs. In the
+ * second case no copy is made, except where later rounds make new pairs or the loss estimates a divergence.
  */
 export async function reference(context: AlgorithmContext, options: DpoOptions): Promise<Reference> {
   const isOnce = options.reference === "precomputed";

@@ -63,7 +63,7 @@ describe("dpo on a bigram model", () => {
 
   test("numerics 41: the reference is frozen: it gives the first step's log-probabilities to the last", async () => {
     const outcome = await trainBigram(training({ data, batch_size: 24, steps: 6 }));
-    // With all pairs in each batch, β (logπ - logref) of the chosen tells the reference from the policy.
+    // With all pairs in each batch, β (logπ - logref) of the chosen answer distinguishes the reference from the policy.
     const reference = outcome.reports.map(
       ({ metrics }) => (metrics["logprob/chosen"] as Mean).sum - (metrics["preference/chosen"] as Mean).sum / 0.1,
     );
@@ -154,7 +154,7 @@ describe("dpo on a bigram model", () => {
 
     test("a stage with one round and no pair ends at once; one with several ends only when it plays no more", async () => {
       const dull = [lettersEnvironment({ reward: () => score(1) })];
-      const error = { code: "DATA_INVALID", hint: expect.stringMatching(/earned differently/) };
+      const error = { code: "DATA_INVALID", hint: expect.stringMatching(/with different rewards/) };
       for (const [collect_every, roundsPlayed] of [
         [0, 1],
         [4, 10],

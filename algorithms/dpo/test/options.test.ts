@@ -5,7 +5,7 @@ import { dpo, dpoOptions } from "../src/index.ts";
 test.each<[JsonObject, string, RegExp]>([
   [{ group_size: 4, pairs_per_group: 3 }, "pairs_per_group", /more than a group of 4 has pairs/],
   [{ collect_every: 3 }, "collect_every", /nothing would be played anew/],
-])("what can have no effect is refused: %j", (options, name, why) => {
+])("options without an effect are refused: %j", (options, name, why) => {
   expect(dpoOptions.safeParse({ steps: 3, ...options }).error?.issues).toMatchObject([
     { path: [name], message: expect.stringMatching(why) },
   ]);

@@ -17,7 +17,7 @@ const contextOf = (rows: JsonValue[], maxPositions = 100): AlgorithmContext =>
   }) as unknown as AlgorithmContext;
 const pairOf = async (row: JsonValue): Promise<Pair> =>
   (await pairsFromFile(contextOf([row]), "data.jsonl"))[0] as Pair;
-const said = ([sequence]: Pair["chosen"]): string =>
+const responseOf = ([sequence]: Pair["chosen"]): string =>
   renderer.decode((sequence as Pair["chosen"][number]).tokens.filter((_, t) => sequence?.mask[t] === 1));
 
 describe("pairs of a file", () => {
@@ -35,7 +35,7 @@ describe("pairs of a file", () => {
     );
   });
 
-  test("messages are as good as text, and what was said earlier belongs to the prompt", async () => {
+  test("messages are equivalent to text, and earlier answers belong to the prompt", async () => {
     const messages = await pairOf({
       prompt: [{ role: "user", content: "q" }],
       chosen: [{ role: "assistant", content: "yes" }],
@@ -51,11 +51,11 @@ describe("pairs of a file", () => {
       chosen: "yes",
       rejected: "no",
     });
-    expect([said(later.chosen), said(later.rejected)]).toEqual(["yes<|end|>", "no<|end|>"]);
+    expect([responseOf(later.chosen), responseOf(later.rejected)]).toEqual(["yes<|end|>", "no<|end|>"]);
   });
 
   test("numerics 42: an empty answer still has its stop token; a row that does not fit is refused, never cut", async () => {
-    expect(said((await pairOf({ prompt: "q", chosen: "", rejected: "no" })).chosen)).toBe("<|end|>");
+    expect(responseOf((await pairOf({ prompt: "q", chosen: "", rejected: "no" })).chosen)).toBe("<|end|>");
     await expect(
       pairsFromFile(contextOf([{ prompt: "q", chosen: "yes", rejected: "no" }], 5), "data.jsonl"),
     ).rejects.toMatchObject({
@@ -91,10 +91,10 @@ describe("pairs of a file", () => {
 });
 
 describe("pairs of recorded episodes", () => {
-  const row = (group: string, said: string, reward: number | null): JsonValue => {
+  const row = (group: string, response: string, reward: number | null): JsonValue => {
     const { tokens, mask } = renderer.supervise([
       textMessage("user", "q"),
-      textMessage("assistant", said),
+      textMessage("assistant", response),
     ])[0] as Pair["chosen"][number];
     const segment = {
       tokens: [...tokens],
@@ -104,7 +104,7 @@ describe("pairs of recorded episodes", () => {
       parent: null,
     };
     return {
-      id: said,
+      id: response,
       environment: "e@1",
       task: "train/1",
       seed: 1,
@@ -133,7 +133,7 @@ describe("pairs of recorded episodes", () => {
   test("are made within groups, by reward; what has no score takes no part", async () => {
     const words = async (count: number) =>
       (await pairsFromFile(contextOf(rows), "f", count)).map(({ chosen, rejected }) =>
-        [said(chosen), said(rejected)].map((text) => text.replace("<|end|>", "")),
+        [responseOf(chosen), responseOf(rejected)].map((text) => text.replace("<|end|>", "")),
       );
     expect(await words(1)).toEqual([["best", "worst"]]);
     expect(await words(2)).toEqual([
@@ -172,7 +172,7 @@ describe("pairs of a group", () => {
   });
 });
 
-test("a pair survives a checkpoint, and the sums of its answers are told apart", () => {
+test("a pair is equal after a checkpoint, and each answer has its own sum", () => {
   const pair: Pair = {
     chosen: [
       { tokens: Int32Array.of(1, 2, 3), mask: Uint8Array.of(0, 1, 1) },

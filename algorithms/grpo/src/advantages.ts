@@ -3,10 +3,10 @@ import { standardDeviation } from "@mrlm/kit/learning";
 /** Added to standard deviations, in the units of the reward. */
 const STD_EPSILON = 1e-4;
 
-/** What a group's rewards are compared with. */
+/** Baseline that is subtracted from the rewards of a group. */
 export type Baseline = "group_mean" | "leave_one_out";
 
-/** What advantages are divided by. */
+/** Divisor of the advantages. */
 export type Scale = "none" | "group_std" | "batch_std";
 
 /**
@@ -34,7 +34,7 @@ export function groupAdvantages(groups: readonly (readonly number[])[], baseline
   return centred.map((advantages) => advantages.map((advantage) => advantage / (deviation + STD_EPSILON)));
 }
 
-/** Whether a group can teach anything: two episodes of it earned differently. */
+/** Whether two rewards of the group differ. Otherwise all advantages of the group are 0. */
 export function hasSignal(rewards: readonly number[]): boolean {
   return rewards.some((reward) => reward !== rewards[0]);
 }

@@ -7,7 +7,7 @@ import { type GroupSample, type RewardedGroup, rewardedGroups, toSamples } from 
 export interface Collected {
   /** Groups that the loss is taken over. */
   readonly samples: readonly GroupSample[];
-  /** Every group that was played. */
+  /** All groups that were played. */
   readonly groups: readonly TrajectoryGroup[];
   readonly counts: EpisodeCounts;
   readonly withoutSignal: number;
@@ -16,9 +16,10 @@ export interface Collected {
 }
 
 /**
- * Plays one batch of groups. Groups that are left out are replaced by others: with dynamic sampling those without signal, in up to so many further
- * batches; with a limit of age those with an episode that is too old, in one. Otherwise groups without signal stay in the batch (their advantages are exactly
- * 0, and they count in the denominator). Advantages are taken once, over the groups that stay, so that they do not depend on which refill a group came in.
+ * Plays one batch of groups and replaces some of them. `dynamic_sampling` replaces groups without signal, in at most that many further batches.
+ * `max_staleness` replaces groups with an episode that is too old, in one further batch. Without `dynamic_sampling` groups without signal stay in the batch:
+ * their advantages are exactly 0, and they count in the denominator. Advantages are computed once, over the final batch, so that they do not depend on the
+ * refill in which a group was played.
  */
 export async function collect(
   context: AlgorithmContext,

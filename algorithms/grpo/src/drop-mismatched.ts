@@ -11,10 +11,10 @@ export interface Trimmed {
 }
 
 /**
- * Takes tokens whose importance weight is outside [1/cap, cap] out of the masks, as if they had not been sampled (`mismatch: drop`). Rows and episodes without a
- * token left go too. The engine still reads dropped tokens as context.
+ * Removes tokens whose importance weight is outside [1/cap, cap] from the masks, as if they had not been sampled (`mismatch: drop`). Also removes rows and
+ * episodes in which no token remains. The engine still reads removed tokens as context.
  *
- * @param frozen with the trainer's old log-probabilities
+ * @param frozen includes the trainer's old log-probabilities
  */
 export function dropMismatched(
   group: GroupSample,

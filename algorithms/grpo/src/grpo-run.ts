@@ -4,7 +4,7 @@ import { collect } from "./collect.ts";
 import type { GrpoOptions } from "./options.ts";
 import { update } from "./update.ts";
 
-/** Group relative policy optimisation: play groups, compare their members, learn, publish. */
+/** Group relative policy optimisation. Each iteration plays groups, compares the rewards of their members, updates the policy and publishes it. */
 export function startGrpo(context: AlgorithmContext, options: GrpoOptions): AlgorithmRun {
   const order = taskOrder(context, "grpo/tasks");
   let iteration = 0;
@@ -17,7 +17,7 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
     const played = performance.now();
     const report =
       collected.samples.length === 0 ? undefined : await update(context, options, collected.samples, optimizerSteps);
-    const learnt = performance.now();
+    const trained = performance.now();
     version = (await context.engine.publish(context.policy)).version;
     optimizerSteps += report?.steps.length ?? 0;
     iteration++;
@@ -37,12 +37,12 @@ export function startGrpo(context: AlgorithmContext, options: GrpoOptions): Algo
       },
       seconds: {
         ...playSeconds(collected.groups, (played - began) / 1000),
-        training: (learnt - played) / 1000,
-        publish: (performance.now() - learnt) / 1000,
+        training: (trained - played) / 1000,
+        publish: (performance.now() - trained) / 1000,
       },
       trajectories: collected.groups,
       notices: report?.steps.flatMap((step) => step.notices) ?? [
-        "No episode of this iteration could be learnt from; the weights stay as they were",
+        "No episode of this iteration can be used for training: the weights stay as they are",
       ],
     };
   }

@@ -13,7 +13,7 @@ export type { TokenLosses } from "./losses/policy-loss.ts";
 export const grpo: AlgorithmDefinition<GrpoOptions> = {
   id: "grpo@1",
   description:
-    "Group relative policy optimisation (arXiv 2402.03300): plays each task several times, reinforces what earned more than its group.",
+    "Group relative policy optimisation (arXiv 2402.03300): plays each task several times and reinforces the episodes with more reward than the mean of their group.",
   options: grpoOptions,
   iterations: (options) => options.steps,
   memory: ({ kl_coefficient, group_size }) => ({ reference: kl_coefficient > 0, unitSequences: group_size }),
@@ -35,7 +35,7 @@ function validate(options: GrpoOptions, environments: readonly TrainingEnvironme
   }
   if (environments.length === 0)
     throw new MrlmError("CONFIG_INVALID", "grpo has no environment to play in.", {
-      hint: "Name one under `environments`.",
+      hint: "Add one under `environments`.",
     });
   if (options.mismatch !== "none" && options.old_policy === "sampler") {
     throw new MrlmError(
@@ -52,7 +52,7 @@ function validate(options: GrpoOptions, environments: readonly TrainingEnvironme
   if (options.overlong_buffer >= sampling.maxTokens) {
     throw new MrlmError(
       "CONFIG_INVALID",
-      `overlong_buffer (${options.overlong_buffer}) is not below sampling.max_tokens (${sampling.maxTokens}): every answer would be punished.`,
+      `overlong_buffer (${options.overlong_buffer}) is not below sampling.max_tokens (${sampling.maxTokens}): every answer would have a penalty.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { klEstimate, ratioOf } from "@mrlm/kit/learning";
 import type { Mean, Metrics } from "@mrlm/spec";
 import type { TokenLosses } from "./losses/policy-loss.ts";
 
-/** Sums over tokens, so that metrics are the same however a batch was split. */
+/** Sums over tokens, from which metrics follow that do not depend on how a batch was split. */
 export class LossMetrics {
   #tokens = 0;
   #loss = 0;
@@ -56,7 +56,7 @@ export class LossMetrics {
       ...(this.#entropyTokens === 0 ? {} : { entropy: mean(this.#entropy, this.#entropyTokens) }),
       "ratio/mean": mean(this.#ratio, this.#tokens),
       "clip/fraction": mean(this.#clipped, this.#tokens),
-      // k3 of the sampler against the trainer: 0 when both compute the same.
+      // k3 of the sampler against the trainer: 0 where both have the same log-probabilities.
       "mismatch/kl": mean(this.#mismatchKl, this.#mismatchTokens),
       "mismatch/max": this.#mismatchMax,
       "mismatch/corrected": mean(this.#corrected, this.#mismatchTokens),

@@ -8,19 +8,19 @@ const schema = z.strictObject({
   prompts_per_step: z.int().positive().default(32).describe("Tasks in each batch"),
   group_size: z.int().positive().default(8).describe("Episodes of each task"),
   updates_per_step: z.int().positive().default(1).describe("Passes over each batch; old log-probabilities stay frozen"),
-  minibatches: z.int().positive().default(1).describe("Optimiser steps in each pass"),
+  minibatches: z.int().positive().default(1).describe("Optimizer steps in each pass"),
 
   baseline: z
     .enum(["group_mean", "leave_one_out"])
     .default("group_mean")
-    .describe("What an episode's reward is compared with"),
-  scale: z.enum(["none", "group_std", "batch_std"]).default("none").describe("What advantages are divided by"),
+    .describe("Baseline that is subtracted from an episode's reward"),
+  scale: z.enum(["none", "group_std", "batch_std"]).default("none").describe("Divisor of the advantages"),
   policy_loss: z
     .enum(policyLossNames)
     .default("clip")
     .describe("The surrogate: PPO's clip, or that of GSPO, CISPO or MiniRL"),
-  clip_low: z.number().positive().max(1).default(0.2).describe("How far below 1 a ratio counts"),
-  clip_high: z.number().positive().default(0.2).describe("How far above 1 a ratio counts"),
+  clip_low: z.number().positive().max(1).default(0.2).describe("Lower bound of the ratio is 1 - clip_low"),
+  clip_high: z.number().positive().default(0.2).describe("Upper bound of the ratio is 1 + clip_high"),
   dual_clip: z
     .number()
     .gt(1)
@@ -30,7 +30,7 @@ const schema = z.strictObject({
     .number()
     .nonnegative()
     .default(0.1)
-    .describe("How much farther than clip_low a rewarded token may move, with policy_loss: minirl"),
+    .describe("Added to clip_low for the upper bound of the ratio, with policy_loss: minirl"),
   minirl_cap: z
     .number()
     .positive()
@@ -39,16 +39,16 @@ const schema = z.strictObject({
   aggregation: z
     .enum(aggregationNames)
     .default("token_mean")
-    .describe("Every token weighs the same, every episode, or tokens over a constant length"),
+    .describe("Mean over tokens, mean over episodes of their means, or sum over tokens by a constant length"),
   old_policy: z
     .enum(["trainer", "sampler"])
     .default("trainer")
-    .describe("Whose log-probabilities the ratio is taken against"),
+    .describe("Log-probabilities in the denominator of the ratio"),
   mismatch: z
     .enum(["none", "truncate", "mask", "drop"])
     .default("none")
     .describe(
-      "Importance weights of trainer against sampler, with old_policy: trainer; mask weighs with 0 beyond mismatch_cap, drop takes such tokens out of the denominators too",
+      "Importance weights of trainer against sampler, with old_policy: trainer; beyond mismatch_cap mask sets the weight to 0, and drop also removes the token from the denominators",
     ),
   mismatch_cap: z.number().gt(1).default(2).describe("Largest importance weight"),
 
@@ -65,20 +65,23 @@ const schema = z.strictObject({
     .nonnegative()
     .default(0)
     .describe("Further batches to sample in place of groups without signal (DAPO); 0: none"),
-  on_length: z.enum(["keep", "mask"]).default("keep").describe("Episodes cut by a token limit: learn from them or not"),
+  on_length: z
+    .enum(["keep", "mask"])
+    .default("keep")
+    .describe("Episodes cut by a token limit: train on them, or leave them out"),
   overlong_buffer: z
     .int()
     .nonnegative()
     .default(0)
     .describe("Tokens before sampling.max_tokens over which the reward falls (DAPO); 0: off"),
-  overlong_penalty: z.number().nonnegative().default(1).describe("What an answer of sampling.max_tokens loses"),
-  max_staleness: z.int().nonnegative().optional().describe("Weight versions that a token may lag behind"),
+  overlong_penalty: z.number().nonnegative().default(1).describe("Penalty of an answer of sampling.max_tokens tokens"),
+  max_staleness: z.int().nonnegative().optional().describe("Largest age of a token, in weight versions"),
 
   ...optimizerOptions,
   learning_rate: optimizerOptions.learning_rate.default(1e-6),
 });
 
-/** Options of `grpo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+/** Options of `grpo@1`, as in a YAML file. The README has the formula of each named choice. */
 export const grpoOptions = withOptionRules(schema, (options) => {
   const { policy_loss: loss } = options;
   const { read, unread } = optionsOfLoss(loss);

@@ -1,5 +1,5 @@
 /**
- * DAPO's soft punishment of length (arXiv 2503.14476, eq. 13), added to the reward: 0 up to `limit - buffer` tokens, falling linearly to
+ * Length penalty of DAPO (arXiv 2503.14476, eq. 13), added to the reward. It is 0 up to `limit - buffer` tokens and falls linearly to
  * -penalty at the limit.
  */
 export function overlongPenalty(tokens: number, limit: number, buffer: number, penalty: number): number {

@@ -6,25 +6,25 @@ import { overlongPenalty } from "./overlong.ts";
 
 /** One agent's part of one episode, with its advantage. */
 export interface EpisodeSample {
-  /** Segments with their masks; a conversation whose template rewrites history has more than one. */
+  /** Segments with their masks. A conversation whose template rewrites history has several. */
   readonly rows: readonly EngineSequence[];
   /** The sampler's log-probabilities at the masked positions of all rows, in order. */
   readonly sampled: Float32Array;
   readonly advantage: number;
-  /** Weight versions between the one that sampled its oldest token and the newest. */
+  /** Number of weight versions between its oldest token and the newest weights. */
   readonly age: number;
 }
 
-/** The episodes of one group; they share their prompt. */
+/** Episodes of one group. They share their prompt. */
 export interface GroupSample {
   readonly episodes: readonly EpisodeSample[];
 }
 
 /** A group before its advantages are known. */
 export interface RewardedGroup {
-  /** For each agent, its episodes with their rewards; they are compared with each other. */
+  /** Episodes of each agent with their rewards. Rewards are compared between episodes of one agent. */
   readonly agents: readonly (readonly RewardedEpisode[])[];
-  /** Whether two episodes of one agent earned differently. */
+  /** Whether the rewards of two episodes of one agent differ. */
   readonly hasSignal: boolean;
   /** Whether an episode was left out because it was too old. */
   readonly isStale: boolean;
@@ -32,16 +32,16 @@ export interface RewardedGroup {
 
 interface RewardedEpisode {
   readonly episode: LearnableEpisode;
-  /** The environment's, minus the penalty of length. */
+  /** Reward of the environment, minus the length penalty. */
   readonly reward: number;
 }
 
 /**
- * The episodes of each group that can be learnt from. Failed, unscored, stale and (with `on_length: mask`) cut episodes are left out and counted, before
- * any baseline is taken.
+ * Selects the episodes of each group to train on. Leaves out and counts failed, unscored, stale and (with `on_length: mask`) cut episodes, before
+ * any baseline is computed.
  *
- * @param version the newest weight version
- * @param maxTokens that a turn may have
+ * @param version newest weight version
+ * @param maxTokens largest number of tokens of a turn
  */
 export function rewardedGroups(
   groups: readonly TrajectoryGroup[],
@@ -70,10 +70,10 @@ export function rewardedGroups(
 }
 
 /**
- * From rewards to advantages. An episode is compared with those of its own group and agent; `scale: batch_std` divides by a number of all groups given here,
- * which must therefore be those of the whole batch.
+ * Computes advantages from rewards. The baseline of an episode is taken over its own group and agent. `scale: batch_std` divides by a number of all
+ * given groups, which must therefore be the whole batch.
  *
- * @param version the newest weight version
+ * @param version newest weight version
  */
 export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions, version: number): GroupSample[] {
   const rewards = groups.flatMap(({ agents }) => agents.map((episodes) => episodes.map(({ reward }) => reward)));
@@ -91,7 +91,7 @@ export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions
   }));
 }
 
-/** Of the longest turn: it is turns that `sampling.max_tokens` limits. */
+/** Length penalty of the longest turn, because `sampling.max_tokens` limits turns. */
 function lengthPenalty({ trajectory, agent }: LearnableEpisode, options: GrpoOptions, maxTokens: number): number {
   const turns = trajectory.turns.filter((turn) => turn.agent === agent).map(({ start, end }) => end - start);
   return overlongPenalty(Math.max(0, ...turns), maxTokens, options.overlong_buffer, options.overlong_penalty);

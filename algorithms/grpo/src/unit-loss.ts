@@ -9,19 +9,19 @@ import type { GroupSample } from "./samples.ts";
 
 /** Frozen log-probabilities of one unit at its masked positions, concatenated over its rows. */
 export interface FrozenLogprobs {
-  /** Of the trainer before the first update; absent where that is this update: then the current ones are the old ones. */
+  /** Log-probabilities of the trainer before the first update. Absent during the first update, where they equal the current ones. */
   readonly old?: Float32Array;
   readonly reference?: Float32Array;
 }
 
 /**
- * Gradient of one group's part of the loss, and its metrics:
+ * Computes the gradient of one group's part of the loss, and its metrics:
  *
  *     Σ_t w_t [ c_t l_t + β KL_t - η H_t ]
  *
  * with the surrogate l, the aggregation's weight w, the mismatch weight c, the divergence from the reference and the entropy H.
  *
- * @param isMismatchCounted whether trainer and sampler are compared in the metrics: once for each token, with the weights that the batch was sampled with
+ * @param isMismatchCounted whether the metrics compare trainer and sampler. They compare each token once, with the weights that sampled the batch.
  */
 export function unitLoss(
   group: GroupSample,

@@ -16,14 +16,14 @@ export interface UpdateReport {
   readonly computedTokens: number;
 }
 
-/** Learns from a batch: freezes the old log-probabilities, then makes every pass over the minibatches. */
+/** Trains the policy on a batch: freezes the old log-probabilities, then makes all passes over the minibatches. */
 export async function update(
   context: AlgorithmContext,
   options: GrpoOptions,
   collected: readonly GroupSample[],
   stepsBefore: number,
 ): Promise<UpdateReport> {
-  // A minibatch must not be one environment's groups alone: they come in the order in which they were played.
+  // Groups are in the order of play, by environment. Without a shuffle a minibatch would have groups of one environment only.
   const shuffled = options.minibatches === 1 ? collected : context.random("grpo/minibatches").shuffle(collected);
   const batch = await freeze(context, options, shuffled);
   const samples = batch.map(({ group }) => group);
@@ -56,7 +56,7 @@ export async function update(
         temperature: context.sampling.temperature,
         normalizer,
         loss: known
-          ? // The ratio is 1 whatever the log-probabilities are, so any will do here.
+          ? // The ratio is 1 for all log-probabilities, so the result does not depend on those passed here.
             groups.map((group, unit) => lossOf(unit, { logprob: sampledLogprobs(group) }, new LossMetrics()))
           : (unit, outputs) => lossOf(unit, outputs, loss),
         returnOutputs: known,
@@ -74,8 +74,8 @@ export async function update(
 }
 
 /**
- * On the only update from fresh log-probabilities of the trainer itself the ratio is exactly 1, so that the gradient depends on nothing that
- * the forward pass finds out: it can travel with the batch.
+ * Whether the gradient is known before the forward pass. In the only update of a batch, with old log-probabilities of the trainer itself, the ratio
+ * is exactly 1, so the gradient does not depend on outputs and can be sent with the batch.
  */
 function gradientIsKnown(options: GrpoOptions): boolean {
   const updates = options.updates_per_step * options.minibatches;
@@ -84,7 +84,7 @@ function gradientIsKnown(options: GrpoOptions): boolean {
   );
 }
 
-/** Each group with the log-probabilities that stay as they are while it is learnt from, without the tokens that `mismatch: drop` leaves out. */
+/** Computes the log-probabilities that stay constant during the update. Removes the tokens that `mismatch: drop` leaves out. */
 async function freeze(
   context: AlgorithmContext,
   options: GrpoOptions,

@@ -106,7 +106,7 @@ describe("grpo on a bigram model", () => {
     [{ updates_per_step: 1, minibatches: 2 }, 2],
     [{ updates_per_step: 3, minibatches: 4 }, 12],
   ])(
-    "numerics 1: each optimiser step is divided by its own tokens, however many share a batch of episodes: %j",
+    "numerics 1: each optimizer step is divided by its own tokens, however many share a batch of episodes: %j",
     async (options, steps) => {
       const { engine, asked } = recordingEngine();
       await trainBigram({ ...training({ ...options, steps: 1 }), engine });
@@ -120,7 +120,7 @@ describe("grpo on a bigram model", () => {
     },
   );
 
-  test("numerics 57: warm-up and schedule count the optimiser steps within an iteration too", async () => {
+  test("numerics 57: warm-up and schedule count the optimizer steps within an iteration too", async () => {
     const { engine, asked } = recordingEngine();
     await trainBigram({
       ...training({
@@ -189,10 +189,10 @@ describe("grpo on a bigram model", () => {
     });
   });
 
-  test("numerics 54: an episode that fails is counted and trains nothing; its group goes on", async () => {
+  test("numerics 54: an episode that fails is counted and not trained on; the others of its group are", async () => {
     const failing = lettersEnvironment({
       reward: (text, { index }) => {
-        if (index % 2 === 0 && /[ab]/.test(text)) throw new Error("the scorer died");
+        if (index % 2 === 0 && /[ab]/.test(text)) throw new Error("the scorer exited");
         return score(text.length);
       },
     });
@@ -202,7 +202,7 @@ describe("grpo on a bigram model", () => {
     expect(reports[0]?.metrics["reward/mean"]).toMatchObject({ count: 32 - (failed[0] as number) });
   });
 
-  test("several turns: lengths count what the policy said", async () => {
+  test("several turns: lengths count the tokens of the policy", async () => {
     const { reports } = await trainBigram({
       ...training({ steps: 2 }, { sampling: { max_tokens: 2, ignore_stop: true } }),
       environments: [lettersEnvironment({ turns: 3 })],
@@ -229,7 +229,7 @@ describe("grpo, the same run again", () => {
   });
 
   test.each([5, 10, 16])(
-    "numerics 52: killed at optimiser step %i and resumed, it ends with the same weights",
+    "numerics 52: killed at optimizer step %i and resumed, it ends with the same weights",
     async (dieAt) => {
       const resumed = await trainBigramInterrupted(training(EVERYTHING), dieAt);
       expect(resumed.weights).toEqual(whole.weights);
@@ -241,7 +241,7 @@ describe("grpo, the same run again", () => {
   );
 });
 
-test("numerics 58: a step whose gradient norm is not finite is skipped and said", async () => {
+test("numerics 58: a step whose gradient norm is not finite is skipped and reported", async () => {
   const engine = new BigramEngine();
   const poisoned = new Proxy(engine, {
     get: (target, property: keyof BigramEngine) =>

@@ -118,7 +118,7 @@ describe("toSamples", () => {
     );
   });
 
-  test("numerics 29, 32: exactly the tokens that the policy chose are learnt from: its stop token with them, what a tool said and padding not", () => {
+  test("numerics 29, 32: exactly the tokens that the policy chose are targets: its stop token included, results of tools and padding excluded", () => {
     const [stop, pad] = [9, 9]; // A tokenizer whose pad is its end.
     const dialogue = segment([0, 1, 1, 0, 0, 1, 0], { tokens: Int32Array.of(3, 4, stop, 5, 6, stop, pad) });
     const row = toSamples([group(episode(1, {}, [dialogue]), episode(0))], options(), 1, 8).samples[0]?.episodes[0]

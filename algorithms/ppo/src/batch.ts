@@ -7,16 +7,16 @@ import { tokenRewards } from "./token-rewards.ts";
 export interface PpoEpisode {
   readonly rows: LearnableEpisode["rows"];
   readonly sampled: Float32Array;
-  /** The environment's. */
+  /** Rewards of the environment. */
   readonly rewards: Float64Array;
-  /** A limit ended it: what would have come is worth what the critic says. */
+  /** Whether a limit ended it. Then the critic's value of the final state stands for the rewards that would follow. */
   readonly isTruncated: boolean;
 }
 
-/** Episodes that share their prompt; one unit of the engine. */
+/** Episodes that share their prompt: one unit of the engine. */
 export type PpoGroup = readonly PpoEpisode[];
 
-/** The episodes of each group that can be learnt from. */
+/** Selects the episodes of each group to train on. */
 export function toEpisodes(
   groups: readonly TrajectoryGroup[],
   options: PpoOptions,
@@ -47,7 +47,7 @@ export function tokensOf(groups: readonly PpoGroup[]): number {
   return groups.flat().reduce((sum, { sampled }) => sum + sampled.length, 0);
 }
 
-/** A unit's numbers, cut into those of its episodes. */
+/** Splits the numbers of a unit into those of its episodes. */
 export function byEpisode(group: PpoGroup, values: Float32Array): Float32Array[] {
   let start = 0;
   return group.map(({ sampled }) => {

@@ -4,8 +4,9 @@ import type { PpoOptions } from "./options.ts";
 const CRITIC: ModelId = "critic";
 
 /**
- * The model that says values. Separate: a model of its own, begun as a trainable copy of the policy or from a directory, with a value head that
- * is zero at first; a checkpoint has brought it back where the run is a continuation. Shared: the policy itself, by the value head on its trunk.
+ * Returns the model that computes values, and creates it where needed. `separate`: a model of its own, a trainable copy of the policy or loaded from a
+ * directory, with a value head that is initialised with zeros; in a resumed run the checkpoint has restored it. `shared`: the policy, with a value head on
+ * its backbone.
  */
 export async function ensureCritic(
   context: AlgorithmContext,
@@ -17,9 +18,9 @@ export async function ensureCritic(
     if (models.find(({ model }) => model === policy)?.hasValueHead === true) return policy;
     throw new MrlmError(
       "VALUE_HEAD_MISSING",
-      `critic: shared needs a value head on the policy, and "${policy}" was made without one.`,
+      `critic: shared needs a value head on the policy, and the model "${policy}" has none.`,
       {
-        hint: "Create the policy with `valueHead: true`; `mrlm train` does so by itself.",
+        hint: "Create the policy with `valueHead: true`; `mrlm train` does this.",
       },
     );
   }

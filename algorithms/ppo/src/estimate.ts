@@ -2,26 +2,26 @@ import type { PpoEpisode } from "./batch.ts";
 import { generalizedAdvantages } from "./gae.ts";
 import type { PpoOptions } from "./options.ts";
 
-/** What the critic thought of an episode before the first update, and what follows from it. */
+/** Values of an episode before the first update, and the advantages and targets that follow from them. */
 export interface Estimate {
   readonly values: Float32Array;
   readonly advantages: Float64Array;
-  /** The critic's targets. */
+  /** Targets of the critic. */
   readonly targets: Float64Array;
-  /** Discounted sums of the rewards that came, for measuring the critic. */
+  /** Discounted sums of the observed rewards, for metrics of the critic. */
   readonly returns: Float64Array;
 }
 
-/** Frozen numbers that an estimate is made of. */
+/** Frozen inputs of an estimate. */
 export interface EstimateParts {
   readonly values: Float32Array;
-  /** Of the state after the last token; 0 where the episode terminated. */
+  /** Value of the state after the last token; 0 where the episode terminated. */
   readonly finalValue: number;
-  /** Log-ratios to the reference that the reward is charged for, if it is. */
+  /** Log-probabilities of policy and reference, where the divergence is subtracted from the reward. */
   readonly divergence?: { readonly old: Float32Array; readonly reference: Float32Array; readonly coefficient: number };
 }
 
-/** Advantages and targets of one episode. */
+/** Computes advantages and targets of one episode. */
 export function estimate(
   { rewards: earned }: PpoEpisode,
   { values, finalValue, divergence }: EstimateParts,
@@ -41,7 +41,7 @@ export function estimate(
   };
 }
 
-/** r_t - β (old_t - ref_t): the reward with the divergence from the reference taken from it, token by token. */
+/** r_t - β (old_t - ref_t): the reward minus the divergence from the reference, for each token. */
 function charged(
   rewards: Float64Array,
   { old, reference, coefficient }: NonNullable<EstimateParts["divergence"]>,

@@ -1,6 +1,6 @@
 /**
- * 1 - Var(R - V) / Var(R): 1 for a critic that foresees every return, 0 for one that knows their mean; `undefined` where all returns are
- * the same.
+ * 1 - Var(R - V) / Var(R): 1 where every value equals its return, 0 where every value is the mean return; `undefined` where all returns are
+ * equal.
  */
 export function explainedVariance(values: readonly number[], returns: readonly number[]): number | undefined {
   const variance = (numbers: readonly number[]): number => {

@@ -4,7 +4,7 @@ import { type Estimate, estimate } from "./estimate.ts";
 import { whiten } from "./gae.ts";
 import type { PpoOptions } from "./options.ts";
 
-/** An episode with everything that stays as it is while its batch is learnt from. */
+/** An episode with all numbers that stay constant during the updates from its batch. */
 export interface FrozenEpisode extends PpoEpisode, Estimate {
   /** Log-probabilities before the first update. */
   readonly old: Float32Array;
@@ -12,8 +12,8 @@ export interface FrozenEpisode extends PpoEpisode, Estimate {
 }
 
 /**
- * What one batch is learnt from. Log-probabilities, values, and the advantages and targets that follow from them are those before the first
- * update, computed once: whatever of a unit is given first stays, so that the pass of the first update itself can bring them.
+ * Constant inputs of the updates from one batch. Log-probabilities, values, advantages and targets are those before the first update, and are computed
+ * once. The first call for a unit stores its numbers and later calls change nothing, so that the forward pass of the first update can provide them.
  */
 export class FrozenBatch {
   readonly groups: readonly PpoGroup[];
@@ -24,7 +24,7 @@ export class FrozenBatch {
   readonly #references: Float32Array[][] = [];
   readonly #estimates: Estimate[][] = [];
 
-  /** @param klCoefficient of the reward */
+  /** @param klCoefficient coefficient of the divergence in the reward */
   constructor(groups: readonly PpoGroup[], options: PpoOptions, klCoefficient: number) {
     this.groups = groups;
     this.units = groups.map(unitOf);
@@ -42,7 +42,7 @@ export class FrozenBatch {
     this.#old[unit] ??= byEpisode(this.#group(unit), logprob);
   }
 
-  /** Needs, where the reward is charged for the divergence, the log-probabilities of policy and reference. */
+  /** Stores values and computes the estimates. With a divergence in the reward, the log-probabilities of policy and reference must be frozen before. */
   freezeValues(unit: number, { value, finalValue }: UnitOutputs): void {
     if (this.#estimates[unit] !== undefined) return;
     const group = this.#group(unit);
@@ -64,7 +64,7 @@ export class FrozenBatch {
     });
   }
 
-  /** Whitens the advantages of all units, whose values must have been given. */
+  /** Whitens the advantages of all units. Their values must be frozen before. */
   whiten(): void {
     const whitened = whiten(this.#estimates.flat().map(({ advantages }) => advantages)).values();
     for (const [unit, estimates] of this.#estimates.entries()) {

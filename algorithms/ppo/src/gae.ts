@@ -1,17 +1,17 @@
 import { standardDeviation } from "@mrlm/kit/learning";
 
-/** One episode as the estimator sees it: one step of time for each token that the policy chose, whatever it was shown in between. */
+/** Input of the estimator for one episode: one time step for each token that the policy chose. Observed tokens between them are no time steps. */
 export interface TokenSteps {
   /** Reward after each token. */
   readonly rewards: ArrayLike<number>;
   /** Value of the state before each token. */
   readonly values: ArrayLike<number>;
-  /** Value of the state after the last token: 0 where the episode terminated, the critic's where it was truncated. */
+  /** Value of the state after the last token: 0 where the episode terminated, the value of the critic where it was truncated. */
   readonly finalValue: number;
 }
 
 /**
- * Generalised advantage estimation (arXiv 1506.02438), V_n the final value:
+ * Computes generalised advantage estimates (arXiv 1506.02438), V_n the final value:
  *
  *     δ_t = r_t + γ V_{t+1} - V_t        A_t = Σ_k (γλ)^k δ_{t+k}
  *
@@ -35,7 +35,7 @@ export function generalizedAdvantages(
   return advantages;
 }
 
-/** (A - mean) / (std + 1e-8) over all tokens of all episodes, n - 1 in the deviation. Fewer than two tokens stay as they are. */
+/** (A - mean) / (std + 1e-8) over all tokens of all episodes, with n - 1 in the standard deviation. Fewer than two tokens are returned unchanged. */
 export function whiten(episodes: readonly Float64Array[]): Float64Array[] {
   const all = episodes.flatMap((advantages) => Array.from(advantages));
   if (all.length < 2) return [...episodes];

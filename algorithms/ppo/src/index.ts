@@ -25,7 +25,7 @@ export const ppo: AlgorithmDefinition<PpoOptions> = {
   validate(_options, environments, sampling) {
     if (environments.length === 0)
       throw new MrlmError("CONFIG_INVALID", "ppo has no environment to play in.", {
-        hint: "Name one under `environments`.",
+        hint: "Add one under `environments`.",
       });
     if (sampling.temperature <= 0)
       throw new MrlmError(

@@ -1,14 +1,14 @@
-/** How strongly the divergence from the reference is charged. */
+/** Coefficient of the divergence from the reference. */
 export interface KlController {
   readonly coefficient: number;
-  /** @param divergence mean of an episode, in nats */
+  /** @param divergence mean divergence of an episode, in nats */
   update(divergence: number, episodes: number): void;
   restore(coefficient: number): void;
 }
 
 /**
- * Fixed, or with a target adaptive (arXiv 1909.08593, section 2.2): β ← β (1 + clip(KL/target - 1, -0.2, 0.2) · n/horizon) after n
- * episodes.
+ * Creates a fixed coefficient or, with a target, an adaptive one (arXiv 1909.08593, section 2.2): after n episodes
+ * β ← β (1 + clip(KL/target - 1, -0.2, 0.2) · n/horizon).
  */
 export function klController(options: {
   readonly kl_coefficient: number;

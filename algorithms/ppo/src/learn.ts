@@ -17,27 +17,27 @@ import { stopRule } from "./stop-rule.ts";
 import { type Minibatches, type ModelUpdate, trainModel, type UpdateResult } from "./train-model.ts";
 import { valueGradients } from "./value-loss.ts";
 
-/** State of the stage that learning from a batch needs. */
+/** State of the stage that an update needs. */
 export interface LearnParts {
-  /** The policy itself where the trunk is shared. */
+  /** The policy itself where the critic shares its backbone. */
   readonly critic: ModelId;
   readonly klCoefficient: number;
-  /** Iterations before `critic_warmup_steps` teach the critic alone. */
+  /** False in the first `critic_warmup_steps` iterations, which train the critic only. */
   readonly isPolicyLearning: boolean;
-  /** Updates of policy and critic before this iteration, for schedules: the policy makes none while the critic learns alone. */
+  /** Optimizer steps of each model before this iteration, for schedules. The policy makes none while only the critic is trained. */
   readonly stepsBefore: Readonly<Record<"policy" | "critic", number>>;
 }
 
-/** What learning from one batch came to. */
+/** Result of training on one batch. */
 export interface LearnReport {
   readonly metrics: Metrics;
   readonly updates: number;
   readonly notices: readonly string[];
-  /** Of each episode from the reference, in nats. */
+  /** Divergence of each episode from the reference, in nats. */
   readonly divergences: readonly number[];
 }
 
-/** Learns from one batch: `updates_per_step` passes over it in `minibatches` parts. */
+/** Trains critic and policy on one batch: `updates_per_step` passes over it, each in `minibatches` parts. */
 export async function learn(
   context: AlgorithmContext,
   options: PpoOptions,
@@ -125,8 +125,8 @@ export async function learn(
 }
 
 /**
- * The forward passes that must come before the first update. With one minibatch the first updates see the whole batch as it was, and bring what
- * they need themselves: the critic its values, then the policy, whose ratios are 1, its log-probabilities.
+ * Runs the forward passes that the first update needs. With one minibatch the first update of each model covers the whole batch with unchanged weights, so
+ * its own forward pass provides the values (critic) and the old log-probabilities (policy).
  */
 async function evaluate(
   context: AlgorithmContext,
@@ -168,7 +168,7 @@ async function evaluate(
   if (isSplit) await forward(critic, values, (unit, outputs) => batch.freezeValues(unit, outputs));
 }
 
-/** Units of each update: all in every pass, in random parts where there are several. */
+/** Units of each minibatch. Every pass contains all units; with several minibatches each pass shuffles them. */
 function orders(context: AlgorithmContext, options: PpoOptions, size: number): number[][] {
   const all = Array.from({ length: size }, (_, unit) => unit);
   const random = context.random("ppo/minibatches");

@@ -3,7 +3,7 @@ import type { Mean, Metrics } from "@mrlm/spec";
 import type { Estimate } from "./estimate.ts";
 import { explainedVariance } from "./explained-variance.ts";
 
-/** Sums over the tokens of all updates of an iteration, so that metrics are the same however a batch was split. */
+/** Sums over the tokens of all updates of an iteration, from which metrics follow that do not depend on how a batch was split. */
 export class PpoMetrics {
   readonly #sums = {
     tokens: 0,
@@ -55,7 +55,7 @@ export class PpoMetrics {
     this.#sums.valuesHeld += Number(isHeld);
   }
 
-  /** Divergence of the old policy from the present one over all tokens so far, as a sum: two of them give that of the tokens between. */
+  /** Divergence of the old policy from the current one, summed over all tokens so far. The difference of two results is the sum over the tokens between. */
   get moved(): Mean {
     return { sum: this.#sums.moved, count: this.#sums.tokens };
   }
@@ -82,7 +82,7 @@ export class PpoMetrics {
   }
 }
 
-/** What the critic knew of the batch before it learnt from it. */
+/** Metrics of the critic's values before the first update from the batch. */
 export function criticMetrics(episodes: readonly Estimate[]): Metrics {
   const values = episodes.flatMap(({ values: each }) => Array.from(each));
   const returns = episodes.flatMap(({ returns: each }) => Array.from(each));

@@ -10,10 +10,10 @@ const schema = z.strictObject({
     .positive()
     .default(2)
     .describe("Passes over each batch; old log-probabilities, values and advantages stay frozen"),
-  minibatches: z.int().positive().default(1).describe("Optimiser steps in each pass"),
+  minibatches: z.int().positive().default(1).describe("Optimizer steps in each pass"),
 
-  clip_low: z.number().positive().max(1).default(0.2).describe("How far below 1 a ratio counts"),
-  clip_high: z.number().positive().default(0.2).describe("How far above 1 a ratio counts"),
+  clip_low: z.number().positive().max(1).default(0.2).describe("Lower bound of the ratio is 1 - clip_low"),
+  clip_high: z.number().positive().default(0.2).describe("Upper bound of the ratio is 1 + clip_high"),
   dual_clip: z
     .number()
     .gt(1)
@@ -22,34 +22,39 @@ const schema = z.strictObject({
   old_policy: z
     .enum(["trainer", "sampler"])
     .default("trainer")
-    .describe("Whose log-probabilities the ratio is taken against"),
+    .describe("Log-probabilities in the denominator of the ratio"),
   entropy_coefficient: z.number().nonnegative().default(0).describe("Weight of the entropy bonus"),
 
   gamma: z.number().min(0).max(1).default(1).describe("Discount of each chosen token"),
-  gae_lambda: z.number().min(0).max(1).default(0.95).describe("Of the policy's advantages"),
-  value_lambda: z.number().min(0).max(1).optional().describe("Of the critic's targets; default gae_lambda"),
-  whiten_advantages: z.boolean().default(true).describe("Over the chosen tokens of the batch"),
+  gae_lambda: z.number().min(0).max(1).default(0.95).describe("λ of the policy's advantages"),
+  value_lambda: z.number().min(0).max(1).optional().describe("λ of the critic's targets; default gae_lambda"),
+  whiten_advantages: z.boolean().default(true).describe("Normalise advantages over the chosen tokens of the batch"),
   reward_clip: z.number().positive().optional().describe("Largest magnitude of a step's reward"),
   cut_penalty: z
     .number()
     .nonnegative()
     .default(0)
-    .describe("Taken from the last reward of an episode with a cut answer"),
-  on_length: z.enum(["keep", "mask"]).default("keep").describe("Episodes cut by a token limit: learn from them or not"),
+    .describe("Subtracted from the last reward of an episode with a cut answer"),
+  on_length: z
+    .enum(["keep", "mask"])
+    .default("keep")
+    .describe("Episodes cut by a token limit: train on them, or leave them out"),
 
   critic: z
     .enum(["separate", "shared"])
     .default("separate")
-    .describe("A model of its own, or a value head on the policy's trunk"),
+    .describe("A model of its own, or a value head on the policy's backbone"),
   critic_path: z
     .string()
     .optional()
-    .describe("Hugging Face directory that a separate critic begins as; default: the policy as it is at the beginning"),
+    .describe(
+      "Hugging Face directory of the initial weights of a separate critic; default: a copy of the policy at the start",
+    ),
   critic_learning_rate: z
     .number()
     .positive()
     .optional()
-    .describe("Of a separate critic; default: ten times learning_rate"),
+    .describe("Learning rate of a separate critic; default: ten times learning_rate"),
   critic_warmup_steps: z
     .int()
     .nonnegative()
@@ -62,26 +67,26 @@ const schema = z.strictObject({
     .positive()
     .optional()
     .describe(
-      "Factor of the value loss; default 0.5 on a shared trunk. A separate critic has an optimiser of its own: only max_grad_norm sees it, and its default is 1",
+      "Factor of the value loss; default 0.5 on a shared backbone. A separate critic has its own optimizer: the factor matters only for max_grad_norm, and its default is 1",
     ),
   value_clip: z
     .number()
     .positive()
     .optional()
-    .describe("How far a value may move from the old one before its loss stops falling"),
+    .describe("Largest distance of a value from the old one; beyond it the value loss has no gradient"),
 
   kl_coefficient: z.number().nonnegative().default(0).describe("Weight of the divergence from the reference"),
   kl_placement: z
     .enum(["reward", "loss"])
     .default("reward")
-    .describe("Where the divergence from the reference is charged"),
-  kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3").describe("In the loss; in the reward it is k1"),
+    .describe("Subtract the divergence from the reference from the reward, or add it to the loss"),
+  kl_estimator: z.enum(["k1", "k2", "k3"]).default("k3").describe("Estimator in the loss; in the reward it is k1"),
   kl_clip: z.number().positive().optional().describe("Largest magnitude of a token's log-ratio in the reward"),
   kl_target: z
     .number()
     .positive()
     .optional()
-    .describe("Nats an episode: kl_coefficient adapts towards it (arXiv 1909.08593)"),
+    .describe("Target of the divergence in nats per episode, to which kl_coefficient adapts (arXiv 1909.08593)"),
   kl_horizon: z.number().positive().default(10_000).describe("Episodes in which kl_coefficient may change by a fifth"),
   stop_kl: z
     .number()
@@ -96,7 +101,7 @@ const schema = z.strictObject({
   adam_epsilon: optimizerOptions.adam_epsilon.default(1e-5),
 });
 
-/** Options of `ppo@1`, as they stand in a YAML file. The README has the formula of each named choice. */
+/** Options of `ppo@1`, as in a YAML file. The README has the formula of each named choice. */
 export const ppoOptions = withOptionRules(schema, (options) => {
   const { critic, kl_coefficient: coefficient, kl_placement: placement } = options;
   const isOneUpdate = options.updates_per_step * options.minibatches === 1;
@@ -104,12 +109,13 @@ export const ppoOptions = withOptionRules(schema, (options) => {
     {
       when: critic === "shared",
       options: ["critic_path", "critic_learning_rate", "critic_warmup_steps"],
-      because: "is for a separate critic; a shared one is the policy itself (set critic: separate, or leave it out)",
+      because:
+        "is an option of a separate critic; a shared critic is the policy itself (set critic: separate, or leave it out)",
     },
     {
       when: coefficient === 0,
       options: ["kl_target"],
-      because: "adapts kl_coefficient, which is 0 and stays so (set it to where it should start, 0.05 for instance)",
+      because: "adapts kl_coefficient, which is 0 and would stay 0 (set kl_coefficient to a start value such as 0.05)",
     },
     {
       when: coefficient === 0,
@@ -140,12 +146,12 @@ export const ppoOptions = withOptionRules(schema, (options) => {
     {
       when: isOneUpdate,
       options: ["stop_kl"],
-      because: "has no effect with one update of each batch, after which none is left to leave out",
+      because: "has no effect with one update of each batch, because no later update can be left out",
     },
     {
       when: isOneUpdate,
       options: ["value_clip"],
-      because: "has no effect with one update of each batch, in which every value is the old one",
+      because: "has no effect with one update of each batch, because every value equals the old one",
     },
     {
       when: options.on_length === "mask",

@@ -6,11 +6,11 @@ import type { PpoMetrics } from "./metrics.ts";
 import type { PpoOptions } from "./options.ts";
 
 /**
- * Gradient of one unit's part of the policy's loss, a sum over its tokens:
+ * Computes the gradient of one unit's part of the policy loss, a sum over its tokens:
  *
  *     Σ_t [ clip_t + β KL_t - η H_t ]
  *
- * with the clipped surrogate at r_t = exp(logp_t - old_t) and A_t, the divergence from the reference weighed by r_t (with kl_placement:
+ * with the clipped surrogate at r_t = exp(logp_t - old_t) and A_t, the divergence from the reference weighted by r_t (with kl_placement:
  * loss), and the entropy.
  *
  * @param klCoefficient β

@@ -12,7 +12,7 @@ import { klController } from "./kl-controller.ts";
 import { learn } from "./learn.ts";
 import type { PpoOptions } from "./options.ts";
 
-/** Proximal policy optimisation: play episodes, estimate advantages with a critic, improve both within bounds, publish. */
+/** Proximal policy optimisation. Each iteration plays episodes, estimates advantages with a critic, updates critic and policy, and publishes the policy. */
 export async function startPpo(context: AlgorithmContext, options: PpoOptions): Promise<AlgorithmRun> {
   const critic = await ensureCritic(context, options);
   if (options.kl_coefficient > 0) await context.reference();
@@ -32,23 +32,25 @@ export async function startPpo(context: AlgorithmContext, options: PpoOptions): 
     const afterPlay = performance.now();
     const { groups, counts } = toEpisodes(played, options);
     iteration++;
-    const learnt = groups.length === 0 ? undefined : await learnFrom(groups);
-    const afterLearning = performance.now();
+    const trained = groups.length === 0 ? undefined : await trainOn(groups);
+    const afterTraining = performance.now();
     await context.engine.publish(context.policy);
     return {
       iteration,
-      metrics: { ...episodeMetrics(played, counts), ...learnt?.metrics },
+      metrics: { ...episodeMetrics(played, counts), ...trained?.metrics },
       seconds: {
         ...playSeconds(played, (afterPlay - began) / 1000),
-        training: (afterLearning - afterPlay) / 1000,
-        publish: (performance.now() - afterLearning) / 1000,
+        training: (afterTraining - afterPlay) / 1000,
+        publish: (performance.now() - afterTraining) / 1000,
       },
       trajectories: played,
-      notices: learnt?.notices ?? ["No episode of this iteration could be learnt from; the weights stay as they were"],
+      notices: trained?.notices ?? [
+        "No episode of this iteration can be used for training: the weights stay as they are",
+      ],
     };
   }
 
-  async function learnFrom(
+  async function trainOn(
     groups: readonly PpoGroup[],
   ): Promise<{ readonly metrics: Metrics; readonly notices: readonly string[] }> {
     const { coefficient } = controller;

@@ -1,8 +1,8 @@
 import type { PpoMetrics } from "./metrics.ts";
 
 /**
- * Tells before each update whether the updates so far have moved the policy too far: the mean of k3 between old and present policy over the tokens of the
- * latest update was above `stop_kl`.
+ * Returns a function to call before each update. It returns true if the mean of k3 between old and current policy, over the tokens of the latest update,
+ * is above `stop_kl`.
  */
 export function stopRule(
   { stop_kl: limit }: { readonly stop_kl?: number | undefined },

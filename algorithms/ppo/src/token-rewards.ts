@@ -2,9 +2,8 @@ import { isCut, type LearnableEpisode } from "@mrlm/kit/learning";
 import type { PpoOptions } from "./options.ts";
 
 /**
- * The environment's rewards of an episode, one number for each chosen token: what a step earned stands at the last token of the agent's turn
- * before it, and so never on a token that the policy was shown. What others' turns earned it goes to its own latest token; what came
- * before its first turn, to its first token.
+ * Assigns the rewards of an episode to its chosen tokens. The reward of a step is at the last token of the agent's turn before the step, and so
+ * never at an observed token. Rewards during turns of other agents are at the agent's own latest token, rewards before its first turn at its first token.
  */
 export function tokenRewards(
   episode: LearnableEpisode,
@@ -25,7 +24,7 @@ export function tokenRewards(
   return rewards;
 }
 
-/** Chosen tokens before position `end` of a segment. */
+/** Number of chosen tokens before position `end` of a segment. */
 function tokensBefore({ rows }: LearnableEpisode, segment: number, end: number): number {
   let count = 0;
   for (const row of rows) {

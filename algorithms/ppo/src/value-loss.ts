@@ -4,7 +4,7 @@ import type { PpoMetrics } from "./metrics.ts";
 import type { PpoOptions } from "./options.ts";
 
 /**
- * Loss of one value and its derivative with respect to it (arXiv 1707.06347, and the clipping of its reference implementation):
+ * Computes the loss of one value and its derivative with respect to the value (arXiv 1707.06347, clipping as in its reference implementation):
  *
  *     ½ (V - R)²;     with a clip c: ½ max((V - R)², (clip(V, V_old - c, V_old + c) - R)²)
  */
@@ -20,7 +20,7 @@ export function valueLoss(
   return { loss: (held * held) / 2, slope: 0, isHeld: true };
 }
 
-/** Gradient of one unit's part of the critic's loss: `value_coefficient` times the sum of its tokens' value losses. */
+/** Computes the gradient of one unit's part of the critic loss: `value_coefficient` times the sum of the value losses of its tokens. */
 export function valueGradients(
   estimates: readonly Estimate[],
   values: Float32Array,
@@ -44,7 +44,7 @@ export function valueGradients(
   return { value: gradient };
 }
 
-/** Factor of the value loss: 1 for a critic of its own, ½ on a shared trunk, unless the options say. */
+/** Factor of the value loss. Default: 1 for a separate critic, ½ on a shared backbone. */
 function valueCoefficient({ value_coefficient: coefficient, critic }: PpoOptions): number {
   return coefficient ?? (critic === "shared" ? 0.5 : 1);
 }

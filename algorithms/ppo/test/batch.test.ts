@@ -81,7 +81,7 @@ describe("what a batch is learnt from", () => {
     expect(frozenOf(split).advantages).toEqual(frozenOf(whole).advantages);
   });
 
-  test("numerics 34: after a limit the critic says what would have come; after an end nothing comes", () => {
+  test("numerics 34: after a limit the critic's value stands for later rewards; after the task's end the value is 0", () => {
     const last = (end: object) => frozenOf(episode([segment([0, 1])], [turn(1, 2, 1)], end)).advantages[0];
     expect(last({})).toBe(1 - 1 / 8);
     expect(last({ terminated: false, truncated: true, truncatedBy: "turns" })).toBe(1 + 0.5 - 1 / 8);

@@ -46,7 +46,7 @@ const EVERYTHING = {
 describe("ppo on a bigram model", () => {
   test.each<[string, JsonObject]>([
     ["plain", {}],
-    ["a value head on the policy's trunk", { critic: "shared", minibatches: 2, kl_coefficient: 0.01 }],
+    ["a value head on the policy's backbone", { critic: "shared", minibatches: 2, kl_coefficient: 0.01 }],
     ["with everything, the divergence in the loss", { ...EVERYTHING, kl_placement: "loss", critic_warmup_steps: 1 }],
   ])("the reward rises and the critic explains some of it: %s", async (_name, options) => {
     const outcome = await trainBigram(training({ steps: 14, prompts_per_step: 24, learning_rate: 0.1, ...options }));
@@ -55,7 +55,7 @@ describe("ppo on a bigram model", () => {
     expect(Math.max(...series(outcome, "value/explained_variance"))).toBeGreaterThan(0.05);
   });
 
-  test("numerics 44: the critic says 0 everywhere at first, and the first value loss is half the mean squared return", async () => {
+  test("numerics 44: the critic returns 0 everywhere at first, and the first value loss is half the mean squared return", async () => {
     const { metrics } = (await trainBigram(training({ steps: 1, updates_per_step: 1, gae_lambda: 1 })))
       .reports[0] as BigramOutcome["reports"][number];
     expect(metrics["value/mean"]).toMatchObject({ sum: 0 });
@@ -90,7 +90,7 @@ describe("ppo on a bigram model", () => {
     expect(metrics["mismatch/max"]).toBeGreaterThan(1e-6);
   });
 
-  test("the policy stops for the rest of a batch once it has moved too far; the critic goes on", async () => {
+  test("the policy makes no more updates from a batch after it has moved too far; the critic does", async () => {
     const [free, stopped] = await Promise.all(
       [100, 0.01].map((stop_kl) =>
         trainBigram(training({ steps: 1, updates_per_step: 5, learning_rate: 0.3, stop_kl })),
@@ -155,7 +155,7 @@ describe("ppo on a bigram model", () => {
     }
   });
 
-  test("numerics 1, 57: each optimiser step is divided by its own tokens, and warm-up counts the steps within an iteration too", async () => {
+  test("numerics 1, 57: each optimizer step is divided by its own tokens, and warm-up counts the steps within an iteration too", async () => {
     const { engine, asked } = recordingEngine();
     await trainBigram({
       ...training({
@@ -192,7 +192,7 @@ describe("ppo on a bigram model", () => {
 
   test.each<[JsonObject, JsonObject, RegExp]>([
     [{ kl_target: 1 }, {}, /kl_target/],
-    [{ critic: "shared", critic_warmup_steps: 2 }, {}, /critic_warmup_steps.*is for a separate critic/s],
+    [{ critic: "shared", critic_warmup_steps: 2 }, {}, /critic_warmup_steps.*is an option of a separate critic/s],
     [{ kl_clip: 1 }, {}, /kl_clip.*kl_coefficient is 0/s],
     [{ kl_coefficient: 0.1, kl_estimator: "k1" }, {}, /kl_estimator.*in the reward, where the divergence is k1/s],
     [{ kl_coefficient: 0.1, kl_placement: "loss", kl_clip: 1 }, {}, /kl_clip.*kl_placement: loss/s],
@@ -223,7 +223,7 @@ describe("ppo, the same run again", () => {
   });
 
   test.each([3, 12, 25])(
-    "numerics 52: killed at optimiser step %i and resumed, it ends with the same weights, critic and coefficient",
+    "numerics 52: killed at optimizer step %i and resumed, it ends with the same weights, critic and coefficient",
     async (dieAt) => {
       const resumed = await trainBigramInterrupted(training(EVERYTHING), dieAt);
       expect(resumed.weights).toEqual(whole.weights);

@@ -1,11 +1,11 @@
 import type { TargetSequence } from "./target-sequence.ts";
 
-/** Indexable conversations; an index is always the same one. */
+/** Conversations by index. An index always returns the same conversation. */
 export interface ConversationSource {
   readonly size: number;
   /** Share of the batches, relative to the other sources. */
   readonly weight: number;
   get(indices: readonly number[]): Promise<readonly TargetSequence[]>;
-  /** What someone should know of them, in words. */
+  /** Messages to the user about this source. */
   readonly notices: readonly string[];
 }

@@ -5,7 +5,7 @@ import { fileSource } from "./file-source.ts";
 import { type SftOptions, sourcesOf } from "./options.ts";
 import type { TargetSequence } from "./target-sequence.ts";
 
-/** Everything that is learnt from: sources in proportion to their weights, each in a random order without replacement in an epoch. */
+/** All training data: sources in proportion to their weights, each in a random order without replacement in an epoch. */
 export interface Conversations {
   take(count: number): Promise<readonly TargetSequence[]>;
   /** Passes over all conversations so far. */
@@ -15,7 +15,7 @@ export interface Conversations {
   restore(state: JsonObject): void;
 }
 
-/** Opens the sources that the options name. Rejects with DATA_INVALID for one in which there is nothing to learn. */
+/** Opens the sources that the options name. Rejects with DATA_INVALID if a source has no conversation. */
 export async function openConversations(context: AlgorithmContext, options: SftOptions): Promise<Conversations> {
   const opened = sourcesOf(options).map((source) =>
     source.path === undefined
@@ -25,10 +25,7 @@ export async function openConversations(context: AlgorithmContext, options: SftO
   const sources = (await Promise.all(opened)).flat();
   const notices = sources.flatMap((source) => source.notices);
   if (sources.length === 0 || sources.some(({ size }) => size === 0)) {
-    throw new MrlmError(
-      "DATA_INVALID",
-      ["There is a source without one conversation to learn from.", ...notices].join(" "),
-    );
+    throw new MrlmError("DATA_INVALID", ["A source has no conversation to train on.", ...notices].join(" "));
   }
   const orders = sources.map(({ size }, i) => epochOrder(size, i === 0 ? "sft/order" : `sft/order/${i}`, context.seed));
   const turns = weightedRoundRobin(sources.map(({ weight }) => weight));

@@ -10,10 +10,10 @@ import { lengthLimit } from "./length-limit.ts";
 import type { SftOptions, SftSource } from "./options.ts";
 import { type TargetSequence, targetSequence } from "./target-sequence.ts";
 
-/** Demonstrations that are looked at before training begins: all of a small set, a sample of a generated one. */
+/** Number of demonstrations that are checked before training starts. Larger sets are sampled. */
 const PROBED = 256;
 
-/** The environments' own demonstrations: one source for each environment, which share the source's weight in proportion to theirs. */
+/** Opens the demonstrations of the environments: one source for each environment. They divide the weight of the source in proportion to theirs. */
 export async function demonstrationSources(
   context: AlgorithmContext,
   options: SftOptions,

@@ -16,20 +16,20 @@ const row = z.union([
   z.object({ prompt: z.union([z.string(), z.array(chatMessage).min(1)]), completion: z.string() }),
 ]);
 
-/** A row of a data file in tokens. */
+/** A tokenised row of a data file. */
 export interface FileRow {
   readonly sequences: readonly SupervisedSequence[];
   /** For messages: `data.jsonl:12`. */
   readonly place: string;
 }
 
-/** Rows to learn from, and how many others there were, by the reason why they are left out. */
+/** Rows to train on, and the number of the rows that were left out, by reason. */
 export interface FileRows {
   readonly rows: readonly FileRow[];
   readonly left: Readonly<Record<string, number>>;
 }
 
-/** Turns every row of a file into tokens: conversations, prompts with completions, or recorded episodes that were scored and earned enough. */
+/** Tokenises the rows of a file: conversations, prompts with completions, or recorded episodes with at least the smallest reward. */
 export function readFileRows(
   values: readonly JsonValue[],
   path: string,
@@ -48,7 +48,7 @@ export function readFileRows(
       : recorded.reward === null
         ? "unscored"
         : isLearnable(recorded, minReward)
-          ? "without a word said"
+          ? "without a response"
           : `below min_reward ${minReward}`;
     left[why] = (left[why] ?? 0) + 1;
     return [];
@@ -56,7 +56,7 @@ export function readFileRows(
   return { rows, left };
 }
 
-/** Throws DATA_INVALID for a row of no known form, and where none of recorded episodes would be learnt from. */
+/** Throws DATA_INVALID for a row of unknown form, and for a file of recorded episodes of which none would be used. */
 export function checkFileRows(values: readonly JsonValue[], path: string, minReward: number | undefined): void {
   const places = values.map((value, index) => ({ value, place: `${path}:${index + 1}` }));
   for (const { value, place } of places) if (!isRecordedRow(value)) toMessages(value, place);
@@ -68,8 +68,8 @@ export function checkFileRows(values: readonly JsonValue[], path: string, minRew
   if (earned.length === 0)
     throw new MrlmError(
       "DATA_INVALID",
-      `${path}: none of its ${values.length} episodes has a score: there is nothing to learn from.`,
-      { hint: "Each row says why (`error`, `unscored`): mend that, and collect anew." },
+      `${path}: none of its ${values.length} episodes has a score: there is nothing to train on.`,
+      { hint: "Each row has the reason (`error`, `unscored`). Fix it and collect again." },
     );
   throw new MrlmError(
     "DATA_INVALID",

@@ -5,7 +5,7 @@ import { lengthLimit } from "./length-limit.ts";
 import type { SftOptions, SftSource } from "./options.ts";
 import { targetSequence } from "./target-sequence.ts";
 
-/** Conversations of a file. Every row is turned into tokens, and so checked, before training begins. */
+/** Opens the conversations of a file. Tokenises, and so checks, every row before training starts. */
 export async function fileSource(
   context: AlgorithmContext,
   options: SftOptions,

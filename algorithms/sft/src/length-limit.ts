@@ -1,12 +1,12 @@
 import { type AlgorithmContext, MrlmError, type SupervisedSequence } from "@mrlm/spec";
 import type { SftOptions } from "./options.ts";
 
-/** Keeps sequences within what the model takes and the options allow. */
+/** Limit of the length of sequences, from the model's positions and the options. */
 export interface LengthLimit {
   readonly tokens: number;
-  /** Sequences that were cut or left out so far. */
+  /** Number of rows that were cut or left out so far. */
   readonly touched: number;
-  /** What may be learnt of one row's sequences. Throws DATA_INVALID where the options say that a longer one is a mistake. */
+  /** Applies the limit to the sequences of one row. Throws DATA_INVALID for a longer sequence with `on_overlong: refuse`. */
   apply(sequences: readonly SupervisedSequence[], place: string): readonly SupervisedSequence[];
 }
 

@@ -1,28 +1,28 @@
 import type { EngineUnit, UnitGradients } from "@mrlm/spec";
 import type { TargetSequence } from "./target-sequence.ts";
 
-/** A batch with the gradient of its loss, which is known before any forward pass. */
+/** A batch with the gradient of its loss, which is known before the forward pass. */
 export interface SftBatch {
-  /** One sequence each, those without a target left out. */
+  /** Units of one sequence each. Sequences without a target are left out. */
   readonly units: readonly EngineUnit[];
   readonly gradients: readonly UnitGradients[];
   readonly normalizer: number;
-  /** Tokens that are learnt from. */
+  /** Number of target tokens. */
   readonly targetTokens: number;
-  /** For each unit: 1 on each target that is an observation. */
+  /** For each unit: 1 at each target that is an observation. */
   readonly observed: readonly Uint8Array[];
 }
 
-/** How token losses become one number; formulas in the README. */
+/** Rule that combines the losses of tokens into the loss of a batch. */
 export type Aggregation = "token_mean" | "sequence_mean";
 
 /**
- * Negative log-likelihood of the targets, w_it their weights and W_i their sum over sequence i:
+ * Computes the negative log-likelihood of the targets, with weights w_it and their sum W_i over sequence i:
  *
  *     token_mean     L = - Σ_i Σ_t w_it logp_it / Σ_i W_i           dL/dlogp_it = -w_it / Σ W_i
  *     sequence_mean  L = - 1/N Σ_i (1/W_i) Σ_t w_it logp_it         dL/dlogp_it = -w_it / (N W_i)
  *
- * The normalizer (Σ W_i, or N) goes to the engine beside the gradients.
+ * The engine divides the gradients by the normalizer (Σ W_i, or N).
  */
 export function sftBatch(sequences: readonly TargetSequence[], aggregation: Aggregation): SftBatch {
   const learnable = sequences

@@ -1,37 +1,36 @@
 import { optimizerOptions, optimizerRules, withOptionRules } from "@mrlm/kit/learning";
 import { z } from "zod";
 
-/** What is learnt from a source; said once for all, or for one of them. */
-const lessons = {
-  min_reward: z.number().optional().describe("Recorded episodes that earned less are left out"),
+/** Options that hold for all sources, or for one source. */
+const sourceOptions = {
+  min_reward: z.number().optional().describe("Recorded episodes with a smaller reward are left out"),
   demonstrations: z
     .int()
     .positive()
     .optional()
     .describe("Training tasks of each environment to take demonstrations of; default: all"),
-  action_weight: z
-    .number()
-    .nonnegative()
-    .optional()
-    .describe("Weight of the tokens that the policy is to say; default 1"),
+  action_weight: z.number().nonnegative().optional().describe("Weight of the tokens of assistant messages; default 1"),
   observation_weight: z
     .number()
     .nonnegative()
     .optional()
-    .describe("Weight of the tokens that the environment answered a turn with (a world model); default 0"),
+    .describe("Weight of the tokens with which the environment answered a turn (a world model); default 0"),
 };
 
 const source = z
   .strictObject({
-    path: z.string().optional().describe("A file as `data` names one; without it the environments' own demonstrations"),
+    path: z
+      .string()
+      .optional()
+      .describe("Path of a file, as in `data`; without it the environments' own demonstrations"),
     weight: z.number().positive().default(1).describe("Share of the conversations, relative to the other sources"),
-    ...lessons,
+    ...sourceOptions,
   })
   .superRefine(({ path, demonstrations, min_reward }, context) => {
     const refuse = (name: string, input: unknown, message: string): void =>
       context.addIssue({ code: "custom", path: [name], message, input });
     if (path !== undefined && demonstrations !== undefined)
-      refuse("demonstrations", demonstrations, "has no effect on a file: it is of environments' own demonstrations");
+      refuse("demonstrations", demonstrations, "has no effect on a file (it is for environments' own demonstrations)");
     if (path === undefined && min_reward !== undefined)
       refuse(
         "min_reward",
@@ -41,7 +40,7 @@ const source = z
   });
 
 const schema = z.strictObject({
-  steps: z.int().positive().describe("Optimiser steps"),
+  steps: z.int().positive().describe("Optimizer steps"),
   batch_size: z.int().positive().default(64).describe("Conversations in each step"),
   data: z
     .union([z.string(), z.array(source).min(1)])
@@ -49,21 +48,21 @@ const schema = z.strictObject({
     .describe(
       "JSONL or Parquet file of {messages} or {prompt, completion}, or of episodes that `mrlm collect` wrote, relative to the config; or several sources. Without it the environments' own demonstrations",
     ),
-  ...lessons,
+  ...sourceOptions,
   max_length: z.int().positive().optional().describe("Tokens of one conversation; default: the model's positions"),
   on_overlong: z
     .enum(["refuse", "truncate", "skip"])
     .default("refuse")
-    .describe("Conversations that are longer: say so before training, cut their end off, or leave them out"),
+    .describe("Longer conversations: refuse them before training, cut their end, or leave them out"),
   aggregation: z
     .enum(["token_mean", "sequence_mean"])
     .default("token_mean")
-    .describe("token_mean: every token weighs the same; sequence_mean: every conversation does"),
+    .describe("token_mean: every token has the same weight; sequence_mean: every conversation has"),
   ...optimizerOptions,
   learning_rate: optimizerOptions.learning_rate.default(1e-5),
 });
 
-/** Options of `sft@1`, as they stand in a YAML file. */
+/** Options of `sft@1`, as in a YAML file. */
 export const sftOptions = withOptionRules(schema, (options) => {
   const sources = sourcesOf(options);
   return [
@@ -86,7 +85,7 @@ export type SftOptions = z.output<typeof sftOptions>;
 
 /** One source of conversations. */
 export interface SftSource {
-  /** A file; without it the environments' demonstrations. */
+  /** Path of a file. Absent for the demonstrations of the environments. */
   readonly path?: string;
   readonly weight: number;
   readonly min_reward?: number | undefined;
@@ -95,7 +94,7 @@ export interface SftSource {
   readonly observation_weight: number;
 }
 
-/** The sources that the options name, each with what holds for all of them. */
+/** The sources of the options. Options for all sources are the defaults of each. */
 export function sourcesOf({
   data,
   min_reward,

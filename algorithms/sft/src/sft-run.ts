@@ -11,7 +11,7 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
   let step = 0;
   let skipped = 0;
 
-  /** Notices of the sources, on the first step. */
+  /** Notices of the sources, reported with the first step. */
   const openingNotices = (): readonly string[] => (step === 1 ? conversations.notices : []);
 
   async function iterate(): Promise<IterationReport> {
@@ -28,7 +28,7 @@ export async function startSft(context: AlgorithmContext, options: SftOptions): 
         seconds: { environment: (prepared - began) / 1000 },
         notices: [
           ...openingNotices(),
-          `Step ${step} had no token to learn in its ${options.batch_size} conversations and was skipped (${skipped} of ${step} steps so far): raise batch_size, or change max_length, on_overlong or the weights`,
+          `Step ${step} had no target token in its ${options.batch_size} conversations and was skipped (${skipped} of ${step} steps so far): raise batch_size, or change max_length, on_overlong or the weights`,
         ],
       };
     }

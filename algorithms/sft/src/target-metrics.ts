@@ -1,7 +1,7 @@
 import type { Mean, Metrics, UnitOutputs } from "@mrlm/spec";
 import type { SftBatch } from "./loss.ts";
 
-/** What a step's targets are and how the policy saw them, whatever their weights and the aggregation. Without an action, or an observation, its metrics are absent. */
+/** Metrics of the targets of a step, independent of their weights and the aggregation. Metrics of actions, or of observations, are absent where the batch has none. */
 export function targetMetrics(
   { units, observed }: SftBatch,
   outputs: readonly UnitOutputs[],
@@ -41,7 +41,7 @@ export function targetMetrics(
   };
 }
 
-/** The last token that the policy is to say. */
+/** The last target token that is an action. */
 function lastAction({ sequences }: SftBatch["units"][number], observed: Uint8Array): number | undefined {
   const learnt = sequences.flatMap(({ tokens, mask }) => Array.from(tokens).filter((_, t) => mask[t] === 1));
   return learnt[observed.lastIndexOf(0)];

@@ -1,34 +1,34 @@
 import type { SupervisedSequence } from "@mrlm/spec";
 
-/** A sequence with the tokens that are learnt. */
+/** A sequence with its target tokens. */
 export interface TargetSequence {
   readonly tokens: Int32Array;
-  /** 1 on the tokens that are learnt. */
+  /** 1 at each target. */
   readonly mask: Uint8Array;
-  /** Weight in the loss of each of them. */
+  /** Weight of each target in the loss. */
   readonly weights: Float32Array;
-  /** 1 for each of them that the environment said. */
+  /** 1 for each target that is an observation. */
   readonly observed: Uint8Array;
 }
 
 /**
- * What a sequence teaches. Actions are the tokens that the policy is to say; observations those that follow its first turn and are no action: what the
- * environment answered, with the template's marks around it. The first prompt answers nothing and is never learnt.
+ * Selects the targets of a sequence. Actions are the tokens of assistant messages. Observations are all other tokens after the first action: answers of the
+ * environment, and tokens of the template. Tokens before the first action are no targets.
  */
 export function targetSequence(
-  { tokens, mask: said }: SupervisedSequence,
+  { tokens, mask: actions }: SupervisedSequence,
   actionWeight: number,
   observationWeight: number,
 ): TargetSequence {
-  const first = said.indexOf(1);
+  const first = actions.indexOf(1);
   const weightAt = (t: number): number =>
-    said[t] === 1 ? actionWeight : first >= 0 && t > first ? observationWeight : 0;
-  const mask = said.map((_, t) => Number(weightAt(t) > 0));
-  const learnt = Array.from(mask.keys()).filter((t) => mask[t] === 1);
+    actions[t] === 1 ? actionWeight : first >= 0 && t > first ? observationWeight : 0;
+  const mask = actions.map((_, t) => Number(weightAt(t) > 0));
+  const targets = Array.from(mask.keys()).filter((t) => mask[t] === 1);
   return {
     tokens,
     mask,
-    weights: Float32Array.from(learnt, weightAt),
-    observed: Uint8Array.from(learnt, (t) => 1 - (said[t] as number)),
+    weights: Float32Array.from(targets, weightAt),
+    observed: Uint8Array.from(targets, (t) => 1 - (actions[t] as number)),
   };
 }

@@ -80,12 +80,12 @@ describe("sft on a bigram model", () => {
 
   describe("M6: conversations without a token to learn", () => {
     const shown = (task: string): number => Number(task.split("/")[1]);
-    const demonstrating = (said: (index: number) => string) => ({
+    const demonstrating = (answer: (index: number) => string) => ({
       ...lettersEnvironment(),
       demonstrate: async (_context: unknown, _options: unknown, task: `${string}/${number}`) => ({
         task,
         agent: "agent",
-        messages: [textMessage("user", "1"), textMessage("assistant", said(shown(task)))],
+        messages: [textMessage("user", "1"), textMessage("assistant", answer(shown(task)))],
       }),
     });
     // Seven tokens with the template's marks; an odd task has more.
@@ -111,7 +111,7 @@ describe("sft on a bigram model", () => {
     });
   });
 
-  test("a world model learns what the environment answers, and not what was said to it", async () => {
+  test("a world model learns the answers of the environment, and no actions", async () => {
     const data = fileOf({
       messages: [
         { role: "user", content: "1" },
@@ -207,10 +207,10 @@ describe("sft on a bigram model", () => {
       tokenizerFiles: characterTokenizerFiles({ alphabet: "abcd0123456789" }),
       eosTokenIds: [],
     });
-    const row = (said: string, reward: number | null, changes: JsonObject = {}): JsonObject => {
+    const row = (response: string, reward: number | null, changes: JsonObject = {}): JsonObject => {
       const { tokens, mask } = renderer.supervise([
         textMessage("user", "1"),
-        textMessage("assistant", said),
+        textMessage("assistant", response),
       ])[0] as SupervisedSequence;
       const segment = {
         tokens: [...tokens],
@@ -220,7 +220,7 @@ describe("sft on a bigram model", () => {
         parent: null,
       };
       const ids = {
-        id: said,
+        id: response,
         environment: "e@1",
         task: "train/1",
         seed: 1,
@@ -231,7 +231,7 @@ describe("sft on a bigram model", () => {
       };
       const messages = [
         { role: "user", content: "1" },
-        { role: "assistant", content: said },
+        { role: "assistant", content: response },
       ];
       return {
         ...ids,
@@ -260,7 +260,7 @@ describe("sft on a bigram model", () => {
       expect((await engine.describe()).models).toEqual([]);
     });
 
-    test("are learnt token by token; those without a score, that failed, or that earned too little are left out and told", async () => {
+    test("are learnt token by token; those without a score, that failed, or with too small a reward are left out and reported", async () => {
       const data = fileOf(
         row("abab", 1),
         row("cd", 0.2),

@@ -7,7 +7,7 @@ export const options = (changes: Partial<GrpoOptions> = {}): GrpoOptions => ({
   ...changes,
 });
 
-/** A segment whose chosen tokens (mask 1) have the log-probability -1 and version 1, unless told otherwise. */
+/** A segment whose chosen tokens (mask 1) have the log-probability -1 and version 1, by default. */
 export const segment = (mask: number[], changes: Partial<Segment> = {}): Segment => ({
   tokens: Int32Array.from(mask, (_, t) => t),
   logprobs: Float32Array.from(mask, (chosen) => -chosen),

@@ -1,19 +1,19 @@
 import type { RandomStream } from "@mrlm/spec";
 import { randomStream } from "../random.ts";
 
-/** Goes through 0..size-1 in random order, again and again, each epoch in another order. */
+/** Endless sequence of the indices 0..size-1, each once per epoch, in another order in each epoch. */
 export interface EpochOrder {
-  /** The next `count` indices; an epoch's end may fall within them. */
+  /** Returns the next `count` indices. They may cross the end of an epoch. */
   take(count: number): number[];
-  /** Indices taken so far: all that a continuation needs. */
+  /** Number of indices taken so far: the whole state. */
   position(): number;
   seek(position: number): void;
 }
 
-/** Up to this many indices are shuffled in memory; larger sets are walked by a keyed permutation. */
+/** Largest size that is shuffled in memory. Larger sizes use {@link feistelPermutation}. */
 const SHUFFLED_IN_MEMORY = 100_000;
 
-/** The order of `size` rows under a seed. Sampling is without replacement within an epoch. */
+/** Creates the random order of `size` rows under a seed. */
 export function epochOrder(size: number, name: string, seed: number): EpochOrder {
   if (!Number.isSafeInteger(size) || size < 1)
     throw new RangeError(`An order of ${size} rows is none: there must be at least one`);
@@ -39,7 +39,7 @@ export function epochOrder(size: number, name: string, seed: number): EpochOrder
   };
 }
 
-/** Goes through 0..size-1 in this order, again and again. */
+/** Creates the order 0..size-1, repeated. */
 export function indexOrder(size: number): EpochOrder {
   let taken = 0;
   return {
@@ -63,8 +63,9 @@ function permutation(size: number, random: RandomStream): (index: number) => num
 }
 
 /**
- * A permutation of 0..size-1 in constant memory: a balanced Feistel network over the next even power of two, walked until it lands inside
- * (cycle walking: Black & Rogaway, "Ciphers with Arbitrary Finite Domains", 2002).
+ * Creates a permutation of 0..size-1 in constant memory and time: a balanced Feistel network over the next even power of two, applied until the result is
+ * below `size` (cycle walking: Black & Rogaway, "Ciphers with Arbitrary Finite Domains", 2002). A shuffled array of 10^8 indices would take 400 MB and
+ * about ten seconds at the start of each epoch and after each resume. Another permutation would change the order of tasks in existing runs.
  */
 function feistelPermutation(size: number, keys: readonly number[]): (index: number) => number {
   const halfBits = Math.ceil(Math.log2(size) / 2);
