@@ -20,6 +20,7 @@ const host: EnvironmentHost = {
   describe: async () => description,
   demonstrate: async () => [],
   open: async () => ({
+    description,
     reset: async () => observe(messages),
     step: async () => singleStep({ messages, reward: score(1, { correct: 1, format: 0.5 }) }),
     close: async () => undefined,

@@ -5,6 +5,7 @@ import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { type EnvironmentServer, serveEnvironments } from "@mrlm/server";
 import { connectEngine, connectEnvironments } from "../src/index.ts";
 import { countingPlugin } from "./support/counting-plugin.ts";
+import { fragileProxy } from "./support/fragile-proxy.ts";
 
 const never = new AbortController().signal;
 const cleanups: (() => unknown)[] = [];
@@ -62,6 +63,29 @@ describe("connecting", () => {
     });
     const other = await bare(HEALTH_SERVICE, {});
     await expect(connectEnvironments(other)).rejects.toMatchObject({ code: "PROTOCOL_VERSION" });
+  });
+
+  test("describes an environment once for each connection", async () => {
+    const host = new LocalHost({ source: await PluginHost.of([countingPlugin]) });
+    let described = 0;
+    const describe = host.describe.bind(host);
+    host.describe = (environment) => (environment.options !== undefined && described++, describe(environment));
+    const server = await serveEnvironments({ host, address: "127.0.0.1:0" });
+    cleanups.push(() => server.close());
+    const proxy = await fragileProxy(server.port);
+    cleanups.push(() => proxy.close());
+    const remote = await connectEnvironments(`127.0.0.1:${proxy.port}`);
+    cleanups.push(() => remote.close());
+    const environment = { id: "counting", options: {} };
+    const open = () => Promise.all([1, 2, 3].map(() => remote.open(environment)));
+    const [session] = await open();
+    await open();
+    expect(session?.description).toEqual(await remote.describe(environment));
+    expect(described).toBe(1);
+    proxy.cut();
+    await session?.reset({ signal: never });
+    await open();
+    expect(described).toBe(2);
   });
 
   test("to several servers spreads the sessions, and goes on without one that is lost", async () => {

@@ -78,6 +78,18 @@ describe("a server that is killed", () => {
     }
   });
 
+  test("and started again: calls without a session wait too", async () => {
+    const first = await startProcess();
+    const remote = await connect(first.port);
+    await first.kill();
+    const calls = [remote.list(), remote.describe({ id: "counting" }), remote.open({ id: "counting" })];
+    const demonstrations = remote.demonstrate({ id: "counting" }, ["train/0"]);
+    demonstrations.catch(() => undefined);
+    await startProcess(first.port);
+    expect(await Promise.all(calls)).toHaveLength(3);
+    await expect(demonstrations).rejects.toEqual(fails("DEMONSTRATION_REFUSED"));
+  });
+
   test("and stays away is SERVER_UNAVAILABLE", async () => {
     const server = await startProcess();
     const running = await Promise.all(

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import { type EnvironmentDefinition, type EnvironmentHost, MrlmError } from "@mrlm/spec";
-import { definePlugin, textMessage } from "@mrlm/kit";
-import { LocalHost, parseConfig, PluginHost, prepareRun } from "@mrlm/runtime";
 import { counterEnvironment } from "./support/counter-environment.ts";
-import { reinforce } from "./support/reinforce.ts";
 import { collect, localHost, request, runner, withoutSeconds } from "./support/rollouts.ts";
 
-/** A host whose server is killed after so many steps, stays away for so many attempts, and comes back without its sessions. */
+const refusal = (): MrlmError => new MrlmError("SERVER_UNAVAILABLE", "the server is stopping", { retryDelayMs: 1 });
+
+/** Host whose server is restarted after `dieAfter` steps, refuses `attemptsAway` sessions, and has lost the earlier ones. */
 async function mortalHost(
   definition: EnvironmentDefinition<any>,
-  plan: { dieAfter: number; attemptsAway: number; code?: "SESSION_NOT_FOUND" },
+  plan: { dieAfter: number; attemptsAway: number },
 ): Promise<{ host: EnvironmentHost; opened: () => number }> {
   const inner = await localHost(definition);
   let steps = 0;
@@ -24,12 +23,13 @@ async function mortalHost(
     async open(ref) {
       if (away > 0) {
         away--;
-        throw new MrlmError("SERVER_UNAVAILABLE", "connection refused");
+        throw refusal();
       }
       const session = await inner.open(ref);
       const born = life;
       opened++;
       return {
+        description: session.description,
         reset: (options) => session.reset(options),
         close: () => session.close(),
         step: async (action, options) => {
@@ -38,7 +38,7 @@ async function mortalHost(
             away = plan.attemptsAway;
           }
           if (born !== life)
-            throw new MrlmError(away > 0 ? "SERVER_UNAVAILABLE" : "SESSION_NOT_FOUND", "the server is not what it was");
+            throw away > 0 ? refusal() : new MrlmError("SESSION_NOT_FOUND", "the server was restarted");
           return session.step(action, options);
         },
       };
@@ -51,7 +51,7 @@ const slow = { environment: { id: "counter", options: { goal: 3 } } };
 
 describe("an environment server that dies in mid-run", () => {
   test.each([0, 3])(
-    "loses no episode: after %i attempts at an absent server the episodes are what they would have been",
+    "loses no episode: after %i refused sessions the episodes are what they would have been",
     async (attemptsAway) => {
       const expected = withoutSeconds(await collect(await runner(), slow));
       const { host, opened } = await mortalHost(counterEnvironment(), { dieAfter: 20, attemptsAway });
@@ -86,44 +86,30 @@ describe("an environment server that dies in mid-run", () => {
     expect(all.every(({ error, turns }) => error === undefined && turns.length === 3)).toBe(true);
   });
 
-  test("a server that stays away ends the run with its cause", async () => {
+  test("a server that refuses sessions for too long ends the run with its cause", async () => {
     const { host } = await mortalHost(counterEnvironment(), { dieAfter: 5, attemptsAway: 1e9 });
-    await expect(
-      collect(await runner({ host, reconnection: { patienceMs: 30, firstDelayMs: 1 } }), slow),
-    ).rejects.toMatchObject({
+    await expect(collect(await runner({ host, maxWaitMs: 30 }), slow)).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",
     });
   });
 
-  test("demonstrations are waited for too", async () => {
-    const demonstrate: EnvironmentDefinition["demonstrate"] = async (_context, _options, task) => ({
-      task,
-      agent: "agent",
-      messages: [textMessage("user", "?"), textMessage("assistant", "!")],
-    });
-    const source = await PluginHost.of([
-      definePlugin({ name: "test", environments: [counterEnvironment({ demonstrate })], algorithms: [reinforce] }),
-    ]);
-    const inner = new LocalHost({ source });
-    let away = 2;
+  test("a server that its client could not reach is not waited for again", async () => {
+    const inner = await localHost(counterEnvironment());
+    let attempts = 0;
     const host: EnvironmentHost = {
       list: () => inner.list(),
       describe: (ref) => inner.describe(ref),
-      open: (ref) => inner.open(ref),
+      demonstrate: (ref, tasks) => inner.demonstrate(ref, tasks),
       close: () => inner.close(),
-      demonstrate: (ref, tasks) =>
-        away-- > 0
-          ? Promise.reject(new MrlmError("SERVER_UNAVAILABLE", "connection refused"))
-          : inner.demonstrate(ref, tasks),
-    };
-    const loaded = parseConfig(
-      "model: {random: {config: {}}}\nenvironments: [{id: counter}]\nstages: [{algorithm: reinforce, steps: 1}]",
-      {
-        path: "run.yaml",
+      open: async () => {
+        attempts++;
+        throw new MrlmError("SERVER_UNAVAILABLE", "connection refused");
       },
-    );
-    const { environments } = await prepareRun(loaded, { host, algorithms: source });
-    expect(await environments[0]?.demonstrate(["train/1"])).toHaveLength(1);
+    };
+    await expect(collect(await runner({ host, concurrency: 1 }), slow)).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+    });
+    expect(attempts).toBe(1);
   });
 
   test("a server that is full is waited for", async () => {
@@ -139,6 +125,7 @@ describe("an environment server that dies in mid-run", () => {
         free--;
         const session = await inner.open(ref);
         return {
+          description: session.description,
           reset: (options) => session.reset(options),
           step: (action, options) => session.step(action, options),
           close: async () => (free++, session.close()),

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Metadata, Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
+import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { silentLogger } from "@mrlm/kit";
 import type { EnvironmentHost, Logger } from "@mrlm/spec";
 import { ENVIRONMENT_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES, type Serialised } from "@mrlm/wire";
@@ -90,8 +90,6 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
       const client = new MultiplexedClient(call, identityOf(call), { table, logger, maxMessageBytes });
       streams.add(client);
       call.on("close", () => streams.delete(client));
-      // Tells the client that its stream has reached the server.
-      call.sendMetadata(new Metadata());
     },
   });
   server.addService(HEALTH_SERVICE, health.methods);

@@ -123,7 +123,7 @@ describe("a session", () => {
 
   test("that cannot be opened leaves nothing behind, and says why however long that is", async () => {
     await serve();
-    host.describe = async () =>
+    host.open = async () =>
       Promise.reject(new MrlmError("OPTIONS_INVALID", `These are wrong: ${"\ud83d\ude00\ud800".repeat(20_000)}`));
     const refused = client.reset(randomBytes(16), 1);
     await expect(refused).rejects.toMatchObject({

@@ -30,6 +30,13 @@ export interface EnvironmentRef {
   readonly options?: JsonObject;
 }
 
+/** Live environment for one client. */
+export interface EnvironmentSession extends SimulatedEnvironment {
+  /** Description of the environment under the options of this session. */
+  readonly description: EnvironmentDescription;
+  close(): Promise<void>;
+}
+
 /**
  * Offers the environments of this process or of a server. Every session is guarded: the host enforces the order of calls, deadlines and limits,
  * and validates the results of the environment.
@@ -39,8 +46,8 @@ export interface EnvironmentHost {
   list(): Promise<readonly EnvironmentDescription[]>;
   /** Returns the description under these options. Rejects with ENVIRONMENT_NOT_FOUND, which names the nearest id, or OPTIONS_INVALID. */
   describe(environment: EnvironmentRef): Promise<EnvironmentDescription>;
-  /** Opens a session. The caller must close it. */
-  open(environment: EnvironmentRef): Promise<SimulatedEnvironment & { close(): Promise<void> }>;
+  /** Opens a session, which the caller must close. Rejects as `describe` does. */
+  open(environment: EnvironmentRef): Promise<EnvironmentSession>;
   /** Returns worked solutions in the order of `tasks`. Rejects with DEMONSTRATION_REFUSED for a task outside the training split, and with the reason of `signal` when it is aborted. */
   demonstrate(
     environment: EnvironmentRef,

@@ -63,7 +63,7 @@ export async function contextOf(place: Place): Promise<AlgorithmContext> {
       runSeed: seed,
       isDeterministic: true,
       concurrency: 256,
-      reconnection: { patienceMs: 1000, firstDelayMs: 10 },
+      maxWaitMs: 1000,
       logger: silentLogger,
       renderer: () => renderer,
       tokenLimit: () => 128,

@@ -103,7 +103,7 @@ export async function openPlayer(
       runSeed: config.seed,
       isDeterministic: described.deterministic,
       concurrency: config.sampling.concurrency,
-      reconnection: { patienceMs: config.server.reconnect_seconds * 1000, firstDelayMs: 100 },
+      maxWaitMs: config.server.reconnect_seconds * 1000,
       logger,
       renderer: () => renderer,
       tokenLimit: () => Math.min(info.maxPositions, config.sampling.max_sequence_tokens ?? Number.POSITIVE_INFINITY),

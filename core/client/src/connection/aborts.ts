@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** The error of a call that one of its signals ended: the signal's own reason where that is one of ours. */
+/** Error of a call that one of its signals ended: the signal's reason if that is an `MrlmError`, else CANCELLED. */
 export function abortError(what: string, signal: AbortSignal): MrlmError {
   const reason: unknown = signal.reason;
   return MrlmError.isInstance(reason)
@@ -11,12 +11,12 @@ export function abortError(what: string, signal: AbortSignal): MrlmError {
 type Callback = (signal: AbortSignal) => void;
 
 /**
- * Who waits for each signal. A signal has one listener of ours, however many calls it is given to: thousands of sessions may share
- * one, and to take a listener off a signal takes as long as the signal has listeners.
+ * Callbacks by signal. Each signal has one listener, because thousands of sessions may share a signal and the cost of removing a
+ * listener grows with their number.
  */
 const waiting = new WeakMap<AbortSignal, Set<Callback>>();
 
-/** Calls back once when any of the signals is aborted, at once if one is already. @returns makes it forget the callback */
+/** Calls back once when any of the signals is aborted, at once if one is already. @returns removes the callback */
 export function onAbort(signals: readonly AbortSignal[], callback: Callback): () => void {
   for (const signal of signals) {
     if (!signal.aborted) continue;
@@ -44,7 +44,7 @@ function callbacksOf(signal: AbortSignal): Set<Callback> {
   return callbacks;
 }
 
-/** Waits; rejects when a signal is aborted meanwhile. */
+/** Waits; rejects when a signal is aborted before the end. */
 export async function pause(milliseconds: number, signals: readonly AbortSignal[], what: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, milliseconds);

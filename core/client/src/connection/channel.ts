@@ -9,14 +9,14 @@ import {
 import { abortError, onAbort } from "./aborts.ts";
 import { checkAddress } from "./check-address.ts";
 
-/** A method whose messages go both ways. */
+/** Method with a stream of messages in both directions. */
 export interface DuplexMethod<Sent, Received> {
   readonly path: string;
   readonly requestSerialize: (message: Sent) => Buffer;
   readonly responseDeserialize: (bytes: Buffer) => Received;
 }
 
-/** A gRPC channel to one server. Each call is made once; what a lost connection means is for its owner to say. Messages have no size limit on this side. */
+/** gRPC channel to one server. Each call is made once; {@link Connection} repeats calls. This side sets no limit to the size of messages. */
 export class Channel {
   readonly address: string;
   readonly #client: Client;
@@ -24,7 +24,7 @@ export class Channel {
 
   /**
    * @param address `host:port`; CONFIG_INVALID without a port
-   * @param metadata of every call
+   * @param metadata sent with every call
    */
   constructor(address: string, metadata: Metadata, options: ChannelOptions) {
     this.address = checkAddress(address);
@@ -32,11 +32,15 @@ export class Channel {
     this.#client = new Client(address, credentials.createInsecure(), {
       "grpc.max_receive_message_length": -1,
       "grpc.max_send_message_length": -1,
+      // Connection repeats calls; gRPC repeats none.
+      "grpc.enable_retries": 0,
+      // A connection of its own, without the backoff that an earlier channel to this address left behind.
+      "grpc.use_local_subchannel_pool": 1,
       ...options,
     });
   }
 
-  /** A unary call, which each of the signals ends, on the wire too. */
+  /** Makes a unary call. Each of the signals ends it, on the wire too. */
   async unary<Request, Response>(
     method: MethodDefinition<Request, Response>,
     request: Request,
@@ -66,7 +70,7 @@ export class Channel {
     }
   }
 
-  /** A stream in both directions. */
+  /** Opens a stream in both directions. */
   duplex<Sent, Received>(method: DuplexMethod<Sent, Received>): ClientDuplexStream<Sent, Received> {
     return this.#client.makeBidiStreamRequest(
       method.path,

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** The address, where it names a port or is a gRPC target of another kind (`unix:PATH`). Throws CONFIG_INVALID: without a port gRPC would try 443. */
+/** Returns the address if it names a port or is a gRPC target of another kind (`unix:PATH`). Throws CONFIG_INVALID otherwise: without a port gRPC would use 443. */
 export function checkAddress(address: string): string {
   if (/:\d{1,5}$/.test(address) || /^(?:dns|unix|ipv4|ipv6|xds):/.test(address)) return address;
   throw new MrlmError("CONFIG_INVALID", `The address "${address}" names no port.`, {

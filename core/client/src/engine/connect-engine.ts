@@ -1,15 +1,15 @@
 import { type Engine, MrlmError } from "@mrlm/spec";
 import { ENGINE_PROTOCOL, ENGINE_SERVICE } from "@mrlm/wire";
-import { EngineConnection } from "./connection.ts";
+import { EngineConnection } from "./engine-connection.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 
 /**
- * An engine's interface over gRPC. Rejects with ENGINE_UNAVAILABLE when nothing answers at the address, with UNAUTHENTICATED for a token that is not the
- * engine's, and with PROTOCOL_VERSION for an engine of another major version.
+ * Connects to an engine over gRPC. Rejects with ENGINE_UNAVAILABLE when nothing answers at the address, with UNAUTHENTICATED for a wrong
+ * token, and with PROTOCOL_VERSION for an engine of another major version.
  *
  * @param address `host:port`
- * @param options.token what the engine's `--token-file` holds
- * @param options.lost aborted, with an error as its reason, when the engine's process is known to be gone: every call then rejects with it at once
+ * @param options.token content of the engine's `--token-file`
+ * @param options.lost aborted, with an error as its reason, when the engine's process is known to have ended; every call then rejects with this error at once
  */
 export async function connectEngine(
   address: string,
@@ -17,7 +17,7 @@ export async function connectEngine(
 ): Promise<Engine> {
   const connection = new EngineConnection(address, options.lost, options.token);
   try {
-    const info = await connection.call(ENGINE_SERVICE.describe, {});
+    const info = await connection.unary(ENGINE_SERVICE.describe, {});
     if (info.protocolMajor !== ENGINE_PROTOCOL.major) {
       throw new MrlmError(
         "PROTOCOL_VERSION",

@@ -2,7 +2,8 @@ import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
 
 /**
- * Sends messages as fast as the stream takes them while `onResponse` reads; settles when the engine has ended the stream, or with its error.
+ * Sends messages as fast as the stream accepts them while `onResponse` reads. Resolves when the engine has ended the stream; rejects
+ * with the error of the stream.
  */
 export function converse<Request, Response>(
   stream: ClientDuplexStream<Request, Response>,

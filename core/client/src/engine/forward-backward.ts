@@ -7,13 +7,13 @@ import {
   type UnitOutputs,
 } from "@mrlm/spec";
 import { decodeOutputs, encodeGradients, encodeSelection, engineProto, ENGINE_SERVICE } from "@mrlm/wire";
-import type { EngineConnection } from "./connection.ts";
+import type { EngineConnection } from "./engine-connection.ts";
 import { converse } from "./duplex.ts";
 import { unitMessages } from "./unit-messages.ts";
 
 /**
- * One pass of accumulation. Gradients go back as soon as a micro-batch's outputs are there, while the engine computes the next. After a lost
- * connection the same call is made again: what the engine has applied it says so, and the loss is asked no unit twice.
+ * Runs one pass of accumulation. The gradients of a micro-batch are sent as soon as its outputs arrive, while the engine computes the
+ * next. After a connection loss the same call is made again: it skips applied micro-batches, and the loss runs once per unit.
  */
 export function remoteForwardBackward(
   connection: EngineConnection,
@@ -31,8 +31,8 @@ export function remoteForwardBackward(
     lossOf === undefined ? 0 : units.length,
   );
 
-  return connection.retrying(async () => {
-    const stream = connection.open(ENGINE_SERVICE.forwardBackward);
+  return connection.call(async (channel) => {
+    const stream = connection.open(channel, ENGINE_SERVICE.forwardBackward);
     let done: engineProto.ForwardBackwardDone | undefined;
     await converse(stream, requests(), receive, { signal, endAfterRequests: lossOf === undefined });
     if (done === undefined)
@@ -63,7 +63,7 @@ export function remoteForwardBackward(
         gradients: [{ microBatch, units: gradients.map((unit) => encodeGradients(unit as UnitGradients)) }],
       });
     }
-  });
+  }, signal);
 
   function* requests(): Generator<engineProto.ForwardBackwardRequest> {
     const kind = lossOf === undefined ? engineProto.LossKind.LOSS_KIND_LINEAR : engineProto.LossKind.LOSS_KIND_CLIENT;

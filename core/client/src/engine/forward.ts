@@ -1,25 +1,25 @@
 import type { Engine, UnitOutputs } from "@mrlm/spec";
 import { decodeOutputs, encodeSelection, type engineProto, ENGINE_SERVICE } from "@mrlm/wire";
-import type { EngineConnection } from "./connection.ts";
+import type { EngineConnection } from "./engine-connection.ts";
 import { converse } from "./duplex.ts";
 import { unitMessages } from "./unit-messages.ts";
 
 type ForwardOptions = Parameters<Engine["forward"]>[0];
 
-/** Per-token outputs of every unit, in their order. */
+/** Computes the per-token outputs of every unit, in the order of the units. */
 export function remoteForward(connection: EngineConnection, options: ForwardOptions): Promise<readonly UnitOutputs[]> {
   const { model, units, outputs, temperature = 1, signal } = options;
-  return connection.retrying(async () => {
+  return connection.call(async (channel) => {
     const results = new Array<UnitOutputs>(units.length);
     await converse(
-      connection.open(ENGINE_SERVICE.forward),
+      connection.open(channel, ENGINE_SERVICE.forward),
       requests(),
       ({ firstUnit, units: answered }) =>
         answered.forEach((unit, i) => (results[firstUnit + i] = decodeOutputs(unit, outputs))),
       { signal, endAfterRequests: true },
     );
     return results;
-  });
+  }, signal);
 
   function* requests(): Generator<engineProto.ForwardRequest> {
     yield { open: { modelId: model, outputs: encodeSelection(outputs), temperature }, units: [], end: false };

@@ -30,12 +30,12 @@ import {
   ENGINE_SERVICE,
   fromInt64,
 } from "@mrlm/wire";
-import type { EngineConnection } from "./connection.ts";
+import type { EngineConnection } from "./engine-connection.ts";
 import { remoteForwardBackward } from "./forward-backward.ts";
 import { remoteForward } from "./forward.ts";
 import { RemoteSampler } from "./remote-sampler.ts";
 
-/** An engine in another process. Calls that change something are numbered and made one after the other. */
+/** Engine in another process. Calls that change state are numbered and made one after the other. */
 export class RemoteEngine implements Engine {
   readonly #connection: EngineConnection;
   readonly #samplers = new Set<RemoteSampler>();
@@ -49,24 +49,24 @@ export class RemoteEngine implements Engine {
   }
 
   async describe(): Promise<EngineInfo> {
-    return decodeEngineInfo(await this.#connection.call(ENGINE_SERVICE.describe, {}));
+    return decodeEngineInfo(await this.#connection.unary(ENGINE_SERVICE.describe, {}));
   }
 
   async estimateMemory(workload: MemoryWorkload): Promise<MemoryEstimate> {
     return decodeMemoryEstimate(
-      await this.#connection.call(ENGINE_SERVICE.estimateMemory, encodeMemoryWorkload(workload)),
+      await this.#connection.unary(ENGINE_SERVICE.estimateMemory, encodeMemoryWorkload(workload)),
     );
   }
 
   createModel(options: CreateModelOptions): Promise<CreatedModel> {
     return this.#numbered(async (call) =>
-      decodeCreatedModel(await this.#connection.call(ENGINE_SERVICE.createModel, encodeCreateModel(options, call))),
+      decodeCreatedModel(await this.#connection.unary(ENGINE_SERVICE.createModel, encodeCreateModel(options, call))),
     );
   }
 
   releaseModel(model: ModelId): Promise<void> {
     return this.#numbered(
-      async (call) => void (await this.#connection.call(ENGINE_SERVICE.releaseModel, { call, modelId: model })),
+      async (call) => void (await this.#connection.unary(ENGINE_SERVICE.releaseModel, { call, modelId: model })),
     );
   }
 
@@ -92,13 +92,13 @@ export class RemoteEngine implements Engine {
 
   optimStep(options: OptimStepOptions): Promise<OptimStepResult> {
     return this.#numbered(async (call) =>
-      decodeOptimStepResult(await this.#connection.call(ENGINE_SERVICE.optimStep, encodeOptimStep(options, call))),
+      decodeOptimStepResult(await this.#connection.unary(ENGINE_SERVICE.optimStep, encodeOptimStep(options, call))),
     );
   }
 
   publish(model: ModelId): Promise<PublishResult> {
     return this.#numbered(async (call) => {
-      const { version, checksum, seconds } = await this.#connection.call(ENGINE_SERVICE.publish, {
+      const { version, checksum, seconds } = await this.#connection.unary(ENGINE_SERVICE.publish, {
         call,
         modelId: model,
       });
@@ -108,7 +108,7 @@ export class RemoteEngine implements Engine {
 
   save(directory: string): Promise<{ readonly bytes: number; readonly checksum: string }> {
     return this.#numbered(async (call) => {
-      const { bytes, checksum } = await this.#connection.call(ENGINE_SERVICE.save, { call, directory, modelIds: [] });
+      const { bytes, checksum } = await this.#connection.unary(ENGINE_SERVICE.save, { call, directory, modelIds: [] });
       return { bytes: fromInt64(bytes, "a checkpoint's size"), checksum };
     });
   }
@@ -118,7 +118,7 @@ export class RemoteEngine implements Engine {
     { microBatchTokens, gradientCheckpointing }: LoadOptions = {},
   ): Promise<readonly ModelInfo[]> {
     return this.#numbered(async (call) => {
-      const { models, lastCall } = await this.#connection.call(ENGINE_SERVICE.load, {
+      const { models, lastCall } = await this.#connection.unary(ENGINE_SERVICE.load, {
         call,
         directory,
         microBatchTokens,
@@ -137,7 +137,7 @@ export class RemoteEngine implements Engine {
     return this.#numbered(
       async (call) =>
         (
-          await this.#connection.call(ENGINE_SERVICE.export, {
+          await this.#connection.unary(ENGINE_SERVICE.export, {
             call,
             modelId: model,
             directory,

@@ -2,7 +2,8 @@ import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { MrlmError, type ModelId, type Sampler, type SampleRequest, type SampleResult } from "@mrlm/spec";
 import { decodeSampleFinish, encodeSampleAdd, type engineProto, ENGINE_SERVICE, isConnectionLoss } from "@mrlm/wire";
 import { onAbort } from "../connection/aborts.ts";
-import type { EngineConnection } from "./connection.ts";
+import type { Channel } from "../connection/channel.ts";
+import type { EngineConnection } from "./engine-connection.ts";
 
 interface Pending {
   isCancelled: boolean;
@@ -10,7 +11,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Sequences submitted between two barriers. It is kept until its last result, because a wave gives equal bits only when it is repeated whole. */
+/** Sequences submitted between two barriers. It is kept until its last result, because only a whole wave can be repeated with equal bits. */
 interface Wave {
   readonly members: Map<bigint, SampleRequest>;
   readonly waiting: Set<bigint>;
@@ -21,7 +22,7 @@ type Stream = ClientDuplexStream<engineProto.SampleRequest, engineProto.SampleRe
 
 const newWave = (): Wave => ({ members: new Map(), waiting: new Set(), closed: false });
 
-/** A stream of sequences. After a lost connection unfinished waves are submitted again, whole. */
+/** Stream of sequences. After a connection loss unfinished waves are submitted again, whole. */
 export class RemoteSampler implements Sampler {
   readonly #connection: EngineConnection;
   readonly #model: ModelId;
@@ -33,8 +34,8 @@ export class RemoteSampler implements Sampler {
   #add: engineProto.SampleAdd[] = [];
   #cancel: bigint[] = [];
   #flushing = false;
-  /** The connection is lost: until the waves are repeated nothing is sent. */
-  #recovering = false;
+  /** A stream is being opened, which will submit every unfinished wave. */
+  #isOpening = false;
   #closed = false;
 
   constructor(connection: EngineConnection, model: ModelId, onClose: () => void) {
@@ -77,7 +78,7 @@ export class RemoteSampler implements Sampler {
     this.#onClose();
   }
 
-  /** Everything submitted in one turn of the event loop travels in one message. */
+  /** Sends the submissions of one turn of the event loop in one message. */
   #flushSoon(): void {
     if (this.#flushing) return;
     this.#flushing = true;
@@ -88,37 +89,58 @@ export class RemoteSampler implements Sampler {
   }
 
   #flush(barrier: boolean): void {
-    if (this.#recovering || (this.#add.length === 0 && this.#cancel.length === 0 && !barrier)) return;
+    if (this.#isOpening || (this.#add.length === 0 && this.#cancel.length === 0 && !barrier)) return;
+    if (this.#stream === undefined) return void this.#open();
     const message = { open: undefined, add: this.#add, cancel: this.#cancel, barrier };
     this.#add = [];
     this.#cancel = [];
+    this.#stream.write(message);
+  }
+
+  /** Opens a stream as soon as the engine can be reached, and submits every unfinished wave. */
+  async #open(): Promise<void> {
+    this.#isOpening = true;
     try {
-      (this.#stream ?? this.#connect()).write(message);
+      const channel = await this.#connection.reach();
+      if (!this.#closed && this.#pending.size > 0) this.#submitAll(this.#openOn(channel));
     } catch (error) {
-      this.#rejectAll(this.#connection.toError(error));
+      this.#rejectAll(error);
+    } finally {
+      this.#isOpening = false;
     }
   }
 
-  #connect(): Stream {
-    const stream: Stream = this.#connection.open(ENGINE_SERVICE.sample);
+  #openOn(channel: Channel): Stream {
+    const stream: Stream = this.#connection.open(channel, ENGINE_SERVICE.sample);
     this.#stream = stream;
-    stream.on("data", (response: engineProto.SampleResponse) =>
-      response.finish.forEach((finish) => this.#finish(finish)),
-    );
-    const recover = (error: unknown) => {
-      if (this.#stream === stream) void this.#recover(error);
+    stream.on("data", (response: engineProto.SampleResponse) => {
+      this.#connection.confirm(channel);
+      for (const finish of response.finish) this.#finish(finish);
+    });
+    const onEnd = (error: unknown): void => {
+      if (this.#stream === stream) this.#lost(channel, error);
     };
-    stream.on("error", recover);
+    stream.on("error", onEnd);
     stream.on("end", () =>
-      recover(new MrlmError("ENGINE_FAILED", "The engine ended a stream of samples before its last result.")),
+      onEnd(new MrlmError("ENGINE_FAILED", "The engine ended a stream of samples before its last result.")),
     );
     stream.write({ open: { modelId: this.#model, streamTokens: false }, add: [], cancel: [], barrier: false });
     return stream;
   }
 
+  #lost(channel: Channel, error: unknown): void {
+    this.#stream = undefined;
+    if (isConnectionLoss(error)) this.#connection.lost(channel, error);
+    if (this.#closed) return;
+    // Without an unfinished sequence no wave has to be repeated.
+    if (this.#pending.size === 0) this.#waves = [newWave()];
+    else if (isConnectionLoss(error)) void this.#open();
+    else this.#rejectAll(this.#connection.errorOf(error));
+  }
+
   #finish(finish: engineProto.SampleFinish): void {
     const pending = this.#pending.get(finish.id);
-    // A wave that was repeated finishes sequences that had finished before.
+    // A repeated wave also returns sequences that had finished before.
     if (pending === undefined) return;
     this.#pending.delete(finish.id);
     for (const wave of this.#waves) wave.waiting.delete(finish.id);
@@ -132,35 +154,10 @@ export class RemoteSampler implements Sampler {
     }
   }
 
-  async #recover(error: unknown): Promise<void> {
-    this.#stream = undefined;
-    if (this.#closed || this.#pending.size === 0) return;
-    if (!isConnectionLoss(error)) return this.#rejectAll(this.#connection.toError(error));
-    this.#recovering = true;
-    let first: unknown = error;
-    try {
-      // The attempt fails once with what happened, so that pauses and the check of the engine's identity are those of every call.
-      await this.#connection.retrying(async () => {
-        const lost = first;
-        first = undefined;
-        if (lost !== undefined) throw lost;
-        await this.#connection.reach();
-      });
-      this.#recovering = false;
-      this.#repeat();
-    } catch (fatal) {
-      this.#recovering = false;
-      this.#rejectAll(fatal);
-    }
-  }
-
-  /** Submits what is unfinished, what was submitted during the recovery included. */
-  #repeat(): void {
-    if (this.#closed || this.#pending.size === 0) return;
+  #submitAll(stream: Stream): void {
     const cancel = [...this.#pending].filter(([, { isCancelled }]) => isCancelled).map(([id]) => id);
     this.#add = [];
     this.#cancel = [];
-    const stream = this.#connect();
     for (const wave of this.#waves) {
       const add = Array.from(wave.members, ([id, request]) => encodeSampleAdd(id, request));
       if (add.length > 0) stream.write({ open: undefined, add, cancel: [], barrier: wave.closed });

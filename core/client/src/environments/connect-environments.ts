@@ -5,8 +5,8 @@ import { type ConnectEnvironmentsOptions, RemoteHost } from "./remote-host.ts";
 /**
  * Connects to one or several environment servers.
  *
- * Sessions behave as those of this process do. When a server is lost, calls wait until it is back; a step whose session did not
- * survive rejects with SESSION_NOT_FOUND, and a new reset starts a new episode.
+ * Sessions behave as sessions in this process. After a connection loss, calls wait until the server is back. A step of a session that
+ * the server lost rejects with SESSION_NOT_FOUND, and the next reset starts a new episode.
  * @param addresses `host:port`
  * @throws MrlmError SERVER_UNAVAILABLE when one does not answer within `connectMs`; UNAUTHENTICATED; PROTOCOL_VERSION; CONFIG_INVALID for an address without a port
  */

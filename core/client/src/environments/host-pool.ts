@@ -9,7 +9,7 @@ import {
 import type { RemoteEnvironment } from "./remote-environment.ts";
 import type { RemoteHost } from "./remote-host.ts";
 
-/** Several servers as one host: a session goes to the server with the fewest of those that offer its environment and can be reached. */
+/** Several servers as one host. A session goes to the server with the fewest sessions, among those that offer its environment and can be reached. */
 export class HostPool implements EnvironmentHost {
   readonly #hosts: readonly RemoteHost[];
 
@@ -44,14 +44,14 @@ export class HostPool implements EnvironmentHost {
     await Promise.all(this.#hosts.map((host) => host.close()));
   }
 
-  /** Asks the servers in turn, the least loaded first, until one offers the environment. */
-  async #first<T>(ask: (host: RemoteHost) => Promise<T>): Promise<T> {
+  /** Calls the servers in turn, the least loaded first, until one offers the environment. */
+  async #first<T>(call: (host: RemoteHost) => Promise<T>): Promise<T> {
     let refusal: unknown;
     for (const host of this.#hosts.toSorted(
       (a, b) => Number(a.isAvoided) - Number(b.isAvoided) || a.sessions - b.sessions,
     )) {
       try {
-        return await ask(host);
+        return await call(host);
       } catch (error) {
         if (!MrlmError.hasCode(error, "ENVIRONMENT_NOT_FOUND", "SERVER_UNAVAILABLE")) throw error;
         refusal = error;

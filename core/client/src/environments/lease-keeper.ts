@@ -3,10 +3,10 @@ import type { SessionTransport } from "./session-transport.ts";
 
 /** Ids in one request. */
 const BATCH = 4096;
-/** Longer ones are renewed as often as this one: a timer waits 2^31 ms at the most. */
+/** Longer leases are renewed as often as this one, because a timer waits at most 2^31 ms. */
 const MAX_LEASE_MS = 3_600_000;
 
-/** Renews the leases of sessions that are open and have been quiet for a third of their lease. */
+/** Renews the leases of open sessions that made no call for a third of their lease. */
 export class LeaseKeeper {
   readonly sessions = new Set<RemoteEnvironment>();
   readonly #transport: SessionTransport;
@@ -19,7 +19,7 @@ export class LeaseKeeper {
     this.#transport = transport;
   }
 
-  /** A server may grant less than it was asked for. */
+  /** Takes the lease that a server granted, which may be shorter than requested. */
   granted(leaseMs: number): void {
     if (this.#timer !== undefined && leaseMs >= this.#leaseMs) return;
     this.#leaseMs = Math.min(leaseMs, this.#leaseMs);
@@ -35,14 +35,13 @@ export class LeaseKeeper {
     if (this.#isRenewing) return;
     this.#isRenewing = true;
     const now = performance.now();
-    const quiet = Array.from(this.sessions).filter(
-      (session) => session.isOpen && now - session.heardAt > session.leaseMs / 3,
+    const idle = Array.from(this.sessions).filter(
+      (session) => session.isOpen && now - session.usedAt > session.leaseMs / 3,
     );
     try {
-      for (let start = 0; start < quiet.length; start += BATCH)
-        await this.#renewBatch(quiet.slice(start, start + BATCH));
+      for (let start = 0; start < idle.length; start += BATCH) await this.#renewBatch(idle.slice(start, start + BATCH));
     } catch {
-      // The server cannot be reached: whoever uses a session next will be told.
+      // The server cannot be reached. The next call of a session waits for it or rejects.
     } finally {
       this.#isRenewing = false;
     }
@@ -54,7 +53,7 @@ export class LeaseKeeper {
     const now = performance.now();
     for (const session of batch) {
       if (lost.has(keyOf(session.id))) session.lost();
-      else session.heardAt = now;
+      else session.usedAt = now;
     }
   }
 }

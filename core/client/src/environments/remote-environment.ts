@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import {
   type Action,
+  type EnvironmentDescription,
   type EnvironmentRef,
+  type EnvironmentSession,
   MrlmError,
   type Observation,
   type ResetOptions,
-  type SimulatedEnvironment,
   type StepResult,
 } from "@mrlm/spec";
 import {
@@ -18,27 +19,28 @@ import {
 } from "@mrlm/wire";
 import type { SessionTransport } from "./session-transport.ts";
 
-/** How long closing waits for a server that does not answer; the lease ends the session anyway. */
+/** Longest wait of `close` for a server that does not answer; the end of the lease closes the session anyway. */
 const CLOSE_MS = 5_000;
 
-/** Is told what becomes of a session. */
+/** Callbacks for changes of a session. */
 export interface SessionListener {
-  /** The server has it; milliseconds of its lease. */
+  /** The server opened it, with a lease of this many milliseconds. */
   onLease(leaseMs: number): void;
   /** The server could not be reached. */
   onUnreachable(): void;
   onClose(): void;
 }
 
-/** An environment on a server: to its user the same as one in this process. */
-export class RemoteEnvironment implements SimulatedEnvironment {
+/** Session of an environment on a server. It behaves as a session in this process. */
+export class RemoteEnvironment implements EnvironmentSession {
   readonly id: Uint8Array = randomBytes(16);
   /** Lease that the server granted. */
   leaseMs: number;
-  /** When the server last heard of the session, in milliseconds of `performance.now()`. */
-  heardAt = performance.now();
+  /** Time of the latest call of this session that ended, in milliseconds of `performance.now()`. */
+  usedAt = performance.now();
   /** Whether the server has the session, as far as is known. */
   isOpen = false;
+  readonly description: EnvironmentDescription;
   readonly #ref: EnvironmentRef;
   readonly #wireRef: wire.EnvironmentRef;
   readonly #transport: SessionTransport;
@@ -49,8 +51,15 @@ export class RemoteEnvironment implements SimulatedEnvironment {
   #isActive = false;
   #isBusy = false;
 
-  constructor(ref: EnvironmentRef, transport: SessionTransport, leaseMs: number, listener: SessionListener) {
+  constructor(
+    ref: EnvironmentRef,
+    description: EnvironmentDescription,
+    transport: SessionTransport,
+    leaseMs: number,
+    listener: SessionListener,
+  ) {
     this.#ref = ref;
+    this.description = description;
     this.#wireRef = encodeEnvironmentRef(ref);
     this.#transport = transport;
     this.leaseMs = leaseMs;
@@ -101,7 +110,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
       try {
         return decodeStep(await this.#transport.step(request, [signal, this.#closing.signal]));
       } catch (error) {
-        // After these the host is still where it was; after all others the episode is over, here as there.
+        // After these errors the episode continues, after all others it is over, on the server as well.
         if (!MrlmError.hasCode(error, "OPTIONS_INVALID", "STEP_OUT_OF_ORDER")) this.#isActive = false;
         throw error;
       }
@@ -120,7 +129,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
     }
   }
 
-  /** The server says that it knows the session no more. */
+  /** Records that the server no longer has the session. */
   lost(): void {
     this.isOpen = false;
   }
@@ -141,7 +150,7 @@ export class RemoteEnvironment implements SimulatedEnvironment {
       throw error;
     } finally {
       this.#isBusy = false;
-      this.heardAt = performance.now();
+      this.usedAt = performance.now();
     }
   }
 

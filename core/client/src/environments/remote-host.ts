@@ -18,45 +18,47 @@ import {
   type environmentProto as wire,
 } from "@mrlm/wire";
 import { authorize } from "../connection/authorization.ts";
-import { ServerConnection } from "./connection.ts";
+import type { Channel } from "../connection/channel.ts";
+import type { Connection } from "../connection/connection.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { RemoteEnvironment } from "./remote-environment.ts";
+import { serverConnection } from "./server-connection.ts";
 import type { SessionTransport } from "./session-transport.ts";
 import { StreamTransport } from "./stream-transport.ts";
 import { UnaryTransport } from "./unary-transport.ts";
 
-/** How to reach environment servers. */
+/** Options of {@link connectEnvironments}. */
 export interface ConnectEnvironmentsOptions {
-  /** How long to wait for a server that does not answer yet, in milliseconds; 10,000 unless given. */
+  /** Longest wait for a server that does not answer yet, in milliseconds. Default: 10,000. */
   readonly connectMs?: number;
-  /** How long calls wait for a server that was lost, in milliseconds; 60,000 unless given. */
+  /** Longest wait of a call for a server that was lost, in milliseconds. Default: 60,000. */
   readonly reconnectMs?: number;
-  /** Lease of the sessions; 60,000 unless given. It is renewed in the background while a session is open. */
+  /** Lease of the sessions in milliseconds, renewed in the background while a session is open. Default: 60,000. */
   readonly leaseMs?: number;
-  /** `stream` (unless given) multiplexes all sessions; `unary` makes one call for each request. */
+  /** `stream` multiplexes all sessions; `unary` makes one call for each request. Default: `stream`. */
   readonly transport?: "stream" | "unary";
-  /** Largest message from a server; 256 MiB unless given. */
+  /** Largest message from a server in bytes. Default: 256 MiB. */
   readonly maxMessageBytes?: number;
-  /** What the server's `--token-file` holds. */
+  /** Content of the server's `--token-file`. */
   readonly token?: string;
 }
 
-/** Demonstrations asked for in one call. */
+/** Demonstrations requested in one call. */
 const DEMONSTRATION_BATCH = 256;
-/** How long other servers come first after this one could not be reached. */
+/** Time for which a pool prefers other servers after this one could not be reached. */
 const AVOIDED_MS = 30_000;
-/** Descriptions of environments under different options that are kept. */
+/** Descriptions kept for one channel, by environment and options. */
 const MAX_DESCRIPTIONS = 256;
 
 /** The environments of one server. */
 export class RemoteHost implements EnvironmentHost {
-  readonly #connection: ServerConnection;
+  readonly #connection: Connection;
   readonly #transport: SessionTransport;
   readonly #leases: LeaseKeeper;
   readonly #leaseMs: number;
   readonly #reconnectMs: number;
-  /** What the server was asked about, or is being asked about, by environment and options. */
-  readonly #offered = new Map<string, Promise<EnvironmentDescription>>();
+  /** Descriptions by channel: a server that was restarted may offer other environments. */
+  readonly #descriptions = new WeakMap<Channel, Map<string, Promise<EnvironmentDescription>>>();
   /** Sessions that are being opened. */
   #opening = 0;
   #avoidUntil = 0;
@@ -65,7 +67,7 @@ export class RemoteHost implements EnvironmentHost {
     const { reconnectMs = 60_000, leaseMs = 60_000, maxMessageBytes = 256 << 20 } = options;
     const metadata = authorize(new Metadata(), options.token);
     metadata.set(CLIENT_METADATA_KEY, randomBytes(16).toString("hex"));
-    this.#connection = new ServerConnection(address, metadata);
+    this.#connection = serverConnection(address, metadata);
     this.#transport =
       options.transport === "unary"
         ? new UnaryTransport(this.#connection, reconnectMs)
@@ -80,12 +82,12 @@ export class RemoteHost implements EnvironmentHost {
     return this.#leases.sessions.size + this.#opening;
   }
 
-  /** A session could not reach the server, lately enough to try others first. */
+  /** Whether a session failed to reach the server so recently that others come first. */
   get isAvoided(): boolean {
     return performance.now() < this.#avoidUntil;
   }
 
-  /** Reaches the server for the first time. Rejects with SERVER_UNAVAILABLE or PROTOCOL_VERSION. */
+  /** Connects for the first time. Rejects with SERVER_UNAVAILABLE or PROTOCOL_VERSION. */
   async connect(connectMs: number): Promise<void> {
     await this.#describe(undefined, connectMs);
   }
@@ -94,24 +96,25 @@ export class RemoteHost implements EnvironmentHost {
     return this.#describe(undefined, this.#reconnectMs);
   }
 
+  /** Makes at most one call for each environment and channel. */
   async describe(environment: EnvironmentRef): Promise<EnvironmentDescription> {
-    const [description] = await this.#describe(environment, this.#reconnectMs);
-    if (description === undefined)
-      throw new MrlmError(
-        "ENVIRONMENT_NOT_FOUND",
-        `The server at ${this.#connection.address} has no environment "${environment.id}".`,
-      );
-    return description;
+    const channel = await this.#connection.reach({ waitMs: this.#reconnectMs });
+    const known = this.#descriptions.get(channel) ?? new Map<string, Promise<EnvironmentDescription>>();
+    this.#descriptions.set(channel, known);
+    const key = `${environment.id} ${JSON.stringify(environment.options ?? {})}`;
+    const description = known.get(key);
+    if (description !== undefined) return description;
+    if (known.size >= MAX_DESCRIPTIONS) known.clear();
+    const requested = this.#describeOne(environment);
+    known.set(key, requested);
+    requested.catch(() => known.delete(key));
+    return requested;
   }
 
   async open(environment: EnvironmentRef): Promise<RemoteEnvironment> {
     this.#opening++;
-    try {
-      await this.#assertOffered(environment);
-    } finally {
-      this.#opening--;
-    }
-    const session: RemoteEnvironment = new RemoteEnvironment(environment, this.#transport, this.#leaseMs, {
+    const description = await this.describe(environment).finally(() => this.#opening--);
+    const session: RemoteEnvironment = new RemoteEnvironment(environment, description, this.#transport, this.#leaseMs, {
       onLease: (leaseMs) => {
         this.#leases.granted(leaseMs);
         this.#avoidUntil = 0;
@@ -132,7 +135,7 @@ export class RemoteHost implements EnvironmentHost {
         tasks: tasks.slice(start, start + DEMONSTRATION_BATCH),
       };
       const answer = await this.#connection.unary(ENVIRONMENT_SERVICE.demonstrate, request, {
-        retryMs: this.#reconnectMs,
+        waitMs: this.#reconnectMs,
       });
       demonstrations.push(...answer.demonstrations.map(decodeDemonstration));
     }
@@ -146,25 +149,21 @@ export class RemoteHost implements EnvironmentHost {
     this.#connection.close();
   }
 
-  /** Rejects at once where a session could not be opened, as a host in this process does. */
-  async #assertOffered(environment: EnvironmentRef): Promise<void> {
-    const key = `${environment.id} ${JSON.stringify(environment.options ?? {})}`;
-    const known = this.#offered.get(key);
-    if (known !== undefined) return void (await known);
-    const asked = this.describe(environment);
-    this.#offered.set(key, asked);
-    const [oldest] = this.#offered.keys();
-    if (this.#offered.size > MAX_DESCRIPTIONS && oldest !== undefined) this.#offered.delete(oldest);
-    asked.catch(() => this.#offered.delete(key));
-    await asked;
+  async #describeOne(environment: EnvironmentRef): Promise<EnvironmentDescription> {
+    const [description] = await this.#describe(environment, this.#reconnectMs);
+    if (description !== undefined) return description;
+    throw new MrlmError(
+      "ENVIRONMENT_NOT_FOUND",
+      `The server at ${this.#connection.address} has no environment "${environment.id}".`,
+    );
   }
 
-  async #describe(environment: EnvironmentRef | undefined, retryMs: number): Promise<EnvironmentDescription[]> {
+  async #describe(environment: EnvironmentRef | undefined, waitMs: number): Promise<EnvironmentDescription[]> {
     const request = { environment: environment && encodeEnvironmentRef(environment) };
     const { protocolMajor, protocolMinor, environments } = await this.#connection.unary(
       ENVIRONMENT_SERVICE.describe,
       request,
-      { retryMs },
+      { waitMs },
     );
     if (protocolMajor !== ENVIRONMENT_PROTOCOL.major) {
       throw new MrlmError(

@@ -1,8 +1,8 @@
 import type { environmentProto as wire } from "@mrlm/wire";
 
 /**
- * How a session's requests reach the server. A request that was sent when the connection was lost is sent again on the next one; the
- * server answers it as it did, or would have done, the first time. Each signal cancels the request, on the wire too.
+ * Transport of a session's requests. After a connection loss a request without a response is sent again; the server carries it out
+ * once and repeats its response. Each signal cancels the request, on the wire too.
  */
 export interface SessionTransport {
   reset(request: wire.ResetRequest, signals: readonly AbortSignal[]): Promise<wire.ResetResponse>;

@@ -1,4 +1,4 @@
-import { type ClientDuplexStream, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type ClientDuplexStream, type ServiceError, status } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
 import {
   Assembler,
@@ -11,8 +11,9 @@ import {
   environmentProto as wire,
 } from "@mrlm/wire";
 import { abortError, onAbort } from "../connection/aborts.ts";
-import { Backoff } from "../connection/backoff.ts";
-import type { ServerConnection } from "./connection.ts";
+import type { Channel } from "../connection/channel.ts";
+import { connectionLoss } from "../connection/connection-loss.ts";
+import type { Connection } from "../connection/connection.ts";
 import type { SessionTransport } from "./session-transport.ts";
 
 type Request = NonNullable<wire.SessionRequest["request"]>;
@@ -21,10 +22,10 @@ type Response = NonNullable<wire.SessionResponse["response"]>;
 interface Pending {
   readonly bytes: Uint8Array;
   readonly resolve: (response: Response) => void;
-  readonly reject: (error: MrlmError) => void;
+  readonly reject: (error: Error) => void;
 }
 
-/** What ends a stream for a reason that another attempt would meet again. */
+/** Status codes of a stream for which another attempt would fail for the same reason. */
 const FINAL: readonly number[] = [
   status.UNIMPLEMENTED,
   status.UNAUTHENTICATED,
@@ -32,31 +33,25 @@ const FINAL: readonly number[] = [
   status.RESOURCE_EXHAUSTED,
 ];
 
-/** How long a stream may take to be taken when nothing has failed before, at least. */
-const FIRST_SIGN_MS = 20_000;
-const SILENT = "it takes connections and answers nothing, as a server does that one of its environments blocks";
-
 /**
- * All sessions of one server over one stream. While the connection is lost requests wait, and are sent again on the next one; they
- * reject with SERVER_UNAVAILABLE when none comes about for `retryMs`.
+ * Carries all sessions of one server over one stream. After a connection loss, requests without a response are sent again on the next
+ * stream. They reject with SERVER_UNAVAILABLE when the server cannot be reached for `waitMs`.
  */
 export class StreamTransport implements SessionTransport {
-  readonly #connection: ServerConnection;
-  readonly #retryMs: number;
+  readonly #connection: Connection;
+  readonly #waitMs: number;
   readonly #maxMessageBytes: number;
   readonly #pending = new Map<bigint, Pending>();
-  readonly #backoff = new Backoff();
   #lastId = 0n;
   #call: ClientDuplexStream<Serialised, wire.MultiplexResponse> | undefined;
   #outbox: Outbox | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** When the present run of failures began. */
-  #failingSince: number | undefined;
+  /** Ends the wait for a channel; `undefined` while there is no such wait. */
+  #reaching: AbortController | undefined;
   #isEnded = false;
 
-  constructor(connection: ServerConnection, retryMs: number, maxMessageBytes: number) {
+  constructor(connection: Connection, waitMs: number, maxMessageBytes: number) {
     this.#connection = connection;
-    this.#retryMs = retryMs;
+    this.#waitMs = waitMs;
     this.#maxMessageBytes = maxMessageBytes;
   }
 
@@ -86,8 +81,8 @@ export class StreamTransport implements SessionTransport {
 
   end(): void {
     this.#isEnded = true;
-    clearTimeout(this.#timer);
-    // The server would answer first what is still under way, and nobody waits for that.
+    this.#reaching?.abort();
+    // Without this the server would first answer the requests under way.
     this.#call?.cancel();
     this.#rejectAll(new MrlmError("CANCELLED", `The connection to ${this.#connection.address} was closed.`));
   }
@@ -100,7 +95,7 @@ export class StreamTransport implements SessionTransport {
     const bytes = serialise(wire.SessionRequest, { requestId, request, cancel: false, chunk: undefined });
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     this.#pending.set(requestId, { bytes, resolve, reject });
-    if (this.#outbox === undefined) this.#connect();
+    if (this.#outbox === undefined) void this.#connect();
     else this.#outbox.add(requestId, bytes);
     const remove = onAbort(signals, (signal) => this.#cancel(requestId, abortError("A request", signal)));
     try {
@@ -120,47 +115,40 @@ export class StreamTransport implements SessionTransport {
       serialise(wire.SessionRequest, { requestId, request: undefined, cancel: true, chunk: undefined }),
     );
     pending.reject(error);
+    if (this.#pending.size === 0) this.#reaching?.abort();
   }
 
-  /** Opens a stream and sends everything that waits for an answer, unless an attempt is already under way. */
-  #connect(): void {
-    if (this.#call !== undefined || this.#timer !== undefined) return;
-    const call = this.#connection.duplex(ENVIRONMENT_SERVICE.multiplex);
+  /** Opens a stream as soon as the server can be reached, and sends the requests that wait for a response. */
+  async #connect(): Promise<void> {
+    if (this.#call !== undefined || this.#reaching !== undefined) return;
+    const reaching = new AbortController();
+    this.#reaching = reaching;
+    try {
+      this.#open(await this.#connection.reach({ waitMs: this.#waitMs, signals: [reaching.signal] }));
+    } catch (error) {
+      if (!reaching.signal.aborted) this.#rejectAll(error as Error);
+    } finally {
+      this.#reaching = undefined;
+    }
+    // A request was made after the last one before it was cancelled, which had ended the wait.
+    if (this.#call === undefined && this.#pending.size > 0) void this.#connect();
+  }
+
+  #open(channel: Channel): void {
+    if (this.#pending.size === 0) return;
+    const call = channel.duplex(ENVIRONMENT_SERVICE.multiplex);
     const outbox = new Outbox((frame) => call.write(frame));
     const assembler = new Assembler(this.#maxMessageBytes);
     this.#call = call;
     this.#outbox = outbox;
     call.on("data", (frame: wire.MultiplexResponse) => {
-      this.#failingSince = undefined;
-      this.#backoff.reset();
+      this.#connection.confirm(channel);
       for (const response of frame.responses) this.#receive(response, assembler);
     });
     call.on("drain", () => outbox.drained());
-    call.on("error", (error: ServiceError) => this.#lost(call, error));
-    call.on("end", () => this.#lost(call, undefined));
+    call.on("error", (error: ServiceError) => this.#lost(call, channel, error));
+    call.on("end", () => this.#lost(call, channel, connectionLoss("it ended the stream")));
     for (const [requestId, { bytes }] of this.#pending) outbox.add(requestId, bytes);
-    this.#awaitSign(
-      call,
-      this.#failingSince === undefined
-        ? performance.now() + Math.max(this.#retryMs, FIRST_SIGN_MS)
-        : this.#failingSince + this.#retryMs,
-    );
-  }
-
-  /** The system takes connections for a server that hears nothing: an attempt that brings no sign of it ends when patience does. */
-  #awaitSign(call: ClientDuplexStream<Serialised, wire.MultiplexResponse>, until: number): void {
-    const timer = setTimeout(
-      () => {
-        this.#lost(
-          call,
-          Object.assign(new Error(SILENT), { code: status.UNAVAILABLE, details: SILENT, metadata: new Metadata() }),
-        );
-        call.cancel();
-        // The deadline may have passed already, and a timer must not be set in the past.
-      },
-      Math.max(1, until - performance.now() + 1),
-    );
-    for (const event of ["metadata", "error", "end"]) call.once(event, () => clearTimeout(timer));
   }
 
   #receive(envelope: wire.SessionResponse, assembler: Assembler): void {
@@ -185,33 +173,17 @@ export class StreamTransport implements SessionTransport {
     else pending?.resolve(response);
   }
 
-  #lost(call: ClientDuplexStream<Serialised, wire.MultiplexResponse>, error: ServiceError | undefined): void {
+  #lost(call: ClientDuplexStream<Serialised, wire.MultiplexResponse>, channel: Channel, error: ServiceError): void {
     if (this.#call !== call) return;
     this.#call = undefined;
     this.#outbox = undefined;
     if (this.#isEnded) return;
-    const now = performance.now();
-    this.#failingSince ??= now;
-    if (now - this.#failingSince > this.#retryMs || (error !== undefined && FINAL.includes(error.code))) {
-      this.#rejectAll(this.#unavailable(error));
-    }
-    if (this.#pending.size === 0) {
-      // Nobody waits: the next request has all the time that it is promised.
-      this.#failingSince = undefined;
-      return;
-    }
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#connect();
-    }, this.#backoff.next());
+    if (FINAL.includes(error.code)) return this.#rejectAll(this.#connection.errorOf(error));
+    this.#connection.lost(channel, connectionLoss(error.details));
+    if (this.#pending.size > 0) void this.#connect();
   }
 
-  #unavailable(error: ServiceError | undefined): MrlmError {
-    if (error !== undefined && FINAL.includes(error.code)) return this.#connection.errorOf(error);
-    return this.#connection.outOfPatience(error, this.#retryMs);
-  }
-
-  #rejectAll(error: MrlmError): void {
+  #rejectAll(error: Error): void {
     const waiting = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject } of waiting) reject(error);

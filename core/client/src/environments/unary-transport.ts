@@ -1,31 +1,31 @@
 import { ENVIRONMENT_SERVICE, type environmentProto as wire } from "@mrlm/wire";
-import type { ServerConnection } from "./connection.ts";
+import type { Connection } from "../connection/connection.ts";
 import type { SessionTransport } from "./session-transport.ts";
 
-/** One unary call for each request. */
+/** Makes one unary call for each request. */
 export class UnaryTransport implements SessionTransport {
-  readonly #connection: ServerConnection;
-  readonly #retryMs: number;
+  readonly #connection: Connection;
+  readonly #waitMs: number;
 
-  constructor(connection: ServerConnection, retryMs: number) {
+  constructor(connection: Connection, waitMs: number) {
     this.#connection = connection;
-    this.#retryMs = retryMs;
+    this.#waitMs = waitMs;
   }
 
   reset(request: wire.ResetRequest, signals: readonly AbortSignal[]): Promise<wire.ResetResponse> {
-    return this.#connection.unary(ENVIRONMENT_SERVICE.reset, request, { signals, retryMs: this.#retryMs });
+    return this.#connection.unary(ENVIRONMENT_SERVICE.reset, request, { signals, waitMs: this.#waitMs });
   }
 
   step(request: wire.StepRequest, signals: readonly AbortSignal[]): Promise<wire.StepResponse> {
-    return this.#connection.unary(ENVIRONMENT_SERVICE.step, request, { signals, retryMs: this.#retryMs });
+    return this.#connection.unary(ENVIRONMENT_SERVICE.step, request, { signals, waitMs: this.#waitMs });
   }
 
   close(request: wire.CloseRequest, signals: readonly AbortSignal[]): Promise<wire.CloseResponse> {
-    return this.#connection.unary(ENVIRONMENT_SERVICE.close, request, { signals, retryMs: 0 });
+    return this.#connection.unary(ENVIRONMENT_SERVICE.close, request, { signals, waitMs: 0 });
   }
 
   renew(request: wire.RenewRequest, signals: readonly AbortSignal[]): Promise<wire.RenewResponse> {
-    return this.#connection.unary(ENVIRONMENT_SERVICE.renew, request, { signals, retryMs: 0 });
+    return this.#connection.unary(ENVIRONMENT_SERVICE.renew, request, { signals, waitMs: 0 });
   }
 
   end(): void {}

@@ -70,9 +70,7 @@ export function openSession(prepared: PreparedEnvironment, logger: Logger, onClo
   const clock = new PhaseClock(definition.id, deadlines);
   const context = environmentContext({ environment: definition.id, logger, tasks, requirements, clock, files });
   return new Session({
-    environment: definition.id,
-    agents: description.agents,
-    maxTurns: description.maxTurns,
+    description,
     clock,
     logger,
     create: () => definition.create(context, options),

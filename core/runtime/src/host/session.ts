@@ -1,6 +1,8 @@
 import {
   type Action,
   type AgentId,
+  type EnvironmentDescription,
+  type EnvironmentSession,
   type Logger,
   MrlmError,
   type Observation,
@@ -17,10 +19,7 @@ import { checkObservation, checkStep, type Checked } from "./step-check.ts";
 
 /** What a session needs to know of its environment. */
 export interface SessionPlan {
-  readonly environment: string;
-  readonly agents: readonly AgentId[];
-  /** 0: no limit. */
-  readonly maxTurns: number;
+  readonly description: EnvironmentDescription;
   readonly clock: PhaseClock;
   readonly logger: Logger;
   /** Makes the author's environment. */
@@ -45,7 +44,7 @@ const NOT_AN_AUTHORS = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SER
  * Guards one author's environment: order, deadlines, the turn limit, and the form of what it returns. After a failure the author's
  * instance is given up and the next reset starts with a fresh one.
  */
-export class Session implements SimulatedEnvironment {
+export class Session implements EnvironmentSession {
   readonly #plan: SessionPlan;
   readonly #gone = new AbortController();
   #state: State = "new";
@@ -59,12 +58,19 @@ export class Session implements SimulatedEnvironment {
     this.#plan = plan;
   }
 
+  get description(): EnvironmentDescription {
+    return this.#plan.description;
+  }
+
   async reset(options: ResetOptions): Promise<Observation> {
     const settled = this.#plan.settle(options);
     const observation = await this.#work("setup", "reset", options.signal, async (signal) => {
       this.#state = "over";
       const instance = this.#instance ?? (await this.#create(signal));
-      return this.#accept("reset", checkObservation(await instance.reset({ ...settled, signal }), this.#plan.agents));
+      return this.#accept(
+        "reset",
+        checkObservation(await instance.reset({ ...settled, signal }), this.description.agents),
+      );
     });
     this.#ended = new Set();
     this.#turns = 0;
@@ -76,10 +82,10 @@ export class Session implements SimulatedEnvironment {
   async step(given: Action, options: { readonly signal: AbortSignal }): Promise<StepResult> {
     const action = this.#admit(given);
     const returned = await this.#work("step", "step", options.signal, async (signal) =>
-      this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), this.#plan.agents, this.#ended)),
+      this.#accept("step", checkStep(await this.#stepOrUnscored(action, signal), this.description.agents, this.#ended)),
     );
     const result = this.#limitTurns(returned);
-    for (const agent of this.#plan.agents)
+    for (const agent of this.description.agents)
       if (result.terminated[agent] || result.truncated[agent]) this.#ended.add(agent);
     this.#onTurn = result.observation.agent;
     if (this.#onTurn === "") this.#state = "over";
@@ -102,7 +108,7 @@ export class Session implements SimulatedEnvironment {
 
   /** Throws unless this action may be taken now. */
   #admit(given: Action): Action {
-    const { environment } = this.#plan;
+    const { id: environment } = this.description;
     if (this.#state === "closed") throw this.#closedError();
     if (this.#busy) throw this.#busyError("step");
     if (this.#state === "new")
@@ -155,7 +161,7 @@ export class Session implements SimulatedEnvironment {
       return await this.#instance?.step(action, { signal });
     } catch (error) {
       if (signal.aborted || !MrlmError.hasCode(error, ...UNSCORED_CODES)) throw error;
-      const living = this.#plan.agents.filter((agent) => !this.#ended.has(agent));
+      const living = this.description.agents.filter((agent) => !this.#ended.has(agent));
       const all = <T>(value: T): Record<AgentId, T> => Object.fromEntries(living.map((agent) => [agent, value]));
       return {
         observation: { agent: "", messages: [] },
@@ -168,7 +174,7 @@ export class Session implements SimulatedEnvironment {
 
   #limitTurns(result: StepResult): StepResult {
     this.#turns++;
-    const { maxTurns, agents } = this.#plan;
+    const { maxTurns, agents } = this.description;
     if (maxTurns === 0 || this.#turns < maxTurns || result.observation.agent === "") return result;
     const isOver = (agent: AgentId): boolean => this.#ended.has(agent) || result.terminated[agent] === true;
     const truncated = Object.fromEntries(
@@ -181,7 +187,7 @@ export class Session implements SimulatedEnvironment {
     if ("value" in checked) return checked.value;
     throw new MrlmError(
       "ENVIRONMENT_FAILED",
-      `Environment ${this.#plan.environment} returned something malformed from ${call}: ${checked.problem}.`,
+      `Environment ${this.description.id} returned something malformed from ${call}: ${checked.problem}.`,
     );
   }
 
@@ -206,9 +212,9 @@ export class Session implements SimulatedEnvironment {
   }
 
   #disposeQuietly(instance: SimulatedEnvironment | undefined): void {
-    const { environment, logger } = this.#plan;
+    const { logger } = this.#plan;
     this.#dispose(instance).catch((error: unknown) =>
-      logger.warn(`Closing environment ${environment} after a failure failed too.`, { error: String(error) }),
+      logger.warn(`Closing environment ${this.description.id} after a failure failed too.`, { error: String(error) }),
     );
   }
 
@@ -217,19 +223,19 @@ export class Session implements SimulatedEnvironment {
     if (this.#gone.signal.aborted && call !== "close") return this.#closedError();
     if (MrlmError.isInstance(error) && !MrlmError.hasCode(error, ...NOT_AN_AUTHORS)) return error;
     const said = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : describeThrown(error);
-    return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.#plan.environment} threw in ${call}: ${said}`, {
+    return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.description.id} threw in ${call}: ${said}`, {
       cause: error,
     });
   }
 
   #closedError(): MrlmError {
-    return new MrlmError("SESSION_NOT_FOUND", `This session of environment ${this.#plan.environment} has been closed.`);
+    return new MrlmError("SESSION_NOT_FOUND", `This session of environment ${this.description.id} has been closed.`);
   }
 
   #busyError(call: string): MrlmError {
     return new MrlmError(
       "SESSION_BUSY",
-      `Environment ${this.#plan.environment} got a ${call} while it was still working on an earlier call.`,
+      `Environment ${this.description.id} got a ${call} while it was still working on an earlier call.`,
     );
   }
 }

@@ -2,27 +2,28 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type Action,
   type EnvironmentHost,
+  type EnvironmentSession,
   type Logger,
   type MrlmError,
   type Observation,
-  type SimulatedEnvironment,
   type StepResult,
 } from "@mrlm/spec";
 import type { EpisodeSession } from "./episode.ts";
 import { EpisodeLost } from "./episode-lost.ts";
 import type { EpisodePlan } from "./episode-plan.ts";
-import { persist, type Reconnection } from "./persist.ts";
+import { retry } from "./retry.ts";
 
 export interface ResilientSessionOptions {
-  readonly reconnection: Reconnection;
+  /** Longest wait for a host that refuses sessions, in milliseconds. */
+  readonly maxWaitMs: number;
   readonly logger: Logger;
-  /** Told before each wait. */
-  onWait(error: MrlmError): void;
+  /** Called before the session is opened again. */
+  onLoss(error: MrlmError): void;
 }
 
 /**
- * An episode's session that outlives its server: when the session is gone or the server cannot be reached, it waits, opens another,
- * and repeats what had been done. An environment that is not deterministic cannot be brought back: then the episode is lost.
+ * Session of an episode that continues after its host lost it: it opens another session and repeats the past actions. Only a
+ * deterministic environment allows this; the episode of any other is lost and begins again.
  */
 export class ResilientSession implements EpisodeSession {
   readonly #plan: EpisodePlan;
@@ -30,7 +31,7 @@ export class ResilientSession implements EpisodeSession {
   readonly #options: ResilientSessionOptions;
   readonly #past: { readonly action: Action; readonly result: StepResult }[] = [];
   #first: Observation | undefined;
-  #live: (SimulatedEnvironment & { close(): Promise<void> }) | undefined;
+  #live: EnvironmentSession | undefined;
 
   constructor(plan: EpisodePlan, host: EnvironmentHost, options: ResilientSessionOptions) {
     this.#plan = plan;
@@ -39,14 +40,14 @@ export class ResilientSession implements EpisodeSession {
   }
 
   async reset(): Promise<Observation> {
-    this.#first = await this.#persist(() => this.#restore());
+    this.#first = await this.#retry(() => this.#restore());
     return this.#first;
   }
 
   async step(action: Action): Promise<StepResult> {
-    const result = await this.#persist(async () => {
+    const result = await this.#retry(async () => {
       if (this.#live === undefined) await this.#restore();
-      return (this.#live as SimulatedEnvironment).step(action, { signal: this.#plan.signal });
+      return (this.#live as EnvironmentSession).step(action, { signal: this.#plan.signal });
     });
     this.#past.push({ action, result });
     return result;
@@ -62,7 +63,7 @@ export class ResilientSession implements EpisodeSession {
     }
   }
 
-  /** Opens a session and brings it to where the episode was. */
+  /** Opens a session and repeats the past actions in it. */
   async #restore(): Promise<Observation> {
     const { environment, identity, seed, signal, description } = this.#plan;
     if (this.#past.length > 0 && description.determinism !== "full")
@@ -83,14 +84,14 @@ export class ResilientSession implements EpisodeSession {
     throw new EpisodeLost(this.#plan.id, "its environment answered otherwise when it was repeated");
   }
 
-  #persist<T>(work: () => Promise<T>): Promise<T> {
-    const { reconnection, onWait } = this.#options;
-    return persist(work, {
-      reconnection,
+  #retry<T>(work: () => Promise<T>): Promise<T> {
+    const { maxWaitMs, onLoss } = this.#options;
+    return retry(work, {
+      maxWaitMs,
       signal: this.#plan.signal,
-      onWait: (error) => {
+      onLoss: (error) => {
         void this.close();
-        onWait(error);
+        onLoss(error);
       },
     });
   }

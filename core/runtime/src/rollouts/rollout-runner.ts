@@ -16,11 +16,9 @@ import {
   type TurnRecord,
 } from "@mrlm/spec";
 import { repeatedHistory } from "@mrlm/kit";
-import { canonicalJson } from "../names/canonical-json.ts";
 import { EpisodePool } from "./episode-pool.ts";
 import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";
 import { GroupQueue } from "./group-queue.ts";
-import { persist, type Reconnection } from "./persist.ts";
 import { ResilientSession } from "./resilient-session.ts";
 
 /** What rollouts are played with. */
@@ -31,7 +29,8 @@ export interface RolloutRunnerOptions {
   /** Deterministic: a barrier at each turn, groups in the order of the tasks. */
   readonly isDeterministic: boolean;
   readonly concurrency: number;
-  readonly reconnection: Reconnection;
+  /** Longest wait for a host that refuses sessions, in milliseconds. */
+  readonly maxWaitMs: number;
   readonly logger: Logger;
   renderer(model: ModelId): Renderer;
   /** Longest sequence that a model and the run's configuration admit. */
@@ -43,25 +42,24 @@ export interface RolloutRunnerOptions {
 /** Episodes of an environment that are examined for repeated history: an environment that repeats it does so in all of them. */
 const EXAMINED_EPISODES = 32;
 
-/** Between two notices that episodes wait. */
-const WAIT_NOTICE_MS = 10_000;
+/** Time between two warnings that sessions are opened again. */
+const LOSS_NOTICE_MS = 10_000;
 
 /** Plays groups of episodes with bounded concurrency. */
 export class RolloutRunner implements Rollouts {
   readonly #options: RolloutRunnerOptions;
   #silentUntil = 0;
   readonly #examined = new Map<string, number>();
-  readonly #descriptions = new Map<string, Promise<EnvironmentDescription>>();
 
   constructor(options: RolloutRunnerOptions) {
     this.#options = options;
   }
 
   async *collect(request: RolloutRequest): AsyncGenerator<TrajectoryGroup, void, undefined> {
-    const { host, engine, isDeterministic, concurrency, reconnection, logger, renderer } = this.#options;
+    const { host, engine, isDeterministic, concurrency, maxWaitMs, logger, renderer } = this.#options;
     const stop = new AbortController();
     const signal = request.signal === undefined ? stop.signal : AbortSignal.any([request.signal, stop.signal]);
-    const plans = this.#plan(request, await this.#describe(request.environment), signal);
+    const plans = this.#plan(request, await host.describe(request.environment), signal);
     const samplers = new Map<ModelId, Promise<Sampler>>();
     const samplerOf = (model: ModelId): Promise<Sampler> => {
       const sampler = samplers.get(model) ?? engine.sampler(model);
@@ -77,7 +75,7 @@ export class RolloutRunner implements Rollouts {
       samplerOf,
       renderer,
       session: (plan) =>
-        new ResilientSession(plan, host, { reconnection, logger, onWait: (error) => this.#tellOfWait(error) }),
+        new ResilientSession(plan, host, { maxWaitMs, logger, onLoss: (error) => this.#warnOfLoss(error) }),
       logger,
       giveUp: () => stop.abort(),
     });
@@ -129,16 +127,6 @@ export class RolloutRunner implements Rollouts {
       .map((plan, order) => ({ ...plan, order }));
   }
 
-  #describe(environment: EnvironmentRef): Promise<EnvironmentDescription> {
-    const key = `${environment.id} ${canonicalJson(environment.options ?? {})}`;
-    const { host, reconnection } = this.#options;
-    const onWait = (error: MrlmError): void => this.#tellOfWait(error);
-    const known = this.#descriptions.get(key) ?? persist(() => host.describe(environment), { reconnection, onWait });
-    this.#descriptions.set(key, known);
-    known.catch(() => this.#descriptions.delete(key));
-    return known;
-  }
-
   /** Warns once about an environment whose observations repeat what an agent has seen. */
   #examine({ environment, turns }: Trajectory): void {
     const examined = this.#examined.get(environment) ?? 0;
@@ -160,12 +148,12 @@ export class RolloutRunner implements Rollouts {
     }
   }
 
-  /** Not once for each of the many episodes that wait for the same server. */
-  #tellOfWait({ code, message }: MrlmError): void {
+  /** Warns once for the many episodes that lose their sessions together. */
+  #warnOfLoss({ code, message }: MrlmError): void {
     const now = performance.now();
     if (now < this.#silentUntil) return;
-    this.#silentUntil = now + WAIT_NOTICE_MS;
-    this.#options.logger.warn("Episodes wait for their environment server.", { code, message });
+    this.#silentUntil = now + LOSS_NOTICE_MS;
+    this.#options.logger.warn("Sessions of episodes were lost or refused; they are opened again.", { code, message });
   }
 }
 

@@ -15,7 +15,6 @@ import type { ResolvedConfig, ResolvedEnvironment, ResolvedSampling } from "../c
 import type { ConfigPath } from "../config/source-text.ts";
 import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
 import { adapterDirectory, modelDirectory } from "../run/model-directory.ts";
-import { persist } from "../rollouts/persist.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { emptyHint, splitSize } from "../evaluation/split-size.ts";
@@ -82,7 +81,7 @@ export async function prepareRun(
     return made;
   };
   const environments = await each(["environments"], config.environments, (environment) =>
-    trainingEnvironment(parts.host, environment, config.server.reconnect_seconds),
+    trainingEnvironment(parts.host, environment),
   );
   const evaluation =
     config.eval.tasks === 0
@@ -217,7 +216,6 @@ async function someRows(path: string, directory: string): Promise<readonly JsonV
 async function trainingEnvironment(
   host: EnvironmentHost,
   environment: ResolvedConfig["environments"][number],
-  patienceSeconds: number,
 ): Promise<TrainingEnvironment> {
   const described = await host.describe({ id: environment.id, options: environment.options });
   const ref: EnvironmentRef = { id: described.id, options: environment.options };
@@ -225,7 +223,6 @@ async function trainingEnvironment(
     throw new MrlmError("CONFIG_INVALID", `Environment ${described.id} has no tasks to train on under these options.`, {
       hint: emptyHint(environment.options),
     });
-  const reconnection = { patienceMs: patienceSeconds * 1000, firstDelayMs: 100 };
   return {
     ref,
     weight: environment.weight,
@@ -233,7 +230,7 @@ async function trainingEnvironment(
     orderedSplits: described.orderedSplits,
     hasDemonstrations: described.hasDemonstrations,
     ...(described.dataFiles === undefined ? {} : { dataFiles: described.dataFiles }),
-    demonstrate: (tasks) => persist(() => host.demonstrate(ref, tasks), { reconnection, onWait: () => undefined }),
+    demonstrate: (tasks) => host.demonstrate(ref, tasks),
   };
 }
 

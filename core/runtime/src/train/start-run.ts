@@ -100,7 +100,7 @@ function rolloutRunner(
     runSeed: seed,
     isDeterministic,
     concurrency: sampling.concurrency,
-    reconnection: { patienceMs: server.reconnect_seconds * 1000, firstDelayMs: 100 },
+    maxWaitMs: server.reconnect_seconds * 1000,
     logger,
     renderer: () => renderer,
     tokenLimit: () => Math.min(info.maxPositions, sampling.max_sequence_tokens ?? Infinity),

@@ -46,7 +46,7 @@ export async function runner(
     runSeed: 0,
     isDeterministic: true,
     concurrency: 64,
-    reconnection: { patienceMs: 5_000, firstDelayMs: 1 },
+    maxWaitMs: 5_000,
     logger: silentLogger,
     renderer: () => renderer,
     tokenLimit: () => 512,

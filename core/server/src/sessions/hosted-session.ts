@@ -1,4 +1,4 @@
-import { type EnvironmentHost, type EnvironmentRef, MrlmError } from "@mrlm/spec";
+import { type EnvironmentHost, type EnvironmentRef, type EnvironmentSession, MrlmError } from "@mrlm/spec";
 import {
   decodeAction,
   decodeEnvironmentRef,
@@ -9,8 +9,6 @@ import {
   invalid,
 } from "@mrlm/wire";
 import { Operation } from "./operation.ts";
-
-type Environment = Awaited<ReturnType<EnvironmentHost["open"]>>;
 
 /** Resets that wait for those before them to end. Each aborts the one before it, which an environment may take its time to notice. */
 const MAX_WAITING_RESETS = 16;
@@ -46,8 +44,7 @@ export class HostedSession {
   readonly #support: SessionSupport;
   readonly #ref: EnvironmentRef;
   readonly #refKey: string;
-  #environment: Environment | undefined;
-  #maxTurns = 0;
+  #environment: EnvironmentSession | undefined;
   #epoch = 0;
   #latest: Latest | undefined;
   #waitingResets = 0;
@@ -113,7 +110,11 @@ export class HostedSession {
         ...(request.task !== "" && { task: request.task }),
         signal,
       });
-      return { observation: encodeObservation(observation), leaseMs: this.leaseMs, maxTurns: this.#maxTurns };
+      return {
+        observation: encodeObservation(observation),
+        leaseMs: this.leaseMs,
+        maxTurns: environment.description.maxTurns,
+      };
     });
     return this.#begin(-1, operation);
   }
@@ -161,14 +162,13 @@ export class HostedSession {
     return operation;
   }
 
-  async #open(epoch: number, signal: AbortSignal): Promise<Environment> {
+  async #open(epoch: number, signal: AbortSignal): Promise<EnvironmentSession> {
     const { host } = this.#support;
     try {
       if (!this.isAdmitted) await this.#support.admit(signal);
       this.isAdmitted = true;
       // A place may be granted in the same moment in which the session is closed.
       signal.throwIfAborted();
-      this.#maxTurns = (await host.describe(this.#ref)).maxTurns;
       const environment = await host.open(this.#ref);
       this.#environment = environment;
       if (this.#isClosed) await environment.close();

@@ -22,6 +22,8 @@ export interface SessionStats {
 }
 
 const ID_BYTES = 16;
+/** Delay after which the clients of a stopping server come back. Until then a restarted server may listen. */
+const STOPPING_MS = 1_000;
 
 /** Every session of a server by its id. A session is visible to its owner alone: to others it does not exist. */
 export class SessionTable {
@@ -98,14 +100,14 @@ export class SessionTable {
   async endAll(): Promise<void> {
     this.#isDraining = true;
     clearInterval(this.#sweeper);
-    const reason = new MrlmError("SERVER_UNAVAILABLE", "The server is stopping.");
+    const reason = new MrlmError("SERVER_UNAVAILABLE", "The server is stopping.", { retryDelayMs: STOPPING_MS });
     await Promise.all(Array.from(this.#sessions.values(), (session) => this.#end(session, reason)));
   }
 
   #add(key: string, owner: string, request: wire.ResetRequest): HostedSession {
     if (this.#isDraining)
       throw new MrlmError("SERVER_UNAVAILABLE", "The server is stopping and opens no new sessions.", {
-        retryDelayMs: 1_000,
+        retryDelayMs: STOPPING_MS,
       });
     const leaseMs = Math.min(request.leaseMs || this.#leases.defaultMs, this.#leases.maxMs);
     const session = new HostedSession({ key, owner }, request, leaseMs, this.#support);

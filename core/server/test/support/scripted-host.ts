@@ -56,6 +56,7 @@ export function scriptedHost(): ScriptedHost {
       counts.opened++;
       let steps = 0;
       return {
+        description,
         async reset({ seed, task }) {
           steps = 0;
           return observe(`seed ${seed} task ${task}`);

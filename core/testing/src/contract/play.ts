@@ -1,5 +1,6 @@
 import {
   type AgentId,
+  type EnvironmentSession,
   type Fixture,
   type JsonObject,
   type Message,
@@ -71,7 +72,7 @@ export async function playFixture(
 export async function withSession<T>(
   subject: Subject,
   options: JsonObject | undefined,
-  use: (session: SimulatedEnvironment & { close(): Promise<void> }) => Promise<T>,
+  use: (session: EnvironmentSession) => Promise<T>,
 ): Promise<T> {
   const session = await subject.host.open(subject.ref(options));
   try {

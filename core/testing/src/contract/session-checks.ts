@@ -30,7 +30,8 @@ export const sessionChecks: readonly Check[] = [
     run: (subject) =>
       withSession(subject, undefined, async (session) => {
         const observation = await session.reset({ signal: never });
-        const { agents } = await subject.describe();
+        const { agents } = session.description;
+        assert.deepEqual(session.description, await subject.describe(), "The session has another description.");
         assert(
           agents.includes(observation.agent),
           `"${observation.agent}" is to act, which is none of ${agents.join(", ")}.`,

@@ -1,0 +1,125 @@
+import { type ClientDuplexStream, Metadata, type MethodDefinition } from "@grpc/grpc-js";
+import { MrlmError } from "@mrlm/spec";
+import { ENGINE_SERVICE } from "@mrlm/wire";
+import { onAbort, pause } from "../connection/aborts.ts";
+import { authorize } from "../connection/authorization.ts";
+import { Channel } from "../connection/channel.ts";
+import { checkAddress } from "../connection/check-address.ts";
+import { Connection } from "../connection/connection.ts";
+
+/** Longest wait of a call for an engine that cannot be reached. */
+const WAIT_MS = 4_000;
+/**
+ * Longest wait for the end of a process that cannot be reached, where the end will be reported. Of several ranks the one that answers
+ * stops first; the cause is known when all have ended.
+ */
+const ENDING_MS = 60_000;
+
+/** Connection to one engine process. Calls continue after a connection loss, but not after a restart of the engine. */
+export class EngineConnection {
+  readonly #connection: Connection;
+  readonly #lost: AbortSignal | undefined;
+  /** Signals that end every call: `lost`, where there is one. */
+  readonly #ends: readonly AbortSignal[];
+  #instanceId: string | undefined;
+
+  /**
+   * @param lost aborted, with the cause as its reason, when the engine process is known to have ended
+   * @param token that the engine was started with
+   * @throws MrlmError CONFIG_INVALID for an address without a port
+   */
+  constructor(address: string, lost: AbortSignal | undefined, token: string | undefined) {
+    checkAddress(address);
+    const metadata = authorize(new Metadata(), token);
+    this.#lost = lost;
+    this.#ends = lost === undefined ? [] : [lost];
+    this.#connection = new Connection({
+      address,
+      peer: `The engine at ${address}`,
+      unavailable: "ENGINE_UNAVAILABLE",
+      failed: "ENGINE_FAILED",
+      open: () => new Channel(address, metadata, {}),
+      probe: (channel, signal) => this.#assertSameEngine(channel, signal),
+    });
+  }
+
+  /** Binds the connection to this engine process: another process does not hold its models. */
+  bindTo(instanceId: string): void {
+    this.#instanceId = instanceId;
+  }
+
+  /** Makes a unary call, again after connection losses. */
+  unary<Request, Response>(method: MethodDefinition<Request, Response>, request: Request): Promise<Response> {
+    return this.call((channel) => channel.unary(method, request, this.#ends));
+  }
+
+  /** Makes a call, again on the next channel after a connection loss. */
+  async call<T>(attempt: (channel: Channel) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      return await this.#connection.call(attempt, { waitMs: WAIT_MS, signals: this.#endsOr(signal) });
+    } catch (error) {
+      throw await this.#causeOf(error);
+    }
+  }
+
+  /** Returns the channel to the engine. While there is none, waits for one. */
+  async reach(): Promise<Channel> {
+    try {
+      return await this.#connection.reach({ waitMs: WAIT_MS, signals: this.#ends });
+    } catch (error) {
+      throw await this.#causeOf(error);
+    }
+  }
+
+  /** Opens a stream, which ends with the engine. */
+  open<Request, Response>(
+    channel: Channel,
+    method: MethodDefinition<Request, Response>,
+  ): ClientDuplexStream<Request, Response> {
+    const stream = channel.duplex(method);
+    stream.on(
+      "close",
+      onAbort(this.#ends, () => stream.cancel()),
+    );
+    return stream;
+  }
+
+  /** Reports that a stream lost this channel. */
+  lost(channel: Channel, loss: unknown): void {
+    this.#connection.lost(channel, loss);
+  }
+
+  /** Reports that the engine answered on this channel. */
+  confirm(channel: Channel): void {
+    this.#connection.confirm(channel);
+  }
+
+  /** Returns the error of a failed call: why the engine ended, its own error, or what gRPC reports. */
+  errorOf(error: unknown): Error {
+    return this.#lost?.aborted === true ? (this.#lost.reason as Error) : this.#connection.errorOf(error);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** Waits for the report of the engine's end where the engine cannot be reached. */
+  async #causeOf(failure: unknown): Promise<Error> {
+    if (this.#lost?.aborted === false && MrlmError.hasCode(failure, "ENGINE_UNAVAILABLE"))
+      await pause(ENDING_MS, this.#ends, "A call").catch(() => undefined);
+    return this.errorOf(failure);
+  }
+
+  #endsOr(signal: AbortSignal | undefined): readonly AbortSignal[] {
+    return signal === undefined ? this.#ends : [...this.#ends, signal];
+  }
+
+  async #assertSameEngine(channel: Channel, signal: AbortSignal): Promise<void> {
+    const { instanceId } = await channel.unary(ENGINE_SERVICE.describe, {}, [...this.#ends, signal]);
+    if (this.#instanceId === undefined || instanceId === this.#instanceId) return;
+    throw new MrlmError(
+      "ENGINE_EXITED",
+      `The engine at ${this.#connection.address} was restarted: the models that it held are gone.`,
+    );
+  }
+}
