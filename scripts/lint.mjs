@@ -2,10 +2,13 @@
 import { dirname, join } from "node:path";
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { ensureEngine, pythonFolder } from "./lib/engine.mjs";
-import { importFolders } from "./lib/repository.mjs";
+import { importFolders, root } from "./lib/repository.mjs";
 import { attempt, projectNode } from "./lib/run.mjs";
 import { ScriptError, script } from "./lib/script.mjs";
 import { buildJavaScript } from "./lib/setup.mjs";
+
+/** The plugin whose Python runs untrusted code. */
+const sandboxFolder = join(root, "plugins/sandbox-python");
 
 /** @type {{ name: string, command: string, args: string[], cwd?: string }[]} */
 const checks = [
@@ -27,6 +30,8 @@ const pythonChecks = (python) => [
   { name: "generated Python code", command: python, args: ["scripts/generate.py", "--check"], cwd: pythonFolder },
   { name: "Python imports", command: join(dirname(python), "lint-imports"), args: ["--no-cache"], cwd: pythonFolder },
   { name: "Python types", command: python, args: ["-m", "mypy"], cwd: pythonFolder },
+  { name: "sandbox Python style", command: python, args: ["-m", "ruff", "check", "."], cwd: sandboxFolder },
+  { name: "sandbox Python types", command: python, args: ["-m", "mypy"], cwd: sandboxFolder },
 ];
 
 await script(async () => {

@@ -7,12 +7,13 @@ import sys
 from mrlm_sandbox import zygote_client
 from mrlm_sandbox.isolation import Layers
 
-# On these two the pool sends requests, and reads answers.
+# The pool sends requests on the first and reads answers from the second.
 REQUEST_FD, ANSWER_FD = 3, 4
 
 options = json.loads(sys.argv[1])
 layers = Layers(options["tmpBytes"], base64.b64decode(options["seccomp"]), options["hidden"])
-# The zygote comes first: it is never to hold anything of a test or a submission, and what it does not load no runner has to copy.
+# The zygote starts first: it must never hold data of a test or a submission, and runners need not copy what it has not
+# loaded.
 zygote = zygote_client.start(layers, (REQUEST_FD, ANSWER_FD))
 
 from mrlm_sandbox.native_server import Server  # noqa: E402

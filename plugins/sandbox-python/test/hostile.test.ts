@@ -17,7 +17,7 @@ test("names of our Python modules in hostile programs exist", () => {
   expect(attacked.length).toBeGreaterThan(20);
   for (const [, module, name] of attacked)
     expect(readFileSync(new URL(`../python/mrlm_sandbox/${module}.py`, import.meta.url), "utf8")).toMatch(
-      new RegExp(`^(?:${name} =|def ${name}\\()`, "m"),
+      new RegExp(`^(?:${name}(?: =|: )|def ${name}\\()`, "m"),
     );
 });
 

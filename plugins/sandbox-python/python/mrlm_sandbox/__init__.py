@@ -1,1 +1,1 @@
-"""The Python side of the Python sandboxes. The runner runs a submission, the checker its tests; both kinds of sandbox share them."""
+"""Python part of the Python sandboxes, for both kinds: the runner runs a submission, the checker its tests."""

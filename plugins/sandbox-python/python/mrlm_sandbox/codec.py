@@ -1,19 +1,19 @@
-"""Plain data as text: all that passes between the interpreter of the tests and that of the submission.
+"""Plain data as text: the only content of messages between the checker and the runner.
 
-The text is JSON. Scalars and lists are themselves; every JSON object is a tag with one key that says what its value stands for,
-so a text without a brace needs no second look. `decode` builds nothing but instances of the built-in types below and of
-a few immutable or container types of the standard library, always exact, never subclasses: what it returns compares, hashes
-and prints as those types do, whoever wrote the text.
+The text is JSON. Scalars and lists are themselves; every JSON object is a tag with one key that names the type of its
+value, so a text without a brace needs no further decoding. `decode` builds only instances of the built-in types below
+and of a few immutable or container types of the standard library, always exact, never subclasses. So decoded values
+compare, hash and print as those types do, even if a submission wrote the text.
 
     {"t": [...]} tuple          {"d": {...}} dict with str keys      {"D": [[key, value], ...]} any other dict
     {"s": [...]} set            {"f": [...]} frozenset               {"i": "-1f"} int too long for decimal
     {"b": "6162"} bytes         {"B": "6162"} bytearray              {"u": "..."} str with lone surrogates
     {"c": [re, im]} complex     {"r": [start, stop, step]} range     {"I": [...]} iterator, generator
-    {"k": [...]} dict keys      {"v": [...]} dict values             {"x": [name, arguments]} a type of the standard library
-    {"e": name} Ellipsis, NotImplemented, or a built-in type         {"n": [name, fields, items]} named tuple
+    {"k": [...]} dict keys           {"v": [...]} dict values        {"x": [name, arguments]} a standard library type
+    {"e": name} Ellipsis, NotImplemented, a built-in type            {"n": [name, fields, items]} named tuple
     {"a": n} the argument number n of the call that this is the result of
-    {"o": [id, class, special methods]} an object that stays where it is, by its number; {"g": [id, class]} a generator, {"w": [id, class]} a coroutine,
-        {"y": [id, class]} an asynchronous generator
+    {"o": [id, class, special methods]} an object that stays in the runner, by its number
+    {"g": [id, class]} a generator   {"w": [id, class]} a coroutine  {"y": [id, class]} an asynchronous generator
     {"p": name} an entry point of the submission
 """
 
@@ -25,17 +25,25 @@ import decimal
 import fractions
 import functools
 import json
-import math
+from collections.abc import Callable, Iterable
+from typing import Any
 
-# Longest text that is read or written, in characters; the tree of it takes at most about twenty times as many bytes.
+# Returns the tag of an object that is not plain data, or raises NotPlain.
+Refer = Callable[[Any], dict[str, Any]]
+# Returns the object of a tag, by the kind and the payload of the tag.
+Resolve = Callable[[str, Any], Any]
+# Encodes a part of a value.
+Tag = Callable[[Any], Any]
+
+# Maximum length of a text in characters; its tree takes at most about twenty times as many bytes.
 LONGEST = 8 << 20
-# Items taken out of an iterator.
+# Maximum number of items of an iterator.
 MOST_ITEMS = 1_000_000
-# Levels of containers: a limit of our own, below the recursion limits of both sides.
+# Maximum depth of containers, below the recursion limits of both interpreters.
 DEEPEST = 150
-# Of a named tuple.
+# Maximum number of fields of a named tuple.
 _MOST_FIELDS = 64
-# Integers with more bits travel in base 16.
+# Integers with more bits are written in base 16.
 DECIMAL_BITS = 4096
 
 _dumps = json.JSONEncoder(ensure_ascii=True, check_circular=False, separators=(",", ":")).encode
@@ -45,15 +53,15 @@ _SIMPLE = frozenset({type(None), bool, float, int, str})
 
 
 class NotPlain(TypeError):
-    """A value that cannot travel; says which."""
+    """The value is not plain data; the message names it."""
 
 
-def encode(value, refer=None):
-    """The text of `value`. `refer(object)` gives the tag of an object that is not plain data, or raises NotPlain."""
+def encode(value: Any, refer: Refer | None = None) -> str:
+    """Returns the text of `value`. Raises NotPlain."""
     if _is_bare(value, DEEPEST):
         try:
             text = _dumps(value)
-            # Half a surrogate pair would be joined with another half by the reader.
+            # A JSON reader would join two lone surrogates.
             if "\\ud" not in text and len(text) <= LONGEST:
                 return text
         except ValueError:
@@ -64,8 +72,8 @@ def encode(value, refer=None):
     return text
 
 
-def decode(text, resolve=None):
-    """The value of a text. `resolve(kind, payload)` gives what the tags `a` and `o` stand for. Raises NotPlain."""
+def decode(text: str, resolve: Resolve | None = None) -> Any:
+    """Returns the value of a text; `resolve` returns the objects of references. Raises NotPlain."""
     if len(text) > LONGEST:
         raise NotPlain(f"a value of {len(text)} characters as text is longer than {LONGEST}")
     try:
@@ -86,8 +94,8 @@ def decode(text, resolve=None):
         raise NotPlain(f"not the text of a value: {type(error).__name__}") from None
 
 
-def _is_bare(value, depth):
-    """Whether JSON alone says it all: scalars, and lists of them to any allowed depth."""
+def _is_bare(value: Any, depth: int) -> bool:
+    """Whether the value needs no tag: scalars, and lists of them to any allowed depth."""
     kind = type(value)
     if kind is not list:
         return kind in _SIMPLE
@@ -99,8 +107,8 @@ def _is_bare(value, depth):
     return all(_is_bare(item, depth - 1) for item in value if type(item) is list)
 
 
-def _tagged(value, refer, depth):
-    kind = type(value)
+def _tagged(value: Any, refer: Refer | None, depth: int) -> Any:
+    kind: Any = type(value)
     if kind in _ATOMS:
         return value
     if kind is int:
@@ -129,7 +137,7 @@ def _tagged(value, refer, depth):
     raise NotPlain(f"an instance of {_name(kind)} is not plain data")
 
 
-def _text(value):
+def _text(value: str) -> str | dict[str, str]:
     if value.isascii():
         return value
     try:
@@ -139,8 +147,8 @@ def _text(value):
     return value
 
 
-def _is_named_tuple(kind):
-    """Of `collections.namedtuple` or `typing.NamedTuple`: nothing but a tuple with names."""
+def _is_named_tuple(kind: Any) -> bool:
+    """Whether a class is made by `collections.namedtuple` or `typing.NamedTuple`, without a comparison of its own."""
     fields = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
     return (
         type(fields) is tuple
@@ -150,8 +158,9 @@ def _is_named_tuple(kind):
     )
 
 
-def _plain_base(kind):
-    """The plain type that `kind` only extends: of an instance that does not compare in its own way, the contents travel."""
+def _plain_base(kind: Any) -> Any:
+    """Returns the plain type that `kind` extends, or None. Raises NotPlain if `kind` has its own comparison."""
+    base: Any
     for base in (bool, int, float, str, bytes, tuple, list, dict, set, frozenset):
         if issubclass(kind, base):
             if kind.__eq__ is not base.__eq__ or kind.__hash__ is not base.__hash__:
@@ -160,7 +169,7 @@ def _plain_base(kind):
     return None
 
 
-def _stripped(base, value):
+def _stripped(base: Any, value: Any) -> Any:
     if base in (str, bytes):
         return base.__getitem__(value, slice(None))
     if base is int:
@@ -172,20 +181,20 @@ def _stripped(base, value):
     return base(base.__iter__(value))
 
 
-def _name(kind):
-    name = kind.__name__
+def _name(kind: type) -> str:
+    name: object = kind.__name__
     return name[:100] if type(name) is str else "a class"
 
 
-def _pairs(value, tag):
+def _pairs(value: dict[Any, Any], tag: Tag) -> dict[str, Any]:
     items = dict.items(value)
     if set(map(type, dict.keys(value))) == {str} and all(key.isascii() for key in dict.keys(value)):
         return {"d": {key: tag(item) for key, item in items}}
     return {"D": [[tag(key), tag(item)] for key, item in items]}
 
 
-def _drained(value, tag):
-    found = []
+def _drained(value: Iterable[Any], tag: Tag) -> dict[str, Any]:
+    found: list[Any] = []
     for item in value:
         if len(found) == MOST_ITEMS:
             raise NotPlain(f"an iterator with more than {MOST_ITEMS} items")
@@ -193,17 +202,20 @@ def _drained(value, tag):
     return {"I": found}
 
 
-def _factory(value):
-    """Name of the factory of a defaultdict where it is a built-in type, else None: other factories are code."""
+def _factory(value: Any) -> Any:
+    """Returns the name of the factory of a defaultdict; None if it is code, and not a built-in type."""
     factory = value.default_factory
-    return factory.__name__ if type(factory) is type and _FACTORIES.get(factory.__name__) is factory else None
+    if type(factory) is not type:
+        return None
+    name = factory.__name__
+    return name if _FACTORIES.get(name) is factory else None
 
 
-def _library(name, *arguments):
+def _library(name: str, *arguments: Any) -> dict[str, Any]:
     return {"x": [name, list(arguments)]}
 
 
-_WRITERS = {
+_WRITERS: dict[type, Callable[[Any, Tag], Any]] = {
     list: lambda value, tag: [tag(item) for item in value],
     tuple: lambda value, tag: {"t": [tag(item) for item in value]},
     dict: _pairs,
@@ -228,7 +240,9 @@ _WRITERS = {
     datetime.datetime: lambda value, tag: _library("datetime", value.isoformat()),
     datetime.timedelta: lambda value, tag: _library("timedelta", value.days, value.seconds, value.microseconds),
 }
-# Those that end, and run no code while they are read. All others stay where they are, and give one item after the other.
+# Finite iterators that run no code of the submission. All others stay in the runner, and the tests take their items one
+# by one.
+_iterator: Any
 for _iterator in (
     iter([]),
     iter(()),
@@ -250,14 +264,14 @@ for _iterator in (
 ):
     _WRITERS[type(_iterator)] = _drained
 _SINGLETONS = frozenset({type(...), type(NotImplemented)})
-_NAMED = {name: value for name, value in vars(builtins).items() if type(value) is type} | {
+_NAMED: dict[str, Any] = {name: value for name, value in vars(builtins).items() if type(value) is type} | {
     "Ellipsis": ...,
     "NotImplemented": NotImplemented,
     "NoneType": type(None),
 }
 
 
-def _untagged(tree, resolve):
+def _untagged(tree: Any, resolve: Resolve | None) -> Any:
     if type(tree) is list:
         return [_untagged(item, resolve) if type(item) in (list, dict) else item for item in tree]
     if type(tree) is not dict:
@@ -277,17 +291,19 @@ def _untagged(tree, resolve):
     return reader(payload, resolve)
 
 
-def _decoded_pairs(payload, resolve):
+def _decoded_pairs(payload: Any, resolve: Resolve | None) -> list[tuple[Any, Any]]:
     return [(_untagged(key, resolve), _untagged(value, resolve)) for key, value in payload]
 
 
-def _of(kind):
-    """A reader of the elements of a container."""
+def _of(kind: Callable[[Any], Any]) -> Callable[[Any, Resolve | None], Any]:
+    """Makes a reader of a container."""
     return lambda payload, resolve: kind(_untagged(payload, resolve) if type(payload) is list else None)
 
 
-def _of_str(convert):
-    def read(payload, resolve):
+def _of_str(convert: Callable[[str], Any]) -> Callable[[Any, Resolve | None], Any]:
+    """Makes a reader of a tag whose content is a string."""
+
+    def read(payload: Any, resolve: Resolve | None) -> Any:
         if type(payload) is not str:
             raise NotPlain("not the text of a value: a tag's content")
         return convert(payload)
@@ -295,30 +311,30 @@ def _of_str(convert):
     return read
 
 
-def _read_range(payload, resolve):
+def _read_range(payload: Any, resolve: Resolve | None) -> range:
     start, stop, step = _untagged(payload, resolve)
     return range(start, stop, step)
 
 
-def _read_complex(payload, resolve):
+def _read_complex(payload: Any, resolve: Resolve | None) -> complex:
     real, imaginary = payload
     return complex(float(real), float(imaginary))
 
 
-def _read_library(payload, resolve):
+def _read_library(payload: Any, resolve: Resolve | None) -> Any:
     name, arguments = payload
     return _LIBRARY[name](*_untagged(arguments, resolve))
 
 
-def _read_decimal(text):
-    # An exponent of a billion makes the first addition fill the memory.
+def _read_decimal(text: Any) -> decimal.Decimal:
+    # Adding to a number with an exponent of a billion would fill the memory.
     value = decimal.Decimal(text)
     if value.is_finite() and abs(value.adjusted()) > 100_000:
         raise NotPlain("a Decimal with a huge exponent")
     return value
 
 
-def _read_named(payload, resolve):
+def _read_named(payload: Any, resolve: Resolve | None) -> Any:
     name, fields, items = payload
     if (
         type(name) is not str
@@ -331,31 +347,31 @@ def _read_named(payload, resolve):
 
 
 @functools.lru_cache(maxsize=256)
-def _named_tuple(name, fields):
+def _named_tuple(name: str, fields: tuple[str, ...]) -> Any:
     return collections.namedtuple(name, fields)
 
 
-def _read_defaultdict(factory, entries):
+def _read_defaultdict(factory: Any, entries: Any) -> Any:
     if factory is None:
         return entries
     return collections.defaultdict(_FACTORIES[factory], entries)
 
 
-def _read_array(typecode, items):
+def _read_array(typecode: Any, items: Any) -> Any:
     if type(typecode) is not str or len(typecode) != 1:
         raise NotPlain("not the text of a value: an array")
     return array.array(typecode, items)
 
 
-def _read_fraction(numerator, denominator):
+def _read_fraction(numerator: Any, denominator: Any) -> fractions.Fraction:
     if type(numerator) is not int or type(denominator) is not int:
         raise NotPlain("not the text of a value: a Fraction")
     return fractions.Fraction(numerator, denominator)
 
 
 _REFERENCES = frozenset("aogwyp")
-_FACTORIES = {kind.__name__: kind for kind in (int, float, str, list, dict, set, tuple, bool)}
-_LIBRARY = {
+_FACTORIES: dict[str, Any] = {kind.__name__: kind for kind in (int, float, str, list, dict, set, tuple, bool)}
+_LIBRARY: dict[str, Callable[..., Any]] = {
     "defaultdict": _read_defaultdict,
     "array": _read_array,
     "Decimal": _read_decimal,
@@ -369,7 +385,7 @@ _LIBRARY = {
     "timedelta": datetime.timedelta,
 }
 
-_READERS = {
+_READERS: dict[str, Callable[[Any, Resolve | None], Any]] = {
     "t": _of(tuple),
     "s": _of(set),
     "f": _of(frozenset),

@@ -1,16 +1,18 @@
 """Exceptions of a submission as data: classes by name, arguments, attributes, cause and context."""
 
 import builtins
+import contextlib
 import sys
+from typing import Any
 
 from . import codec, faults
 
 OWN = "own:"
-# Of causes and contexts behind each other, and of exceptions in a group.
+# Maximum length of a chain of causes and contexts, and maximum number of exceptions in a group.
 LONGEST_CHAIN = 8
 MOST_IN_GROUP = 100
 _MOST_ATTRIBUTES = 100
-# Fields of built-in classes that are not among the arguments.
+# Fields of built-in classes that `args` does not contain.
 FIELDS = ("name", "path", "filename", "filename2")
 _BUILT_IN = {
     id(kind): name
@@ -19,9 +21,11 @@ _BUILT_IN = {
 }
 
 
-def to_data(error, refer, number=None, chain=LONGEST_CHAIN):
-    """`number`: that of the exception among the objects of the submission."""
-    found = {
+def to_data(
+    error: BaseException, refer: codec.Refer | None, number: int | None = None, chain: int = LONGEST_CHAIN
+) -> dict[str, Any]:
+    """Describes an exception as JSON data. `number` is its number among the objects that the tests hold."""
+    found: dict[str, Any] = {
         "kinds": [_name(kind) for kind in type(error).__mro__],
         "arguments": _arguments(error),
         "attributes": _attributes(error, refer),
@@ -39,12 +43,12 @@ def to_data(error, refer, number=None, chain=LONGEST_CHAIN):
         if type(members) is tuple and all(isinstance(member, BaseException) for member in members[:MOST_IN_GROUP]):
             found["members"] = [to_data(member, refer, None, chain // 2) for member in members[:MOST_IN_GROUP]]
             found["arguments"] = codec.encode(
-                [faults.message_of(error) if type(error.message) is not str else error.message]
+                [faults.message_of(error) if type(error.message) is not str else error.message]  # type: ignore[attr-defined]
             )
     return found
 
 
-def _name(kind):
+def _name(kind: type) -> str:
     if id(kind) in _BUILT_IN:
         return _BUILT_IN[id(kind)]
     name, module = faults.name_of(kind), kind.__module__
@@ -55,16 +59,16 @@ def _name(kind):
     )
 
 
-def _arguments(error):
+def _arguments(error: BaseException) -> str:
     try:
         return codec.encode(list(error.args))
-    except Exception:  # noqa: BLE001 - not plain, or the submission's code.
+    except Exception:  # Not plain data, or an error in the submission's code.
         return codec.encode([faults.message_of(error)])
 
 
-def _attributes(error, refer):
-    """Attributes that were set on an exception, as texts by name."""
-    found = {}
+def _attributes(error: BaseException, refer: codec.Refer | None) -> dict[str, str]:
+    """Returns the attributes that were set on an exception, as texts of `codec` by name."""
+    found: dict[str, str] = {}
     try:
         own = [*vars(error).items()][:_MOST_ATTRIBUTES]
         fields = (
@@ -72,11 +76,10 @@ def _attributes(error, refer):
             if type(error).__module__ == "builtins"
             else []
         )
-    except Exception:  # noqa: BLE001
+    except Exception:
         return found
     for name, value in own + fields:
-        try:
+        # An attribute that cannot be encoded is left out.
+        with contextlib.suppress(Exception):
             found[name] = codec.encode(value, refer)
-        except Exception:  # noqa: BLE001 - this one stays behind.
-            pass
     return found

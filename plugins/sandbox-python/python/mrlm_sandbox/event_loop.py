@@ -1,16 +1,17 @@
-"""For Pyodide: the module `asyncio.unix_events`, where there are neither sockets nor threads nor signals. Nothing but time wakes a task."""
+"""The module `asyncio.unix_events` for Pyodide, which has no sockets, threads or signals. Only timers wake a task."""
 
 import time
 from asyncio import base_events, events
+from typing import Any
 
-__all__ = ("SelectorEventLoop", "EventLoop")
+__all__ = ("EventLoop", "SelectorEventLoop")
 
 
 class _Clock:
-    """What stands for a selector."""
+    """Selector without files: it sleeps until the next timer."""
 
     @staticmethod
-    def select(timeout):
+    def select(timeout: float | None) -> tuple[()]:
         if timeout is None:
             raise RuntimeError(
                 "deadlock: every task waits for another one, and there are no threads or sockets that could wake one"
@@ -21,19 +22,19 @@ class _Clock:
 
 
 class SelectorEventLoop(base_events.BaseEventLoop):
-    def __init__(self, selector=None):
+    def __init__(self, selector: Any = None) -> None:
         super().__init__()
         self._selector = selector or _Clock()
 
-    def _process_events(self, event_list):
+    def _process_events(self, event_list: object) -> None:
         pass
 
-    def _write_to_self(self):
-        """Wakes the loop from another thread."""
+    def _write_to_self(self) -> None:
+        """Does nothing: there is no other thread that could wake the loop."""
 
 
 EventLoop = SelectorEventLoop
 
 
-class _DefaultEventLoopPolicy(events._BaseDefaultEventLoopPolicy):
+class _DefaultEventLoopPolicy(events._BaseDefaultEventLoopPolicy):  # type: ignore[misc, name-defined]
     _loop_factory = SelectorEventLoop

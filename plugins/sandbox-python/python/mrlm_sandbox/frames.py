@@ -1,30 +1,31 @@
-"""Texts over a descriptor, each behind its length: a little-endian 32-bit number of bytes, then UTF-8."""
+"""Framed texts over a file descriptor: the number of bytes as a little-endian 32-bit integer, then UTF-8."""
 
 import os
 
-# Read into, so that a runner's first message makes it no room in the heap: that would be a search through memory which it shares with the zygote.
+# Buffer that every read uses. Without it a runner's first message would allocate, and so write to heap pages that it
+# shares with the zygote.
 _chunk = memoryview(bytearray(1 << 16))
 
 
 class FrameTooLong(Exception):
-    pass
+    """A frame is longer than its reader allows."""
 
 
-def encode(text):
+def encode(text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
     return len(data).to_bytes(4, "little") + data
 
 
 class FrameReader:
-    """Puts frames together. `longest` bytes of one are held at most."""
+    """Reads frames from a file descriptor. A frame has at most `longest` bytes."""
 
-    def __init__(self, fd, longest=1 << 32):
+    def __init__(self, fd: int, longest: int = 1 << 32) -> None:
         self._fd = fd
         self._longest = longest
         self._buffer = bytearray()
 
-    def next(self):
-        """The next frame that is here already, or None."""
+    def next(self) -> str | None:
+        """Returns the next frame that has been read, or None."""
         buffer = self._buffer
         if len(buffer) < 4:
             return None
@@ -37,24 +38,27 @@ class FrameReader:
         del buffer[: 4 + length]
         return text
 
-    def read(self):
-        """Reads what there is; False at the end. Waits if the descriptor does. Raises FrameTooLong when more has arrived than a frame may have, and was not taken."""
+    def read(self) -> bool:
+        """Reads available bytes; False at the end of the file. Blocks if the descriptor does.
+
+        Raises FrameTooLong when more bytes are buffered than one frame may have.
+        """
         count = os.readv(self._fd, [_chunk])
         self._buffer += _chunk[:count]
         if len(self._buffer) > self._longest + len(_chunk):
             raise FrameTooLong
         return count > 0
 
-    def wait(self):
-        """The next frame, or None at the end."""
+    def wait(self) -> str | None:
+        """Waits for the next frame; None at the end of the file."""
         while (text := self.next()) is None:
             if not self.read():
                 return None
         return text
 
 
-def write(fd, text):
-    """Writes a frame; waits until it has gone."""
+def write(fd: int, text: str) -> None:
+    """Writes a whole frame; blocks until it is written."""
     data = memoryview(encode(text))
     while data:
         data = data[os.write(fd, data) :]

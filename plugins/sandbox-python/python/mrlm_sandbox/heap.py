@@ -1,31 +1,40 @@
-"""How the zygote's memory is left for those who are forked from it: a page that a runner writes to is copied, which takes two microseconds, and each one that is there takes part of one."""
+"""Heap of the zygote, prepared for forks.
+
+The kernel copies a page when a runner writes to it, which takes two microseconds. A page that is only mapped costs 0.2
+microseconds.
+"""
 
 import gc
 
 from . import kernel
 
-# CPython's allocator keeps blocks of one size, up to 512 bytes, in pools of this size and alignment (Objects/obmalloc.c).
+# CPython's allocator keeps blocks of one size, up to 512 bytes, in pools of this size and alignment
+# (Objects/obmalloc.c).
 _POOL_BYTES = 1 << 14
 _LARGEST = 512
 _STEP = 16
-# What lies before the first block of a pool.
+# Bytes before the first block of a pool.
 _POOL_HEADER = 64
-# Should an interpreter place them in another way.
+# Limit for interpreters that place blocks in another way.
 _MOST_BLOCKS = 20_000
 
-_kept = []
+_kept: list[bytes] = []
 
 
-def settle():
+def settle() -> None:
+    """Collects garbage, fills gaps in the heap and returns unused pages, so that forks write to few shared pages."""
     gc.collect()
     _fill_pools()
     gc.freeze()
-    # What `free` has kept.
+    # Return the pages that the C library keeps after `free`.
     kernel.trim_heap()
 
 
-def _fill_pools():
-    """What a runner allocates then lies together in new pools, and not in the gaps of hundreds of pages."""
+def _fill_pools() -> None:
+    """Fills the gaps in all pools.
+
+    A runner then allocates from new pools and writes to few pages, instead of hundreds.
+    """
     for size in range(_LARGEST, bytes.__basicsize__, -_STEP):
         for _ in range(_MOST_BLOCKS):
             block = bytes(size - bytes.__basicsize__)

@@ -1,17 +1,20 @@
-"""What a forked runner puts between itself and everything else before it runs a submission.
+"""Isolation layers of a forked runner: namespaces, mounts, privileges, a filter of system calls and limits.
 
-What can be made once for all runners, the zygote makes (`build`): whatever a runner does, and each page of memory that it touches, is paid for again in the next one.
+The zygote sets up once what all runners share (`build`). A runner does the rest (`enter`): its work, and each memory
+page that it touches, costs time in every fork.
 """
 
 import mmap
 import os
 import resource
 import time
+from collections.abc import Iterable
 
 from . import kernel
 
 HOME = "/tmp/submission"
-# Each is a mount of its own. Those of the machine: a submission with the id of their owner could change their modes for everybody.
+# Devices of the machine, each a separate mount. A submission that runs as their owner could change their modes for the
+# whole machine.
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "pts")
 _OPEN_FILES = 256
 _PROCESSES = 64
@@ -22,17 +25,21 @@ _OWN = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.C
 
 
 class Layers:
-    """Isolation layers of a runner: the size of /tmp, a filter of system calls (see kernel.system_call_filter), folders that are to be empty."""
+    """Settings of the layers: the size of /tmp, a filter of system calls in classic BPF, folders to hide."""
 
-    def __init__(self, tmp_bytes, seccomp, hidden):
+    def __init__(self, tmp_bytes: int, seccomp: bytes, hidden: Iterable[str]) -> None:
         self.tmp_options = f"size={tmp_bytes},nr_inodes=10k,mode=700".encode()
         self.tmp_bytes = tmp_bytes
         self.filter = kernel.system_call_filter(seccomp) if seccomp else None
         self.hidden = [path for path in (*hidden, "/dev/shm", "/proc") if os.path.isdir(path)]
 
 
-def build(layers):
-    """What all runners inherit: no /proc, no installed packages, mounts that tell nobody of theirs, devices that stay as they are, no new privileges, limits that are the same for each."""
+def build(layers: Layers) -> None:
+    """Sets up what all runners inherit.
+
+    Hides /proc and installed packages, makes mounts private and devices read-only, forbids new privileges and sets the
+    common limits.
+    """
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.make_mounts_private()
     for path in layers.hidden:
@@ -49,8 +56,11 @@ def build(layers):
         resource.setrlimit(kind, (value, value))
 
 
-def enter(layers):
-    """Namespaces of its own (that for processes the zygote has made), an empty /tmp, no privileges, few system calls."""
+def enter(layers: Layers) -> None:
+    """Moves a runner into its own namespaces, with an empty /tmp, no privileges and few system calls.
+
+    The zygote has already made the PID namespace.
+    """
     kernel.unshare(_OWN)
     kernel.mount_tmpfs(b"/tmp", _PLAIN, layers.tmp_options)
     os.mkdir(HOME, 0o700)
@@ -58,22 +68,22 @@ def enter(layers):
     kernel.drop_capabilities()
     if layers.filter is not None:
         kernel.filter_system_calls(layers.filter)
-    # It counts the processes of all runners, so it is not for the zygote, which forks.
+    # The limit counts the processes of all runners, so the zygote, which forks, must not set it.
     resource.setrlimit(resource.RLIMIT_NPROC, (_PROCESSES, _PROCESSES))
 
 
-def address_space():
-    """Bytes of address space that this process has."""
+def address_space() -> int:
+    """Returns the size of the address space of this process, in bytes."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[0]) * _PAGE
     except OSError:
-        # A container that allows the jail no /proc.
+        # In some containers the jail has no /proc.
         return _smallest_limit()
 
 
-def _smallest_limit():
-    """The same, found by trying: below which limit the kernel gives no more."""
+def _smallest_limit() -> int:
+    """Returns the same size by bisection: the smallest limit under which the kernel still maps a page."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     low, high = 0, 1 << 46
     while high - low > 1 << 20:
@@ -88,10 +98,10 @@ def _smallest_limit():
     return high
 
 
-def limit(memory_bytes, cpu_ms, base, is_only):
-    """
-    Limits of one submission that the kernel keeps by itself; `base` is the address space that is there already. Those of a session's input are not for good: the
-    next one may have others.
+def limit(memory_bytes: int, cpu_ms: int, base: int, is_only: bool) -> None:
+    """Sets the kernel limits of one submission. `base` is the size of the address space before it, in bytes.
+
+    The limits of an input of a session are soft (`is_only` is false): the next input may have other limits.
     """
     seconds = cpu_ms // 1000 + 2 + (0 if is_only else int(time.process_time()))
     for kind, value in ((resource.RLIMIT_AS, base + memory_bytes), (resource.RLIMIT_CPU, seconds)):

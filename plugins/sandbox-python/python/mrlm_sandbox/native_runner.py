@@ -1,4 +1,4 @@
-"""The process of one submission, from behind its layers."""
+"""Process of one submission, after it has entered its isolation layers."""
 
 import json
 import mmap
@@ -10,10 +10,12 @@ from .runner import Runner
 
 READY = "ready"
 
-# Address space that is given back when a submission has used up all of its own: to say that takes some. No page of it is ever written to.
+# Address space that is released when a submission has used its limit, because the answer needs some. No page of it is
+# ever written.
 _reserve = mmap.mmap(-1, 4 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 _NO_MEMORY = {
-    "call": 'raised\n{"kinds":["MemoryError"],"arguments":"[]","fault":{"name":"MemoryError","message":"","trace":"MemoryError"}}',
+    "call": 'raised\n{"kinds":["MemoryError"],"arguments":"[]",'
+    '"fault":{"name":"MemoryError","message":"","trace":"MemoryError"}}',
     "load": '{"verdict":"memory-limit"}',
 }
 _NO_MEMORY.update(
@@ -22,8 +24,11 @@ _NO_MEMORY.update(
 _NO_MEMORY.update(dict.fromkeys(("run", "open", "evaluate"), _NO_MEMORY["load"]))
 
 
-def serve(channel, base):
-    """Answers the supervisor's messages until it closes the channel, or kills this process. `base`: bytes of address space that were there before."""
+def serve(channel: int, base: int) -> int:
+    """Answers the supervisor's messages until it closes the channel or kills this process.
+
+    `base` is the size of the address space before the submission, in bytes. Returns the exit code.
+    """
     reader = frames.FrameReader(channel)
     runner = Runner()
     has_begun = False
@@ -35,7 +40,7 @@ def serve(channel, base):
             start = json.loads(text)
         try:
             if start is not None:
-                # Until then it is empty.
+                # Standard input is empty before the first submission.
                 if start["stdin"] or has_begun:
                     _set_input(start["stdin"])
                 isolation.limit(start["memoryBytes"], start["cpuMs"], base, start["isOnly"])
@@ -48,8 +53,8 @@ def serve(channel, base):
     return 0
 
 
-def _set_input(text):
-    """Standard input is a file with `text`. Raises MemoryError if /tmp has no room for it."""
+def _set_input(text: str) -> None:
+    """Makes standard input a file with `text`. Raises MemoryError if /tmp has no room for it."""
     path = "/tmp/.stdin"
     data = memoryview(text.encode("utf-8", "surrogatepass"))
     with open(path, "w+b", buffering=0) as file:
@@ -61,5 +66,7 @@ def _set_input(text):
             raise MemoryError from None
         file.seek(0)
         os.dup2(file.fileno(), 0)
-    # As Python opens it: line ends stay as they are.
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False)
+    # As Python opens it: line ends are not translated.
+    sys.stdin = sys.__stdin__ = open(  # type: ignore[misc]  # noqa: SIM115 - it stays open.
+        0, encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False
+    )

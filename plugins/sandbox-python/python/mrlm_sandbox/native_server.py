@@ -1,68 +1,79 @@
-"""The child that the pool starts: the trusted half of the kind `native`. It carries out requests, runs the tests, and has submissions run by runners, which a
-zygote forks."""
+"""Child process that the pool starts: the trusted half of the kind `native`.
+
+It serves requests and runs the tests. Runners, which a zygote forks, run the submissions.
+"""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 from . import codec, frames, outcomes
 from .checker import Checker, SuiteBroken
 from .remote import RunnerEnded
 from .supervised_runner import SupervisedRunner
+from .zygote_client import ZygoteClient
 
-# Characters of output in one frame: the parent takes none of any length, and JSON makes twelve characters of some.
+# Maximum characters of output in one frame: the parent limits frames, and JSON writes some characters as twelve.
 _LONGEST_PIECE = 1 << 20
-# That reading the longest answer takes here.
+# Memory for reading the longest answer.
 _READING_BYTES = 20 * codec.LONGEST
 
 
 class Server:
-    def __init__(self, zygote, request_fd, answer_fd, is_for_session):
+    """Serves the requests of the pool, one after the other."""
+
+    def __init__(self, zygote: ZygoteClient, request_fd: int, answer_fd: int, is_for_session: bool) -> None:
         self._zygote = zygote
         self._requests = frames.FrameReader(request_fd)
         self._answer_fd = answer_fd
         self._checker = Checker()
         self._runner = SupervisedRunner(zygote)
         self._spare = None if is_for_session else SupervisedRunner(zygote)
-        self._request = None
+        self._request: dict[str, Any] = {}
 
-    def serve(self):
+    def serve(self) -> None:
+        """Serves until the pool closes the requests."""
         for runner in (self._runner, self._spare):
             if runner is not None:
                 runner.get_ready()
-        # The parent measures memory when a request begins: its runner and the next one may be forked before that, or after. The kernel keeps a runner's limit.
+        # The parent measures memory when a request begins. Two runners may be forked before or after that. The kernel
+        # enforces a runner's limit.
         self._send({"type": "ready", "ownBytes": 2 * self._zygote.resident_bytes + _READING_BYTES})
         while (text := self._requests.wait()) is not None:
             self._request = json.loads(text)
             try:
                 result = _OPERATIONS[self._request["op"]](self)
-            except Exception as error:  # noqa: BLE001 - the sandbox failed: there is no verdict.
-                self._say("failed", message=f"{type(error).__name__}: {error}")
+            except Exception as error:
+                # The sandbox failed: there is no verdict.
+                self._report("failed", message=f"{type(error).__name__}: {error}")
                 raise
-            self._say("result", result=result)
+            self._report("result", result=result)
             if self._request["op"] in ("run", "test"):
                 self._change_runners()
 
-    def _change_runners(self):
-        """A submission has ended: the next one gets the runner that has become ready meanwhile, and the zygote makes another."""
+    def _change_runners(self) -> None:
+        """Replaces the runner by the spare one, which is ready, and lets the zygote fork another."""
         self._runner.kill()
+        assert self._spare is not None
         self._runner = self._spare
         self._spare = SupervisedRunner(self._zygote)
 
-    def _run(self):
+    def _run(self) -> dict[str, Any]:
         return self._guard(lambda: self._begun("run", self._request["submission"]))
 
-    def _open(self):
+    def _open(self) -> dict[str, Any]:
         return self._guard(lambda: self._begun("open", {"files": self._request["files"]}))
 
-    def _evaluate(self):
+    def _evaluate(self) -> dict[str, Any]:
         result = self._guard(lambda: self._begun("evaluate", self._request["submission"]))
         return {**result, "spent": self._runner.ending is not None}
 
-    def _test(self):
+    def _test(self) -> dict[str, Any]:
         suite = self._request["suite"]
 
-        def load():
+        def load() -> dict[str, Any]:
             self._begin("load", self._request["submission"])
-            # While the submission starts.
+            # The submission starts meanwhile.
             try:
                 self._codes = self._checker.compile(suite)
             except SuiteBroken as error:
@@ -72,17 +83,17 @@ class Server:
         loaded = self._guard(load)
         if loaded["verdict"] != "ok" or "exitCode" in loaded:
             return loaded
-        self._say("testing")
-        return self._guard(lambda: self._checkerd(suite) or loaded)
+        self._report("testing")
+        return self._guard(lambda: self._run_tests(suite) or loaded)
 
-    def _checkerd(self, suite):
+    def _run_tests(self, suite: dict[str, Any]) -> dict[str, Any] | None:
         runner = self._runner
         self._checker.run(
-            suite, self._codes, runner.ask, lambda index, result: self._say("tested", index=index, result=result)
+            suite, self._codes, runner.ask, lambda index, result: self._report("tested", index=index, result=result)
         )
         return runner.ending
 
-    def _begin(self, kind, submission):
+    def _begin(self, kind: str, submission: dict[str, Any]) -> None:
         limits = self._request["limits"]
         rest = {key: value for key, value in submission.items() if key not in ("stdin", "limits")}
         start = {**limits, "stdin": submission.get("stdin", ""), "isOnly": self._request["op"] in ("run", "test")}
@@ -90,31 +101,31 @@ class Server:
             limits, f"begin\n{json.dumps(start)}\n{kind}\n{json.dumps({**rest, 'outputBytes': limits['outputBytes']})}"
         )
 
-    def _begun(self, kind, submission):
+    def _begun(self, kind: str, submission: dict[str, Any]) -> dict[str, Any]:
         self._begin(kind, submission)
         return self._ended()
 
-    def _ended(self):
+    def _ended(self) -> dict[str, Any]:
         return outcomes.read(self._runner.answer())
 
-    def _guard(self, act):
-        """The result of `act`, or how the submission ended instead; with what it has printed."""
+    def _guard(self, act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Returns the result of `act`, or the ending of the submission, and sends its output."""
         try:
             result = act()
         except RunnerEnded:
-            result = self._runner.ending
+            result = self._runner.ending or dict(outcomes.BROKEN)
         except (ValueError, RecursionError, MemoryError):
             result = dict(outcomes.BROKEN)
         for name, text in self._runner.printed().items():
             for start in range(0, len(text), _LONGEST_PIECE):
-                self._say("output", stream=name, text=text[start : start + _LONGEST_PIECE])
+                self._report("output", stream=name, text=text[start : start + _LONGEST_PIECE])
         result.pop("peakMemoryBytes", None)
         return {**result, "cpuMs": self._runner.cpu_ms(), **self._runner.peak_memory()}
 
-    def _say(self, kind, **content):
+    def _report(self, kind: str, **content: Any) -> None:
         self._send({"type": kind, "id": self._request["id"], **content})
 
-    def _send(self, message):
+    def _send(self, message: dict[str, Any]) -> None:
         frames.write(self._answer_fd, json.dumps(message))
 
 

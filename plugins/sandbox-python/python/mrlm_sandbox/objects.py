@@ -1,6 +1,8 @@
-"""Objects of the submission that the tests hold: they stay here, and travel as numbers."""
+"""Objects of the submission that the tests hold: they stay in the runner; messages carry their numbers."""
 
 import types
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import codec, faults, specials
 
@@ -10,20 +12,21 @@ _TAGS = {types.GeneratorType: "g", types.CoroutineType: "w", types.AsyncGenerato
 
 
 class Objects:
-    def __init__(self, globals_of):
-        """`globals_of()` gives the names of the submission."""
-        self._globals_of = globals_of
-        self._held = []
-        # Of what is held, by `id`.
-        self._numbers = {}
-        # Of classes, by `id`: one of the submission may compare as it likes.
-        self._specials = {}
+    """Numbered objects of one submission."""
 
-    def __getitem__(self, number):
+    def __init__(self, globals_of: Callable[[], dict[str, Any]]) -> None:
+        """`globals_of()` returns the global names of the submission."""
+        self._globals_of = globals_of
+        self._held: list[Any] = []
+        # Numbers by `id`, and special methods of classes by `id`: a class of the submission may define any comparison.
+        self._numbers: dict[int, int] = {}
+        self._specials: dict[int, list[str]] = {}
+
+    def __getitem__(self, number: int) -> Any:
         return self._held[number]
 
-    def refer(self, value):
-        """The tag of an object."""
+    def refer(self, value: Any) -> dict[str, Any]:
+        """Returns the tag of an object."""
         number = self._numbers.get(id(value))
         if number is None:
             if len(self._held) == _MOST:
@@ -39,13 +42,13 @@ class Objects:
             self._specials[id(kind)] = specials.of(kind)
         return {"o": [number, name, self._specials[id(kind)]]}
 
-    def resolve(self, kind, payload):
-        """The object of an argument's tag: by its number, or an entry point by its name."""
+    def resolve(self, kind: str, payload: Any) -> Any:
+        """Returns the object of an argument's tag: by its number, or an entry point by its name."""
         return self._globals_of()[payload] if kind == "p" else self._held[payload[0]]
 
     @staticmethod
-    def position(result, args):
-        """The text of a result that is one of the call's own mutable arguments: in the tests too it is that very object."""
+    def position(result: object, args: Sequence[object]) -> str | None:
+        """Returns the text of a result that is a mutable argument of the call: the tests receive the same object."""
         if type(result) in _MUTABLE:
             for number, item in enumerate(args):
                 if item is result:

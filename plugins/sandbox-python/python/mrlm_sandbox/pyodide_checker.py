@@ -1,7 +1,9 @@
-"""For Pyodide: the checker behind one function that answers messages, with a descriptor to the host for what it asks in between."""
+"""Checker in Pyodide: one function answers messages; requests to the parent go through a device file."""
 
 import json
 import os
+from types import CodeType
+from typing import Any
 
 from .checker import Checker, SuiteBroken
 from .remote import RunnerEnded
@@ -11,28 +13,33 @@ _CHUNK = 1 << 16
 
 
 class PyodideChecker:
-    """Answers `compile` with the suite, then `run`. The device takes `ask` and `tested`, each in one write; an answer is read to its end."""
+    """Answers `compile` with the suite, then `run`.
 
-    def __init__(self):
+    The device takes `ask` and `tested`, one write each; answers are read to the end.
+    """
+
+    def __init__(self) -> None:
         self._device = os.open("/dev/parent", os.O_RDWR)
         self._checker = Checker()
-        self._compiled = None
+        self._compiled: tuple[dict[str, Any], tuple[CodeType, list[CodeType]]] | None = None
 
-    def handle(self, message):
+    def handle(self, message: str) -> str:
+        """Returns the answer to a message."""
         kind, _, text = message.partition("\n")
         try:
             if kind == "compile":
                 suite = json.loads(text)
                 self._compiled = (suite, self._checker.compile(suite))
             else:
+                assert self._compiled is not None, "the parent sends `compile` first"
                 self._checker.run(*self._compiled, self._ask, self._report)
-                # Objects of this suite go now, and not while the next submission is timed.
+                # Release the objects of this suite now, and not while the next submission is timed.
                 self._compiled = None
         except SuiteBroken as error:
             return f"broken\n{error}"
         return "done"
 
-    def _ask(self, message):
+    def _ask(self, message: str) -> str:
         os.write(self._device, f"ask\n{message}".encode())
         chunk = os.read(self._device, _CHUNK)
         chunks = [chunk]
@@ -44,5 +51,5 @@ class PyodideChecker:
             raise RunnerEnded
         return answer
 
-    def _report(self, index, result):
+    def _report(self, index: int, result: dict[str, Any]) -> None:
         os.write(self._device, f"tested\n{index}\n{_dumps(result)}".encode())

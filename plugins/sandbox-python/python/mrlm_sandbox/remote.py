@@ -2,6 +2,8 @@
 
 import json
 import opcode
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from . import codec, errors, faults, iterators, proxies, raised
 
@@ -14,35 +16,40 @@ _RAISE = opcode.opmap["RAISE_VARARGS"]
 
 
 class RunnerEnded(BaseException):
-    """The submission is gone: by a limit, or because it ended itself. No test can catch it for long."""
+    """The runner ended at a limit, or by itself. Each later request raises it again, so that no test can continue."""
 
 
 class ResultRefused(TypeError):
-    """The submission's answer is not plain data, or not an answer."""
+    """The submission's answer is not plain data, or is malformed."""
 
 
 class Remote:
     """Sends requests to the submission's process; keeps the last call and the last exception for verdicts."""
 
-    def __init__(self, ask, entry_points):
-        """`entry_points`: what stands for functions and classes of the submission, by their names."""
+    def __init__(self, ask: Callable[[str], str], entry_points: dict[str, proxies.EntryPoints]) -> None:
+        """`entry_points`: proxies of functions and classes of the submission, by their names."""
         self._ask = ask
         self.entry_points = {name: proxies.EntryPoints.of(entry, self) for name, entry in entry_points.items()}
-        self._maker = None
-        self._objects = {}
-        self._classes = {}
+        self._maker: raised.Maker | None = None
+        self._objects: dict[int, Any] = {}
+        self._classes: dict[tuple[str, frozenset[str]], type] = {}
         self.was_asked = False
         self.ended = False
-        # While a verdict is put into words: objects are then shown without asking.
+        # True while a failure is described: proxies then show themselves without a request.
         self.is_quiet = False
         self.begin()
 
-    def begin(self):
-        """A test begins."""
-        self.last = self.raised = self.fault = None
+    def begin(self) -> None:
+        """Begins a test."""
+        self.last: tuple[str, Sequence[Any], dict[str, Any], Any] | None = None
+        self.raised: BaseException | None = None
+        self.fault: dict[str, Any] = {}
 
-    def call(self, target, args, kwargs, stops=False):
-        """Calls `target` over there, and applies to the arguments what it changed in them. `stops`: it may raise StopIteration."""
+    def call(self, target: str, args: Sequence[Any], kwargs: dict[str, Any], stops: bool = False) -> Any:
+        """Calls `target` in the runner and applies its changes to the arguments.
+
+        `stops`: the call may raise StopIteration.
+        """
         given = [list(args), kwargs]
         answer = self._answer(f"call\n{target}\n{codec.encode(given, proxies.tag)}")
         self.last = None
@@ -52,48 +59,48 @@ class Remote:
         self.last = (target, args, kwargs, result)
         return result
 
-    def _apply(self, text, args, kwargs):
+    def _apply(self, text: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         try:
             changed_args, changed_kwargs = codec.decode(text, self._resolver(args))
             pairs = [
-                *zip(args, changed_args),
+                *zip(args, changed_args, strict=False),
                 *((kwargs[key], new) for key, new in changed_kwargs.items() if key in kwargs),
             ]
         except (codec.NotPlain, TypeError, ValueError, AttributeError):
-            raise ResultRefused("what became of the arguments cannot be read") from None
+            raise ResultRefused("the changed arguments cannot be read") from None
         for old, new in pairs:
             _update(old, new)
 
-    def last_call(self):
-        """The last call that returned, for people; None if it raised."""
+    def last_call(self) -> str | None:
+        """Describes the last call; None if it raised."""
         if self.last is None:
             return None
         target, args, kwargs, result = self.last
         shown = _cut(", ".join([*map(_shown, args), *(f"{key}={_shown(value)}" for key, value in kwargs.items())]))
         return f"{target}({shown}) returned {_shown(result)}"
 
-    def attribute(self, target, name):
+    def attribute(self, target: str, name: str) -> Any:
         return self._result(self._answer(f"attribute\n{target}\n{name}"))
 
-    def set_attribute(self, target, name, value):
+    def set_attribute(self, target: str, name: str, value: Any) -> None:
         self._result(self._answer(f"set\n{target}\n{name}\n{codec.encode(value, proxies.tag)}"))
 
-    def is_instance(self, value, name):
+    def is_instance(self, value: Any, name: str) -> bool:
         return self._result(self._answer(f"instance\n{codec.encode(value, proxies.tag)}\n{name}")) is True
 
-    def wait(self, number):
-        """The result of a coroutine."""
+    def wait(self, number: int) -> Any:
+        """Returns the result of a coroutine."""
         return self._result(self._answer(f"wait\n@{number}"))
 
-    def next_async(self, number):
-        """The next item of an asynchronous generator. Raises StopAsyncIteration behind the last one."""
+    def next_async(self, number: int) -> Any:
+        """Returns the next item of an asynchronous generator. Raises StopAsyncIteration after the last one."""
         answer = self._answer(f"anext\n@{number}")
         if answer[0] == "stop":
             raise StopAsyncIteration
         return self._result(answer)
 
-    def pull(self, number, count):
-        """Up to `count` items of an iterator, and the exception that ends it or None."""
+    def pull(self, number: int, count: int) -> tuple[list[Any], BaseException | None]:
+        """Returns up to `count` items of an iterator, and the exception that ends it or None."""
         answer = self._answer(f"pull\n@{number}\n{count}")
         if answer[0] != "items":
             return [], _raised_by(lambda: self._result(answer, (), True))
@@ -102,16 +109,19 @@ class Remote:
             raise ResultRefused("the items of an iterator cannot be read")
         return items, _raised_by(lambda: self._result(answer[2:], (), True)) if len(answer) > 2 else None
 
-    def throw(self, number, error):
+    def throw(self, number: int, error: BaseException) -> Any:
         return self._result(self._answer(f"throw\n@{number}\n{_dumps(_data_of(error))}"), (), True)
 
-    def leave(self, number, error):
-        """The end of a `with`. What the submission wants to suppress must have been raised by a statement of the tests: a failed check never is."""
-        told = None if error is None else "raised" if error is self.raised else _data_of(error)
-        suppresses = self._result(self._answer(f"leave\n@{number}\n{_dumps(told)}"))
+    def leave(self, number: int, error: BaseException | None) -> bool:
+        """Ends a `with`.
+
+        The submission can suppress only what a statement `raise` of the tests raised: never a failed check.
+        """
+        reported = None if error is None else "raised" if error is self.raised else _data_of(error)
+        suppresses = self._result(self._answer(f"leave\n@{number}\n{_dumps(reported)}"))
         return suppresses is True and error is not None and _is_raised_on_purpose(error)
 
-    def _answer(self, message):
+    def _answer(self, message: str) -> list[str]:
         if self.ended:
             raise RunnerEnded
         self.was_asked = True
@@ -121,26 +131,26 @@ class Remote:
             self.ended = True
             raise
 
-    def _result(self, answer, args=(), stops=False):
+    def _result(self, answer: list[str], args: Sequence[Any] = (), stops: bool = False) -> Any:
         kind = answer[0] if len(answer) > 1 else ""
         if kind == "value":
             return self._decoded(answer, 1, args)
         if kind == "raised":
-            self._raise(answer[1], stops)
+            self._raise(answer[1])
         if kind == "unplain":
             raise ResultRefused(_read_text(answer[1])[:_SHOWN])
         if kind == "stop" and stops:
             raise StopIteration(self._decoded(answer, 1))
-        raise ResultRefused("the answer is of no known kind")
+        raise ResultRefused("the answer is of an unknown kind")
 
-    def _decoded(self, answer, line, args=()):
+    def _decoded(self, answer: list[str], line: int, args: Sequence[Any] = ()) -> Any:
         try:
             return codec.decode(answer[line], self._resolver(args))
         except codec.NotPlain as error:
             raise ResultRefused(str(error)) from None
 
-    def _resolver(self, args):
-        def resolve(kind, payload):
+    def _resolver(self, args: Sequence[Any]) -> codec.Resolve:
+        def resolve(kind: str, payload: Any) -> Any:
             if kind == "a":
                 if type(payload) is not int or not 0 <= payload < len(args):
                     raise codec.NotPlain("not the text of a value: an argument")
@@ -149,8 +159,8 @@ class Remote:
 
         return resolve
 
-    def _object(self, kind, number, name, names=()):
-        """The proxy of an object: the same one for the same number."""
+    def _object(self, kind: str, number: Any, name: Any, names: Any = ()) -> Any:
+        """Returns the proxy of an object: the same one for the same number."""
         if type(number) is not int or type(name) is not str or kind not in "ogwy":
             raise codec.NotPlain("not the text of a value: an object")
         if kind == "w":
@@ -163,7 +173,7 @@ class Remote:
             )
         return self._objects[number]
 
-    def _class(self, name, names):
+    def _class(self, name: str, names: Any) -> Any:
         key = (name, frozenset(name for name in names if type(name) is str))
         if key not in self._classes:
             if len(self._classes) == _MOST_CLASSES:
@@ -171,10 +181,10 @@ class Remote:
             self._classes[key] = proxies.class_of(*key)
         return self._classes[key]
 
-    def _raise(self, text, stops):
+    def _raise(self, text: str) -> NoReturn:
         try:
-            told = _loads(text)
-            fault = {key: told["fault"][key] for key in ("name", "message", "trace", "line") if key in told["fault"]}
+            data = _loads(text)
+            fault = {key: data["fault"][key] for key in ("name", "message", "trace", "line") if key in data["fault"]}
             fault.update((key, fault[key][:longest]) for key, longest in faults.LONGEST.items())
             if (
                 not all(type(fault[key]) is str for key in ("name", "message", "trace"))
@@ -184,31 +194,31 @@ class Remote:
             self._maker = self._maker or raised.Maker(
                 self._resolver(()), lambda number, name: self.attribute(f"@{number}", name), self.entry_points
             )
-            error = self._maker.make(told)
+            error = self._maker.make(data)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError, raised.Unreadable):
-            raise ResultRefused("what was raised cannot be read") from None
+            raise ResultRefused("the raised exception cannot be read") from None
         self.fault = fault
         self.raised = error
-        raise self.raised
+        raise error
 
 
-def _raised_by(act):
+def _raised_by(act: Callable[[], object]) -> BaseException:
     try:
         act()
     except (RunnerEnded, KeyboardInterrupt):
         raise
-    except BaseException as error:  # noqa: BLE001 - of the submission.
+    except BaseException as error:
         return error
     return ResultRefused("the end of an iterator cannot be read")
 
 
-def _data_of(error):
-    """An exception of the tests. What an assertion says may be what is expected."""
+def _data_of(error: BaseException) -> dict[str, Any]:
+    """Describes an exception of the tests. The message of an assertion is left out: it may have the expected value."""
     return errors.to_data(error if not isinstance(error, AssertionError) else AssertionError(), None, None, 0)
 
 
-def _is_raised_on_purpose(error):
-    """Whether a statement `raise` of the tests raised it: nothing that went wrong in a check."""
+def _is_raised_on_purpose(error: BaseException) -> bool:
+    """Whether a statement `raise` of the tests raised it, and not a failed check."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -218,20 +228,20 @@ def _is_raised_on_purpose(error):
     return code.co_filename.startswith(("<test", "<harness")) and code.co_code[traceback.tb_lasti] == _RAISE
 
 
-def _read_text(line):
+def _read_text(line: str) -> str:
     try:
         return str(_loads(line))
     except (ValueError, RecursionError, MemoryError):
         return "the answer cannot be read"
 
 
-def _update(old, new):
-    """Makes `old`, an argument of the tests, what the submission has made of its copy."""
+def _update(old: Any, new: Any) -> None:
+    """Applies to `old`, an argument of the tests, the changes that the submission made to its copy."""
     kind = type(old)
     if kind is not type(new):
         return
     if kind is list:
-        old[:] = [_kept(was, now) for was, now in zip(old, new)] + new[len(old) :]
+        old[:] = [_kept(was, now) for was, now in zip(old, new, strict=False)] + new[len(old) :]
     elif kind is dict:
         merged = {key: _kept(old[key], now) if key in old else now for key, now in new.items()}
         old.clear()
@@ -242,24 +252,24 @@ def _update(old, new):
     elif kind is bytearray:
         old[:] = new
     elif kind is tuple and len(old) == len(new):
-        for was, now in zip(old, new):
+        for was, now in zip(old, new, strict=True):
             _update(was, now)
 
 
-def _kept(was, now):
-    """An inner container stays the object that it was: the tests may hold it by another name."""
+def _kept(was: Any, now: Any) -> Any:
+    """Updates an inner container in place: the tests may hold it under another name."""
     if type(was) is type(now) and type(was) in _MUTABLE:
         _update(was, now)
         return was
     return now
 
 
-def _shown(value):
+def _shown(value: object) -> str:
     try:
         return _cut(repr(value))
-    except Exception:  # noqa: BLE001 - integers too long for decimal.
+    except Exception:  # Integers too long for decimal.
         return type(value).__name__
 
 
-def _cut(text):
+def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."

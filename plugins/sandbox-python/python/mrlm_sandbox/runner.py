@@ -1,7 +1,8 @@
-"""Runs one submission: its top-level code, then what is asked of it.
+"""Runs one submission: its top-level code, then calls by the tests.
 
-All of this is within the submission's reach, so nothing is decided here: what an answer says is taken for what the submission says.
-A message is lines of text, of which the first names its kind; the others are JSON, texts of `codec`, or names.
+The submission can change all of this code at run time. So no verdict is decided here, and the checker treats each
+answer as written by the submission. A message is lines of text: the first names its kind, the others are JSON, texts of
+`codec`, or names.
 """
 
 import atexit
@@ -9,61 +10,66 @@ import builtins
 import json
 import threading
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from . import codec, errors, faults
 from .objects import Objects
 from .script import Script
 
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
 _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 _loads = json.JSONDecoder().decode
-# Of items that are read ahead.
+# Limits of reading items ahead.
 _AHEAD_SECONDS = 0.005
 _AHEAD_CHARACTERS = 1 << 20
 
 
 class Runner:
-    """The interpreter of one submission or one session."""
+    """Interpreter of one submission or one session."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._script = Script()
         self._objects = Objects(lambda: self._script.globals)
-        self._last = None
-        self._loop = None
+        self._last: BaseException | None = None
+        self._loop: AbstractEventLoop | None = None
 
-    def handle(self, message):
-        """The answer to a message."""
+    def handle(self, message: str) -> str:
+        """Returns the answer to a message."""
         kind, *lines = message.split("\n")
         return _ANSWERS[kind](self, *lines)
 
-    def _run(self, request):
-        """A whole program: its code, perhaps a call, and what Python does at its end."""
-        request = _loads(request)
+    def _run(self, text: str) -> str:
+        """Runs a whole program: its code, perhaps a call, and the end of a Python program."""
+        request = _loads(text)
         script = self._script
         outcome = script.load(request, "__main__")
         if outcome == {"verdict": "ok"} and "call" in request:
             outcome = script.call(request)
         end = script.guard(_end)
         script.flush()
-        return _told(end if outcome["verdict"] == "ok" and end["verdict"] != "ok" else outcome)
+        return _text(end if outcome["verdict"] == "ok" and end["verdict"] != "ok" else outcome)
 
-    def _load(self, request):
-        """The code of a submission that tests are going to call. What it does as a main program is not for them."""
-        outcome = self._script.load(_loads(request), "submission")
+    def _load(self, text: str) -> str:
+        """Runs the code of a submission as a module for the tests, not as a main program."""
+        outcome = self._script.load(_loads(text), "submission")
         self._script.flush()
         return _dumps(outcome)
 
-    def _open(self, request):
-        """The start of a session."""
-        return _dumps(self._script.load({**_loads(request), "code": ""}, "__main__"))
+    def _open(self, text: str) -> str:
+        """Starts a session."""
+        return _dumps(self._script.load({**_loads(text), "code": ""}, "__main__"))
 
-    def _evaluate(self, request):
-        """One input of a session."""
-        outcome = self._script.evaluate(_loads(request))
+    def _evaluate(self, text: str) -> str:
+        """Runs one input of a session."""
+        outcome = self._script.evaluate(_loads(text))
         self._script.flush()
-        return _told(outcome)
+        return _text(outcome)
 
-    def _call(self, target, arguments):
-        """A call by the tests of a function of the submission, or of an object that they hold (`@number`)."""
+    def _call(self, target: str, arguments: str) -> str:
+        """Calls a function of the submission, or an object that the tests hold (`@number`)."""
         try:
             args, kwargs = given = codec.decode(arguments, self._objects.resolve)
             result = self._find(target)(*args, **kwargs)
@@ -79,45 +85,45 @@ class Runner:
             return "unplain\n" + _dumps(str(error))
         except StopIteration as error:
             return self._ended(error) if target[0] == "@" else self._raised(error)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             return self._raised(error)
 
-    def _guarded(self, act):
-        """The text of what `act` returns, or of what it raises."""
+    def _guarded(self, act: Callable[[], Any]) -> str:
+        """Returns the text of the value that `act` returns, or of the exception that it raises."""
         try:
             return "value\n" + codec.encode(act(), self._objects.refer)
         except codec.NotPlain as error:
             return "unplain\n" + _dumps(str(error))
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             return self._raised(error)
 
-    def _attribute(self, target, name):
-        """An attribute of an object that the tests hold, or of a function or class of the submission."""
+    def _attribute(self, target: str, name: str) -> str:
+        """Reads an attribute of an object that the tests hold, or of a function or class of the submission."""
         return self._guarded(lambda: getattr(self._find(target), name))
 
-    def _set(self, target, name, value):
+    def _set(self, target: str, name: str, value: str) -> str:
         return self._guarded(lambda: setattr(self._find(target), name, codec.decode(value, self._objects.resolve)))
 
-    def _instance(self, value, name):
+    def _instance(self, value: str, name: str) -> str:
         """Whether an object is an instance of a class of the submission."""
         return self._guarded(lambda: isinstance(codec.decode(value, self._objects.resolve), self._find(name)))
 
-    def _wait(self, target):
-        """The result of a coroutine."""
+    def _wait(self, target: str) -> str:
+        """Runs a coroutine to its end."""
         import asyncio
 
-        async def run():
+        async def run() -> Any:
             return await self._find(target)
 
         return self._guarded(lambda: asyncio.run(run()))
 
-    def _anext(self, target):
-        """The next item of an asynchronous generator. It lives in one event loop from its first item to its last: the end of a loop closes it."""
+    def _anext(self, target: str) -> str:
+        """Returns the next item of an asynchronous generator. All items use one event loop, whose end closes it."""
         import asyncio
 
         self._loop = self._loop or asyncio.new_event_loop()
 
-        async def step():
+        async def step() -> str:
             try:
                 return "value\n" + codec.encode(await self._find(target).__anext__(), self._objects.refer)
             except StopAsyncIteration:
@@ -127,51 +133,55 @@ class Runner:
             return self._loop.run_until_complete(step())
         except codec.NotPlain as error:
             return "unplain\n" + _dumps(str(error))
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             return self._raised(error)
 
-    def _pull(self, target, count):
-        """The next items of an iterator. Those that are read ahead are no more than take a few milliseconds, and fit into an answer."""
-        texts, length, end = [], 0, ""
+    def _pull(self, target: str, count: str) -> str:
+        """Returns the next items of an iterator.
+
+        Reading ahead stops after a few milliseconds, or when an answer is full.
+        """
+        texts: list[str] = []
+        length, end = 0, ""
         deadline = time.perf_counter() + _AHEAD_SECONDS
         iterator = self._find(target)
         while len(texts) < int(count) and length < _AHEAD_CHARACTERS and (not texts or time.perf_counter() < deadline):
             try:
                 texts.append(codec.encode(next(iterator), self._objects.refer))
                 length += len(texts[-1])
-            except BaseException as error:  # noqa: BLE001
+            except BaseException as error:
                 end = "\n" + self._ended(error)
                 break
         return f"items\n[{','.join(texts)}]{end}"
 
-    def _throw(self, target, told):
+    def _throw(self, target: str, data: str) -> str:
         """Raises an exception of the tests inside a generator."""
         try:
-            return "value\n" + codec.encode(self._find(target).throw(_exception(_loads(told))), self._objects.refer)
-        except BaseException as error:  # noqa: BLE001
+            return "value\n" + codec.encode(self._find(target).throw(_exception(_loads(data))), self._objects.refer)
+        except BaseException as error:
             return self._ended(error)
 
-    def _leave(self, target, told):
-        """The end of a `with` of the tests. Whether what they have raised there is suppressed."""
-        told = _loads(told)
-        error = self._last if told == "raised" else None if told is None else _exception(told)
+    def _leave(self, target: str, data: str) -> str:
+        """Ends a `with` of the tests. Returns whether the exception that was raised there is suppressed."""
+        reported = _loads(data)
+        error = self._last if reported == "raised" else None if reported is None else _exception(reported)
         manager = self._find(target)
         return self._guarded(
             lambda: bool(type(manager).__exit__(manager, None if error is None else type(error), error, None))
         )
 
-    def _ended(self, error):
-        """How an iterator or a generator ends."""
+    def _ended(self, error: BaseException) -> str:
+        """Returns the text of the end of an iterator or a generator."""
         if isinstance(error, StopIteration):
             return self._guarded(lambda: error.value).replace("value", "stop", 1)
         return "unplain\n" + _dumps(str(error)) if isinstance(error, codec.NotPlain) else self._raised(error)
 
-    def _flush(self):
+    def _flush(self) -> str:
         self._script.flush()
         return ""
 
-    def _find(self, target):
-        """`name`, `@number`, or either of them with `.attribute` behind it."""
+    def _find(self, target: str) -> Any:
+        """Returns the object that a target names: `name` or `@number`, either with `.attribute` after it."""
         name, _, attribute = target.partition(".")
         if name[0] == "@":
             found = self._objects[int(name[1:])]
@@ -181,7 +191,7 @@ class Runner:
                 raise NameError(f"the submission does not define {name!r}")
         return getattr(found, attribute) if attribute else found
 
-    def _raised(self, error):
+    def _raised(self, error: BaseException) -> str:
         self._last = error
         number = None if type(error).__module__ == "builtins" else self._objects.refer(error)["o"][0]
         return "raised\n" + _dumps(
@@ -189,22 +199,22 @@ class Runner:
         )
 
 
-def _exception(told):
-    """An exception of the tests: of a built-in class."""
-    kind = next((kind for name in told["kinds"] if isinstance(kind := getattr(builtins, name, None), type)), Exception)
-    return kind(*codec.decode(told["arguments"]))
+def _exception(data: dict[str, Any]) -> Any:
+    """Makes an exception of the tests, of a built-in class."""
+    kind = next((kind for name in data["kinds"] if isinstance(kind := getattr(builtins, name, None), type)), Exception)
+    return kind(*codec.decode(data["arguments"]))
 
 
-def _told(outcome):
-    """The text of an outcome. A value that makes it too long is only shown."""
+def _text(outcome: dict[str, Any]) -> str:
+    """Returns the text of an outcome, without a value that would make it too long."""
     text = _dumps(outcome)
     if len(text) > codec.LONGEST:
         text = _dumps({name: value for name, value in outcome.items() if name != "value"})
     return text
 
 
-def _end():
-    """What Python does at the end of a program: waits for threads, and calls what wants to be."""
+def _end() -> None:
+    """Ends a program as Python does: waits for threads, then calls the functions registered with `atexit`."""
     for thread in threading.enumerate():
         if not thread.daemon and thread is not threading.main_thread():
             thread.join()
@@ -213,7 +223,7 @@ def _end():
 
 _MISSING = object()
 
-_ANSWERS = {
+_ANSWERS: dict[str, Callable[..., str]] = {
     "run": Runner._run,
     "load": Runner._load,
     "open": Runner._open,

@@ -1,24 +1,29 @@
-"""The code of a submission as a module: its start, its streams, and how it ended."""
+"""The code of a submission as a module: its start, its streams, and its outcome."""
 
 import ast
 import builtins
+import contextlib
 import linecache
 import os
 import sys
 import types
+from collections.abc import Callable
+from typing import Any
 
 from . import faults, values
 
 
 class Script:
-    def __init__(self):
+    """Module of one submission or session."""
+
+    def __init__(self) -> None:
         self.source = ""
-        self.globals = {}
-        # The submission may put others in their place; what it printed must come out in any case.
+        self.globals: dict[str, Any] = {}
+        # The submission may replace them; its earlier output must still be flushed.
         self._streams = (sys.stdout, sys.stderr)
 
-    def load(self, request, name):
-        """Runs the code as the module `name`. The answer says how it ended."""
+    def load(self, request: dict[str, Any], name: str) -> dict[str, Any]:
+        """Runs the code as the module `name`. Returns the outcome."""
         module = types.ModuleType(name)
         self.globals = module.__dict__
         self.globals.update(__builtins__=builtins, __file__=faults.FILE)
@@ -27,22 +32,22 @@ class Script:
         self._place(request)
         return self.guard(lambda: exec(self._compile(request["code"]), self.globals))
 
-    def call(self, request):
-        """Calls a function of the code with arguments from JSON; the answer has its result."""
+    def call(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Calls a function of the code with arguments from JSON. The outcome has its result."""
         name, arguments = request["call"]["name"], request["call"]["arguments"]
 
-        def call():
+        def call() -> dict[str, Any]:
             if name not in self.globals:
                 raise NameError(f"name {name!r} is not defined")
-            return values.told(self.globals[name](*arguments), request["outputBytes"])
+            return values.described(self.globals[name](*arguments), request["outputBytes"])
 
         return self.guard(call)
 
-    def evaluate(self, request):
-        """Runs code in the present state. The answer has the value of its last expression."""
+    def evaluate(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs code in the present state. The outcome has the value of its last expression."""
         self._place(request)
 
-        def evaluate():
+        def evaluate() -> dict[str, Any]:
             tree = self._compile(request["code"], ast.PyCF_ONLY_AST)
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
             exec(compile(tree, faults.FILE, "exec", dont_inherit=True), self.globals)
@@ -50,15 +55,15 @@ class Script:
                 return {}
             value = eval(compile(ast.Expression(last.value), faults.FILE, "eval", dont_inherit=True), self.globals)
             self.globals["_"] = value
-            return {} if value is None else values.told(value, request["outputBytes"])
+            return {} if value is None else values.described(value, request["outputBytes"])
 
         outcome = self.guard(evaluate)
         if outcome == {"verdict": "ok"} and "call" in request:
             return self.call(request)
         return outcome
 
-    def guard(self, act):
-        """How `act` ended; what it returned, if that is a dictionary, goes into the answer."""
+    def guard(self, act: Callable[[], dict[str, Any] | None]) -> dict[str, Any]:
+        """Returns the outcome of `act`, with the fields of the dictionary that it returned."""
         try:
             found = act()
             return {"verdict": "ok", **found} if type(found) is dict else {"verdict": "ok"}
@@ -66,27 +71,30 @@ class Script:
             return self._left(error)
         except MemoryError:
             return {"verdict": "memory-limit"}
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             return {"verdict": "error", "error": faults.describe(error, self.source)}
 
-    def flush(self):
+    def flush(self) -> None:
+        """Flushes the standard streams."""
         for stream in (sys.stdout, sys.stderr, *self._streams):
-            try:
+            # The submission may have closed or replaced it.
+            with contextlib.suppress(Exception):
                 stream.flush()
-            except Exception:  # noqa: BLE001 - closed, or no stream of Python's at all.
-                pass
 
-    def _left(self, error):
+    def _left(self, error: SystemExit) -> dict[str, Any]:
         code = int(error.code) if type(error.code) is bool else error.code
-        if code is None or type(code) is int and code == 0:
+        if code is None or (type(code) is int and code == 0):
             return {"verdict": "ok", "exitCode": 0}
         if type(code) is not int:
             print(faults.message_of(error), file=sys.stderr)
             code = 1
         return {"verdict": "error", "exitCode": code & 0xFF, "error": faults.describe(error, self.source)}
 
-    def _compile(self, code, flags=0):
-        """What `compile` makes of `code`, read as a file that holds it would be; whatever cannot be read is a SyntaxError."""
+    def _compile(self, code: str, flags: int = 0) -> Any:
+        """Compiles `code` as Python would read it from a file.
+
+        Raises SyntaxError for each code that Python cannot read.
+        """
         self._remember(code)
         try:
             # Before Python 3.12 `compile` raises ValueError for it.
@@ -96,13 +104,13 @@ class Script:
         except UnicodeEncodeError as error:
             raise _unreadable(code, error.start, "half of a surrogate pair") from None
 
-    def _remember(self, code):
-        """For tracebacks, and for `inspect` in the submission itself."""
+    def _remember(self, code: str) -> None:
+        """Makes the source available to tracebacks and to `inspect` in the submission."""
         self.source = code
         linecache.cache[faults.FILE] = (len(code), None, [line + "\n" for line in code.split("\n")], faults.FILE)
 
-    def _place(self, request):
-        """The files of a request, and what it has for standard input."""
+    def _place(self, request: dict[str, Any]) -> None:
+        """Writes the files of a request."""
         for path, content in request.get("files", {}).items():
             folder = os.path.dirname(path)
             if folder:
@@ -111,6 +119,6 @@ class Script:
                 file.write(content)
 
 
-def _unreadable(code, at, what):
+def _unreadable(code: str, at: int, what: str) -> SyntaxError:
     line = code.count("\n", 0, at) + 1
     return SyntaxError(f"the source has {what}", (faults.FILE, line, at - code.rfind("\n", 0, at), None))

@@ -1,4 +1,4 @@
-"""The supervisor's side of one runner: what it says, what it prints, how it ends."""
+"""Supervisor's side of one runner: its answers, its output and its end."""
 
 import codecs
 import os
@@ -6,35 +6,38 @@ import select
 import signal
 import socket
 import time
+from typing import Any, NoReturn
 
 from . import codec, frames, native_runner, outcomes
 from .remote import RunnerEnded
+from .zygote_client import ZygoteClient
 
-# An answer holds one value, and the arguments that a call has changed.
+# Maximum bytes of an answer: one value, and the arguments that a call has changed.
 _LONGEST_ANSWER = 2 * codec.LONGEST + (1 << 16)
-# How often processor time is looked at.
+# Interval of checks of the processor time.
 _TICK_MS = 50
 _CHUNK = 1 << 16
 _PEAK = b"VmHWM:"
-# That a process without privileges can make; see pipe(7).
+# Maximum capacity of a pipe that a process without privileges can set; see pipe(7).
 _LARGEST_PIPE = 1 << 20
 
 
 class Output:
-    """One of its streams: told as it comes, up to a limit."""
+    """Reader of one output stream of a runner, up to a limit."""
 
-    def __init__(self, fd):
+    def __init__(self, fd: int) -> None:
         self.fd = fd
         self._left = 1 << 16
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._gathered = []
+        self._gathered: list[bytes] = []
 
-    def begin(self, limit):
-        # A byte more than is wanted shows whoever counts that there was more.
+    def begin(self, limit: int) -> None:
+        """Sets the limit of a submission, in bytes."""
+        # One byte more shows the parent that the output was longer.
         self._left = limit + 1
 
-    def read(self):
-        """Takes what there is; False at the end."""
+    def read(self) -> bool:
+        """Reads available bytes; False at the end."""
         try:
             chunk = os.read(self.fd, _CHUNK)
         except BlockingIOError:
@@ -46,21 +49,23 @@ class Output:
         self._gathered.append(kept)
         return True
 
-    def drain(self):
-        """Takes all that there is, but not for ever: a thread may go on printing."""
+    def drain(self) -> None:
+        """Reads all available bytes, up to the size of a pipe: a thread may still be printing."""
         for _ in range(_LARGEST_PIPE // _CHUNK):
             if not select.select([self.fd], [], [], 0)[0] or not self.read():
                 return
 
-    def take(self):
+    def take(self) -> str:
+        """Returns the text read since the last call."""
         text = self._decoder.decode(b"".join(self._gathered)) if self._gathered else ""
         self._gathered.clear()
         return text
 
 
 class SupervisedRunner:
-    def __init__(self, zygote):
-        """A runner that no submission has used; it gets ready while nobody waits for it."""
+    """A runner process that no submission has used. It starts in the background."""
+
+    def __init__(self, zygote: ZygoteClient) -> None:
         ours, theirs = socket.socketpair()
         outputs = [os.pipe(), os.pipe()]
         self._zygote = zygote
@@ -77,13 +82,13 @@ class SupervisedRunner:
         for fd in (ours.fileno(), *(output.fd for output in self.outputs.values())):
             self._poll.register(fd, select.POLLIN)
         self._deadline = time.monotonic() + 60
-        self._cpu_limit = None
+        self._cpu_limit: float | None = None
         self._cpu_base = self._cpu_used = 0.0
         self._is_ready = False
-        self.ending = None
+        self.ending: dict[str, Any] | None = None
 
-    def begin(self, limits, message):
-        """A submission, or an input of a session, begins with `message`."""
+    def begin(self, limits: dict[str, Any], message: str) -> None:
+        """Begins a submission, or an input of a session, by sending `message`."""
         self.get_ready()
         self._deadline = time.monotonic() + limits["wallMs"] / 1000
         self._cpu_base = self._cpu_seconds()
@@ -92,13 +97,13 @@ class SupervisedRunner:
             output.begin(limits["outputBytes"])
         self.send(message)
 
-    def ask(self, message):
-        """The runner's answer. Raises RunnerEnded; `ending` then says how."""
+    def ask(self, message: str) -> str:
+        """Sends a message and returns the answer. Raises RunnerEnded and sets `ending`."""
         self.send(message)
         return self.answer()
 
-    def send(self, message):
-        """Sends a message; what the runner says and prints meanwhile is kept."""
+    def send(self, message: str) -> None:
+        """Sends a message; keeps answers and output that arrive meanwhile."""
         data = memoryview(frames.encode(message))
         while data:
             try:
@@ -106,9 +111,10 @@ class SupervisedRunner:
             except BlockingIOError:
                 self._wait(select.POLLIN | select.POLLOUT)
             except OSError:
-                return  # It is gone; the answer will say how.
+                return  # The runner has ended; `answer` reports how.
 
-    def answer(self):
+    def answer(self) -> str:
+        """Returns the next answer. Raises RunnerEnded and sets `ending`."""
         if self.ending is not None:
             raise RunnerEnded
         try:
@@ -118,21 +124,21 @@ class SupervisedRunner:
             self._end(dict(outcomes.BROKEN))
         return text
 
-    def printed(self):
-        """What it has printed since this was last asked, by stream."""
+    def printed(self) -> dict[str, str]:
+        """Returns the output since the last call, by stream."""
         if self.ending is None:
             for output in self.outputs.values():
                 output.drain()
         return {name: text for name, output in self.outputs.items() if (text := output.take())}
 
-    def cpu_ms(self):
-        """Processor time of the submission so far."""
+    def cpu_ms(self) -> float:
+        """Returns the processor time of the submission so far, in milliseconds."""
         if self.ending is None:
             self._cpu_used = self._cpu_seconds()
         return max(0.0, self._cpu_used - self._cpu_base) * 1000
 
-    def peak_memory(self):
-        """`peakMemoryBytes`: by how much it was larger at most than when it was new; nothing if that cannot be known, because it has ended or there is no /proc."""
+    def peak_memory(self) -> dict[str, int]:
+        """Returns `peakMemoryBytes`, the largest growth since the start; nothing after the end or without /proc."""
         peak = None if self.ending is not None else _peak_memory(self.pid)
         return (
             {}
@@ -140,8 +146,8 @@ class SupervisedRunner:
             else {"peakMemoryBytes": max(0, peak - self._zygote.runner_bytes)}
         )
 
-    def kill(self):
-        """Ends it with all that it has started."""
+    def kill(self) -> None:
+        """Kills the runner and all processes that it started."""
         self.get_ready(quietly=True)
         if self.ending is None:
             self.ending = {"verdict": "killed"}
@@ -151,8 +157,8 @@ class SupervisedRunner:
         for output in self.outputs.values():
             os.close(output.fd)
 
-    def get_ready(self, quietly=False):
-        """Waits for its start."""
+    def get_ready(self, quietly: bool = False) -> None:
+        """Waits for the start of the process; unless `quietly`, also for its first message."""
         if self._is_ready:
             return
         self._is_ready = True
@@ -164,8 +170,8 @@ class SupervisedRunner:
         if self._zygote.runner_bytes is None:
             self._zygote.runner_bytes = _peak_memory(self.pid)
 
-    def _wait(self, channel_events):
-        """Waits until something has happened, and takes in what the runner said and printed."""
+    def _wait(self, channel_events: int) -> None:
+        """Waits for an event, reads answers and output, and enforces the deadline and the limit of processor time."""
         self._poll.modify(self._channel.fileno(), channel_events)
         left = self._deadline - time.monotonic()
         if left <= 0:
@@ -181,7 +187,8 @@ class SupervisedRunner:
             elif event & ~select.POLLOUT and not self._receive():
                 self._end(None)
 
-    def _receive(self):
+    def _receive(self) -> bool:
+        """Reads from the channel; False if it is closed."""
         try:
             return self._reader.read()
         except BlockingIOError:
@@ -191,30 +198,30 @@ class SupervisedRunner:
         except OSError:
             return False
 
-    def _end(self, ending):
-        """The submission has ended: `ending` says why, or its process does. One that has only closed its channel is killed."""
+    def _end(self, ending: dict[str, Any] | None) -> NoReturn:
+        """Kills the runner and raises RunnerEnded. Without `ending`, the exit status of the process gives it."""
         os.kill(self.pid, signal.SIGKILL)
         self._cpu_used = self._cpu_seconds()
         if ending is None:
             self.ending = _ending_of(self._zygote.reap_now(self.pid))
         else:
-            # On a busy machine it takes a while to die, and nothing depends on it.
+            # The process may exit late on a busy machine; do not wait for it.
             self._zygote.reap(self.pid)
             self.ending = ending
         for output in self.outputs.values():
             output.drain()
         raise RunnerEnded
 
-    def _cpu_seconds(self):
-        # The clock of another process's processor time; see clock_getcpuclockid(3).
+    def _cpu_seconds(self) -> float:
+        # Clock of the processor time of another process; see clock_getcpuclockid(3).
         try:
             return time.clock_gettime(~self.pid << 3 | 2)
         except OSError:
             return self._cpu_base
 
 
-def _peak_memory(pid):
-    """The most resident memory that a process has had, in bytes; None if that cannot be known."""
+def _peak_memory(pid: int) -> int | None:
+    """Returns the peak resident memory of a process in bytes; None if it is unknown."""
     try:
         fd = os.open(f"/proc/{pid}/status", os.O_RDONLY)
         try:
@@ -226,8 +233,8 @@ def _peak_memory(pid):
         return None
 
 
-def _ending_of(status):
-    """How a process ended by itself."""
+def _ending_of(status: int) -> dict[str, Any]:
+    """Returns the ending of a process that ended by itself."""
     if os.WIFSIGNALED(status):
         return {"verdict": "cpu-limit" if os.WTERMSIG(status) == signal.SIGXCPU else "killed"}
     code = os.WEXITSTATUS(status)

@@ -1,6 +1,6 @@
 """
-What every runner does first, done beforehand in the zygote with a program of ours. The interpreter's caches are then full and its code is specialized, in
-memory that runners share, where each would otherwise write to a copy of its own.
+Runs a program in the zygote as runners do. It fills the interpreter's caches and specializes its code in memory that
+runners share; otherwise each runner would write to copies of these pages.
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 
 from . import faults, frames, native_runner
 
-# CPython specializes a function after some calls, and each of its instructions after some more.
+# CPython specializes a function after some calls, and each of its instructions after some further calls.
 _TIMES = 30
 _PROGRAM = """
 from typing import Dict, List
@@ -36,8 +36,8 @@ def areas(rows: List[int], names: Dict[str, int], *, scale: float = 1.0) -> List
 _CALL = 'call\nareas\n[{"t":[[3,1],{"d":{"a":2,"bc":0}}]},{"d":{"scale":2.0}}]'
 
 
-def run():
-    """Leaves nothing behind that a submission could see."""
+def run() -> None:
+    """Runs the program, and removes everything of it that a submission could find."""
     arguments = sys.argv
     messages = [f"load\n{json.dumps({'code': _PROGRAM, 'outputBytes': 1024})}", _CALL, _CALL]
     for _ in range(_TIMES):
@@ -53,7 +53,7 @@ def run():
     del sys.modules["submission"], linecache.cache[faults.FILE]
 
 
-def _check(reader):
+def _check(reader: frames.FrameReader) -> None:
     answers = []
     while (answer := reader.wait()) is not None:
         answers.append(answer)

@@ -1,4 +1,4 @@
-"""Forks runners. It has Python and the usual modules loaded, has never seen a submission or a test, and does nothing but this."""
+"""Forks runners. It has Python and common modules loaded, receives no submission and no test, and does nothing else."""
 
 import array
 import os
@@ -6,20 +6,21 @@ import resource
 import signal
 import socket
 import sys
+from typing import NoReturn
 
 from . import heap, isolation, kernel, library, native_runner, warm_up
 
 SPAWN, REAP = b"s", b"r"
 _DESCRIPTORS = 4
-# The descriptors of a runner: standard input (a file of its own), output, error, and the channel to the supervisor.
+# A runner has the descriptors 0 to 2, and the channel to the supervisor.
 CHANNEL_FD = 3
 
 
-def serve(connection, layers):
-    """Answers SPAWN (with the runner's channel, output and error) by a process id, REAP by the status of a runner that was killed or has ended."""
+def serve(connection: socket.socket, layers: isolation.Layers) -> NoReturn:
+    """Serves SPAWN (a runner's channel, output and error; answer: process id) and REAP (answer: exit status)."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _load_library()
-    # The folder of these modules: all of them are loaded.
+    # Remove the folder of these modules, all of which are loaded.
     del sys.path[0]
     warm_up.run()
     kernel.forbid_inspection()
@@ -32,7 +33,7 @@ def serve(connection, layers):
     while True:
         request, descriptors = _receive(connection)
         if request == SPAWN:
-            # The next process is the first one of a new namespace, the one after it is not.
+            # Only the next process starts a new namespace, not the one after it.
             kernel.unshare(kernel.CLONE_NEWPID)
             pid = os.fork()
             if pid == 0:
@@ -48,10 +49,10 @@ def serve(connection, layers):
             os._exit(0)
 
 
-def _load_library():
-    """
-    Without what modules want done after each fork: there are no other threads whose locks could be held, and `random` keeps its seed, so that a verdict can be
-    repeated.
+def _load_library() -> None:
+    """Loads common modules without their fork hooks.
+
+    No other thread can hold a lock, and `random` keeps its seed, so that verdicts are reproducible.
     """
     register = os.register_at_fork
     os.register_at_fork = lambda **_: None
@@ -60,7 +61,7 @@ def _load_library():
     sys.modules["random"].seed(0)
 
 
-def _receive(connection):
+def _receive(connection: socket.socket) -> tuple[bytes, list[int]]:
     descriptors = array.array("i")
     data, ancillary, _, _ = connection.recvmsg(64, socket.CMSG_SPACE(_DESCRIPTORS * descriptors.itemsize))
     for _, _, content in ancillary:
@@ -68,14 +69,14 @@ def _receive(connection):
     return data, list(descriptors)
 
 
-def _become_runner(descriptors, layers, base):
+def _become_runner(descriptors: list[int], layers: isolation.Layers, base: int) -> NoReturn:
     code = 1
     try:
         channel, output, error = descriptors
         kernel.die_with_parent(signal.SIGKILL)
-        # A group of processes reaches across namespaces: kill(0, ...) in the runner's must not be one of the zygote's.
+        # A process group spans namespaces: kill(0, ...) of the runner must not reach the zygote.
         os.setsid()
-        # Nor is an open file of another runner, with its flags.
+        # Runners must not share an open file: they would share its flags.
         os.close(0)
         os.open(os.devnull, os.O_RDONLY)
         os.dup2(output, 1)
@@ -84,7 +85,7 @@ def _become_runner(descriptors, layers, base):
         os.closerange(CHANNEL_FD + 1, 1 << 16)
         isolation.enter(layers)
         code = native_runner.serve(CHANNEL_FD, base)
-    except BaseException as failure:  # noqa: BLE001 - the supervisor hears of it.
+    except BaseException as failure:
         print(f"the runner ended: {failure!r}", file=sys.__stderr__, flush=True)
     finally:
         os._exit(code)

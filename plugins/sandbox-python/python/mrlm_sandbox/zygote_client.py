@@ -1,54 +1,58 @@
-"""The supervisor's side of the zygote. Answers come in the order of requests, and nobody waits for one before it is needed."""
+"""Supervisor's side of the zygote. Answers arrive in the order of requests, and are read when they are needed."""
 
 import collections
 import os
 import socket
 import sys
+from collections.abc import Callable, Iterable
 
 from . import zygote
+from .isolation import Layers
 
 
 class ZygoteClient:
-    def __init__(self, connection):
-        self._connection = connection
-        self._owed = collections.deque()
-        said = connection.recv(64)
-        if not said:
-            # It has said why.
-            sys.exit(1)
-        # Of the zygote, and about that of a runner that has just been forked.
-        self.resident_bytes = int.from_bytes(said, "little")
-        # Of a runner that is ready and has begun nothing; known once there is one.
-        self.runner_bytes = None
+    """Starts and reaps runners."""
 
-    def spawn(self, channel, output, error):
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._pending: collections.deque[list[bytes | None]] = collections.deque()
+        first = connection.recv(64)
+        if not first:
+            # The zygote has printed the reason.
+            sys.exit(1)
+        # Resident memory of the zygote, and roughly of a runner that has just been forked.
+        self.resident_bytes = int.from_bytes(first, "little")
+        # Resident memory of a runner that is ready; None until the first one is.
+        self.runner_bytes: int | None = None
+
+    def spawn(self, channel: int, output: int, error: int) -> Callable[[], int]:
         """Starts a runner. Returns a function that waits for its process id."""
         socket.send_fds(self._connection, [zygote.SPAWN], [channel, output, error])
-        return self._later(lambda answer: int.from_bytes(answer, "little"))
+        return self._later()
 
-    def reap(self, pid):
-        """Forgets a runner that was killed."""
+    def reap(self, pid: int) -> Callable[[], int]:
+        """Reaps a runner that was killed. Returns a function that waits for its exit status."""
         self._connection.send(zygote.REAP + pid.to_bytes(4, "little"))
-        return self._later(lambda answer: int.from_bytes(answer, "little"))
+        return self._later()
 
-    def reap_now(self, pid):
-        """The status of a runner that has ended."""
+    def reap_now(self, pid: int) -> int:
+        """Waits for the exit status of a runner."""
         return self.reap(pid)()
 
-    def _later(self, read):
-        ticket = [None]
-        self._owed.append(ticket)
+    def _later(self) -> Callable[[], int]:
+        answer: list[bytes | None] = [None]
+        self._pending.append(answer)
 
-        def wait():
-            while ticket[0] is None:
-                self._owed.popleft()[0] = self._connection.recv(64)
-            return read(ticket[0])
+        def wait() -> int:
+            while answer[0] is None:
+                self._pending.popleft()[0] = self._connection.recv(64)
+            return int.from_bytes(answer[0], "little")
 
         return wait
 
 
-def start(layers, inherited):
-    """Forks the zygote; it closes the descriptors in `inherited`."""
+def start(layers: Layers, inherited: Iterable[int]) -> ZygoteClient:
+    """Forks the zygote, which closes the descriptors in `inherited`."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork() == 0:
         code = 1
@@ -57,7 +61,7 @@ def start(layers, inherited):
             for fd in inherited:
                 os.close(fd)
             zygote.serve(theirs, layers)
-        except BaseException as error:  # noqa: BLE001 - the parent quotes it.
+        except BaseException as error:  # The parent process quotes it.
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         finally:
             os._exit(code)
