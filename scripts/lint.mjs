@@ -25,13 +25,13 @@ const checks = [
 
 /** @param {string} python @returns {typeof checks} */
 const pythonChecks = (python) => [
-  { name: "Python style", command: python, args: ["-m", "ruff", "check", "."], cwd: pythonFolder },
+  { name: "Python style", command: python, args: ["-m", "ruff", "check", "."] },
   { name: "Python format", command: python, args: ["-m", "ruff", "format", "--check", "."] },
   { name: "generated Python code", command: python, args: ["scripts/generate.py", "--check"], cwd: pythonFolder },
   { name: "Python imports", command: join(dirname(python), "lint-imports"), args: ["--no-cache"], cwd: pythonFolder },
-  { name: "Python types", command: python, args: ["-m", "mypy"], cwd: pythonFolder },
-  { name: "sandbox Python style", command: python, args: ["-m", "ruff", "check", "."], cwd: sandboxFolder },
-  { name: "sandbox Python types", command: python, args: ["-m", "mypy"], cwd: sandboxFolder },
+  { name: "Python types of the engine", command: python, args: ["-m", "mypy"], cwd: pythonFolder },
+  { name: "Python types of the sandbox", command: python, args: ["-m", "mypy"], cwd: sandboxFolder },
+  { name: "Python types", command: python, args: ["-m", "mypy"] },
 ];
 
 await script(async () => {

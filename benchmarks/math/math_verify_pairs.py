@@ -1,4 +1,4 @@
-"""Judges the rows of a JSON Lines file with Math-Verify: a verdict and its seconds for each, as JSON Lines.
+"""Grades the rows of a JSON Lines file with Math-Verify: a verdict and its seconds for each, as JSON Lines.
 
 The options of a row are given to Math-Verify under its own names; everything else is its default.
 """
@@ -7,17 +7,18 @@ import json
 import logging
 import sys
 import time
+from typing import Any
 
 from math_verify import parse, verify
 
 NAMES = {"precision": "float_rounding", "strict": "strict", "allow_set_relation_comp": "allow_set_relation_comp"}
 
 
-def judge(row: dict) -> bool:
+def grade(row: dict[str, Any]) -> bool:
     options = {NAMES[name]: value for name, value in (row.get("options") or {}).items() if name in NAMES}
     try:
         return bool(verify(parse(row["expected"]), parse(row["answer"]), **options))
-    except Exception:  # a pair that it cannot judge is one that it does not accept
+    except Exception:  # a pair that it cannot grade counts as not accepted
         return False
 
 
@@ -25,10 +26,10 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     with open(sys.argv[1], encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines if line.strip()]
-    judge(rows[0])  # imports and grammars are loaded on first use
+    grade(rows[0])  # imports and grammars are loaded on first use
     for row in rows:
         start = time.perf_counter()
-        equivalent = judge(row)
+        equivalent = grade(row)
         print(json.dumps({"equivalent": equivalent, "seconds": time.perf_counter() - start}), flush=True)
 
 

@@ -1,13 +1,17 @@
-"""The common way in trainers: multiprocessing forks a process for each submission, sets its limits, runs the program with exec, and reads a queue."""
+"""The common method of trainers: multiprocessing forks a process for each submission, sets its limits, runs the program
+with exec, and reads a queue.
+"""
 
 import json
 import multiprocessing
 import resource
 import sys
 import time
+from multiprocessing.context import ForkProcess
+from multiprocessing.queues import SimpleQueue
 
 
-def run(program, queue):
+def run(program: str, queue: SimpleQueue[str]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
     resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
     try:
@@ -17,10 +21,12 @@ def run(program, queue):
         queue.put(f"failed: {error}")
 
 
-def main():
+def main() -> None:
     programs, parallel, seconds = json.load(sys.stdin)
     context = multiprocessing.get_context("fork")
-    times, running, count = [], [], 0
+    times: list[float] = []
+    running: list[tuple[ForkProcess, SimpleQueue[str], float]] = []
+    count = 0
     start = time.perf_counter()
     while time.perf_counter() - start < seconds or running:
         while len(running) < parallel and time.perf_counter() - start < seconds:

@@ -1,14 +1,15 @@
 """GRPO, SFT, DPO and PPO losses written once more, in torch, with gradients by autograd.
 
-Reads cases as JSON from stdin. For each: starts from the checkpoint `before`, makes the same updates, and compares with the checkpoint
-`after`. Prints for each case the gradient norms, the largest difference of any weight relative to the largest change of any, and
-the policy's loss before the first update.
+Reads cases as JSON from stdin. For each: starts from the checkpoint `before`, makes the same updates, and compares with
+the checkpoint `after`. Prints for each case the gradient norms, the largest difference of any weight relative to the
+largest change of any, and the policy's loss before the first update.
 """
 
 import json
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
@@ -34,7 +35,7 @@ def outputs(model, episode, temperature):
 
 
 def advantages(episodes, options):
-    groups = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for episode in episodes:
         groups.setdefault(episode["group"], []).append(episode)
     for members in groups.values():
@@ -131,7 +132,7 @@ def value_loss(model, head, episode, target, options):
 def ppo_loss(model, case, old):
     """Of the policy; with a shared trunk of the values too."""
     options, episodes = case["options"], case["episodes"]
-    total = 0.0
+    total: Any = 0.0
     for episode, before, (advantage, target) in zip(episodes, old, action_estimates(episodes, options), strict=True):
         now, entropy = outputs(model, episode, case["temperature"])
         ratio = (now - before).exp()

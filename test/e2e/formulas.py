@@ -1,6 +1,7 @@
-"""Losses of GRPO's family, PPO and DPO's from the formulas of their papers, with gradients by autograd.
+"""Losses of GRPO and its variants, PPO and DPO from the formulas of their papers, with gradients by autograd.
 
-Reads cases as JSON from stdin: options, and log-probabilities, values and rewards as numbers. Prints for each the losses and the gradients.
+Reads cases as JSON from stdin: options, and log-probabilities, values and rewards as numbers. Prints for each the
+losses and the gradients.
 """
 
 import json

@@ -1,14 +1,15 @@
 """The same updates by TRL's trainers.
 
-Reads cases as JSON from stdin. For each: starts from the checkpoint `before`, has TRL's own trainer make the updates on the very same tokens with
-plain gradient steps, and compares with the checkpoint `after`. Prints the losses, the gradient norms, and the largest difference of any weight relative
-to the largest change of any.
+Reads cases as JSON from stdin. For each: starts from the checkpoint `before`, makes the updates by TRL's trainer on the
+same tokens with plain gradient steps, and compares with the checkpoint `after`. Prints the losses, the gradient norms,
+and the largest difference of any weight relative to the largest change of any.
 """
 
 import json
 import os
 import sys
 import tempfile
+from typing import Any
 
 os.environ.update(
     HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TRL_EXPERIMENTAL_SILENCE="1"
@@ -95,7 +96,8 @@ def dpo(case, model, tokenizer, output):
 
 
 def grpo(case, model, tokenizer, output):
-    options, groups = case["options"], {}
+    options = case["options"]
+    groups: dict[str, list[dict[str, Any]]] = {}
     for episode in case["episodes"]:
         groups.setdefault(episode["group"], []).append(episode)
     names = list(groups)
@@ -104,7 +106,7 @@ def grpo(case, model, tokenizer, output):
     def play(prompts, _trainer):
         """The episodes that our policy played, for prompts that name their group."""
         seen = dict.fromkeys(names, 0)
-        found = {"prompt_ids": [], "completion_ids": [], "logprobs": [], "earned": []}
+        found: dict[str, list[Any]] = {"prompt_ids": [], "completion_ids": [], "logprobs": [], "earned": []}
         for name in prompts:
             episode = groups[name][seen[name]]
             seen[name] += 1

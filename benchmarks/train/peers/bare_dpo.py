@@ -1,5 +1,6 @@
 """DPO as a bare PyTorch loop over the transformers model, doing what trl_dpo.py makes TRL do."""
 
+import argparse
 import json
 
 import arguments as command_line
@@ -8,16 +9,17 @@ from step_timer import StepTimer
 command_line.offline()
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
-from completion_logprobs import collate, completion_logprobs, tokenize
+from completion_logprobs import Rows, collate, completion_logprobs, tokenize
 from phases import Phases
 
 
-def load(options) -> torch.nn.Module:
-    return AutoModelForCausalLM.from_pretrained(
+def load(options: argparse.Namespace) -> PreTrainedModel:
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
         options.model, dtype=torch.float32, attn_implementation=options.attention
     )
+    return model
 
 
 def main() -> None:
@@ -34,7 +36,7 @@ def main() -> None:
     timer, phases = StepTimer(options.warmup), Phases(options.warmup)
     tokens, total_loss = 0, 0.0
 
-    def rows_of(indices: list[int]):
+    def rows_of(indices: list[int]) -> tuple[Rows, int]:
         rows = [chosen[i] for i in indices] + [rejected[i] for i in indices]
         return collate(rows, tokenizer.pad_token_id), sum(len(a) + len(b) for a, b in rows)
 

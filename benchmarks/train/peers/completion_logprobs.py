@@ -8,7 +8,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 @dataclass
 class Rows:
-    """ids and attention are [rows, longest]; mask is [rows, longest - 1], 1 where the *next* token is a completion's."""
+    """ids and attention are [rows, longest]; mask is [rows, longest - 1], 1 where the next token is of a completion."""
 
     ids: torch.Tensor
     attention: torch.Tensor
@@ -19,7 +19,7 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, pairs: list[tuple[str, str]]) -
     """Token ids of each (prompt, completion), EOS after the completion, as TRL does."""
     prompts = tokenizer([prompt for prompt, _ in pairs])["input_ids"]
     completions = tokenizer([completion for _, completion in pairs])["input_ids"]
-    return [(a, b + [tokenizer.eos_token_id]) for a, b in zip(prompts, completions, strict=True)]
+    return [(a, [*b, tokenizer.eos_token_id]) for a, b in zip(prompts, completions, strict=True)]
 
 
 def collate(rows: list[tuple[list[int], list[int]]], pad: int) -> Rows:
@@ -36,5 +36,5 @@ def collate(rows: list[tuple[list[int], list[int]]], pad: int) -> Rows:
 
 def completion_logprobs(model: PreTrainedModel, rows: Rows) -> torch.Tensor:
     """log p(token | before), [rows, longest - 1], exactly 0 outside completions."""
-    logits = model(input_ids=rows.ids, attention_mask=rows.attention, use_cache=False).logits[:, :-1]
+    logits: torch.Tensor = model(input_ids=rows.ids, attention_mask=rows.attention, use_cache=False).logits[:, :-1]
     return logits.log_softmax(-1).gather(-1, rows.ids[:, 1:].unsqueeze(-1)).squeeze(-1) * rows.mask

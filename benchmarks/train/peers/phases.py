@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Phases:
-    """`with phases("forward"): ...` adds the CPU seconds of the block to the current step; `end_step` closes the step."""
+    """`with phases("forward"): ...` adds the CPU seconds of the block to the current step; `end_step` ends the step."""
 
     def __init__(self, warmup: int) -> None:
         self.warmup = warmup

@@ -1,4 +1,4 @@
-"""The reward of the GRPO benchmark: cheap, dense and never constant within a group, so that every group has a gradient."""
+"""Reward of the GRPO benchmark: cheap and dense. It differs within a group, so that every group has a gradient."""
 
 
 def digit_share(text: str) -> float:

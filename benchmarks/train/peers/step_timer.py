@@ -24,7 +24,7 @@ def cpu_seconds() -> float:
 
 
 class StepTimer:
-    """Call `mark` once before the first step and after each step; the first `warmup` steps are left out of the result."""
+    """Call `mark` before the first step and after each step; the result leaves out the first `warmup` steps."""
 
     def __init__(self, warmup: int) -> None:
         self.warmup = warmup

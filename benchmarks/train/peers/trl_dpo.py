@@ -5,6 +5,7 @@ reference is either the starting weights run beside the policy at every step, or
 computed before the first step (and then not part of a step's time). Pairs come in the order of the file.
 """
 
+import argparse
 import json
 import tempfile
 
@@ -15,16 +16,17 @@ command_line.offline()
 
 import torch
 from datasets import Dataset
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 from trl import DPOConfig, DPOTrainer
 
 from trl_settings import TimerCallback, common
 
 
-def load(options) -> torch.nn.Module:
-    return AutoModelForCausalLM.from_pretrained(
+def load(options: argparse.Namespace) -> PreTrainedModel:
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
         options.model, dtype=torch.float32, attn_implementation=options.attention
     )
+    return model
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """Settings common to TRL's trainers: its own work is kept, and everything that is not training is switched off."""
 
 import argparse
+from typing import Any
 
 from transformers import TrainerCallback
 
@@ -13,10 +14,10 @@ class TimerCallback(TrainerCallback):
     def __init__(self, timer: StepTimer) -> None:
         self.timer = timer
 
-    def on_train_begin(self, args, state, control, **kwargs):
+    def on_train_begin(self, *arguments: Any, **state: Any) -> None:
         self.timer.mark()
 
-    def on_step_end(self, args, state, control, **kwargs):
+    def on_step_end(self, *arguments: Any, **state: Any) -> None:
         self.timer.mark()
 
 

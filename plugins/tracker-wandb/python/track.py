@@ -1,50 +1,55 @@
-"""Logs to Weights & Biases what comes as JSON lines on stdin; started by @mrlm/tracker-wandb as a process of its own.
+"""Logs JSON lines from stdin to Weights & Biases. @mrlm/tracker-wandb starts it as a process.
 
-`track.py --check MODE` says whether it could, and logs nothing. Otherwise the first line is `{"init": {...}}`, then come `{"log": {...}}`, and at last
-`{"finish": EXIT_CODE}`. Where stdin ends without it, whoever trained is gone: the run is finished as failed. stdout carries nothing but one line
-`{"error": TEXT}` where something fails; W&B's own output goes to stderr.
+`track.py --check MODE` checks whether logging is possible and logs nothing. Otherwise the first line is
+`{"init": {...}}`, then come `{"log": {...}}`, and the last line is `{"finish": EXIT_CODE}`. If stdin ends without it,
+the training process has ended, and the run is finished as failed. stdout carries one line `{"error": TEXT}` if
+something fails; W&B's own output goes to stderr.
 """
 
 import json
 import os
 import signal
 import sys
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any, NoReturn
 
 answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
 
 
-def fail(text):
+def fail(text: str) -> NoReturn:
     print(json.dumps({"error": text}), file=answers, flush=True)
     sys.exit(1)
 
 
-def told(error):
+def describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def load():
+def load() -> ModuleType:
     sys.path[:] = [
         folder for folder in sys.path if folder not in ("", os.getcwd())
     ]  # `wandb/` there holds runs, not the package.
     try:
         import wandb
 
-        wandb.init  # An empty folder of that name imports as well.
+        getattr(wandb, "init")  # noqa: B009 - raises for an empty folder of that name, which imports as well
     except (ImportError, AttributeError) as error:
-        fail(f"{sys.executable} cannot import wandb ({told(error)})")
-    return wandb
+        fail(f"{sys.executable} cannot import wandb ({describe(error)})")
+    module: ModuleType = wandb
+    return module
 
 
-def check(mode):
+def check(mode: str) -> None:
     wandb = load()
     if (mode or os.environ.get("WANDB_MODE") or "online") == "online" and not wandb.login():
         fail("no API key is known")
 
 
-def track(lines):
+def track(lines: Iterable[bytes]) -> None:
     wandb = load()
-    run = None
+    run: Any = None
     exit_code = 1
     for line in lines:
         message = json.loads(line)
@@ -61,8 +66,8 @@ def track(lines):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trainer, which says when to finish.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The trainer handles Ctrl-C and sends `finish`.
     try:
         check(sys.argv[2]) if sys.argv[1:2] == ["--check"] else track(sys.stdin.buffer)
     except Exception as error:
-        fail(told(error))
+        fail(describe(error))

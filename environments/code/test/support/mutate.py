@@ -1,6 +1,7 @@
-"""Writes mutants of a function: JSON {source, function, seed} on standard input, a JSON list of {kind, source} on standard output.
+"""Writes mutants of a function: JSON {source, function, seed} on stdin, a JSON list of {kind, source} on stdout.
 
-It runs inside the sandbox, so no Python is needed. Kinds come in turns, in an order that the seed decides; `return None` comes last.
+It runs inside the sandbox, so no Python is needed. Kinds alternate in an order that the seed decides. `return None` is
+last.
 """
 
 import ast
@@ -8,8 +9,15 @@ import copy
 import json
 import random
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
-COMPARISONS = {
+# Nodes are of any kind; `isinstance` narrows them.
+Node = Any
+Change = Callable[[], object]
+
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
     ast.Gt: ast.GtE,
@@ -19,7 +27,7 @@ COMPARISONS = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
-OPERATORS = {
+OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Add,
@@ -31,7 +39,7 @@ OPERATORS = {
 }
 
 
-def constants(node, random):
+def constants(node: Node, random: random.Random) -> Iterator[Change]:
     if not isinstance(node, ast.Constant):
         return
     value = node.value
@@ -43,7 +51,7 @@ def constants(node, random):
         yield lambda: setattr(node, "value", value[1:] if value else "x")
 
 
-def off_by_one(node, _random):
+def off_by_one(node: Node, _random: random.Random) -> Iterator[Change]:
     """Bounds of ranges, slices and comparisons."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         yield lambda: node.ops.__setitem__(0, COMPARISONS[type(node.ops[0])]())
@@ -53,10 +61,10 @@ def off_by_one(node, _random):
         yield lambda: setattr(node, "op", OPERATORS[type(node.op)]())
 
 
-def swapped_branches(node, _random):
+def swapped_branches(node: Node, _random: random.Random) -> Iterator[Change]:
     if isinstance(node, (ast.If, ast.IfExp)) and node.orelse:
 
-        def swap():
+        def swap() -> None:
             node.body, node.orelse = node.orelse, node.body
 
         yield swap
@@ -66,7 +74,7 @@ def swapped_branches(node, _random):
         yield lambda: node.ifs.__setitem__(0, ast.UnaryOp(ast.Not(), node.ifs[0]))
 
 
-def dropped_statements(node, _random):
+def dropped_statements(node: Node, _random: random.Random) -> Iterator[Change]:
     for block in (getattr(node, name, None) for name in ("body", "orelse")):
         if not isinstance(block, list):
             continue
@@ -75,10 +83,10 @@ def dropped_statements(node, _random):
             if not is_documentation and not isinstance(
                 statement, (ast.Return, ast.FunctionDef, ast.Import, ast.ImportFrom)
             ):
-                yield lambda block=block, at=at: block.__setitem__(at, ast.Pass())
+                yield partial(block.__setitem__, at, ast.Pass())
 
 
-def nothing_returned(node, _random):
+def nothing_returned(node: Node, _random: random.Random) -> Iterator[Change]:
     if isinstance(node, ast.Return) and node.value is not None:
         yield lambda: setattr(node, "value", ast.Constant(None))
 
@@ -92,17 +100,17 @@ KINDS = {
 }
 
 
-def function_of(tree, name):
+def function_of(tree: ast.Module, name: str) -> ast.FunctionDef:
     return [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
 
 
-def mutations(function, kind, random):
+def mutations(function: ast.FunctionDef, kind: str, random: random.Random) -> list[Change]:
     """Everything of one kind that can be done to the function, in the order of its tree."""
-    documentation = function.body[0].value if ast.get_docstring(function) is not None else None
+    documentation = getattr(function.body[0], "value", None) if ast.get_docstring(function) is not None else None
     return [change for node in ast.walk(function) if node is not documentation for change in KINDS[kind](node, random)]
 
 
-def mutants(source, name, seed):
+def mutants(source: str, name: str, seed: int) -> Iterator[dict[str, str]]:
     tree = ast.parse(source)
     order = random.Random(seed)
     places = {}

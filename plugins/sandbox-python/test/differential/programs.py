@@ -220,7 +220,7 @@ def verdicts(program, entry_points, tests):
 
 def main(seed, count):
     draw = Draw(seed)
-    made = []
+    made: list[dict[str, object]] = []
     while len(made) < count:
         for program, entry_points, tests in KINDS[len(made) % len(KINDS)](draw):
             code = IMPORTS + PAIR + program
