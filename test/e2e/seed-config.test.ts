@@ -4,7 +4,7 @@ import { fakePython } from "./support/fake-python.ts";
 import { ROOT, run } from "./support/mrlm.ts";
 import { temporaryDirectory } from "./support/tiny-run.ts";
 
-test("a configuration of the seed system loads as it stands", () => {
+test("a configuration in the legacy form loads unchanged", () => {
   const { config } = loadConfig(`${ROOT}examples/seed/math_grpo.yaml`);
   expect(config).toMatchObject({
     name: "math_grpo",

@@ -85,7 +85,7 @@ export function shortened(config: Config): Config {
     grpo?: Config;
   };
   const common = { ...config, model: smallModel(model), eval: { tasks: 4 }, checkpoint: CHECKPOINTS };
-  // The form of the seed system has one stage, with other names of the sizes.
+  // The legacy form has one stage, with other names of the sizes.
   if (training !== undefined)
     return {
       ...common,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { configSchema } from "../src/config/schema.ts";
+import { fileSchema, LEGACY_KEYS } from "../src/config/legacy/legacy-schema.ts";
 
 /** As much of JSON Schema as the configuration's uses. */
 interface Schema {
@@ -18,20 +18,6 @@ interface Schema {
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
 }
-
-/** Keys of the seed system's YAML at the top; they have a section of their own. */
-const SEED_KEYS = [
-  "experiment_name",
-  "training",
-  "ppo",
-  "grpo",
-  "dpo",
-  "sft",
-  "eval_envs",
-  "policy_env",
-  "dataset",
-  "output_dir",
-];
 
 const INTRODUCTION = `# Configuration
 
@@ -65,52 +51,45 @@ A stage's own options are those of its algorithm, written beside \`algorithm\`; 
 judged by the plugin's own schema: see the README of each.
 `;
 
-const SEED_INTRODUCTION = `## The seed system's form
+const LEGACY_INTRODUCTION = `## The legacy form
 
-The YAML of the system that this one grew from, the seed system, loads as it stands. \`training\` and the section of its algorithm are one stage, \`eval_envs\`
-are the environments, and the keys below stand for those of our own form. What has no effect here is accepted, and said when the
+YAML of the system that this one replaces loads unchanged. \`training\` and the section of its algorithm are one stage, \`eval_envs\`
+are the environments, and the keys below replace those of the current form. Keys without effect are accepted, and reported when the
 configuration is loaded. So are options of an algorithm or an environment that the installed plugin does not have.
 `;
 
 /** JSON Schema of the configuration, for editors. */
 export function configJsonSchema(): Schema {
-  return z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" }) as Schema;
+  return z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" }) as Schema;
 }
 
 /** docs/reference/config.md. */
 export function configReference(): string {
   const { properties = {}, required = [] } = configJsonSchema();
-  const own = Object.keys(properties).filter((key) => !SEED_KEYS.includes(key));
-  const scalars = own.filter((key) => objectOf(properties[key] as Schema) === undefined);
-  const sections = own.filter((key) => !scalars.includes(key));
+  const legacyTop = legacyKeysOf();
+  const current = Object.keys(properties).filter((key) => !legacyTop.includes(key));
+  const scalars = current.filter((key) => objectOf(properties[key] as Schema) === undefined);
+  const sections = current.filter((key) => !scalars.includes(key));
+  const isLegacyIn = (key: string) => (name: string) => legacyKeysOf(key).includes(name.split(/[.[]/)[0] as string);
   return [
     INTRODUCTION,
     "## Top level\n",
-    table(own.map((key) => ({ key, schema: properties[key] as Schema, isRequired: required.includes(key) }))),
-    ...sections.map((key) =>
-      section(key, properties[key] as Schema, key === "model" ? (name) => !isSeedModelKey(name) : () => true),
-    ),
-    SEED_INTRODUCTION,
-    table(SEED_KEYS.map((key) => ({ key, schema: properties[key] as Schema, isRequired: false }))),
-    ...SEED_KEYS.flatMap((key) =>
+    table(current.map((key) => ({ key, schema: properties[key] as Schema, isRequired: required.includes(key) }))),
+    ...sections.map((key) => section(key, properties[key] as Schema, (name) => !isLegacyIn(key)(name))),
+    LEGACY_INTRODUCTION,
+    table(legacyTop.map((key) => ({ key, schema: properties[key] as Schema, isRequired: false }))),
+    ...legacyTop.flatMap((key) =>
       objectOf(properties[key] as Schema) === undefined ? [] : [section(key, properties[key] as Schema, () => true)],
     ),
-    section("model", properties["model"] as Schema, isSeedModelKey, "model, the seed system's keys"),
+    ...sections
+      .filter((key) => legacyKeysOf(key).length > 0)
+      .map((key) => section(key, properties[key] as Schema, isLegacyIn(key), `${key}, legacy keys`)),
   ].join("\n");
 }
 
-const OWN_MODEL_KEYS = [
-  "path",
-  "random",
-  "dtype",
-  "lora",
-  "float32_head",
-  "gradient_checkpointing",
-  "micro_batch_tokens",
-];
-
-function isSeedModelKey(name: string): boolean {
-  return !OWN_MODEL_KEYS.includes(name.split(/[.[]/)[0] as string);
+/** Legacy keys of a section, or of the top level. */
+function legacyKeysOf(section?: string): readonly string[] {
+  return LEGACY_KEYS.find((each) => each.section[0] === section)?.keys ?? [];
 }
 
 function section(key: string, schema: Schema, isShown: (name: string) => boolean, title = key): string {

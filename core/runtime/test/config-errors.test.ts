@@ -144,9 +144,9 @@ describe("values", () => {
     );
   });
 
-  test("one thing said twice", () => {
+  test("one setting given twice", () => {
     expect(errorOf("name: a\nexperiment_name: b\nmodel: {path: m}\nstages: [{algorithm: sft}]").message).toContain(
-      'run.yaml:2:1: "experiment_name" and "name" say the same thing',
+      'run.yaml:2:1: "experiment_name" and "name" mean the same',
     );
     expect(errorOf("model: {path: m}\nstages: [{algorithm: sft, steps: 1, options: {steps: 2}}]").message).toContain(
       '"steps" is given both beside `options` and in it',
@@ -196,7 +196,7 @@ describe("resolving", () => {
     expect(config.model.path).toBe(`${process.cwd()}/m`);
   });
 
-  test("the seed system's form without evaluation loads again", () => {
+  test("the legacy form without evaluation loads again", () => {
     const { config } = parse(
       "model: {path: m}\ntraining: {algorithm: sft, num_epochs: 2, eval_every: 5, eval_episodes: 0}",
     );

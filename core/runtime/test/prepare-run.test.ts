@@ -161,7 +161,7 @@ test("a split that is empty is called empty, and what fills it is named", async 
   });
 });
 
-describe("the seed system's form", () => {
+describe("the legacy form", () => {
   test("options that the installed plugins do not have are dropped, each with its place", async () => {
     const prepared = await prepare(
       "model: {model_name_or_path: m}\nengine: {address: x:1}\ntraining: {algorithm: grpo, num_epochs: 5, batch_size: 8, learning_rate: 1.0e-5}\ngrpo: {clip_range: 0.3, group_size: 4, gamma: 0.9}\neval_envs: [{env_type: counter, mode: client, difficulty_range: [1, 3], custom_kwargs: {goal: 3}}]",
@@ -169,7 +169,7 @@ describe("the seed system's form", () => {
     expect(prepared.stages[0]?.options).toEqual({ steps: 5, group_size: 4, clip_low: 0.3 });
     expect(prepared.environments[0]?.ref).toEqual({ id: "counter@1", options: { goal: 3 } });
     expect(prepared.notices.map((notice) => notice.replace(/: grpo@1|: counter@1/, ""))).toEqual([
-      expect.stringMatching(/^run\.yaml:5:13: difficulty_range has no effect/),
+      expect.stringMatching(/^run\.yaml:5:47: difficulty_range has no effect/),
       expect.stringMatching(/^run\.yaml:3:\d+: learning_rate has no effect/),
       expect.stringMatching(/^run\.yaml:4:\d+: clip_high has no effect/),
       expect.stringMatching(/^run\.yaml:4:\d+: gamma has no effect/),

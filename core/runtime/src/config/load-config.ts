@@ -1,27 +1,27 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { fileFault, MrlmError } from "@mrlm/spec";
-import { configError, type ConfigProblem, problemsOf, showPath } from "./config-problems.ts";
-import { ownMember } from "../names/own-member.ts";
+import { configError, type ConfigProblem, problemsOf } from "./config-problems.ts";
+import { translateLegacy } from "./legacy/translate-legacy.ts";
 import type { ResolvedConfig } from "./resolved-config.ts";
 import { resolveConfig } from "./resolve-config.ts";
 import { noteOverrides, withOverrides } from "./overrides.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
-import { keysWithoutEffect, saidTwice, translateSeedForm } from "./seed-form.ts";
 import { type ConfigPath, readYaml, type SourceText } from "./source-text.ts";
 
-/** A configuration that has the right form. What only plugins, engine and environments can judge comes later. */
+/** Configuration of the right form. Plugins, engine and environments have yet to check what only they know. */
 export interface LoadedConfig {
   readonly config: ResolvedConfig;
+  /** The configuration in the current form. It locates keys and values in the user's file. */
   readonly source: SourceText;
-  /** The text as it was given, with the keys that were set over it as comments. */
+  /** Text of the user's file, with the keys that were set over it as comments. */
   readonly text: string;
-  /** Keys that are accepted and do nothing, with place and reason. */
+  /** Keys that are accepted and have no effect, with place and reason. */
   readonly notices: readonly string[];
-  /** Where an option of a stage stood in the text. */
+  /** Path in `source` of an option of a stage. */
   stagePath(stage: number, option: ConfigPath): ConfigPath;
-  /** Options of stages and environments were translated from the seed system's form: those that a plugin does not know are dropped with a notice. */
-  readonly isTranslated: { readonly stages: boolean; readonly environments: boolean };
+  /** Whether options that a plugin does not have are dropped with a notice instead of refused. */
+  readonly dropsUnknownOptions: { readonly stages: boolean; readonly environments: boolean };
 }
 
 /** What a configuration is read with beside its text. */
@@ -48,12 +48,12 @@ export function loadConfig(path: string, options: ConfigOptions = {}): LoadedCon
 /** Reads a configuration from a text. `path` gives messages a name, relative paths a directory, and the run its default name. */
 export function parseConfig(text: string, options: ConfigOptions & { readonly path: string }): LoadedConfig {
   const { overrides = [] } = options;
-  const source = withOverrides(readYaml(text, options.path), overrides);
+  const given = withOverrides(readYaml(text, options.path), overrides);
+  const { source, problems: repeated, notices, dropsUnknownOptions } = translateLegacy(given);
   const parsed = configSchema.safeParse(source.value ?? {});
   if (!parsed.success) throw configError(source, problemsOf(configSchema, source.value ?? {}, parsed.error));
-  const input = parsed.data;
-  const { config, origins, hasSeedEnvironments } = translateSeedForm(input);
-  const problems = [...saidTwice(input), ...incompleteness(config, input)];
+  const config = parsed.data;
+  const problems = [...repeated, ...incompleteness(config)];
   if (problems.length > 0) throw configError(source, problems);
   const place = {
     fallbackName: basename(options.path).replace(/\.[^.]*$/, "") || "run",
@@ -64,16 +64,13 @@ export function parseConfig(text: string, options: ConfigOptions & { readonly pa
     config: resolveConfig(config, place),
     source,
     text: noteOverrides(text, overrides),
-    notices: noticesOf(input, source),
-    stagePath: (stage, option) => stagePath(input, origins, stage, option),
-    isTranslated: {
-      stages: origins !== undefined,
-      environments: hasSeedEnvironments && input.environments === undefined,
-    },
+    notices: [...notices, ...startNotices(config, source)],
+    stagePath: (stage, option) => stagePath(config, stage, option),
+    dropsUnknownOptions,
   };
 }
 
-function incompleteness(config: ConfigInput, input: ConfigInput): ConfigProblem[] {
+function incompleteness(config: ConfigInput): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const { path, random } = config.model;
   if ((path === undefined) === (random === undefined))
@@ -91,7 +88,7 @@ function incompleteness(config: ConfigInput, input: ConfigInput): ConfigProblem[
         at: "key",
         text: `${section}.token_file is for one that is already running: give its \`address\` too`,
       });
-  if (input.eval?.tasks === 0 && (input.eval.every ?? 0) > 0)
+  if (config.eval?.tasks === 0 && (config.eval.every ?? 0) > 0)
     problems.push({
       path: ["eval", "every"],
       at: "key",
@@ -132,48 +129,28 @@ function samplingProblems({ sampling, stages = [] }: ConfigInput): ConfigProblem
   });
 }
 
-function noticesOf(input: ConfigInput, source: SourceText): string[] {
-  const unused = keysWithoutEffect(source.value).map(
-    ({ path, reason }) => `${source.locate(path, "key")}: ${showPath(path)} has no effect: ${reason}.`,
-  );
-  const algorithm = input.training?.algorithm.toLowerCase();
-  const others = (["ppo", "grpo", "dpo", "sft"] as const).filter(
-    (name) => input[name] !== undefined && name !== algorithm,
-  );
-  return [
-    ...unused,
-    ...startOptions(input).map(
-      ([section, key]) =>
-        `${source.locate([section, key], "key")}: ${section}.${key} has no effect: the one at ${input[section]?.address} is running already.`,
-    ),
-    ...others.map(
-      (name) =>
-        `${source.locate([name], "key")}: ${name} has no effect: ${algorithm === undefined ? "options of an algorithm stand in its stage" : `the algorithm is ${algorithm}`}.`,
-    ),
-  ];
-}
-
-/** What says how to start something that is not started, because it is running already; values at their defaults say nothing. */
-function startOptions({ engine, server }: ConfigInput): (readonly ["engine" | "server", string])[] {
+/** Notices of options that would start an engine or a server which is already running. Options at their defaults need none. */
+function startNotices({ engine, server }: ConfigInput, source: SourceText): string[] {
   const standard = { provider: "torch", device: "auto", mode: "auto", threads: undefined };
-  const said = Object.entries(standard).filter(
-    ([key, value]) => (engine?.[key as keyof typeof standard] ?? value) !== value,
-  );
-  return [
-    ...(engine?.address === undefined ? [] : said.map(([key]) => ["engine", key] as const)),
-    ...(server?.address !== undefined && server.spawn === true ? [["server", "spawn"] as const] : []),
+  const unused = [
+    ...(engine?.address === undefined
+      ? []
+      : Object.entries(standard)
+          .filter(([key, value]) => (engine[key as keyof typeof standard] ?? value) !== value)
+          .map(([key]) => ({ path: ["engine", key], address: engine.address }))),
+    ...(server?.address !== undefined && server.spawn === true
+      ? [{ path: ["server", "spawn"], address: server.address }]
+      : []),
   ];
+  return unused.map(
+    ({ path, address }) =>
+      `${source.locate(path, "key")}: ${path.join(".")} has no effect: the one at ${address} is running already.`,
+  );
 }
 
-function stagePath(
-  input: ConfigInput,
-  origins: Readonly<Record<string, ConfigPath>> | undefined,
-  stage: number,
-  option: ConfigPath,
-): ConfigPath {
-  const [first, ...rest] = option;
-  if (origins !== undefined)
-    return first === undefined ? ["training"] : [...(ownMember(origins, first) ?? ["training"]), ...rest];
-  const isNested = first !== undefined && Object.hasOwn(input.stages?.[stage]?.options ?? {}, first);
+/** Path of an option of a stage, which may be beside `algorithm` or in `options`. */
+function stagePath({ stages }: ConfigInput, stage: number, option: ConfigPath): ConfigPath {
+  const [first] = option;
+  const isNested = first !== undefined && Object.hasOwn(stages?.[stage]?.options ?? {}, first);
   return ["stages", stage, ...(isNested ? ["options"] : []), ...option];
 }

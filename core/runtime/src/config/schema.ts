@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { environmentSection, seedEnvironmentSection } from "./sections/environments.ts";
+import { environmentSection } from "./sections/environments.ts";
 import { pluginOptions } from "./sections/json-schema.ts";
 import { modelSection } from "./sections/model.ts";
 import {
@@ -10,9 +10,7 @@ import {
   serverSection,
   trackerSection,
 } from "./sections/operation.ts";
-import { seedAlgorithmSections, seedTrainingSection } from "./sections/seed-training.ts";
 import { evalSection, samplingSection, stageSection } from "./sections/stages.ts";
-import { withoutEffect } from "./sections/without-effect.ts";
 
 const name = z
   .string()
@@ -21,7 +19,7 @@ const name = z
     "must be letters, digits, dots, dashes and underscores, for it names directories",
   );
 
-/** A run's configuration: our own form, and the seed system's, as they stand in a YAML file. */
+/** Configuration of a run, as a YAML file holds it. Files in the legacy form are translated to it (legacy/translate-legacy.ts). */
 export const configSchema = z.strictObject({
   name: name.optional().describe("Names the run directory; default: the file's name"),
   description: z.string().nullish().describe("What the run is for; kept with it"),
@@ -51,25 +49,7 @@ export const configSchema = z.strictObject({
     ),
   distributed: distributedSection.optional().describe("Several processes for one engine"),
   base_directory: z.string().optional().describe("What relative paths are relative to; default: the file's directory"),
-  experiment_name: name.optional().describe("The seed system's name of `name`"),
-  training: seedTrainingSection.optional().describe("The seed system's form of one stage"),
-  ...optionalSections(seedAlgorithmSections),
-  eval_envs: z.array(seedEnvironmentSection).optional().describe("The seed system's form of `environments`"),
-  policy_env: withoutEffect("the policy is `model`"),
-  dataset: z
-    .strictObject({ type: z.enum(["json", "jsonl"]).optional(), path: z.string().min(1) })
-    .optional()
-    .describe("The seed system's place of an algorithm's `data`: a JSONL file"),
-  output_dir: z.string().min(1).optional().describe("The seed system's name of `output`"),
 });
 
-/** What the schema accepts. */
+/** Value that the schema accepts. */
 export type ConfigInput = z.output<typeof configSchema>;
-
-function optionalSections<S extends Record<string, z.ZodObject>>(sections: S): { [K in keyof S]: z.ZodOptional<S[K]> } {
-  const entries = Object.entries(sections).map(([key, section]) => [
-    key,
-    section.optional().describe(`Options of ${key} in the seed system's form, beside \`training\``),
-  ]);
-  return Object.fromEntries(entries) as { [K in keyof S]: z.ZodOptional<S[K]> };
-}

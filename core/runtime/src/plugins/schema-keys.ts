@@ -3,7 +3,7 @@ import { ownMember } from "../names/own-member.ts";
 
 type Path = readonly (string | number)[];
 
-/** zod's own account of a schema, as far as it is needed to walk it. */
+/** The part of zod's description of a schema that is needed to traverse it. */
 interface SchemaNode {
   readonly def: {
     readonly type: string;
@@ -17,27 +17,19 @@ interface SchemaNode {
     readonly options?: readonly SchemaNode[];
     readonly catchall?: SchemaNode;
   };
-  meta?(): { readonly withoutEffect?: string } | undefined;
+  meta?(): Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Keys that a schema knows at a path; none where it has no object there. */
+/** Keys that a schema allows at a path; none if it allows no object there. */
 export function knownKeys(schema: z.ZodType, path: Path): string[] {
-  return nodesAt([schema as unknown as SchemaNode], path).flatMap((node) =>
+  return schemaNodesAt(schema, path).flatMap((node) =>
     Object.keys(node.def.shape ?? node.def.keyType?.def.entries ?? {}),
   );
 }
 
-/** Why a key of a configuration has no effect; `undefined` when it has one. */
-export function reasonWithoutEffect(schema: z.ZodType, path: Path): string | undefined {
-  const parents = nodesAt([schema as unknown as SchemaNode], path.slice(0, -1));
-  const key = String(path.at(-1));
-  return parents
-    .map((node) => ownMember(node.def.shape, key)?.meta?.()?.withoutEffect)
-    .find((reason) => reason !== undefined);
-}
-
-function nodesAt(start: readonly SchemaNode[], path: Path): SchemaNode[] {
-  let nodes = start.flatMap(unwrap);
+/** Objects that a schema allows at a path. */
+export function schemaNodesAt(schema: z.ZodType, path: Path): SchemaNode[] {
+  let nodes = unwrap(schema as unknown as SchemaNode);
   for (const segment of path) {
     nodes = nodes.flatMap((node) => {
       const next =

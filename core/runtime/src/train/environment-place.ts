@@ -3,35 +3,42 @@ import type { LoadedConfig } from "../config/load-config.ts";
 import type { ResolvedEnvironment } from "../config/resolved-config.ts";
 import type { ConfigPath } from "../config/source-text.ts";
 import { canonicalJson } from "../names/canonical-json.ts";
+import { valueAt } from "../plugins/schema-messages.ts";
 import { namedOption } from "../plugins/standard-options.ts";
 
 /**
- * Line and column of an entry of `environments`, or, for an error about its options, of the option that the error names. Entries that are the same are one in a
- * resolved configuration, so that its indices are not those of the text.
- *
- * @param list where entries stand in the text
+ * Finds an entry of `environments` in the configuration's source. Equal entries are merged in a resolved configuration, so its indices differ from those
+ * of the source.
+ * @param list path of the entries
  */
+export function environmentPath(
+  { source }: LoadedConfig,
+  list: ConfigPath,
+  environment: ResolvedEnvironment,
+  index: number,
+): ConfigPath {
+  const written = valueAt(source.value, list);
+  // Without a list of its own, the evaluation uses that of training.
+  const [place, entries] = Array.isArray(written)
+    ? [list, written]
+    : [["environments"], valueAt(source.value, ["environments"])];
+  const found = ((entries ?? []) as Record<string, JsonValue>[]).findIndex(
+    (entry) => identity(entry) === identity(environment as unknown as Record<string, JsonValue>),
+  );
+  return [...place, found < 0 ? index : found];
+}
+
+/** Line and column of an entry of `environments` or, for an error about its options, of the option that the error names. */
 export function environmentPlace(
-  { source, isTranslated }: LoadedConfig,
+  loaded: LoadedConfig,
   list: ConfigPath,
   environment: ResolvedEnvironment,
   index: number,
   error: unknown,
 ): string {
-  if (isTranslated.environments) return source.locate(["eval_envs", index]);
-  const written = list.reduce<unknown>(
-    (value, key) => (value as Record<string, unknown> | undefined)?.[key],
-    source.value,
-  );
-  // Without a list of its own, the evaluation has that of training.
-  const [place, entries] = Array.isArray(written)
-    ? [list, written]
-    : [["environments"], (source.value as Record<string, unknown>)["environments"]];
-  const found = ((entries ?? []) as Record<string, JsonValue>[]).findIndex(
-    (entry) => identity(entry) === identity(environment as unknown as Record<string, JsonValue>),
-  );
-  const path = [...place, found < 0 ? index : found];
+  const path = environmentPath(loaded, list, environment, index);
   const option = MrlmError.hasCode(error, "OPTIONS_INVALID") ? namedOption(error.message, environment.options) : [];
+  const { source } = loaded;
   return option.length === 0 ? source.locate(path) : source.locate([...path, "options", ...option], "key");
 }
 

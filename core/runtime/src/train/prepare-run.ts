@@ -2,7 +2,6 @@ import {
   type AlgorithmDefinition,
   type EnvironmentHost,
   type EnvironmentRef,
-  type JsonObject,
   type JsonValue,
   MrlmError,
   type TrackerDefinition,
@@ -18,6 +17,7 @@ import { adapterDirectory, modelDirectory } from "../run/model-directory.ts";
 import { describeIssues, keysOf, validateOptions } from "../plugins/standard-options.ts";
 import type { MeasuredEnvironment } from "../evaluation/evaluate.ts";
 import { emptyHint, splitSize } from "../evaluation/split-size.ts";
+import { dropUnknownOptions } from "./drop-unknown-options.ts";
 import { environmentPlace } from "./environment-place.ts";
 import { policyOptions } from "./model-source.ts";
 import { rolloutSampling } from "./stage-context.ts";
@@ -64,7 +64,7 @@ export async function prepareRun(
   const at = <T>(path: ConfigPath, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => Promise.reject(located(error, loaded.source.locate(path))));
   const config = await at(["model", "path"], async () =>
-    withModelDirectory(await adaptTranslated(loaded, parts, notices), notices),
+    withModelDirectory(await dropUnknownOptions(loaded, parts, (text) => notices.push(text)), notices),
   );
   const each = async <E extends ResolvedEnvironment, T>(
     list: ConfigPath,
@@ -251,53 +251,6 @@ async function evaluationEnvironment(
     tasks: Array.from({ length: Math.min(tasks, size) }, (_, i) => `${split}/${i}`),
     ...(environment.max_turns === undefined ? {} : { maxTurns: environment.max_turns }),
   };
-}
-
-/** Drops options that came from the seed system's form and that a plugin does not have, with a notice for each. */
-async function adaptTranslated(
-  loaded: LoadedConfig,
-  parts: { readonly host: EnvironmentHost; readonly algorithms: AlgorithmSource },
-  notices: string[],
-): Promise<ResolvedConfig> {
-  const { config, isTranslated, source } = loaded;
-  const dropped = (
-    options: JsonObject,
-    unknown: readonly string[],
-    owner: string,
-    place: (key: string) => ConfigPath,
-  ): JsonObject => {
-    for (const key of unknown)
-      notices.push(`${source.locate(place(key), "key")}: ${key} has no effect: ${owner} has no such option.`);
-    return Object.fromEntries(Object.entries(options).filter(([key]) => !unknown.includes(key)));
-  };
-  const adaptEnvironment = async <E extends ResolvedEnvironment>(environment: E, index: number): Promise<E> => {
-    const description = await parts.host.describe({ id: environment.id }).catch(() => undefined);
-    const properties = description?.optionsJsonSchema?.["properties"];
-    if (description === undefined || typeof properties !== "object" || properties === null) return environment;
-    const unknown = Object.keys(environment.options).filter((key) => !Object.hasOwn(properties, key));
-    return {
-      ...environment,
-      options: dropped(environment.options, unknown, description.id, () => ["eval_envs", index]),
-    };
-  };
-  const adaptStage = async (stage: ResolvedConfig["stages"][number], index: number): Promise<typeof stage> => {
-    const definition = await parts.algorithms.algorithm(stage.algorithm).catch(() => undefined);
-    const outcome = definition === undefined ? undefined : await validateOptions(definition.options, stage.options);
-    if (definition === undefined || outcome === undefined || outcome.ok) return stage;
-    const unknown = outcome.issues.flatMap((issue) => (issue.path.length === 0 ? (issue.unknownKeys ?? []) : []));
-    return {
-      ...stage,
-      options: dropped(stage.options, unknown, definition.id, (key) => loaded.stagePath(index, [key])),
-    };
-  };
-  const environments = isTranslated.environments
-    ? await Promise.all(config.environments.map(adaptEnvironment))
-    : config.environments;
-  const evaluated = isTranslated.environments
-    ? environments.map(({ weight: _, ...environment }) => environment)
-    : config.eval.environments;
-  const stages = isTranslated.stages ? await Promise.all(config.stages.map(adaptStage)) : config.stages;
-  return { ...config, environments, eval: { ...config.eval, environments: evaluated }, stages };
 }
 
 /** Refuses what cannot start; an engine that runs already has been started with as many processes as it has. */

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
-import { seedModelKeys } from "./seed-model.ts";
 
 const tokenizer = z.union([
   z.string(),
@@ -88,5 +87,4 @@ export const modelSection = z.strictObject({
     .describe(
       "Tokens of one forward and backward pass; it changes speed, memory and the last bits of the gradient. Lowered to a power of two where memory is short",
     ),
-  ...seedModelKeys,
 });

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
-import { withoutEffect } from "./without-effect.ts";
 
 /** `engine`: where the model lives. */
 export const engineSection = z.strictObject({
@@ -68,10 +67,6 @@ export const outputSection = z.strictObject({
     .boolean()
     .optional()
     .describe("Store every episode of the training and of the evaluations, down to the tokens; default true"),
-  save_dir: z.string().min(1).optional().describe("The seed system's name of `directory`"),
-  log_interval: withoutEffect("each iteration is logged"),
-  eval_interval: z.int().nonnegative().optional().describe("The seed system's place of `eval.every`"),
-  save_interval: z.int().nonnegative().optional().describe("The seed system's place of `checkpoint.every`"),
 });
 
 /** `distributed`: several processes for one engine. */
@@ -95,15 +90,6 @@ export const distributedSection = z.strictObject({
     .positive()
     .optional()
     .describe("How long machines wait for each other before training begins; default 600"),
-  num_gpus: z.int().positive().optional().describe("The seed system's name of nproc_per_node"),
-  num_nodes: z.int().positive().optional().describe("The seed system's name of nnodes"),
-  node_rank: withoutEffect(
-    "a run is started on machine 0 with `mrlm train`, and each other machine joins it with `mrlm join --node-rank N`",
-  ),
-  backend: withoutEffect("nccl on GPUs, gloo on CPUs"),
-  gpu_ids: withoutEffect("CUDA_VISIBLE_DEVICES chooses GPUs"),
-  fsdp_sharding_strategy: withoutEffect("FSDP2 shards parameters, gradients and optimiser state"),
-  fsdp_cpu_offload: withoutEffect("state stays on the device"),
 });
 
 /** One of `trackers`. */

@@ -1,24 +1,24 @@
-import { ownMember } from "../names/own-member.ts";
 import type { JsonObject, JsonValue } from "@mrlm/spec";
-import type { ConfigInput } from "./schema.ts";
-import type { ConfigPath } from "./source-text.ts";
+import { ownMember } from "../../names/own-member.ts";
+import type { ConfigPath } from "../source-text.ts";
+import type { FileConfig } from "./legacy-schema.ts";
 
-/** An option of an algorithm and the key of the seed system's YAML that it came from. */
-interface Translated {
+type Training = NonNullable<FileConfig["training"]>;
+
+/** Option of an algorithm and the legacy key that it comes from. */
+interface TranslatedOption {
   readonly option: string;
   readonly value: JsonValue;
   readonly from: ConfigPath;
 }
 
-/** A stage made from the seed system's form. */
-export interface SeedStage {
+/** Stage that comes from `training`. */
+interface LegacyStage {
   readonly algorithm: string;
-  readonly options: JsonObject;
-  /** Where each option stood. */
-  readonly origins: Readonly<Record<string, ConfigPath>>;
+  readonly options: readonly TranslatedOption[];
 }
 
-/** Names of `training` that algorithms know by another name; `null`: not an option of an algorithm. */
+/** Options of algorithms by the keys of `training` where the names differ; `null`: not an option of an algorithm. */
 const TRAINING_NAMES: Readonly<Record<string, string | null>> = {
   algorithm: null,
   optimizer: null,
@@ -38,7 +38,7 @@ const TRAINING_NAMES: Readonly<Record<string, string | null>> = {
   use_bf16: null,
 };
 
-/** Names of the section that bears an algorithm's name, where they differ from our algorithms'. One can stand for several options. */
+/** Options by the keys of an algorithm's section where the names differ. A key can set several options. */
 const SECTION_NAMES: Readonly<Record<string, readonly string[]>> = {
   clip_range: ["clip_low", "clip_high"],
   clip_range_vf: ["value_clip"],
@@ -52,30 +52,27 @@ const SECTION_NAMES: Readonly<Record<string, readonly string[]>> = {
   target_kl: ["stop_kl"],
 };
 
-/** Episodes of one task that an algorithm without groups plays. */
+/** Default group sizes in the legacy form; 1 for other algorithms. */
 const GROUP_SIZES: Readonly<Record<string, number>> = { grpo: 4 };
 
-/** The stage that `training` and the section of its algorithm describe. */
-export function seedStage(
-  training: NonNullable<ConfigInput["training"]>,
+/** Translates `training` and the section of its algorithm to a stage. */
+export function legacyStage(
+  training: Training,
   sections: Readonly<Record<string, JsonObject | undefined>>,
   hasEffect: (path: ConfigPath) => boolean,
-): SeedStage {
+): LegacyStage {
   const algorithm = training.algorithm.toLowerCase();
   const section = ownMember(sections, algorithm) ?? {};
-  const translated = [
+  const options = [
     ...ofTraining(training as JsonObject, hasEffect),
     ...ofSection(algorithm, section),
     ...batchSize(training, algorithm, section),
   ];
-  return {
-    algorithm,
-    options: Object.fromEntries(translated.map(({ option, value }) => [option, value])),
-    origins: Object.fromEntries(translated.map(({ option, from }) => [option, from])),
-  };
+  // Two keys may set one option: the last counts.
+  return { algorithm, options: [...new Map(options.map((each) => [each.option, each])).values()] };
 }
 
-function ofTraining(training: JsonObject, hasEffect: (path: ConfigPath) => boolean): Translated[] {
+function ofTraining(training: JsonObject, hasEffect: (path: ConfigPath) => boolean): TranslatedOption[] {
   return Object.entries(training).flatMap(([key, value]) => {
     const known = ownMember(TRAINING_NAMES, key);
     const option = known === undefined ? key : known;
@@ -86,9 +83,10 @@ function ofTraining(training: JsonObject, hasEffect: (path: ConfigPath) => boole
   });
 }
 
-function ofSection(algorithm: string, section: JsonObject): Translated[] {
+function ofSection(algorithm: string, section: JsonObject): TranslatedOption[] {
   return Object.entries(section).flatMap(([key, value]) => {
-    if (value === null) return [];
+    // The temperature is one of `sampling`.
+    if (value === null || key === "temperature") return [];
     if (key === "normalize_rewards")
       return [{ option: "scale", value: value === true ? "group_std" : "none", from: [algorithm, key] }];
     if (key === "reward_normalization")
@@ -97,12 +95,8 @@ function ofSection(algorithm: string, section: JsonObject): Translated[] {
   });
 }
 
-/** The seed system counts episodes, our algorithms that play groups count tasks. */
-function batchSize(
-  training: NonNullable<ConfigInput["training"]>,
-  algorithm: string,
-  section: JsonObject,
-): Translated[] {
+/** Sizes of a batch: the legacy form counts episodes, algorithms that play groups count tasks. */
+function batchSize(training: Training, algorithm: string, section: JsonObject): TranslatedOption[] {
   const key =
     training.episodes_per_iteration !== undefined
       ? "episodes_per_iteration"
@@ -118,7 +112,7 @@ function batchSize(
       : [{ option: "batch_size", value: training.batch_size, from: ["training", "batch_size"] }];
   const groupSize =
     typeof section["group_size"] === "number" ? section["group_size"] : (ownMember(GROUP_SIZES, algorithm) ?? 1);
-  const groups: Translated[] = Object.hasOwn(GROUP_SIZES, algorithm)
+  const groups: TranslatedOption[] = Object.hasOwn(GROUP_SIZES, algorithm)
     ? [
         {
           option: "group_size",

@@ -3,9 +3,9 @@ import { parseConfig } from "@mrlm/runtime";
 
 const parse = (text: string) => parseConfig(text, { path: "/configs/run.yaml", workingDirectory: "/work" });
 
-describe("the seed system's YAML", () => {
+describe("the legacy form", () => {
   test("a small PPO run", () => {
-    const { config, notices, isTranslated, stagePath } = parse(`
+    const { config, notices, source, dropsUnknownOptions, stagePath } = parse(`
 experiment_name: small
 output_dir: ./out/small
 training: {algorithm: ppo, num_epochs: 10, batch_size: 8, learning_rate: 1.0e-5, num_rollouts_per_iteration: 16, eval_every: 5, save_every: 4}
@@ -43,9 +43,11 @@ distributed: {enabled: false, strategy: ddp}
     expect(notices).toEqual([
       "/configs/run.yaml:8:50: eval_envs[0].timeout has no effect: deadlines belong to the environment.",
     ]);
-    expect(isTranslated).toEqual({ stages: true, environments: true });
-    expect(stagePath(0, ["clip_low"])).toEqual(["ppo", "clip_range"]);
-    expect(stagePath(0, ["prompts_per_step"])).toEqual(["training", "num_rollouts_per_iteration"]);
+    expect(dropsUnknownOptions).toEqual({ stages: true, environments: true });
+    const placeOf = (option: string) => source.locate(stagePath(0, [option]), "key");
+    expect(placeOf("clip_low")).toBe("/configs/run.yaml:5:7");
+    expect(placeOf("prompts_per_step")).toBe("/configs/run.yaml:4:82");
+    expect(source.locate(["environments", 0, "id"])).toBe("/configs/run.yaml:8:16");
   });
 
   test("GRPO: episodes become tasks, attempts and difficulties become the environment's options", () => {
@@ -131,13 +133,13 @@ distributed: {enabled: true, strategy: fsdp, num_gpus: 4, backend: nccl}
     expect(sft.stages[0]?.options).toEqual({ steps: 5, batch_size: 8, mode: "combined", bc_weight: 0.5 });
   });
 
-  test("is checked like our own: an unknown key is an error with its place and the nearest", () => {
+  test("is checked like the current form: an unknown key is an error with its place and the nearest", () => {
     expect(() => parse("training: {algorithm: ppo}\nppo: {clip_rnage: 0.2}\nmodel: {model_name_or_path: m}")).toThrow(
       '/configs/run.yaml:2:7: unknown key "clip_rnage" in ppo. Did you mean "clip_range"?',
     );
   });
 
-  test("our own environments with the seed's eval_envs: those are what is evaluated on", () => {
+  test("environments of the current form beside legacy eval_envs: the evaluation uses eval_envs", () => {
     const { config } = parse(
       "model: {path: m}\nenvironments: [{id: a}]\nstages: [{algorithm: x}]\neval_envs: [{env_type: b}]",
     );

@@ -4,8 +4,8 @@ import { withoutEffect } from "./without-effect.ts";
 const TRACKING = "metrics go to the run directory";
 const count = z.int().positive();
 
-/** `training`, the seed system's form of one stage. */
-export const seedTrainingSection = z.strictObject({
+/** `training`, the legacy form of one stage. */
+export const legacyTrainingSection = z.strictObject({
   algorithm: z.string().min(1).describe("`ppo`, `grpo`, `dpo`, `sft` or another plugin's"),
   num_epochs: count.optional().describe("Iterations"),
   num_iterations: count.nullish().describe("Another name of num_epochs"),
@@ -45,8 +45,8 @@ export const seedTrainingSection = z.strictObject({
 const real = z.number().nullish();
 const flag = z.boolean().optional();
 
-/** Sections named after an algorithm in the seed system's YAML. */
-export const seedAlgorithmSections = {
+/** Sections of the legacy form that are named after an algorithm. */
+export const legacyAlgorithmSections = {
   ppo: z.strictObject({
     clip_range: real,
     clip_range_vf: real,

@@ -5,10 +5,10 @@ const DIRECTORY = "a model is one local directory";
 const DEVICE = "the device is chosen by `engine.device`";
 const SEARCH = "episodes are sampled, never searched";
 
-/** How the seed system's `model` says how to sample. */
+/** Sampling keys of the legacy `model`. */
 const generation = {
-  max_new_tokens: z.int().positive().optional().describe("The seed system's name of `sampling.max_tokens`"),
-  temperature: z.number().nonnegative().optional().describe("The seed system's place of `sampling.temperature`"),
+  max_new_tokens: z.int().positive().optional().describe("Legacy name of `sampling.max_tokens`"),
+  temperature: z.number().nonnegative().optional().describe("Legacy place of `sampling.temperature`"),
   top_p: withoutEffect("training needs samples of the whole distribution; set `sampling.top_p` to evaluate with it"),
   top_k: withoutEffect("training needs samples of the whole distribution; set `sampling.top_k` to evaluate with it"),
   do_sample: z.boolean().optional().describe("`false`: temperature 0"),
@@ -17,16 +17,13 @@ const generation = {
   length_penalty: withoutEffect(SEARCH),
 };
 
-/** Keys of `model` in the seed system's YAML. */
-export const seedModelKeys = {
-  model_name_or_path: z.string().optional().describe("The seed system's name of `path`"),
-  torch_dtype: z
-    .enum(["auto", "float32", "bfloat16", "float16"])
-    .optional()
-    .describe("The seed system's name of `dtype`"),
+/** Keys of `model` in the legacy form. */
+export const legacyModelKeys = {
+  model_name_or_path: z.string().optional().describe("Legacy name of `path`"),
+  torch_dtype: z.enum(["auto", "float32", "bfloat16", "float16"]).optional().describe("Legacy name of `dtype`"),
   ...generation,
   generation: z.strictObject(generation).optional(),
-  use_lora: z.boolean().optional().describe("With lora_r and lora_alpha, the seed system's form of `lora`"),
+  use_lora: z.boolean().optional().describe("With lora_r and lora_alpha, the legacy form of `lora`"),
   lora_r: z.int().positive().optional(),
   lora_alpha: z.number().positive().optional(),
   lora_dropout: withoutEffect("the engine trains without dropout, so that a sample's ratio starts at 1"),

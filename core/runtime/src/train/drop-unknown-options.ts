@@ -1,0 +1,51 @@
+import type { EnvironmentHost, JsonObject } from "@mrlm/spec";
+import type { LoadedConfig } from "../config/load-config.ts";
+import type { ResolvedConfig, ResolvedEnvironment } from "../config/resolved-config.ts";
+import type { ConfigPath } from "../config/source-text.ts";
+import type { AlgorithmSource } from "../plugins/plugin-kinds.ts";
+import { validateOptions } from "../plugins/standard-options.ts";
+import { environmentPath } from "./environment-place.ts";
+
+/** Drops options that a plugin does not have where the configuration asks for that, with a notice for each. */
+export async function dropUnknownOptions(
+  loaded: LoadedConfig,
+  { host, algorithms }: { readonly host: EnvironmentHost; readonly algorithms: AlgorithmSource },
+  onNotice: (text: string) => void,
+): Promise<ResolvedConfig> {
+  const { config, dropsUnknownOptions, source } = loaded;
+  const without = (
+    options: JsonObject,
+    unknown: readonly string[],
+    owner: string,
+    pathOf: (key: string) => ConfigPath,
+  ): JsonObject => {
+    for (const key of unknown)
+      onNotice(`${source.locate(pathOf(key), "key")}: ${key} has no effect: ${owner} has no such option.`);
+    return Object.fromEntries(Object.entries(options).filter(([key]) => !unknown.includes(key)));
+  };
+  const adaptEnvironment = async <E extends ResolvedEnvironment>(environment: E, index: number): Promise<E> => {
+    const description = await host.describe({ id: environment.id }).catch(() => undefined);
+    const properties = description?.optionsJsonSchema?.["properties"];
+    if (description === undefined || typeof properties !== "object" || properties === null) return environment;
+    const unknown = Object.keys(environment.options).filter((key) => !Object.hasOwn(properties, key));
+    const path = environmentPath(loaded, ["environments"], environment, index);
+    const options = without(environment.options, unknown, description.id, (key) => [...path, "options", key]);
+    return { ...environment, options };
+  };
+  const adaptStage = async (stage: ResolvedConfig["stages"][number], index: number): Promise<typeof stage> => {
+    const definition = await algorithms.algorithm(stage.algorithm).catch(() => undefined);
+    const outcome = definition === undefined ? undefined : await validateOptions(definition.options, stage.options);
+    if (definition === undefined || outcome === undefined || outcome.ok) return stage;
+    const unknown = outcome.issues.flatMap((issue) => (issue.path.length === 0 ? (issue.unknownKeys ?? []) : []));
+    const options = without(stage.options, unknown, definition.id, (key) => loaded.stagePath(index, [key]));
+    return { ...stage, options };
+  };
+  const environments = dropsUnknownOptions.environments
+    ? await Promise.all(config.environments.map(adaptEnvironment))
+    : config.environments;
+  const evaluated = dropsUnknownOptions.environments
+    ? environments.map(({ weight: _, ...environment }) => environment)
+    : config.eval.environments;
+  const stages = dropsUnknownOptions.stages ? await Promise.all(config.stages.map(adaptStage)) : config.stages;
+  return { ...config, environments, eval: { ...config.eval, environments: evaluated }, stages };
+}
