@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { ensureEngine, pythonFolder } from "./lib/engine.mjs";
-import { importFolders, root } from "./lib/repository.mjs";
+import { importFolders, protocolImage, root } from "./lib/repository.mjs";
 import { attempt, projectNode } from "./lib/run.mjs";
 import { ScriptError, script } from "./lib/script.mjs";
 import { buildJavaScript } from "./lib/setup.mjs";
@@ -20,6 +20,11 @@ const checks = [
   { name: "project references", command: projectNode, args: ["scripts/sync-references.mjs", "--check"] },
   { name: "lock file", command: projectNode, args: ["scripts/check-lock.mjs"] },
   { name: "protocols", command: "buf", args: ["lint"] },
+  {
+    name: "compatibility of protocols (after a deliberate change: npm run protos:image)",
+    command: "buf",
+    args: ["breaking", "--against", protocolImage],
+  },
   { name: "generated code", command: "npm", args: ["run", "gen:check"] },
 ];
 

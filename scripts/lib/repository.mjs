@@ -18,6 +18,9 @@ export const importFolders = [
   "scripts",
 ];
 
+/** Descriptors that the protocols must stay compatible with. `npm run protos:image` writes them. */
+export const protocolImage = "protos/image.binpb";
+
 /** Where scripts remember what they have already done. `npm ci` empties it, as it should. */
 export const cacheDirectory = join(root, "node_modules", ".cache", "mrlm");
 
