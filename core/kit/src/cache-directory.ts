@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
 /**
- * The user's cache of what takes long to make, shared by all projects: `MRLM_CACHE`, or `mrlm` in the platform's cache directory.
- * An empty variable counts as unset.
+ * Returns the directory of the user for files that take long to create, shared by all projects: `MRLM_CACHE`, or `mrlm` in the cache directory of the
+ * platform. An empty variable counts as unset.
  */
 export function cacheDirectory(
   env: NodeJS.ProcessEnv = process.env,

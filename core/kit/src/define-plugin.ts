@@ -1,17 +1,17 @@
 import { PLUGIN_API_VERSION, type EnvironmentDefinition, type JsonObject, type Plugin } from "@mrlm/spec";
 import { optionsJsonSchemaOf } from "./options-json-schema.ts";
 
-/** A plugin without what every plugin of this package has in common. */
+/** Plugin without the fields that `definePlugin` adds. */
 export type PluginInput<Options> = Omit<Plugin<Options>, "apiVersion">;
 
-/** Makes a package's default export. */
+/** Returns the default export of a plugin package. */
 export function definePlugin<Options = unknown>(plugin: PluginInput<Options>): Plugin<Options> {
   return { apiVersion: PLUGIN_API_VERSION, ...plugin };
 }
 
 /**
- * Gives an environment definition its types: those of the options flow from the schema, those of a task's public and private side from `tasks`,
- * to `create`, `demonstrate` and the fixtures. Write `tasks` before them. `optionsJsonSchema` is derived from `options` where it is left out.
+ * Infers the types of an environment definition: those of the options from the schema, those of the public and private part of a task from `tasks`. They
+ * apply to `create`, `demonstrate` and the fixtures: write `tasks` before these. Derives `optionsJsonSchema` from `options` if it is omitted.
  */
 export function defineEnvironment<
   Options,

@@ -2,26 +2,26 @@ import { type JsonObject, MrlmError, type RandomStream, type Task, type TaskSour
 import { hash128 } from "./hash.ts";
 import { randomStream } from "./random.ts";
 
-/** A task as a generator makes it. */
+/** Task that a generator returns. */
 export interface GeneratedTask<Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject> {
   readonly public: Public;
   readonly private: Private;
-  /** What makes this task the same as another; two splits never share a key. Usually the question. */
+  /** Identity of the task, usually its question. Tasks with equal keys are in the same split. */
   readonly key: string;
 }
 
-/** Candidates drawn for one index before the generator is told that it has too few tasks. */
+/** Maximal number of candidates for one index. Above it the generator has too few different tasks. */
 const MAX_DRAWS = 10_000;
 
 /**
- * Tasks from a seeded generator. The space of keys is divided among the splits in proportion to `share` by a hash of the key, so that
- * splits cannot overlap however often the generator repeats itself.
+ * Returns a source of tasks from a seeded generator. A hash of the key assigns each task to a split, in proportion to `share`, so that splits cannot
+ * overlap even if the generator returns equal tasks.
  */
 export function generatedTasks<Public extends JsonObject, Private extends JsonObject>(options: {
   readonly seed: number;
-  /** Size of each split and the share of all keys that belongs to it. */
+  /** Size of each split, and its relative share of all keys. */
   readonly splits: Readonly<Record<string, { readonly size: number; readonly share: number }>>;
-  /** Makes a candidate for one place; `at` lets difficulty follow the index. */
+  /** Returns a candidate for one place of a split. A difficulty may depend on the index. */
   readonly generate: (
     random: RandomStream,
     at: { readonly split: string; readonly index: number },
@@ -53,7 +53,7 @@ export function generatedTasks<Public extends JsonObject, Private extends JsonOb
   };
 }
 
-/** Throws TASK_NOT_FOUND unless the split exists (`size` is known) and has that index. */
+/** Throws TASK_NOT_FOUND unless the split exists (`size` is defined) and has this index. */
 export function assertTaskIndex(split: string, index: number, size: number | undefined): void {
   if (size === undefined) throw new MrlmError("TASK_NOT_FOUND", `There is no split "${split}".`);
   if (!Number.isInteger(index) || index < 0 || index >= size) {

@@ -1,6 +1,6 @@
 /**
- * 128 bits of a string as four unsigned 32-bit words: one code unit a step, mixed with the constants and the finaliser of
- * MurmurHash3 x86_128 (Austin Appleby, public domain). Not cryptographic; the same on every machine.
+ * Hashes a string to 128 bits, returned as four unsigned 32-bit words: one code unit in each step, with the constants and the finaliser of
+ * MurmurHash3 x86_128 (Austin Appleby, public domain). Not cryptographic. Equal on every machine.
  */
 export function hash128(text: string, seed = 0): [number, number, number, number] {
   const multipliers = [0x239b961b, 0xab0e9789, 0x38b34ae5, 0xa1e38b93] as const;
@@ -18,7 +18,7 @@ export function hash128(text: string, seed = 0): [number, number, number, number
   return mixed.map((word) => mix32((word + sum) | 0) >>> 0) as [number, number, number, number];
 }
 
-/** The 32-bit finaliser of MurmurHash3: every bit of the word changes every other. */
+/** Computes the 32-bit finaliser of MurmurHash3, in which each bit of the word affects all others. */
 export function mix32(word: number): number {
   let h = word ^ (word >>> 16);
   h = Math.imul(h, 0x85ebca6b);
@@ -27,7 +27,7 @@ export function mix32(word: number): number {
   return h ^ (h >>> 16);
 }
 
-/** 64 bits of a string. */
+/** Hashes a string to 64 bits. */
 export function hash64(text: string, seed = 0): bigint {
   const [high, low] = hash128(text, seed);
   return (BigInt(high) << 32n) | BigInt(low);

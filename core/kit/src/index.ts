@@ -1,4 +1,4 @@
-/** For authors of environments and other plugins. Imports no tokenizer. */
+/** Entry for authors of environments and other plugins. Imports no tokenizer. */
 
 export { cacheDirectory } from "./cache-directory.ts";
 export { divide, type Division } from "./data/divide.ts";

@@ -1,4 +1,4 @@
-/** For authors of algorithms: episodes, order of tasks and rows, losses, options, metrics, and the rows of recorded files. */
+/** Entry for authors of algorithms: episodes, order of tasks and rows, losses, options, metrics, and rows of recorded files. */
 
 export { chatMessage, type ChatMessage, fromChatMessage, toChatMessages } from "./recorded/chat-message.ts";
 export {

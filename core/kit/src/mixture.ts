@@ -3,17 +3,17 @@ import { z } from "zod";
 
 const difficulty = z.int().min(1).max(10);
 
-/** Option of a generator: one difficulty or the lowest and highest, 1 to 10. */
+/** Option of a generator: one difficulty, or the lowest and the highest, from 1 to 10. */
 export const difficultyRange = z.union([
   difficulty,
   z.tuple([difficulty, difficulty]).refine(([low, high]) => low <= high, "the lower difficulty comes first"),
 ]);
 export type DifficultyRange = z.output<typeof difficultyRange>;
 
-/** Families of problems, mixed evenly, or a weight for each. */
+/** Families of problems with equal weights, or a weight for each family. */
 export type FamilyMixture<Name extends string> = readonly Name[] | Readonly<Partial<Record<Name, number>>>;
 
-/** Option of a generator: which of its families, and how often each. */
+/** Returns the schema of an option of a generator: families with their weights. */
 export function familyMixture<const Names extends readonly [string, ...string[]]>(
   names: Names,
 ): z.ZodType<FamilyMixture<Names[number]>> {
@@ -28,7 +28,7 @@ export function familyMixture<const Names extends readonly [string, ...string[]]
   ]) as never;
 }
 
-/** A family by weight. */
+/** Draws a family by weight. */
 export function pickFamily<Name extends string>(random: RandomStream, families: FamilyMixture<Name>): Name {
   if (isList(families)) return random.pick(families);
   const weights = (Object.entries(families) as [Name, number][]).filter(([, weight]) => weight > 0);
@@ -37,7 +37,7 @@ export function pickFamily<Name extends string>(random: RandomStream, families: 
   return name;
 }
 
-/** A difficulty of the range, each as likely. */
+/** Draws a difficulty of the range uniformly. */
 export function pickDifficulty(random: RandomStream, range: DifficultyRange): number {
   const [low, high] = typeof range === "number" ? [range, range] : range;
   return random.integer(low, high);

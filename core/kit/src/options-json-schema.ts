@@ -3,7 +3,7 @@ import { toJSONSchema, type z } from "zod";
 
 type Schema = NonNullable<EnvironmentDefinition["options"]>;
 
-/** The Standard JSON Schema interface, which a Standard Schema may have besides. */
+/** Standard JSON Schema interface, which a Standard Schema may implement in addition. */
 interface JsonSchemaSource {
   readonly jsonSchema?: {
     input(options: {
@@ -13,14 +13,14 @@ interface JsonSchemaSource {
   };
 }
 
-/** The JSON Schema of the options that a schema accepts, before defaults; undefined for a schema of a library that cannot state it. */
+/** Returns the JSON Schema of the accepted options, before defaults; undefined if the library of the schema cannot express it. */
 export function optionsJsonSchemaOf(environment: string, schema: Schema): JsonObject | undefined {
   const { jsonSchema, vendor } = schema["~standard"] as Schema["~standard"] & JsonSchemaSource;
-  // An option of zod: a part that JSON Schema has no form for accepts anything.
+  // Option of zod: a part that JSON Schema cannot express accepts any value.
   const libraryOptions = { unrepresentable: "any" } as const;
   try {
     if (jsonSchema !== undefined) return jsonSchema.input({ target: "draft-2020-12", libraryOptions }) as JsonObject;
-    // Zod 4 before it had the interface. Zod 3 has no JSON Schema.
+    // Versions of zod 4 without the interface. Zod 3 has no JSON Schema.
     if (vendor === "zod" && "_zod" in schema)
       return toJSONSchema(schema as unknown as z.ZodType, { io: "input", ...libraryOptions }) as unknown as JsonObject;
     return undefined;

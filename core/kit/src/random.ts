@@ -4,8 +4,8 @@ import { hash128 } from "./hash.ts";
 type State = [number, number, number, number];
 
 /**
- * A named stream of random numbers: sfc32 (Chris Doty-Humphrey, PractRand), its state hashed from the seed and the name. Streams of
- * different names or seeds are independent of each other.
+ * Returns a stream of random numbers: sfc32 (Chris Doty-Humphrey, PractRand) with a state hashed from the seed and the name. Streams of
+ * different names or seeds are independent.
  */
 export function randomStream(name: string, seed: number | bigint): RandomStream {
   const origin = `${seed}/${name}`;

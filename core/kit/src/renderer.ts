@@ -1,4 +1,4 @@
-/** Messages to tokens and back: chat templates and tokenizers. */
+/** Entry for renderers, which turn messages into tokens and back: chat templates and tokenizers. */
 
 export { characterTokenizerFiles } from "./renderer/character-tokenizer.ts";
 export { chatRenderer } from "./renderer/chat-renderer.ts";

@@ -1,10 +1,10 @@
 import type { Message } from "@mrlm/spec";
 
 /**
- * Describes how an observation repeats an agent's history; `undefined` where it does not. `Observation.messages` holds only what is new: an
+ * Describes how an observation repeats the history of an agent; returns `undefined` if it does not. `Observation.messages` contains new messages only: an
  * environment that returns the whole conversation, as chat APIs do, puts every earlier turn into the context twice.
  *
- * @param first messages of the agent's first observation in the episode
+ * @param first messages of the first observation of the agent in the episode
  * @param later messages of a later observation of the same agent
  */
 export function repeatedHistory(first: readonly Message[], later: readonly Message[]): string | undefined {

@@ -1,7 +1,7 @@
 import type { SandboxLimits } from "@mrlm/spec";
 import { z } from "zod";
 
-/** Limits of a submission as options name them; what is left out is the sandbox's own. */
+/** Limits of a submission in the form of options. The sandbox has defaults for omitted ones. */
 export const sandboxLimits = z.strictObject({
   wall_ms: z.int().min(50).max(120_000).optional().describe("Wall-clock time, of all tests together"),
   cpu_ms: z.int().min(50).max(120_000).optional().describe("Processor time"),
@@ -9,7 +9,7 @@ export const sandboxLimits = z.strictObject({
   output_kb: z.int().min(1).max(65_536).optional().describe("Of stdout and of stderr, each"),
 });
 
-/** Options that every plugin with a sandbox has, for spreading into its own schema. */
+/** Options of every plugin with a sandbox, to spread into its schema. */
 export const sandboxOptions = {
   children: z.int().positive().default(2).describe("Submissions that run at the same time"),
   queue: z.int().nonnegative().default(1024).describe("Submissions that may wait"),
@@ -17,7 +17,7 @@ export const sandboxOptions = {
   limits: sandboxLimits.prefault({}).describe("Of a submission that brings none"),
 };
 
-/** The limits in the sandbox's units: milliseconds and bytes. */
+/** Converts limits to the units of a sandbox: milliseconds and bytes. */
 export function limitsOf({
   wall_ms,
   cpu_ms,

@@ -2,5 +2,5 @@ import type { Logger } from "@mrlm/spec";
 
 const nothing = (): void => undefined;
 
-/** A logger that says nothing: where none is given, and for tests. */
+/** Logger that discards all messages: the default, and for tests. */
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -8,7 +8,7 @@ import {
   type ToolDefinition,
 } from "@mrlm/spec";
 
-/** What the only agent of an environment gets to see. */
+/** Returns an observation of the agent of a single-agent environment. */
 export function observe(
   messages: readonly Message[],
   extra: { readonly tools?: readonly ToolDefinition[]; readonly info?: JsonObject } = {},
@@ -16,7 +16,7 @@ export function observe(
   return { agent: SINGLE_AGENT, messages, ...extra };
 }
 
-/** A step's result for the only agent of an environment. */
+/** Returns the result of a step in a single-agent environment. Without `reward` the agent has earned 0. */
 export function singleStep(step: {
   readonly messages?: readonly Message[];
   readonly reward?: Reward;

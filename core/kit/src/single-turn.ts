@@ -13,7 +13,7 @@ import { messageText, textMessage } from "./messages.ts";
 import { observe, singleStep } from "./single-agent.ts";
 import { anyTask, taskById } from "./task-ids.ts";
 
-/** A task that is one question and one response. The other fields are those of an environment definition. */
+/** Definition of an environment with one question and one response in an episode. The other fields are those of `EnvironmentDefinition`. */
 export interface SingleTurnDefinition<Options, Public extends JsonObject, Private extends JsonObject>
   extends
     Omit<
@@ -21,31 +21,31 @@ export interface SingleTurnDefinition<Options, Public extends JsonObject, Privat
       "agents" | "create" | "demonstrate" | "determinism" | "maxTurns" | "tasks"
     >,
     Required<Pick<EnvironmentDefinition<Options, Public, Private>, "tasks">> {
-  /** `full` by default. Set it where the score is not the same for the same response, such as that of a model used as a judge. */
+  /** Default `full`. Set it if equal responses can have different scores, for example from a model that is used as a judge. */
   readonly determinism?: EnvironmentDefinition["determinism"];
-  /** The question: a user message, or several messages. It receives the public fields only, so private ones cannot reach a model. */
+  /** Returns the question: the text of a user message, or messages. It receives only the public fields, so that private ones cannot reach a model. */
   prompt(shown: Public, options: Options): string | readonly Message[];
-  /** The reward of a response's text. A number is a reward without components, of which 1 counts as solved. */
+  /** Returns the reward of the text of a response. A number is a reward without components; 1 counts as solved. */
   score(
     response: string,
     task: Task<Public, Private>,
     more: ScoreContext<Options, Public, Private>,
   ): number | Reward | Promise<number | Reward>;
-  /** The response to learn from. SFT needs it. */
+  /** Returns the response to learn from; required for SFT. */
   answer?(task: Task<Public, Private>, options: Options): string;
 }
 
-/** The rest of what a score may depend on. */
+/** Further input of `score`. */
 export interface ScoreContext<Options, Public extends JsonObject, Private extends JsonObject> {
   readonly context: EnvironmentContext<Public, Private>;
   readonly options: Options;
   /** The whole response, with tool calls and reasoning. */
   readonly message: Message;
-  /** Aborted when the step's deadline passes. */
+  /** Aborted when the deadline of the step passes. */
   readonly signal: AbortSignal;
 }
 
-/** An environment whose episodes have one question and one response. Write `tasks` before the functions that take a task: their types follow from it. */
+/** Returns an environment whose episodes have one question and one response. Write `tasks` before the functions with a task as input: their types follow from it. */
 export function singleTurn<Options, Public extends JsonObject = JsonObject, Private extends JsonObject = JsonObject>(
   definition: SingleTurnDefinition<Options, Public, Private>,
 ): EnvironmentDefinition<Options, Public, Private> {

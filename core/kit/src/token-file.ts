@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 
-/** Bearer token of a server, in a file for the server's process: other users can read neither the file nor, unlike an argument, the token. */
+/** File with the bearer token of a server, for its process. Other users cannot read the file; they could read a command-line argument. */
 export interface TokenFile {
   readonly token: string;
   readonly path: string;
-  /** Removes the file. The server reads it once, before it listens. */
+  /** Removes the file. The server reads it once, before it accepts connections. */
   remove(): void;
 }
 
-/** A new secret of 256 random bits, in hexadecimal. */
+/** Returns a new secret of 256 random bits in hexadecimal. */
 export function randomToken(): string {
   return randomBytes(32).toString("hex");
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { cacheDirectory } from "../src/cache-directory.ts";
 
-test("the cache is where the platform has caches, or where MRLM_CACHE says", () => {
+test("the cache is in the cache directory of the platform, or at MRLM_CACHE", () => {
   expect(cacheDirectory({}, "linux", "/home/u")).toBe("/home/u/.cache/mrlm");
   expect(cacheDirectory({ XDG_CACHE_HOME: "/x" }, "linux", "/home/u")).toBe("/x/mrlm");
   expect(cacheDirectory({ XDG_CACHE_HOME: "/x" }, "darwin", "/Users/u")).toBe("/Users/u/Library/Caches/mrlm");

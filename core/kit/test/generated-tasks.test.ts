@@ -32,7 +32,7 @@ describe("generatedTasks", () => {
     await expect(source().get("test", 0)).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
-  test("a generator with too few tasks says so instead of looping", async () => {
+  test("a generator with too few tasks is reported instead of a loop without end", async () => {
     const tasks = generatedTasks({
       seed: 0,
       splits: { train: { size: 1, share: 1 }, eval: { size: 1, share: 1 } },

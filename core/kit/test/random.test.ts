@@ -15,7 +15,7 @@ describe("randomStream", () => {
     expect([random.integer(0, 999), random.integer(0, 999), random.integer(0, 999)]).toEqual([896, 976, 374]);
   });
 
-  test("a restored stream goes on where it was", () => {
+  test("a restored stream continues at its position", () => {
     fc.assert(
       fc.property(fc.string(), fc.integer(), fc.nat(50), (name, seed, skipped) => {
         const random = randomStream(name, seed);

@@ -22,15 +22,15 @@ function episode(
   total = score(0.5, { correct: 0.5 }) as Trajectory["agents"][string]["total"],
 ): Trajectory {
   const prompt = renderer.render([textMessage("user", "hi")]).tokens;
-  const said = renderer
+  const response = renderer
     .supervise([textMessage("user", "hi"), textMessage("assistant", "yo")])[0]
     ?.tokens.subarray(prompt.length) as Int32Array;
   const chosen = (value: number, other: number): number[] => [
     ...Array.from(prompt, () => other),
-    ...Array.from(said, () => value),
+    ...Array.from(response, () => value),
   ];
   const segment = {
-    tokens: Int32Array.of(...prompt, ...said),
+    tokens: Int32Array.of(...prompt, ...response),
     logprobs: Float32Array.from(chosen(-0.3, 0)),
     mask: Uint8Array.from(chosen(1, 0)),
     versions: Int32Array.from(chosen(7, -1)),
@@ -91,7 +91,7 @@ describe("a recorded row", () => {
     );
   });
 
-  test("numerics 54: without a score there is no reward, and why is said", () => {
+  test("numerics 54: without a score there is no reward, and the cause is recorded", () => {
     const [lost] = toRecordedRows(episode({}, unscored("SCORER_FAILED", "gone")), "r");
     const [failed] = toRecordedRows(episode({ error: { code: "ENVIRONMENT_FAILED", message: "gone" } }), "r");
     const [nothing] = toRecordedRows(

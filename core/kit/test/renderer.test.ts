@@ -20,11 +20,11 @@ function rendererWith(template?: string): Renderer {
 }
 
 const ask = textMessage("user", "sort 413902");
-const say = (text: string): Message => textMessage("assistant", text);
+const respond = (text: string): Message => textMessage("assistant", text);
 
-/** Tokens that a policy would sample to say this: the text and the stop token. */
+/** Tokens that a policy samples for this response: the text and the stop token. */
 function sampled(renderer: Renderer, text: string): Int32Array {
-  const [sequence] = renderer.supervise([ask, say(text)]);
+  const [sequence] = renderer.supervise([ask, respond(text)]);
   return (sequence as { tokens: Int32Array; mask: Uint8Array }).tokens.filter((_, i) => sequence?.mask[i] === 1);
 }
 
@@ -60,7 +60,7 @@ describe("chatRenderer", () => {
   const renderer = rendererWith();
 
   test("a terse task with its answer takes 23 tokens: markers and tags are one token each", () => {
-    const [sequence] = renderer.supervise([ask, say("<answer>012349</answer>")]);
+    const [sequence] = renderer.supervise([ask, respond("<answer>012349</answer>")]);
     expect(sequence?.tokens).toHaveLength(23);
     expect(renderer.decode(sequence?.tokens as Int32Array)).toBe(
       "<|user|>sort 413902<|end|><|assistant|><answer>012349</answer><|end|>",
@@ -68,7 +68,7 @@ describe("chatRenderer", () => {
   });
 
   test("numerics 32: the stop token is inside the supervised mask, nothing of the prompt is", () => {
-    const [sequence] = renderer.supervise([ask, say("7")]);
+    const [sequence] = renderer.supervise([ask, respond("7")]);
     expect(sequence?.tokens.at(-1)).toBe(renderer.stopTokenIds[0]);
     expect(Array.from(sequence?.mask ?? []).slice(-2)).toEqual([1, 1]);
     expect(Array.from(sequence?.mask ?? []).reduce((sum, bit) => sum + bit, 0)).toBe(2);
@@ -81,7 +81,7 @@ describe("chatRenderer", () => {
         fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 20 }),
         (question, answer) => {
           const prompt = renderer.render([textMessage("user", question)]).tokens;
-          const [sequence] = renderer.supervise([textMessage("user", question), say(answer)]);
+          const [sequence] = renderer.supervise([textMessage("user", question), respond(answer)]);
           expect(sequence?.tokens.subarray(0, prompt.length)).toEqual(prompt);
         },
       ),
@@ -91,7 +91,7 @@ describe("chatRenderer", () => {
   test("numerics 27: extending keeps every earlier id and tokenises only what the policy did not write", () => {
     const prompt = renderer.render([ask]).tokens;
     const tokens = Int32Array.from([...prompt, ...sampled(renderer, "9")]);
-    const extension = renderer.extend(tokens, [ask, say("9")], [textMessage("user", "no")]);
+    const extension = renderer.extend(tokens, [ask, respond("9")], [textMessage("user", "no")]);
     expect(extension.kind).toBe("extend");
     expect(renderer.decode(extension.tokens)).toBe("<|user|>no<|end|><|assistant|>");
   });
@@ -99,7 +99,7 @@ describe("chatRenderer", () => {
   test("a turn that was cut by its token limit gets the missing stop token as context", () => {
     const prompt = renderer.render([ask]).tokens;
     const cut = Int32Array.from([...prompt, ...sampled(renderer, "9").slice(0, -1)]);
-    const extension = renderer.extend(cut, [ask, say("9")], [textMessage("user", "no")]);
+    const extension = renderer.extend(cut, [ask, respond("9")], [textMessage("user", "no")]);
     expect(renderer.decode(extension.tokens)).toBe("<|end|><|user|>no<|end|><|assistant|>");
   });
 
@@ -113,7 +113,7 @@ describe("chatRenderer", () => {
       ],
     };
     const tokens = Int32Array.from([...forgetful.render([ask]).tokens, ...sampled(forgetful, "9")]);
-    const kept = forgetful.extend(tokens, [ask, say("9")], [textMessage("user", "no")]);
+    const kept = forgetful.extend(tokens, [ask, respond("9")], [textMessage("user", "no")]);
     expect([kept.kind, forgetful.decode(kept.tokens)]).toEqual(["extend", "\n<|user|>no<|end|>\n<|assistant|>"]);
     const dropped = forgetful.extend(tokens, [ask, thought], [textMessage("user", "no")]);
     expect([dropped.kind, forgetful.decode(dropped.tokens)]).toEqual([
@@ -137,7 +137,7 @@ describe("chatRenderer", () => {
       "<|user|>sort 413902<|end|><|assistant|>9<|end|><|user|>no<|end|><|assistant|>",
     ]);
     // Without thinking nothing is left out.
-    expect(renderer.extend(tokens, [ask, say("9")], [textMessage("user", "no")]).kind).toBe("extend");
+    expect(renderer.extend(tokens, [ask, respond("9")], [textMessage("user", "no")]).kind).toBe("extend");
   });
 
   describe("M11: text that spells special tokens", () => {
@@ -177,9 +177,9 @@ describe("chatRenderer", () => {
           ]);
           const [sequence] = wide.supervise([
             textMessage("user", asked),
-            say(answer),
+            respond(answer),
             textMessage("user", asked2),
-            say("x"),
+            respond("x"),
           ]);
           expect(markersIn(sequence?.tokens as Int32Array)).toEqual([
             user,
@@ -191,13 +191,17 @@ describe("chatRenderer", () => {
             assistant,
             end,
           ]);
-          const said = Int32Array.from([
+          const segment = Int32Array.from([
             ...prompt,
             ...(sequence?.tokens ?? []).filter(
               (_, t) => sequence?.mask[t] === 1 && t < (sequence?.tokens.length ?? 0) - 2,
             ),
           ]);
-          const next = wide.extend(said, [textMessage("user", asked), say(answer)], [textMessage("user", asked2)]);
+          const next = wide.extend(
+            segment,
+            [textMessage("user", asked), respond(answer)],
+            [textMessage("user", asked2)],
+          );
           expect([next.kind, wide.decode(next.tokens), markersIn(next.tokens)]).toEqual([
             "extend",
             `<|user|>${asked2}<|end|><|assistant|>`,
@@ -229,7 +233,7 @@ describe("chatRenderer", () => {
   });
 
   test("a conversation of several turns is supervised as an episode would have built it", () => {
-    const conversation = [ask, say("1"), textMessage("user", "no"), say("2")];
+    const conversation = [ask, respond("1"), textMessage("user", "no"), respond("2")];
     const [sequence, ...more] = renderer.supervise(conversation);
     expect(more).toEqual([]);
     expect(renderer.decode(sequence?.tokens as Int32Array)).toBe(
@@ -238,7 +242,7 @@ describe("chatRenderer", () => {
     expect(Array.from(sequence?.mask ?? []).reduce((sum, bit) => sum + bit, 0)).toBe(4);
   });
 
-  test("what the policy said is its text without the stop token, tags included", () => {
+  test("the response of a policy is its text without the stop token, with tags", () => {
     expect(messageText(renderer.parse(sampled(renderer, "<answer>12</answer>")))).toBe("<answer>12</answer>");
   });
 

@@ -25,7 +25,7 @@ const context = async () =>
     tasks: await sums.tasks?.({} as never, { polite: false }),
     random: randomStream,
   }) as unknown as EnvironmentContext<{ q: string }, { a: string }>;
-const says = (text: string): Action => ({
+const respond = (text: string): Action => ({
   agent: "agent",
   message: textMessage("assistant", text),
   finishReason: "stop",
@@ -44,7 +44,7 @@ describe("singleTurn", () => {
       agent: "agent",
       messages: [textMessage("user", "2+2")],
     });
-    expect(await environment.step(says(text), { signal })).toMatchObject({
+    expect(await environment.step(respond(text), { signal })).toMatchObject({
       rewards: { agent: reward },
       terminated: { agent: true },
     });
@@ -54,7 +54,7 @@ describe("singleTurn", () => {
     const environment = await sums.create(await context(), { polite: true });
     await environment.reset({ task: "train/0", signal });
     await environment.reset({ task: "eval/0", signal });
-    expect(await environment.step(says("6"), { signal })).toMatchObject({ rewards: { agent: { value: 1 } } });
+    expect(await environment.step(respond("6"), { signal })).toMatchObject({ rewards: { agent: { value: 1 } } });
     expect((await environment.reset({ seed: 3, signal })).messages).toEqual([
       textMessage("system", "Please."),
       textMessage("user", "2+2"),

@@ -43,7 +43,7 @@ describe("taskOrder", () => {
     expect(drawn(restored, 2)).toEqual(["e@1 train/2", "e@1 train/0"]);
   });
 
-  test("numerics 52: a restored order goes on where the saved one was", () => {
+  test("numerics 52: a restored order continues at the position of the saved one", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 20 }), (before, after) => {
         const context = contextOf({ weight: 2, size: 9 }, { weight: 0.5, size: 4 });

@@ -1,15 +1,15 @@
 import { hash64 } from "../hash.ts";
 
-/** Which rows are for training and which for evaluation. */
+/** Rows for training and rows for evaluation. */
 export interface Division<T> {
   readonly train: readonly T[];
   readonly eval: readonly T[];
 }
 
 /**
- * Divides rows by content: rows with the same question, but for white space and case, are on the same side. Questions are ranked by a hash of
- * their text and the seed, and the first `share` of them are for evaluation, so the order of the file does not matter. With a share
- * between 0 and 1 and two questions or more, neither side is empty.
+ * Divides rows into training and evaluation by content: rows whose questions differ only in white space or case are on the same side. Questions are ranked
+ * by a hash of their text and the seed, and the first `share` of them are for evaluation. The order of the file has no effect. If `share` is
+ * between 0 and 1 and there are at least two questions, both sides have rows.
  */
 export function divide<T extends { readonly question: string }>(
   rows: readonly T[],

@@ -1,7 +1,7 @@
 import type { JsonObject, Task, TaskSource } from "@mrlm/spec";
 import { assertTaskIndex } from "../generated-tasks.ts";
 
-/** Tasks that are all at hand, by split. */
+/** Returns a source of tasks in memory, by split. */
 export function listedTasks<T, Public extends JsonObject, Private extends JsonObject>(
   lists: Readonly<Record<string, readonly T[]>>,
   toTask: (row: T) => Omit<Task<Public, Private>, "id">,

@@ -3,15 +3,15 @@ import { fileFault, type JsonValue, MrlmError } from "@mrlm/spec";
 import { invalidRow, type Place } from "./invalid-row.ts";
 import { readLines } from "./read-lines.ts";
 
-/** A line of a JSONL file. */
+/** Row of a JSONL file. */
 export interface JsonlRow {
   readonly value: JsonValue;
   readonly place: Place;
 }
 
 /**
- * Reads a JSONL file whole; empty lines are skipped. DATA_INVALID where it cannot be read, a line is not JSON, or there is none.
- * @param option name of the option that the path comes from, for messages
+ * Reads a whole JSONL file without its empty lines. Rejects with DATA_INVALID if the file cannot be read, a line is not JSON, or there is no row.
+ * @param option name of the option with the path, for messages
  */
 export async function readJsonl(path: string, option: string): Promise<JsonlRow[]> {
   const rows = await Array.fromAsync(jsonlRows(path)).catch((cause: unknown) => {
@@ -26,7 +26,7 @@ export async function readJsonl(path: string, option: string): Promise<JsonlRow[
   return rows;
 }
 
-/** The rows of a JSONL file, one after the other; empty lines are skipped. DATA_INVALID where a line is not JSON; rejects as the file system does. */
+/** Yields the rows of a JSONL file without its empty lines. Rejects with DATA_INVALID for a line that is not JSON, and with the errors of the file system. */
 export async function* jsonlRows(path: string): AsyncGenerator<JsonlRow, void, undefined> {
   let number = 0;
   for await (const line of readLines(path)) {

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 
 /**
- * Lines of a UTF-8 file, one after the other, without a byte order mark; the last one may lack its end. They end at a newline alone: JSON may hold the
- * separators U+2028 and U+2029, at which node:readline ends lines too. Rejects as the file system does.
+ * Yields the lines of a UTF-8 file without byte order mark. Lines end at a newline only: JSON may contain the separators U+2028 and U+2029, at which
+ * node:readline ends lines too. The last line may have no newline. Rejects with the errors of the file system.
  */
 export async function* readLines(path: string): AsyncGenerator<string, void, undefined> {
   let pieces: string[] = [];

@@ -3,7 +3,7 @@ import type { EpisodeCounts } from "./learnable-episodes.ts";
 import { meanOf } from "./mean.ts";
 import { standardDeviation } from "./standard-deviation.ts";
 
-/** What the episodes of an iteration say about the health of training. Lengths count what the policy chose, never what it was shown. */
+/** Returns metrics of the episodes of an iteration. Lengths count sampled tokens, not prompts. */
 export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: EpisodeCounts): Metrics {
   const played = groups.flatMap((group) => group.trajectories.filter((trajectory) => trajectory.error === undefined));
   const agents = played.flatMap((trajectory) => Object.values(trajectory.agents));
@@ -36,8 +36,8 @@ export function episodeMetrics(groups: readonly TrajectoryGroup[], counts: Episo
 }
 
 /**
- * What the sampler says of its tokens: their mean surprise, -logp, which is an estimate of the policy's entropy in nats a token, and how many weight versions
- * lie between the oldest and the newest.
+ * Returns metrics of the sampled tokens: the mean of -logp, which estimates the entropy of the policy in nats per token, and the difference between the
+ * newest and the oldest weight version.
  */
 function sampledTokens(agents: readonly AgentTrajectory[]): Metrics {
   let [sum, count, oldest, newest] = [0, 0, Number.POSITIVE_INFINITY, 0];

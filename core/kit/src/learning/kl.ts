@@ -1,12 +1,12 @@
 import { LOG_RATIO_LIMIT, ratioOf, ratioSlope } from "./surrogate.ts";
 
-/** Estimators of the divergence from the reference at one token (Schulman, "Approximating KL Divergence", 2020). */
+/** Estimator of the KL divergence from the reference at one token (Schulman, "Approximating KL Divergence", 2020). */
 export type KlEstimator = "k1" | "k2" | "k3";
 
 /**
- * Value of an estimator and its derivative with respect to logp, d = logp - ref cut to ±10 (beyond the cut the derivative is 0):
+ * Returns the value of an estimator and its derivative with respect to logp, where d = logp - ref is clipped to ±10 (the derivative is 0 beyond):
  *
- *     k1 = d                 k1' = 1               zero-mean gradient on-policy: alone it does nothing
+ *     k1 = d                 k1' = 1               zero-mean gradient on-policy: no effect alone
  *     k2 = d²/2              k2' = d               the reverse-KL gradient on-policy
  *     k3 = e^-d - 1 + d      k3' = 1 - e^-d        the forward-KL gradient on-policy
  */
@@ -24,10 +24,10 @@ export function klEstimate(
 }
 
 /**
- * The estimator weighed by the ratio r = π/π_old of its token. Its expectation under the old policy has the reverse-KL gradient, on-policy and off:
+ * Returns the estimator weighted by the ratio r = π/π_old of its token. Its expectation under the old policy has the reverse-KL gradient, on- and off-policy:
  *
  *     k1, k3   r k         derivative r (k + k')     both factors are differentiated
- *     k2       sg(r) k     derivative r k'           differentiating r too would give the gradient of E[d²/2], another divergence
+ *     k2       sg(r) k     derivative r k'           a derivative of r too would give the gradient of E[d²/2], another divergence
  */
 export function weightedKl(
   estimator: KlEstimator,

@@ -1,34 +1,34 @@
 import type { AgentId, AgentTrajectory, EngineSequence, Segment, Trajectory } from "@mrlm/spec";
 
-/** What one agent did in one episode, ready to be learnt from. */
+/** Episode of one agent, ready for training. */
 export interface LearnableEpisode {
   readonly trajectory: Trajectory;
   readonly agent: AgentId;
-  /** The segments in which the agent chose something; masks mark what to learn from. */
+  /** Segments with sampled tokens. Masks mark the tokens to train on. */
   readonly rows: readonly (EngineSequence & { /** Index among the agent's segments. */ readonly segment: number })[];
-  /** The sampler's log-probabilities at the masked positions of all rows, in order; never empty. */
+  /** Log-probabilities of the sampler at the masked positions of all rows, in order; never empty. */
   readonly sampled: Float32Array;
   /** Sum of the rewards. */
   readonly reward: number;
-  /** The weight version that sampled its oldest token. */
+  /** Weight version that sampled the oldest token. */
   readonly oldestVersion: number;
 }
 
-/** Which episodes to leave out. */
+/** Rules that leave out episodes. */
 export interface EpisodeRules {
-  /** Drop episodes with a cut answer: the rewards of the whole answers are unknown. */
+  /** Whether to drop episodes with a truncated answer: the reward of the whole answer is unknown. */
   readonly dropCut: boolean;
-  /** Drop episodes with a token of an earlier weight version. */
+  /** Whether to drop episodes with a token of an earlier weight version. */
   readonly oldestVersion?: number | undefined;
 }
 
-/** What was left out of a batch, and why. */
+/** Numbers of episodes and tokens that were left out of a batch, by reason. */
 export interface EpisodeCounts {
   failed: number;
   unscored: number;
   stale: number;
   cut: number;
-  /** Tokens without a finite log-probability of the sampler. */
+  /** Tokens whose log-probability in the sampler is not finite. */
   nonFiniteTokens: number;
 }
 
@@ -36,7 +36,7 @@ export function noEpisodeCounts(): EpisodeCounts {
   return { failed: 0, unscored: 0, stale: 0, cut: 0, nonFiniteTokens: 0 };
 }
 
-/** One trajectory's agents as far as they can be learnt from; what cannot is counted and never becomes a zero. */
+/** Returns the agents of a trajectory that can be trained on. The others are counted; no missing reward becomes a 0. */
 export function learnableEpisodes(
   trajectory: Trajectory,
   rules: EpisodeRules,
@@ -74,13 +74,13 @@ export function learnableEpisodes(
   });
 }
 
-/** Whether a limit of tokens ended one of the agent's turns or its part of the episode, rather than its own stop token. */
+/** Returns true if a limit of tokens ended a turn of the agent, or its episode. */
 export function isCut(trajectory: Trajectory, agent: AgentId): boolean {
   const isTurnCut = trajectory.turns.some((turn) => turn.agent === agent && turn.stopReason === "length");
   return isTurnCut || trajectory.agents[agent]?.end.truncatedBy === "tokens";
 }
 
-/** A token whose log-probability is not finite cannot be weighed: it leaves the mask, and with it every denominator. */
+/** Removes tokens from the mask whose log-probability is not finite: they have no importance ratio. No denominator counts them. */
 function learnableMask(segment: Segment, counts: EpisodeCounts): Uint8Array {
   return segment.mask.map((chosen, t) => {
     if (chosen === 0 || Number.isFinite(segment.logprobs[t])) return chosen;

@@ -1,6 +1,6 @@
 import type { Mean } from "@mrlm/spec";
 
-/** A mean of these values; merged means are the mean of all values, however they were split. */
+/** Returns the mean of values in a form that can be merged. */
 export function meanOf(values: Iterable<number>): Mean {
   let sum = 0;
   let count = 0;
@@ -11,12 +11,12 @@ export function meanOf(values: Iterable<number>): Mean {
   return { sum, count };
 }
 
-/** The mean over everything that both are means of. */
+/** Returns the mean of the values of both means. */
 export function mergeMeans(one: Mean, other: Mean): Mean {
   return { sum: one.sum + other.sum, count: one.count + other.count };
 }
 
-/** The number itself; NaN for a mean over nothing. */
+/** Returns the mean as a number; NaN for a mean of no values. */
 export function meanValue(mean: Mean): number {
   return mean.sum / mean.count;
 }

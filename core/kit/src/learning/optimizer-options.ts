@@ -2,7 +2,7 @@ import type { OptimStepOptions } from "@mrlm/spec";
 import { z } from "zod";
 import { learningRateAt } from "./schedule.ts";
 
-/** Options that every algorithm with AdamW has, for spreading into its own schema. */
+/** Options of every algorithm with AdamW, to spread into its schema. */
 export const optimizerOptions = {
   learning_rate: z.number().positive().describe("Peak learning rate"),
   lr_schedule: z
@@ -18,10 +18,10 @@ export const optimizerOptions = {
   max_grad_norm: z.number().nonnegative().default(1).describe("Global norm to clip to; 0 does not clip"),
 };
 
-/** What {@link optimizerOptions} parses to. */
+/** Parsed {@link optimizerOptions}. */
 export type OptimizerOptions = z.output<z.ZodObject<typeof optimizerOptions>>;
 
-/** The arguments of optimiser step number `step` (the first is 1) of `totalSteps`. */
+/** Returns the arguments of optimizer step `step` (from 1) of `totalSteps`. */
 export function optimStepOptions(
   options: OptimizerOptions,
   step: number,

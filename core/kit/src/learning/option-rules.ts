@@ -1,18 +1,18 @@
 import { z } from "zod";
 import type { OptimizerOptions } from "./optimizer-options.ts";
 
-/** Options that mean nothing beside others. */
+/** Rule about options that have no effect or no meaning in combination with others. */
 export interface OptionRule<Name extends string> {
-  /** Whether the rule is broken by an option that is not at its default. */
+  /** Returns true if an option that is not at its default breaks the rule. */
   readonly when: boolean;
   readonly options: readonly Name[];
-  /** Goes on after the option's name: "has no effect without kl_coefficient". */
+  /** Predicate after the name of the option: "has no effect without kl_coefficient". */
   readonly because: string;
 }
 
 /**
- * Refuses, each with its place in the file, options that were set and have no effect or no sense beside others: a run that ignores what somebody
- * asked for is worse than one that does not begin. An option at its default is never refused.
+ * Adds rules to a schema. Each option that breaks a rule is an issue at its place in the file: a run must not ignore an option that the user has set.
+ * An option at its default breaks no rule.
  */
 export function withOptionRules<Schema extends z.ZodObject>(
   schema: Schema,

@@ -2,9 +2,9 @@ import type { AlgorithmContext, TrajectoryGroup } from "@mrlm/spec";
 import type { TaskBatch } from "./task-order.ts";
 
 /**
- * Plays episodes of the policy, as the run samples them.
+ * Plays episodes of the policy with the sampling parameters of the run.
  *
- * @param label names the randomness of these episodes: no two batches of a stage may share one
+ * @param label name of the random streams of these episodes, unique in a stage
  */
 export async function playGroups(
   context: AlgorithmContext,
@@ -14,7 +14,7 @@ export async function playGroups(
 ): Promise<TrajectoryGroup[]> {
   const groups: TrajectoryGroup[] = [];
   for (const { environment, tasks } of batches) {
-    // One environment may stand in a configuration twice, with other options: its tasks have the same names.
+    // A configuration may have the same environment twice with different options: its task ids are then equal.
     const twin = context.environments.filter(({ ref }) => ref.id === environment.ref.id).indexOf(environment);
     const episodes = context.rollouts.collect({
       environment: environment.ref,
@@ -30,7 +30,7 @@ export async function playGroups(
   return groups;
 }
 
-/** Seconds of playing, divided between environments and sampler by how long episodes waited for each. */
+/** Divides the seconds of a batch between environment and sampler, in proportion to the time that episodes waited for each. */
 export function playSeconds(
   groups: readonly TrajectoryGroup[],
   seconds: number,

@@ -1,18 +1,18 @@
 /** Course of the learning rate after warm-up. */
 export type ScheduleKind = "constant" | "linear" | "cosine";
 
-/** A learning rate over optimiser steps (never micro-batches). */
+/** Learning rate over optimizer steps. */
 export interface Schedule {
   readonly kind: ScheduleKind;
   readonly peak: number;
-  /** Steps of linear rise from peak / warmupSteps to peak. */
+  /** Number of steps in which the rate rises linearly from peak / warmupSteps to peak. */
   readonly warmupSteps: number;
-  /** All steps, warm-up included. `linear` and `cosine` would reach `floor` on the step after the last one, so that every step learns. */
+  /** Number of all steps, including warm-up. `linear` and `cosine` reach `floor` one step after the last, so that no step has rate 0. */
   readonly totalSteps: number;
   readonly floor?: number;
 }
 
-/** Learning rate of the optimiser step that is about to be taken; the first is 1. */
+/** Returns the learning rate of optimizer step `step`, from 1. */
 export function learningRateAt(step: number, schedule: Schedule): number {
   const { kind, peak, warmupSteps, totalSteps, floor = 0 } = schedule;
   if (step <= warmupSteps) return (peak * step) / warmupSteps;

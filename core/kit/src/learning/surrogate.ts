@@ -1,4 +1,4 @@
-/** Log-ratios beyond this are cut before they are exponentiated: e^10 is already far outside every clip range. */
+/** Bound of log-ratios before the exponential: e^10 is far outside of every clip range. */
 export const LOG_RATIO_LIMIT = 10;
 
 /** Bounds of the clipped surrogate. */
@@ -8,18 +8,18 @@ export interface ClipOptions {
   readonly dual_clip?: number | undefined;
 }
 
-/** exp(logp - old), with the difference cut to ±10. */
+/** Returns exp(logp - old), with the difference clipped to ±10. */
 export function ratioOf(logprob: number, old: number): number {
   return Math.exp(Math.max(-LOG_RATIO_LIMIT, Math.min(LOG_RATIO_LIMIT, logprob - old)));
 }
 
-/** Derivative of {@link ratioOf} with respect to logp: the ratio itself, and 0 beyond the cut. */
+/** Returns the derivative of {@link ratioOf} with respect to logp: the ratio itself, and 0 beyond the bound. */
 export function ratioSlope(logprob: number, old: number): number {
   return Math.abs(logprob - old) > LOG_RATIO_LIMIT ? 0 : ratioOf(logprob, old);
 }
 
 /**
- * PPO's surrogate (arXiv 1707.06347) at a ratio r, as a loss, and its slope with respect to r (0 where the clip holds it):
+ * Returns the clipped surrogate of PPO (arXiv 1707.06347) at a ratio r, as a loss, and its derivative with respect to r (0 where it is clipped):
  *
  *     l = -min(r A, clip(r, 1-ε_low, 1+ε_high) A)       for A < 0 no more than -c A with dual_clip c (arXiv 1912.09729)
  */

@@ -9,8 +9,8 @@ export interface TaskBatch {
 }
 
 /**
- * Draws training tasks: environments by weight, tasks of each without replacement within an epoch, in random order or, where the
- * environment orders its split (a curriculum), by index.
+ * Order of training tasks: environments by weight, the tasks of each without replacement in an epoch. Their order is random, or by index if the
+ * environment orders its split (a curriculum).
  */
 export interface TaskOrder {
   take(count: number): TaskBatch[];
@@ -23,7 +23,7 @@ function trainOrder({ splits, orderedSplits }: TrainingEnvironment, name: string
   return orderedSplits.includes("train") ? indexOrder(size) : epochOrder(size, name, seed);
 }
 
-/** @param name of the order's randomness; one order for each use in a stage */
+/** @param name of the random stream, unique in a stage */
 export function taskOrder(context: AlgorithmContext, name: string): TaskOrder {
   const orders = context.environments.map((environment, i) => trainOrder(environment, `${name}/${i}`, context.seed));
   const turns = weightedRoundRobin(context.environments.map(({ weight }) => weight));

@@ -1,13 +1,13 @@
-/** Takes turns among sources in exact proportion to their weights over time, without chance: always the one that is furthest behind its share. */
+/** Weighted round robin: selects sources in proportion to their weights, without randomness. The next source is the one that is furthest below its share. */
 export interface WeightedRoundRobin {
-  /** Index of the source whose turn it is. */
+  /** Selects a source and returns its index. */
   next(): number;
-  /** Turns that each has had: all that a continuation needs. */
+  /** Number of selections of each source: the state to resume from. */
   drawn(): readonly number[];
   restore(drawn: readonly number[]): void;
 }
 
-/** @param weights above 0, in any unit */
+/** @param weights relative weights > 0 */
 export function weightedRoundRobin(weights: readonly number[]): WeightedRoundRobin {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let drawn = weights.map(() => 0);

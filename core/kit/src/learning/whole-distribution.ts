@@ -1,9 +1,9 @@
 import { MrlmError, type RolloutSampling } from "@mrlm/spec";
 
 /**
- * Throws CONFIG_INVALID for sampling that cuts the distribution. `top_p` and `top_k`: the recorded log-probabilities are those of the cut distribution, and the
- * trainer's those of the whole one, so their ratio differs from 1 before anything is learnt. `min_tokens`: tokens are drawn without the stop tokens, and both
- * log-probabilities count them, so the gradient is not that of the policy that was sampled.
+ * Throws CONFIG_INVALID for sampling from a truncated distribution. `top_p` and `top_k`: the sampler records log-probabilities of the truncated distribution
+ * and training computes those of the whole one, so that their ratio differs from 1 before the first update. `min_tokens`: tokens are drawn without the stop
+ * tokens, and both log-probabilities include these, so that the gradient is not that of the sampled policy.
  */
 export function assertWholeDistribution({ topP = 1, topK = 0, minTokens = 0 }: RolloutSampling): void {
   if (minTokens > 0)

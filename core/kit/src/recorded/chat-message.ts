@@ -2,7 +2,7 @@ import type { Message, Part } from "@mrlm/spec";
 import { z } from "zod";
 import { toolCalls } from "../messages.ts";
 
-/** A message as data files have it: the form of Hugging Face chat data. A call's arguments are JSON in a string, so that every row has the same columns. */
+/** Schema of a message in data files: the form of Hugging Face chat data. Arguments of a call are a JSON string, so that all rows have the same columns. */
 export const chatMessage = z.object({
   role: z.enum(["system", "user", "assistant", "tool"]),
   content: z.string().nullish(),
@@ -25,10 +25,10 @@ export const chatMessage = z.object({
   tool_call_id: z.string().nullish(),
 });
 
-/** What {@link chatMessage} parses to. */
+/** Parsed {@link chatMessage}. */
 export type ChatMessage = z.output<typeof chatMessage>;
 
-/** A message in that form; one with several tool results becomes one for each. Of a picture its media type remains. */
+/** Converts a message: several tool results become one message each, and a picture becomes its media type. */
 export function toChatMessages(message: Message): ChatMessage[] {
   const { role, name, parts } = message;
   const results = parts.filter((part) => part.type === "tool-result");
@@ -56,7 +56,7 @@ export function toChatMessages(message: Message): ChatMessage[] {
   ];
 }
 
-/** The message that a row of a data file stands for. */
+/** Converts a message of a data file. */
 export function fromChatMessage({
   role,
   content,

@@ -7,7 +7,7 @@ const integers = z.array(z.int());
 
 const segment = z.object({
   tokens: integers,
-  /** As the tokens were drawn; `null` where one was not finite. */
+  /** Log-probabilities of the sampler; `null` where one is not finite. */
   logprobs: z.array(z.number().nullable()),
   mask: integers,
   versions: integers,
@@ -22,42 +22,42 @@ const turn = z.object({
   reward: z.number().nullable(),
 });
 
-/** One agent's part of one recorded episode, as a row of a JSONL or Parquet file: the trajectory, down to the tokens, and what it earned. */
+/** Schema of a recorded episode of one agent, a row of a JSONL or Parquet file: trajectory, down to the tokens, and reward. */
 export const recordedRow = z.object({
   id: z.string(),
   environment: z.string(),
   task: z.string(),
   seed: z.int().nullable(),
-  /** Episodes of the same task and seed share it. */
+  /** Id of the group: episodes of the same task and seed. */
   group: z.string(),
   member: z.int(),
   agent: z.string(),
-  /** Fingerprint of the renderer whose tokens these are. */
+  /** Fingerprint of the renderer of the tokens. */
   renderer: z.string(),
   messages: z.array(chatMessage),
   segments: z.array(segment),
   turns: z.array(turn),
-  /** `null` where it was not scored. */
+  /** `null` if unscored. */
   reward: z.number().nullable(),
   components: z.record(z.string(), z.number().nullable()).nullish(),
   terminated: z.boolean(),
   truncated: z.boolean(),
   truncated_by: z.string().nullish(),
-  /** Why there is no reward. */
+  /** Cause of an unscored reward. */
   unscored: failure.nullish(),
-  /** Why the episode failed; then the rest is what there was before. */
+  /** Cause of a failed episode. The other fields then end before the failure. */
   error: failure.nullish(),
 });
 
-/** A row as it is read. */
+/** Parsed {@link recordedRow}. */
 export type RecordedRow = z.output<typeof recordedRow>;
 
-/** Whether a row of a data file is one of these. */
+/** Returns true if a row of a data file has the form of a recorded row. */
 export function isRecordedRow(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && "segments" in value;
 }
 
-/** Throws DATA_INVALID with its place in the file. */
+/** Parses a row. Throws DATA_INVALID with the place of the row. */
 export function parseRecordedRow(value: JsonValue, place: string): RecordedRow {
   const parsed = recordedRow.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -66,7 +66,7 @@ export function parseRecordedRow(value: JsonValue, place: string): RecordedRow {
   });
 }
 
-/** The rows of an episode, one for each agent; an episode that failed before anybody was shown anything has one without an agent. */
+/** Returns the rows of an episode, one for each agent. An episode that failed before its first observation has one row without an agent. */
 export function toRecordedRows(trajectory: Trajectory, renderer: string): RecordedRow[] {
   const { id, environment, task, seed, group, member, error, turns } = trajectory;
   const common = { id, environment, task, seed, group, member, renderer, error: error ?? null };
@@ -110,7 +110,7 @@ export function toRecordedRows(trajectory: Trajectory, renderer: string): Record
           reward: earned === undefined ? 0 : earned.scored ? earned.value : null,
         };
       }),
-      // Part of a failed episode's rewards is not its reward.
+      // A failed episode has rewards of a part of its turns only.
       reward: total.scored && error === undefined ? total.value : null,
       components: total.scored && error === undefined ? { ...total.components } : {},
       terminated: end.terminated,

@@ -3,8 +3,8 @@ import { fromChatMessage } from "./chat-message.ts";
 import type { RecordedRow } from "./recorded-row.ts";
 
 /**
- * What one recorded episode teaches by imitation. A policy with the same tokenizer and template gets the very tokens that were sampled; another one,
- * for which these ids mean other text, gets the messages in its own tokens.
+ * Returns the sequences of a recorded episode for supervised learning. A renderer with the same fingerprint uses the sampled tokens. For any other renderer
+ * these ids stand for other text, so that it renders the messages.
  */
 export function recordedSequences(
   { renderer: fingerprint, segments, messages }: RecordedRow,
@@ -19,7 +19,7 @@ export function recordedSequences(
   );
 }
 
-/** Whether a row can be learnt from: its episode did not fail, was scored, and earned enough. */
+/** Returns true if a row can be trained on: its episode did not fail, is scored and has at least the minimal reward. */
 export function isLearnable({ error, reward }: RecordedRow, minReward = Number.NEGATIVE_INFINITY): boolean {
   return !error && reward !== null && reward >= minReward;
 }

@@ -1,7 +1,7 @@
-/** Markers of roles and ends; each is one special token. */
+/** Markers of roles and of the end of a turn. Each is one special token. */
 const MARKERS = ["<|pad|>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"];
 
-/** Every printable ASCII character and the newline. */
+/** All printable ASCII characters and the newline. */
 const ASCII = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join("") + "\n";
 
 const CHAT_TEMPLATE =
@@ -9,8 +9,8 @@ const CHAT_TEMPLATE =
   "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}";
 
 /**
- * Files of a tokenizer with one token for each character, each role marker and each tag, as ordinary Hugging Face files. It is a byte-level
- * BPE without merges: `AutoTokenizer` replaces any other kind by the model family's own.
+ * Returns the Hugging Face files of a tokenizer with one token for each character, each role marker and each tag. It is a byte-level BPE without merges,
+ * because `AutoTokenizer` replaces any other kind by the tokenizer of the model family.
  */
 export function characterTokenizerFiles(
   options: { readonly alphabet?: string; readonly tags?: readonly string[] } = {},
@@ -26,7 +26,7 @@ export function characterTokenizerFiles(
     lstrip: false,
     rstrip: false,
     normalized: false,
-    // Tags are part of what the policy says: only markers vanish from decoded text.
+    // Decoded text keeps tags, which are part of a response, and omits markers.
     special: id < MARKERS.length,
   }));
   const byteLevel = { type: "ByteLevel", add_prefix_space: false, trim_offsets: false, use_regex: false };
@@ -62,7 +62,7 @@ export function characterTokenizerFiles(
   return { "tokenizer.json": encode(tokenizer), "tokenizer_config.json": encode(config) };
 }
 
-/** The symbols by which byte-level tokenizers spell a character's UTF-8 bytes: printable Latin-1 stands for itself, the rest is moved past 255. */
+/** Returns the symbols of byte-level tokenizers for the UTF-8 bytes of a character: printable Latin-1 is unchanged, other bytes are moved past 255. */
 function byteSymbols(character: string): string[] {
   return [...new TextEncoder().encode(character)].map((byte) => String.fromCodePoint(BYTE_TO_SYMBOL[byte] as number));
 }

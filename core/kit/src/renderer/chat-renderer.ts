@@ -15,12 +15,12 @@ import { specialToken } from "./spelled-markers.ts";
 import { loadTokenizer } from "./tokenizer.ts";
 
 /**
- * A renderer from a model's own files: its tokenizer and its chat template. What the policy sampled is never tokenised
- * again; only the text between two of its turns is.
+ * Returns the renderer of a model from its files: tokenizer and chat template. Sampled tokens are never tokenised again, only the text
+ * between two turns of the policy.
  */
 export function chatRenderer(options: {
   readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;
-  /** Token ids that end a turn, from the model's configuration. */
+  /** Token ids that end a turn, from the configuration of the model. */
   readonly eosTokenIds: readonly number[];
 }): Renderer {
   const tokenizer = loadTokenizer(options.tokenizerFiles);
@@ -43,7 +43,7 @@ export function chatRenderer(options: {
     throw new MrlmError("TOKENIZER_INVALID", "The model names no token that ends a turn (eos_token).");
   const stopTexts = stopTokenIds.map((id) => tokenizer.decode(Int32Array.of(id)));
 
-  /** Splits a rendered conversation that ends with a policy's message into what it said, the stop token and what the template adds. */
+  /** Splits a rendered conversation that ends with a message of the policy into the message, the stop token and the text that the template adds. */
   const afterStop = (rendered: string): { stop: string; tail: string } => {
     const found = stopTexts
       .map((stop) => ({ stop, at: rendered.lastIndexOf(stop) }))
@@ -54,7 +54,7 @@ export function chatRenderer(options: {
     return { stop: found.stop, tail: rendered.slice(found.at + found.stop.length) };
   };
 
-  /** Whether the template leaves out the thinking of the last turn, which the sampled tokens hold: it is then in no rendering, before or after. */
+  /** Returns true if the template omits the reasoning of the last turn, which the sampled tokens contain. No rendering then contains it. */
   const isThinkingDropped = (
     after: string,
     history: readonly Message[],
@@ -98,7 +98,7 @@ export function chatRenderer(options: {
   };
 }
 
-/** 64 bits, in hexadecimal. */
+/** Returns a hash of 64 bits in hexadecimal. */
 function fingerprintOf(
   tokenizerJson: Uint8Array | undefined,
   template: string,

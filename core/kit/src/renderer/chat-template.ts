@@ -2,7 +2,7 @@ import { type Message, MrlmError, type ToolDefinition } from "@mrlm/spec";
 import { messageText, toolCalls } from "../messages.ts";
 import { Template } from "./packages.ts";
 
-/** Renders a conversation as text by a model's own Jinja template. */
+/** Renders a conversation as text by the Jinja template of a model. */
 export type ChatTemplate = (
   messages: readonly Message[],
   tools: readonly ToolDefinition[] | undefined,
@@ -12,8 +12,8 @@ export type ChatTemplate = (
 /**
  * Compiles a Hugging Face chat template.
  *
- * @param variables what templates expect beside the messages (`bos_token`, ...)
- * @param escape applied to every string of messages and tools, so that these cannot spell special tokens
+ * @param variables variables of templates other than the messages (`bos_token`, ...)
+ * @param escape applied to every string of messages and tools, so that none of them can become a special token
  */
 export function compileChatTemplate(
   source: string,
@@ -43,7 +43,7 @@ export function compileChatTemplate(
         "TOKENIZER_INVALID",
         `The chat template refused the conversation: ${(cause as Error).message}`,
         {
-          hint: "Templates may refuse roles or orders of roles that their model does not know.",
+          hint: "A template may refuse roles, or orders of roles, that its model was not trained on.",
           cause,
         },
       );
@@ -51,7 +51,7 @@ export function compileChatTemplate(
   };
 }
 
-/** The shape that chat templates read. */
+/** Converts a message to the form that chat templates read. */
 function toTemplateMessage(message: Message): Record<string, unknown> {
   if (message.parts.some((part) => part.type === "image")) {
     throw new MrlmError(
@@ -90,7 +90,7 @@ function toTemplateTool(tool: ToolDefinition): Record<string, unknown> {
   };
 }
 
-/** The same value with each string in it replaced, keys included. */
+/** Returns a copy of a JSON value with all strings replaced, including keys. */
 function mapStrings(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === "string") return replace(value);
   if (Array.isArray(value)) return value.map((member) => mapStrings(member, replace));

@@ -2,8 +2,8 @@ import { MrlmError } from "@mrlm/spec";
 import type { ChatTemplate } from "./chat-template.ts";
 
 /**
- * A template that throws TOOLS_UNSUPPORTED where it does not render the tools that it is given: a template that ignores the variable `tools` renders
- * without an error, and the policy would never learn that it has tools.
+ * Returns a template that throws TOOLS_UNSUPPORTED if it does not render its tools: a template that ignores the variable `tools` renders without an
+ * error, and the prompt of the policy would contain no tools.
  */
 export function checkTools(template: ChatTemplate): ChatTemplate {
   const shown = new Set<string>();
@@ -19,7 +19,7 @@ export function checkTools(template: ChatTemplate): ChatTemplate {
   };
 }
 
-/** Names may occur in the conversation too: each must occur more often than without tools. */
+/** Checks that each name occurs more often than in the rendering without tools: the conversation may contain names of tools too. */
 function assertShown(rendered: string, without: string, names: readonly string[]): void {
   const count = (text: string, name: string): number => text.split(name).length;
   const missing = names.filter((name) => count(rendered, name) <= count(without, name));

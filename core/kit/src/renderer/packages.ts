@@ -1,8 +1,8 @@
 import { MrlmError } from "@mrlm/spec";
 
 /**
- * Packages behind the renderer. They are optional peer dependencies of `@mrlm/kit`, since environments need no tokenizer. Importing this module raises
- * DEPENDENCY_MISSING where they are not installed.
+ * Packages that the renderer uses. They are optional peer dependencies of `@mrlm/kit`, because environments need no tokenizer. The import of this module
+ * raises DEPENDENCY_MISSING if they are not installed.
  */
 export const { Template } = await installed("@huggingface/jinja", import("@huggingface/jinja"));
 export const { Tokenizer } = await installed("@huggingface/tokenizers", import("@huggingface/tokenizers"));
@@ -15,7 +15,7 @@ async function installed<Module>(name: string, imported: Promise<Module>): Promi
     throw new MrlmError(
       "DEPENDENCY_MISSING",
       `@mrlm/kit/renderer uses the package ${name}, which is not installed.`,
-      // The versions of package.json; npm refuses others.
+      // Versions of package.json; npm refuses others.
       { hint: "Run `npm install @huggingface/jinja@0.5.11 @huggingface/tokenizers@0.2.0`.", cause },
     );
   }

@@ -5,8 +5,8 @@ const CALL_BEGINS = "<tool_call>";
 const CALL_ENDS = "</tool_call>";
 
 /**
- * What a policy said, from its text: reasoning in `<think>`, tool calls as JSON in `<tool_call>` (the Hermes form, which Qwen and many
- * others write), the rest as text. A tool call that is not well formed stays text, so that the environment can say so.
+ * Parses the text of a policy: reasoning in `<think>`, tool calls as JSON in `<tool_call>` (the Hermes form, which Qwen and many others write), the rest
+ * as text. A malformed tool call stays text, so that the environment can report it to the policy.
  */
 export function parseCompletion(text: string): Message {
   const parts: Part[] = [];
@@ -16,8 +16,8 @@ export function parseCompletion(text: string): Message {
     parts.push({ type: "thinking", text: (thinking[1] as string).trim() });
     rest = rest.slice(thinking[0].length);
   }
-  let told = 0;
-  // Not by a pattern: what a policy repeats a thousand times would make one search for minutes.
+  let parsed = 0;
+  // No regular expression: its time would be quadratic in the number of repeated markers.
   for (let end = 0; ;) {
     const begin = rest.indexOf(CALL_BEGINS, end);
     const close = begin < 0 ? -1 : rest.indexOf(CALL_ENDS, begin);
@@ -25,11 +25,11 @@ export function parseCompletion(text: string): Message {
     end = close + CALL_ENDS.length;
     const call = parseCall(rest.slice(begin + CALL_BEGINS.length, close));
     if (call === undefined) continue;
-    pushText(parts, rest.slice(told, begin));
+    pushText(parts, rest.slice(parsed, begin));
     parts.push({ type: "tool-call", id: `call_${parts.length}`, ...call });
-    told = end;
+    parsed = end;
   }
-  pushText(parts, rest.slice(told));
+  pushText(parts, rest.slice(parsed));
   return { role: "assistant", parts };
 }
 

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** Around the number of a marker. Characters for private use: a normaliser leaves them as they are, and no text means anything by them. */
+/** Characters around the number of a marker. They are for private use: normalisers keep them, and ordinary text does not contain them. */
 const [OPEN, CLOSE] = ["\uE000", "\uE001"];
 
 interface AddedToken {
@@ -9,16 +9,16 @@ interface AddedToken {
 }
 
 /**
- * Distinguishes a tokenizer's markers (its special tokens) that a template writes from those that content spells. A template renders text, in which both look the
- * same, and an encoder would turn a user's `<|im_end|>` into the id that ends a turn. Content is therefore escaped before it is rendered, and text with
- * escapes is encoded under other names of the markers, so that what content spells is ordinary text.
+ * Distinguishes markers (special tokens of a tokenizer) of a template from equal strings in content. A template renders text, in which both are the same, and
+ * an encoder would turn `<|im_end|>` of a user into the id that ends a turn. Content is therefore escaped before it is rendered, and text with
+ * escapes is encoded under other names of the markers, so that content becomes ordinary text.
  */
 export class SpelledMarkers {
   readonly #names: readonly string[];
   readonly #pattern: RegExp;
   readonly #definition: Readonly<Record<string, unknown>>;
 
-  /** @param config tokenizer_config.json, whose `eos_token` and others are markers whatever tokenizer.json calls them */
+  /** @param config tokenizer_config.json, whose `eos_token` and similar entries are markers even if tokenizer.json does not list them as special */
   constructor(definition: Readonly<Record<string, unknown>>, config: Readonly<Record<string, unknown>>) {
     const named = new Set(
       ["bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token"].map((name) =>
@@ -37,22 +37,22 @@ export class SpelledMarkers {
     );
   }
 
-  /** Content with each marker that it spells replaced by a number that no template and no encoder knows. */
+  /** Replaces each marker in content by a number in private-use characters, which templates and encoders do not interpret. */
   escape(content: string): string {
     return content.replace(this.#pattern, (found) => `${OPEN}${this.#numberOf(found)}${CLOSE}`);
   }
 
-  /** Whether the text holds anything that was escaped. */
+  /** Returns true if text contains escapes. */
   isIn(text: string): boolean {
     return text.includes(OPEN as string);
   }
 
-  /** Text as it was before {@link escape}. */
+  /** Reverts {@link escape}. */
   unescape(text: string): string {
     return text.replace(ESCAPED, (_, number: string) => this.#nameOf(Number(number)));
   }
 
-  /** Rendered text with escapes, as the tokenizer of {@link renamed} encodes it: the template's own markers have their other names, content is as it was. */
+  /** Converts rendered text with escapes for the tokenizer of {@link renamed}: markers of the template get their other names, content is restored. */
   forRenamed(text: string): string {
     const pieces = text.split(ESCAPED);
     return pieces
@@ -64,7 +64,7 @@ export class SpelledMarkers {
       .join("");
   }
 
-  /** tokenizer.json in which the markers have other names, in the vocabulary too, and the same ids. */
+  /** Returns a tokenizer.json in which markers have other names and the same ids, also in the vocabulary. */
   renamed(): Record<string, unknown> {
     const model = this.#definition["model"] as {
       readonly vocab?: Readonly<Record<string, number>> | readonly (readonly [string, number])[];
@@ -86,7 +86,7 @@ export class SpelledMarkers {
     return `${OPEN}#${number}${CLOSE}`;
   }
 
-  /** Markers by their place; then the two characters that escapes are made of. */
+  /** Returns the number of a marker: its index, then two numbers for the two characters of escapes. */
   #numberOf(found: string): number {
     const place = this.#names.indexOf(found);
     return place >= 0 ? place : this.#names.length + Number(found === CLOSE);
@@ -101,7 +101,7 @@ export class SpelledMarkers {
 
 const ESCAPED = new RegExp(`${OPEN}(\\d+)${CLOSE}`, "g");
 
-/** Special tokens are spelled as a string or as `{ content }`. */
+/** Returns the text of a special token, which is a string or `{ content }`. */
 export function specialToken(entry: unknown): string {
   if (typeof entry === "string") return entry;
   return typeof entry === "object" && entry !== null ? String((entry as { content?: unknown }).content ?? "") : "";

@@ -16,8 +16,8 @@ interface Conversation {
 }
 
 /**
- * Tokens of a whole conversation, built turn by turn just as an episode builds them, so that what is learnt by imitation has
- * the tokens that will be sampled. A template that rewrites history starts a new sequence, as it starts a new segment there.
+ * Returns the tokens of a whole conversation. They are built turn by turn as in an episode, so that supervised learning uses the tokens that a policy would
+ * sample. If the template rewrites the history, a new sequence starts, as a new segment does in an episode.
  */
 export function superviseConversation(conversation: Conversation): readonly SupervisedSequence[] {
   const { messages, tools, template, encode, extend, afterStop } = conversation;
@@ -49,10 +49,13 @@ export function superviseConversation(conversation: Conversation): readonly Supe
       context = extension.tokens;
     }
     const { tail } = afterStop(whole);
-    const said = encode(whole.slice(prompt.length, whole.length - tail.length));
-    tokens = concat<Int32Array>([tokens, context, said], new Int32Array(tokens.length + context.length + said.length));
+    const response = encode(whole.slice(prompt.length, whole.length - tail.length));
+    tokens = concat<Int32Array>(
+      [tokens, context, response],
+      new Int32Array(tokens.length + context.length + response.length),
+    );
     mask = concat<Uint8Array>(
-      [mask, new Uint8Array(context.length), new Uint8Array(said.length).fill(1)],
+      [mask, new Uint8Array(context.length), new Uint8Array(response.length).fill(1)],
       new Uint8Array(tokens.length),
     );
     seen = turn + 1;
@@ -65,7 +68,7 @@ export function superviseConversation(conversation: Conversation): readonly Supe
   return [...finished, { tokens, mask }];
 }
 
-/** The pieces, one after the other, in an array that has room for just them. */
+/** Concatenates `pieces` into `whole`, whose length is the sum of theirs. */
 function concat<T extends Int32Array | Uint8Array>(pieces: readonly T[], whole: T): T {
   let at = 0;
   for (const piece of pieces) {

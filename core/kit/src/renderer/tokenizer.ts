@@ -3,28 +3,28 @@ import { MrlmError } from "@mrlm/spec";
 import { Tokenizer } from "./packages.ts";
 import { SpelledMarkers } from "./spelled-markers.ts";
 
-/** Text to token ids and back, as a model's tokenizer.json says. */
+/** Turns text into token ids and back by the tokenizer.json of a model. */
 export interface TextTokenizer {
   /**
-   * Special tokens spelled out in the text become their ids, except within what {@link escape} returned; none are added. Throws TOKENIZER_INVALID for
-   * text that has no tokens.
+   * Encodes text. Special tokens in the text become their ids, except in text from {@link escape}; no special tokens are added. Throws TOKENIZER_INVALID
+   * for characters that have no tokens.
    */
   encode(text: string): Int32Array;
-  /** Content for a template: what spells a special token in it will be encoded as ordinary text. */
+  /** Escapes content for a template, so that special tokens in it are encoded as ordinary text. */
   escape(content: string): string;
-  /** Special tokens included. */
+  /** Decodes tokens, including special tokens. */
   decode(tokens: Int32Array): string;
-  /** Without special tokens (markers of roles and ends). */
+  /** Decodes tokens without special tokens (markers of roles and ends of turns). */
   decodeText(tokens: Int32Array): string;
   idOf(token: string): number | undefined;
-  /** Highest id + 1. */
+  /** Largest id + 1. */
   readonly vocabSize: number;
-  /** tokenizer_config.json. */
+  /** Content of tokenizer_config.json. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly chatTemplate: string | undefined;
 }
 
-/** Symbols by which byte-level tokenizers spell the 256 bytes. */
+/** Symbols of byte-level tokenizers for the 256 bytes. */
 const BYTE_SYMBOLS = 256;
 
 /** Loads a tokenizer from the files of a Hugging Face directory (`tokenizer.json`, `tokenizer_config.json`, `chat_template.jinja`). */
@@ -89,13 +89,13 @@ function templateOf(
   if (file !== undefined) return new TextDecoder().decode(file);
   const template = config["chat_template"];
   if (typeof template === "string") return template;
-  // Several named templates: the one called "default" is the plain chat.
+  // Of several named templates the one named "default" is for ordinary chat.
   if (Array.isArray(template))
     return (template as { name: string; template: string }[]).find((entry) => entry.name === "default")?.template;
   return undefined;
 }
 
-/** A byte-level vocabulary without all bytes and without an unknown token drops characters silently. */
+/** Returns true for a byte-level vocabulary without all bytes, which drops characters without an error. */
 function mayLoseText(definition: Readonly<Record<string, unknown>>): boolean {
   const model = definition["model"] as {
     type?: string;
@@ -121,12 +121,12 @@ function untokenisable(text: string, kept: string, tokenizer: HuggingFaceTokeniz
     "TOKENIZER_INVALID",
     `The tokenizer has no token for ${named || "part of the text"} in ${JSON.stringify(text.slice(0, 80))}.`,
     {
-      hint: "Use a tokenizer whose alphabet covers what the environments say.",
+      hint: "Use a tokenizer whose alphabet covers the texts of the environments.",
     },
   );
 }
 
-/** Characters of a text that what is kept of it passes over; those of the template's marks, which are one token each, are kept. */
+/** Returns the characters of a text that are missing in `kept`, its decoded form. */
 function missingFrom(text: string, kept: string): Set<string> {
   const left = [...kept];
   const missing = new Set<string>();
