@@ -1,0 +1,108 @@
+import { expect, test } from "@jest/globals";
+import { collectionReport } from "../src/console/collection-report.ts";
+import { evaluationReport } from "../src/console/evaluation-report.ts";
+import { percent } from "../src/console/numbers.ts";
+import { episodeText } from "../src/console/episode-text.ts";
+import { RunLog } from "../src/console/run-log.ts";
+import { trainingView } from "../src/console/training-view.ts";
+import { recordedConsole } from "./support/console.ts";
+import { evaluation } from "./support/evaluation.ts";
+
+test("U4: an answer of special tokens alone is distinguished from an empty one", () => {
+  const row = {
+    id: "0",
+    environment: "math@1",
+    task: "eval/3",
+    seed: 1,
+    group: "0",
+    member: 0,
+    agent: "agent",
+    renderer: "",
+    segments: [],
+    components: {},
+    terminated: true,
+    truncated: false,
+    reward: 0,
+  };
+  const shown = (end: number): string =>
+    episodeText({
+      row: {
+        ...row,
+        messages: [{ role: "assistant", content: "" }],
+        turns: [{ segment: 0, start: 4, end, stop_reason: "length", reward: 0 }],
+      },
+    });
+  expect([shown(5), shown(20)]).toEqual([
+    expect.stringContaining("assistant  (no text)\n"),
+    expect.stringContaining("assistant  (no text: 16 tokens, all of them special)\n"),
+  ]);
+});
+
+test("U1: an evaluation's table and a collection's have the share of cut answers", () => {
+  const rows = evaluationReport({ ...evaluation, sampled: { ...evaluation.greedy, cut: 0 } }).split("\n");
+  expect(rows.find((row) => row.startsWith("cut answers"))).toMatch(/^cut answers +25 % +0 %$/);
+  expect(Math.max(...rows.map(({ length }) => length))).toBeLessThan(80);
+  expect(collectionReport({ episodes: 4, answers: 8, cut_answers: 8 }, undefined)).toMatch(
+    /answers cut by max_tokens +100 %/,
+  );
+  expect(collectionReport({ episodes: 1, failed: 1, answers: 0, cut_answers: 0 }, undefined)).toMatch(
+    /answers cut by max_tokens +-/,
+  );
+  expect([0, 0.004, 0.5, 0.996, 1].map(percent)).toEqual(["0 %", "<1 %", "50 %", ">99 %", "100 %"]);
+});
+
+test("an evaluation is printed with the reason why episodes failed or have no score", () => {
+  const greedy = {
+    ...evaluation.greedy,
+    failed: 1,
+    firstError: "ENVIRONMENT_FAILED: gone",
+    firstUnscored: "SCORER_FAILED: judge is down",
+  };
+  expect(evaluationReport({ ...evaluation, greedy })).toContain(
+    "\n\nfailed, the first: ENVIRONMENT_FAILED: gone\nwithout a score, the first: SCORER_FAILED: judge is down",
+  );
+  expect(evaluationReport(evaluation)).not.toContain("first");
+});
+
+test("a training view shows episodes without a reward, and of every event with --json", () => {
+  const [plain, json] = [recordedConsole(), recordedConsole({ json: true })];
+  for (const { console } of [plain, json]) {
+    const view = trainingView(console, new RunLog());
+    view({ kind: "progress", done: 8, total: 8 });
+    view({
+      kind: "stage",
+      index: 0,
+      name: "grpo",
+      iterations: 1,
+      iteration: 0,
+      stages: 2,
+      description: "Group play (arXiv 2402.03300): plays.",
+      until: 0.8,
+    });
+    view({
+      kind: "iteration",
+      stage: 0,
+      name: "grpo",
+      iterations: 1,
+      step: 1,
+      seconds: 2,
+      engineSeconds: 1,
+      report: { iteration: 1, metrics: { "reward/mean": { sum: 1, count: 4 } }, seconds: { sampling: 1 } },
+    });
+    view({ kind: "evaluation", step: 1, label: "grpo", results: [evaluation], seconds: 1 });
+  }
+  expect(plain.err()).toBe(
+    "stage 1 of 2, grpo (at most 1 steps): plays\ngrpo 1/1  reward 0.250  2.00 s/step\nevaluation (grpo, 1.0 s): math@1: greedy accuracy 0.500, cut answers 25 % (1 unscored: see `mrlm show`)\n",
+  );
+  expect(
+    json
+      .out()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object),
+  ).toMatchObject([
+    { event: "stage" },
+    { event: "iteration", step: 1, metrics: { "reward/mean": 0.25 }, phases: { sampling: 1 } },
+    { event: "evaluation" },
+  ]);
+});

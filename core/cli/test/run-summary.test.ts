@@ -1,0 +1,150 @@
+import { expect, test } from "@jest/globals";
+import type { RunSummary } from "@mrlm/runtime";
+import { barChart } from "../src/console/bar-chart.ts";
+import { printSummary, type RunReport } from "../src/console/run-summary.ts";
+import { timeTable } from "../src/console/time-table.ts";
+import { inLocale, recordedConsole } from "./support/console.ts";
+import { evaluation } from "./support/evaluation.ts";
+
+const summary: RunSummary = {
+  status: "finished",
+  directory: `${process.cwd()}/runs/a`,
+  steps: 9,
+  evaluations: [{ step: 9, label: "grpo", results: [evaluation] }],
+  seconds: { sampling: 3, training: 1 },
+  trainingSeconds: 4,
+  model: "m",
+};
+const report = (changes: Partial<RunSummary> = {}, more: Partial<RunReport> = {}): RunReport => ({
+  summary: { ...summary, ...changes },
+  curve: undefined,
+  examples: [],
+  needsConfig: false,
+  log: `${process.cwd()}/runs/a/train.log`,
+  ...more,
+});
+
+test("a run ends with what was learned, where time went, and what to try", () => {
+  const { console, out } = recordedConsole();
+  printSummary(console, report());
+  expect(out()).toContain("\nmath@1, 8 held-out tasks\n");
+  expect(out()).toMatch(/after grpo +9 +0\.500 +- +25 %\n/);
+  expect(out()).toContain("\nfinished after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n");
+  const commands = [...out().matchAll(/^ {2}npx mrlm (\S+ \S+ ?\S*)/gm)].map(([, command]) => command);
+  expect(commands).toEqual([
+    "show runs/a --best",
+    "render --model runs/a",
+    "eval --model runs/a",
+    "doctor runs/a",
+    "train --config runs/a/config.yaml",
+    "serve --environments math",
+  ]);
+  const two = recordedConsole();
+  printSummary(
+    two.console,
+    report({
+      evaluations: [
+        {
+          step: 9,
+          label: "grpo",
+          results: [evaluation, { ...evaluation, environment: "code@1" }],
+        },
+      ],
+    }),
+  );
+  expect(two.out()).toMatch(/^after grpo +9 +code@1 +0\.500/m);
+});
+
+test("a stopped run prints how to continue", () => {
+  const { console, out } = recordedConsole();
+  printSummary(console, report({ status: "stopped" }));
+  expect(out()).toContain(
+    "stopped after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n\nContinue with:\n  npx mrlm train --resume runs/a\nOr measure what it has learnt so far:\n  npx mrlm eval --model runs/a --environment math\n",
+  );
+  const early = recordedConsole();
+  printSummary(early.console, report({ status: "stopped", steps: 0, evaluations: [], seconds: {} }));
+  expect(early.out()).not.toContain("held-out");
+});
+
+test("U16: a summary has a curve, and two tasks before and after, in Unicode or in ASCII", () => {
+  const row = {
+    id: "0",
+    environment: "math@1",
+    task: "eval/3",
+    seed: 1,
+    group: "0",
+    member: 0,
+    agent: "agent",
+    renderer: "",
+    segments: [],
+    components: { correct: 0 },
+    terminated: true,
+    truncated: false,
+  };
+  const said = (content: string, reward: number, stop_reason: string) => ({
+    ...row,
+    reward,
+    messages: [
+      { role: "user" as const, content: "sort 21" },
+      { role: "assistant" as const, content },
+    ],
+    turns: [{ segment: 0, start: 0, end: 1, stop_reason, reward }],
+  });
+  const examples = [
+    { environment: "math@1", task: "eval/3", before: said("", 0, "length"), after: said("<answer>12", 1, "stop") },
+  ];
+  const curve = { metric: "reward/mean", points: [0.1, 0.2, 0.9].map((value, i) => ({ step: 5 + i, value })) };
+  const { console, out } = recordedConsole();
+  printSummary(console, report({}, { curve, examples }));
+  expect(out()).toContain("\nmean reward, steps 5 to 7\n0.900 ┤      ███\n");
+  expect(out()).toMatch(
+    /\(the first that improved\):\n\n {2}math@1, task eval\/3\n {4}user +sort 21\n {4}before +\(no text\)\n +\[reward 0 \(correct 0\), cut by max_tokens\]\n {4}after +<answer>12\n +\[reward 1 \(correct 0\)\]\n/,
+  );
+  inLocale("C", () => {
+    const ascii = recordedConsole();
+    printSummary(ascii.console, report({}, { curve, examples }));
+    // oxlint-disable-next-line no-control-regex
+    expect(ascii.out()).toMatch(/^[\x00-\x7f]*$/);
+    expect(ascii.out()).toContain("0.900 |      ###\n");
+  });
+  expect(barChart([1, 1], 60, String).split("\n")).toHaveLength(5);
+  expect(
+    barChart(
+      Array.from({ length: 1000 }, (_, i) => i),
+      60,
+      String,
+    )
+      .split("\n")
+      .every((line) => line.length <= 60 + 8),
+  ).toBe(true);
+});
+
+test("U16: time shares add up to 100, with the rest of the iterations as a row", () => {
+  const shares = (seconds: Record<string, number>, trainingSeconds: number) =>
+    timeTable({ ...summary, seconds, trainingSeconds })
+      .split("\n")
+      .slice(2)
+      .map((line) => line.split(/ {2,}/));
+  const rows = shares(
+    { training: 16.4, evaluation: 15.5, sampling: 7.1, environment: 2.7, publish: 0.6, checkpoint: 0.3 },
+    27.5,
+  );
+  expect(rows.map(([name]) => name)).toEqual([
+    "training",
+    "evaluation",
+    "sampling",
+    "environment",
+    "rest of the iterations",
+    "publish",
+    "checkpoint",
+    "all",
+  ]);
+  expect(rows.slice(0, -1).reduce((sum, [, , share]) => sum + Number.parseInt(share as string, 10), 0)).toBe(100);
+  expect(rows.at(-1)?.slice(1)).toEqual(["43.3 s", "100 %"]);
+  expect(shares({ sampling: 1, training: 1, publish: 1 }, 3).map((row) => row[2])).toEqual([
+    "34 %",
+    "33 %",
+    "33 %",
+    "100 %",
+  ]);
+});
