@@ -12,7 +12,7 @@ import {
   type Tool,
 } from "@mrlm/spec";
 
-/** What replaces a host's services, by the names that the environment asks for. */
+/** Services in place of those of a host, by the ids that the environment requests. */
 export interface BareServices {
   readonly scorers?: Readonly<Record<string, Scorer>>;
   readonly judges?: Readonly<Record<string, Judge>>;
@@ -20,16 +20,16 @@ export interface BareServices {
   readonly tools?: Readonly<Record<string, Tool>>;
 }
 
-/** An environment under some options, without a host around it. */
+/** Environment under given options, without a host. */
 export interface BareEnvironment<Options> {
   readonly options: Options;
   readonly tasks: TaskSource;
   readonly context: EnvironmentContext;
-  /** Plays one reply after the other on a task and returns what came back. */
+  /** Plays a task with the given responses, in order, and returns the results of its steps. */
   play(task: string, replies: readonly string[]): Promise<StepResult[]>;
 }
 
-/** Makes an environment for tests of its own parts; what it asks for beyond `services` is refused. Throws for options that its schema refuses. */
+/** Creates an environment without a host, for tests of its parts. It can use only `services`. Throws for options that do not fit the schema. */
 export async function bareEnvironment<Options>(
   definition: EnvironmentDefinition<Options>,
   given: JsonObject,

@@ -2,7 +2,7 @@ import type { Engine } from "@mrlm/spec";
 import { connectEngine } from "@mrlm/client";
 import { type ServedEngine, serveEngine } from "@mrlm/server";
 
-/** An engine of this process at the other end of a connection: a server on a free port of the loopback interface, and a client of it. */
+/** Serves an engine of this process on a free port of the loopback interface and returns a client of it. */
 export async function engineOverGrpc(engine: ServedEngine): Promise<Engine> {
   const server = await serveEngine({ engine, address: "127.0.0.1:0" });
   const remote = await connectEngine(`127.0.0.1:${server.port}`);

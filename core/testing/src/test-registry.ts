@@ -1,6 +1,6 @@
 import * as nodeTest from "node:test";
 
-/** Where tests are registered: those of jest, or of anything that has the same two functions. */
+/** Functions that register tests: those of jest, or others with the same form. */
 export interface TestRegistry {
   describe(name: string, body: () => void): void;
   test(name: string, body: () => Promise<void>, timeoutMs?: number): void;
@@ -11,7 +11,7 @@ const nodeRegistry: TestRegistry = {
   test: (name, body, timeout) => void nodeTest.test(name, timeout === undefined ? {} : { timeout }, body),
 };
 
-/** The one that was given, else the global `describe` and `test` (jest), else those of node:test. */
+/** Returns the given registry, else the global `describe` and `test` of jest, else those of node:test. */
 export function registryOf(given: TestRegistry | undefined): TestRegistry {
   return given ?? ("describe" in globalThis ? (globalThis as unknown as TestRegistry) : nodeRegistry);
 }

@@ -2,10 +2,10 @@ import type { EnvironmentHost } from "@mrlm/spec";
 import { connectEnvironments } from "@mrlm/client";
 import { serveEnvironments } from "@mrlm/server";
 
-/** A way to a host's environments. Closing what it returns does not close the host. */
+/** Connection to the environments of a host. Its `close` does not close the host. */
 export type Transport = (host: EnvironmentHost) => Promise<EnvironmentHost>;
 
-/** The host itself, in this process. */
+/** Transport that returns the host itself, in this process. */
 export const inProcess: Transport = async (host) => ({
   list: () => host.list(),
   describe: (environment) => host.describe(environment),
@@ -14,12 +14,12 @@ export const inProcess: Transport = async (host) => ({
   close: async () => undefined,
 });
 
-/** A server of the host on a free port of the loopback interface, and a client of it. */
+/** Transport that serves the host on a free port of the loopback interface. */
 export function overGrpc(options: { readonly transport?: "stream" | "unary" } = {}): Transport {
   return async (host) => {
     const server = await serveEnvironments({ host, address: "127.0.0.1:0", demonstrations: true });
     const remote = await connectEnvironments(`127.0.0.1:${server.port}`, options).catch(async (error: unknown) => {
-      // A server that nobody closes would keep a failed test's process from ending.
+      // A server that is not closed would keep the process of a failed test alive.
       await server.close();
       throw error;
     });

@@ -32,7 +32,7 @@ beforeEach(async () => {
   await engine.createModel(policy);
 });
 
-/** A loss in all outputs with a curvature of its own for each. */
+/** Loss with a different curvature in every output. */
 function loss(i: number, outputs: UnitOutputs): number {
   const sum = (numbers: Float32Array | undefined, f: (x: number) => number): number =>
     Array.from(numbers ?? []).reduce((total, x) => total + f(x), 0);
@@ -52,7 +52,7 @@ function gradient(i: number, outputs: UnitOutputs): UnitGradients {
 }
 
 describe("BigramEngine", () => {
-  test("a small step along the gradient lowers the loss by as much as its norm says", async () => {
+  test("a small step along the gradient lowers the loss in proportion to its norm", async () => {
     const before = await engine.forward({ model: "policy", units, outputs: everything, temperature: 0.7 });
     await engine.forwardBackward({
       model: "policy",
@@ -63,7 +63,7 @@ describe("BigramEngine", () => {
       loss: gradient,
     });
     const rate = 1e-3;
-    // With these moments AdamW's first update is the gradient itself, so the loss falls by rate x norm².
+    // With these moments the first update of AdamW is the gradient itself, so that the loss falls by rate x norm².
     const { gradNorm, applied, step } = await engine.optimStep({
       model: "policy",
       learningRate: rate * 1e12,
@@ -97,7 +97,7 @@ describe("BigramEngine", () => {
     expect(new Set(norms.map(({ norm }) => norm)).size).toBe(1);
   });
 
-  test("gradients known beforehand do what the same gradients from a function do", async () => {
+  test("given gradients have the effect of the same gradients from a function", async () => {
     const outputs = await engine.forward({ model: "policy", units, outputs: everything });
     const known = outputs.map((unit, i) => gradient(i, unit));
     const norm = async (given: typeof known | typeof gradient): Promise<number> => {
@@ -107,7 +107,7 @@ describe("BigramEngine", () => {
     expect(await norm(known)).toBe(await norm(gradient));
   });
 
-  test("numerics 14: what was sampled is evaluated to the log-probability it was sampled with", async () => {
+  test("numerics 14: an evaluation gives the log-probabilities of the sampler", async () => {
     const sampler = await engine.sampler("policy");
     const params = { temperature: 0.7, maxTokens: 20, stopTokenIds: [4] };
     const results = [7n, 7n, 2n ** 63n].map((key) => sampler.sample({ prompt: Int32Array.of(0, 1), params, key }));
@@ -126,7 +126,7 @@ describe("BigramEngine", () => {
     expect(outputs?.logprob).toEqual(first?.logprobs);
   });
 
-  test("greedy, top-k, top-p, the least number of tokens, cancelling", async () => {
+  test("greedy sampling, top-k, top-p, minimal length, cancellation", async () => {
     const sampler = await engine.sampler("policy");
     const base = { temperature: 1, maxTokens: 8, stopTokenIds: [0, 1, 2, 3] };
     const prompt = Int32Array.of(0);
@@ -163,7 +163,7 @@ describe("BigramEngine", () => {
     expect((await engine.publish("policy")).checksum).not.toBe(checksum);
   });
 
-  test("numerics 58: a gradient that is not finite skips the step and says so", async () => {
+  test("numerics 58: a gradient that is not finite skips the step, with a reason", async () => {
     const broken = (): UnitGradients => ({ value: new Float32Array(3).fill(Number.NaN) });
     await engine.forwardBackward({
       model: "policy",
@@ -180,7 +180,7 @@ describe("BigramEngine", () => {
     expect(await engine.optimStep({ model: "policy", learningRate: 1 })).toMatchObject({ applied: true, gradNorm: 0 });
   });
 
-  test("numerics 52: what is saved and loaded goes on to the same bits; an export is a model directory", async () => {
+  test("numerics 52: a loaded checkpoint continues with the same bits; an export is a model directory", async () => {
     const train = async (target: BigramEngine): Promise<string> => {
       await target.forwardBackward({ model: "policy", units, outputs: everything, normalizer: 1, loss: gradient });
       await target.optimStep({ model: "policy", learningRate: 0.1 });
@@ -200,7 +200,7 @@ describe("BigramEngine", () => {
     expect(created.tokenizerFiles["tokenizer.json"]).toEqual(Uint8Array.of(1, 2));
   });
 
-  test("refuses what cannot be", async () => {
+  test("refuses invalid calls", async () => {
     const fails = (code: string) => expect.objectContaining({ code });
     const pass = { model: "policy", units, outputs: { logprob: true }, normalizer: 1, loss: [] };
     await engine.createModel({
@@ -210,7 +210,7 @@ describe("BigramEngine", () => {
       valueHead: false,
       source: { kind: "copy", of: "policy" },
     });
-    await expect(engine.publish("nobody")).rejects.toEqual(fails("MODEL_NOT_FOUND"));
+    await expect(engine.publish("unknown")).rejects.toEqual(fails("MODEL_NOT_FOUND"));
     await expect(engine.forwardBackward({ ...pass, model: "frozen" })).rejects.toEqual(fails("NOT_TRAINABLE"));
     await expect(engine.forwardBackward({ ...pass, normalizer: 0 })).rejects.toEqual(fails("NORMALIZER_INVALID"));
     await expect(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(1) }) })).rejects.toEqual(

@@ -19,7 +19,7 @@ engineContract({ name: "the bigram engine", make: async () => new BigramEngine()
 engineContract({ name: "the bigram engine over gRPC", make: () => engineOverGrpc(new BigramEngine()), model });
 
 describe("the contract catches an engine that", () => {
-  /** The names of the tests that an engine fails. */
+  /** Returns the names of the tests that an engine fails. */
   async function failuresOf(make: () => BigramEngine): Promise<string[]> {
     const tests: [string, () => Promise<void>][] = [];
     engineContract({
@@ -51,7 +51,7 @@ describe("the contract catches an engine that", () => {
       }
     }
     expect(await failuresOf(() => new Unscaled())).toEqual([
-      "log-probabilities are those that an evaluation gives (numerics 14, 15)",
+      "log-probabilities are those of an evaluation (numerics 14, 15)",
     ]);
   });
 

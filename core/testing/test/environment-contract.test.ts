@@ -12,7 +12,7 @@ const pluginOf = (definition: EnvironmentDefinition): Plugin =>
 
 environmentContract({ plugins: [pluginOf(guessing)], environment: "guessing" });
 
-/** The names of the tests that an environment fails. */
+/** Returns the names of the tests that an environment fails. */
 async function failuresOf(
   definition: EnvironmentDefinition,
   transports: Readonly<Record<string, Transport>> = { "in process": inProcess },
@@ -29,7 +29,7 @@ async function failuresOf(
   return failed;
 }
 
-/** The guessing environment with another reset. */
+/** Returns the guessing environment with another `reset`. */
 function withReset(
   change: (
     original: SimulatedEnvironment["reset"],
@@ -48,7 +48,7 @@ function withReset(
   };
 }
 
-test("U8: nothing is left open where an environment cannot make its tasks", async () => {
+test("U8: nothing stays open if an environment cannot create its tasks", async () => {
   const broken = (): never => {
     throw new Error("no such file");
   };
@@ -96,17 +96,20 @@ describe("the contract catches an environment that", () => {
   });
 
   test("gives the answer away in its feedback", async () => {
-    const telling = withReset((reset, context) => async (options) => {
+    const leaking = withReset((reset, context) => async (options) => {
       const [split = "", index] = (options.task ?? "").split("/");
       const { private: hidden } = await context.tasks.get(split, Number(index));
       const observation = await reset(options);
       return { ...observation, info: { note: `not ${String(hidden["word"])}` } };
     });
-    expect(await failuresOf(telling)).toContain("private fields of tasks reach no client");
+    expect(await failuresOf(leaking)).toContain("private fields of tasks reach no client");
   });
 
   test.each([
-    ["the agent's own messages", (shown: readonly Message[], said: Message): readonly Message[] => [said, ...shown]],
+    [
+      "the agent's own messages",
+      (shown: readonly Message[], response: Message): readonly Message[] => [response, ...shown],
+    ],
     [
       "the first observation",
       (shown: readonly Message[], _: Message, first: readonly Message[]): readonly Message[] => [...first, ...shown],
@@ -147,7 +150,7 @@ describe("the contract catches an environment that", () => {
       withReset((reset) => async (options) => ({ ...(await reset(options)), info: { at: Math.random() } })),
     );
     expect(failed).toEqual(
-      expect.arrayContaining(["honours a seed, or refuses it", 'fixture "the same again" (determinism)']),
+      expect.arrayContaining(["uses a seed, or refuses it", 'fixture "the same again" (determinism)']),
     );
   });
 
@@ -180,7 +183,7 @@ describe("the contract catches an environment that", () => {
     const [gold, ...rest] = guessing.fixtures ?? [];
     expect(gold && (await failuresOf({ ...guessing, fixtures: [{ ...gold, reward: 2 }] }))).toEqual([
       "has a gold, nop, cheat, malformed and determinism fixture",
-      'fixture "says the word" (gold)',
+      'fixture "gives the word" (gold)',
     ]);
     expect(rest).toHaveLength(4);
   });

@@ -1,7 +1,7 @@
 import type { OptimStepOptions } from "@mrlm/spec";
 import { type BigramParameters, zerosLike } from "./parameters.ts";
 
-/** AdamW (arXiv 1711.05101) with bias correction; its moments belong to one model. */
+/** AdamW (arXiv 1711.05101) with bias correction, for one model. */
 export class BigramAdamW {
   step = 0;
   readonly #first: BigramParameters;
@@ -12,7 +12,7 @@ export class BigramAdamW {
     this.#second = zerosLike(parameters);
   }
 
-  /** Arrays of the state, for checkpoints: they are read and overwritten in place. */
+  /** Arrays of the state, which checkpoints read and overwrite in place. */
   get arrays(): readonly Float64Array[] {
     return [this.#first.logits, this.#first.values, this.#second.logits, this.#second.values];
   }

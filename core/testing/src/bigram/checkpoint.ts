@@ -16,7 +16,7 @@ interface Manifest {
   }[];
 }
 
-/** Writes every model with its optimiser and what has accumulated. */
+/** Writes all models with optimizer state and accumulated gradients. */
 export async function saveModels(
   models: readonly BigramModel[],
   directory: string,
@@ -46,7 +46,7 @@ export async function saveModels(
   return { bytes: Object.values(files).reduce((sum, content) => sum + content.length, 0), checksum: sha256(text) };
 }
 
-/** Reads what `saveModels` wrote. */
+/** Reads the files of `saveModels`. */
 export async function loadModels(directory: string, changes: LoadOptions = {}): Promise<BigramModel[]> {
   const manifest = JSON.parse(await readText(directory, "manifest.json")) as Manifest;
   return Promise.all(

@@ -28,13 +28,13 @@ import { backwardUnit, checkGradients, checkUnit, forwardUnit } from "./passes.t
 import { BigramSampler } from "./sampler.ts";
 import { packArrays, writeDirectory } from "./storage.ts";
 
-/** A loss that may take its time: what answers it can be at the other end of a connection. */
+/** Loss that may be asynchronous, because a client computes it at the other end of a connection. */
 export type AsyncUnitLoss = (unitIndex: number, outputs: UnitOutputs) => UnitGradients | Promise<UnitGradients>;
 
 /**
- * A whole engine in this process, for tests of algorithms and of the wire: its models are tables of logits for each token given the one
- * before it, with an optional table of values, so that everything is exact, deterministic and quick. It honours the contract of
- * {@link Engine} but for adapters. `microBatchTokens` of a model cuts batches as a real engine does; the result does not depend on it.
+ * Engine in this process, for tests of algorithms and of the wire. A model is a table of logits of each token given the previous token, with an optional
+ * table of values, so that all results are exact, deterministic and fast. It implements the contract of {@link Engine} except adapters.
+ * `microBatchTokens` divides batches as in other engines; the result does not depend on it.
  */
 export class BigramEngine implements Engine {
   readonly #models = new Map<ModelId, BigramModel>();
@@ -55,7 +55,7 @@ export class BigramEngine implements Engine {
     };
   }
 
-  /** Tables of a few thousand numbers fit anywhere: the memory of this process is not looked up. */
+  /** Tables of a few thousand numbers always fit, so that the free memory is not measured. */
   async estimateMemory({ models, sequenceTokens = 0 }: MemoryWorkload): Promise<MemoryEstimate> {
     const lines = models.map(({ model, source }) => {
       const size = source.kind === "random" ? Number(source.config["vocab_size"] ?? 0) : 0;
@@ -109,7 +109,7 @@ export class BigramEngine implements Engine {
     return this.accumulate(options);
   }
 
-  /** `forwardBackward` with a loss that may be asynchronous. Nothing has accumulated when it rejects. */
+  /** `forwardBackward` with a loss that may be asynchronous. A rejection leaves the accumulated gradient unchanged. */
   async accumulate(
     options: Omit<ForwardBackwardOptions, "loss"> & { readonly loss: AsyncUnitLoss | readonly UnitGradients[] },
   ): Promise<ForwardBackwardResult> {
@@ -195,7 +195,7 @@ export class BigramEngine implements Engine {
     return model;
   }
 
-  /** The model of a pass, once it is known that it can evaluate every unit. */
+  /** Returns the model of a pass. Throws unless it can evaluate every unit. */
   #checked(options: {
     readonly model: ModelId;
     readonly units: readonly EngineUnit[];
@@ -211,7 +211,7 @@ export class BigramEngine implements Engine {
   }
 }
 
-/** Indices of units in batches of whole units within the token budget; a unit above it is a batch of its own. */
+/** Divides the indices of units into batches within the token budget. A larger unit is a batch by itself. */
 function microBatches(units: readonly EngineUnit[], budget: number): number[][] {
   const batches: number[][] = [];
   let left = 0;

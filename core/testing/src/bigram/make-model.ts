@@ -5,7 +5,7 @@ import { BigramModel } from "./model.ts";
 import { type BigramParameters, copyParameters, randomParameters } from "./parameters.ts";
 import { unpackArrays } from "./storage.ts";
 
-/** Makes a model from any of its sources. */
+/** Creates a model from any source except adapters. */
 export async function makeModel(
   options: CreateModelOptions,
   existing: (id: ModelId) => BigramModel,

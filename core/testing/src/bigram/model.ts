@@ -10,7 +10,7 @@ import {
 import { BigramAdamW } from "./adamw.ts";
 import { type BigramParameters, copyParameters, zerosLike } from "./parameters.ts";
 
-/** One model of a BigramEngine: weights, what has accumulated, optimiser state, and the copy that the sampler holds. */
+/** Model of a BigramEngine: weights, accumulated gradients, optimizer state, and published weights for the sampler. */
 export class BigramModel {
   readonly options: CreateModelOptions;
   readonly config: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export class BigramModel {
   readonly parameters: BigramParameters;
   readonly gradients: BigramParameters;
   readonly optimiser: BigramAdamW;
-  /** What is sampled from. */
+  /** Published weights, which the sampler uses. */
   published: BigramParameters;
   version = 0;
 
@@ -95,7 +95,7 @@ export class BigramModel {
     return { version: this.version, checksum: this.checksum(), seconds: (performance.now() - started) / 1000 };
   }
 
-  /** SHA-256 of the sampler's weights. */
+  /** Returns the SHA-256 of the published weights. */
   checksum(): string {
     const { logits, values } = this.published;
     return createHash("sha256").update(bytes(logits)).update(bytes(values)).digest("hex");
@@ -105,7 +105,7 @@ export class BigramModel {
     if (!this.options.trainable) throw new MrlmError("NOT_TRAINABLE", `Model "${this.options.model}" is frozen.`);
   }
 
-  /** Everything that a continuation needs, in a fixed order; read and overwritten in place. */
+  /** Returns all arrays of the state in a fixed order; checkpoints read and overwrite them in place. */
   get arrays(): readonly Float64Array[] {
     const { parameters, published, gradients, optimiser } = this;
     return [

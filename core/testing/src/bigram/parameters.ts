@@ -1,15 +1,15 @@
 import { MrlmError } from "@mrlm/spec";
 import { randomStream } from "@mrlm/kit";
 
-/** Weights of a bigram model: row `p` of `logits` holds the logits of what follows token `p`, `values[p]` the value of the state after it. */
+/** Weights of a bigram model: row `p` of `logits` has the logits of the token after token `p`, `values[p]` the value of the state after it. */
 export interface BigramParameters {
   readonly vocabSize: number;
-  /** `vocabSize` x `vocabSize`, by rows. */
+  /** Shape [vocabSize, vocabSize], row-major. */
   readonly logits: Float64Array;
   readonly values: Float64Array;
 }
 
-/** Logits from a normal distribution of standard deviation `initializer_range` (0.02 unless given); values are zero. */
+/** Draws logits from a normal distribution of standard deviation `initializer_range` (default 0.02); values are 0. */
 export function randomParameters(config: Readonly<Record<string, unknown>>, seed: number): BigramParameters {
   const vocabSize = config["vocab_size"];
   if (typeof vocabSize !== "number" || !Number.isInteger(vocabSize) || vocabSize < 1) {
@@ -33,7 +33,7 @@ export function zerosLike({ vocabSize, logits, values }: BigramParameters): Bigr
   return { vocabSize, logits: new Float64Array(logits.length), values: new Float64Array(values.length) };
 }
 
-/** Log-probabilities of what follows `previous`: the softmax of its logits divided by the temperature. */
+/** Returns the log-probabilities of the token after `previous`: log-softmax of its logits divided by the temperature. */
 export function logSoftmaxRow(
   { vocabSize, logits }: BigramParameters,
   previous: number,

@@ -1,7 +1,7 @@
 import { type EngineUnit, MrlmError, type OutputSelection, type UnitGradients, type UnitOutputs } from "@mrlm/spec";
 import { type BigramParameters, logSoftmaxRow } from "./parameters.ts";
 
-/** Outputs of one unit. */
+/** Computes the outputs of one unit. */
 export function forwardUnit(
   parameters: BigramParameters,
   unit: EngineUnit,
@@ -28,8 +28,8 @@ export function forwardUnit(
 }
 
 /**
- * Adds `scale` times the gradient of the sum over all outputs of (output times its given gradient) to `into`. With l the row's
- * log-softmax at temperature T, p = exp(l) and H its entropy: dl[t]/dlogit[j] = (1{j=t} - p[j]) / T and
+ * Adds `scale` times the gradient of the sum over all outputs of (output × its given gradient) to `into`. With l the log-softmax of a row at
+ * temperature T, p = exp(l) and H its entropy: dl[t]/dlogit[j] = (1{j=t} - p[j]) / T and
  * dH/dlogit[j] = -p[j] (l[j] + H) / T.
  */
 export function backwardUnit(
@@ -56,12 +56,12 @@ export function backwardUnit(
   });
 }
 
-/** In nats. */
+/** Returns the entropy in nats. */
 function entropyOf(row: Float64Array): number {
   return row.reduce((sum, log) => sum - Math.exp(log) * log, 0);
 }
 
-/** The masked tokens of a unit, each with the token before it. */
+/** Returns the masked tokens of a unit, each with the previous token. */
 export function maskedPositions({ sequences }: EngineUnit): { previous: number; token: number }[] {
   return sequences.flatMap(({ tokens, mask }) =>
     Array.from(mask.keys())
@@ -93,7 +93,7 @@ export function checkUnit(
   });
 }
 
-/** Throws unless each gradient that is given has one number for each masked position. */
+/** Throws unless each gradient has one number for each masked position. */
 export function checkGradients(unit: EngineUnit, gradients: UnitGradients, index: number): void {
   const count = maskedPositions(unit).length;
   for (const [name, gradient] of Object.entries(gradients) as [string, Float32Array | undefined][]) {

@@ -2,7 +2,7 @@ import { mix32 } from "@mrlm/kit";
 import { type SampleRequest, type SampleResult, MrlmError } from "@mrlm/spec";
 import { type BigramParameters, logSoftmaxRow } from "./parameters.ts";
 
-/** Samples one sequence. The number drawn for position i depends on (key, i) alone. */
+/** Samples one sequence. The random number of position i depends only on (key, i). */
 export function sampleSequence(
   parameters: BigramParameters,
   request: SampleRequest,
@@ -55,7 +55,7 @@ function isTruncated({ temperature, topK = 0, topP = 0 }: SampleRequest["params"
 }
 
 /**
- * The log-probability is that of the full softmax, also where stop tokens are forbidden; with top-k or top-p it is renormalised over
+ * Draws a token. Its log-probability is that of the full softmax, also if stop tokens are forbidden; with top-k or top-p it is renormalised over
  * the kept tokens.
  */
 function drawToken(
@@ -94,7 +94,7 @@ function truncate(
   return end < 0 ? top : top.slice(0, end + 1);
 }
 
-/** Uniform in [0, 1) from a 64-bit key and a position, by the finaliser of MurmurHash3. */
+/** Returns a number in [0, 1), uniform over 64-bit keys and positions, by the finaliser of MurmurHash3. */
 function uniform(key: bigint, position: number): number {
   let h = Number(BigInt.asUintN(32, key)) ^ Math.imul(position + 1, 0x9e3779b9);
   h = mix32(h);

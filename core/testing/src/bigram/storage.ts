@@ -15,14 +15,14 @@ export async function writeDirectory(
   await rename(beside, directory);
 }
 
-/** float64 arrays, one after another. */
+/** Concatenates float64 arrays as bytes. */
 export function packArrays(arrays: readonly Float64Array[]): Uint8Array {
   return Buffer.concat(
     arrays.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)),
   );
 }
 
-/** Overwrites the arrays with what `packArrays` made of arrays of the same lengths. */
+/** Reverts `packArrays`: overwrites arrays of the same lengths. */
 export function unpackArrays(bytes: Uint8Array, arrays: readonly Float64Array[]): void {
   const numbers = new Float64Array(bytes.slice().buffer);
   let offset = 0;

@@ -1,6 +1,6 @@
 import type { Subject } from "./subject.ts";
 
-/** One thing that every environment must do. */
+/** Test that every environment must pass. */
 export interface Check {
   readonly name: string;
   run(subject: Subject): Promise<void>;

@@ -9,26 +9,25 @@ import { type Subject, makeSubject } from "./subject.ts";
 import { taskChecks } from "./task-checks.ts";
 import { transportCheck } from "./transport-check.ts";
 
-/** What to test, and how. */
+/** Options of {@link environmentContract}. */
 export interface EnvironmentContractOptions {
-  /** The plugin that provides the environment, and those that provide what it requires. */
+  /** Plugins that provide the environment and its requirements. */
   readonly plugins: readonly AnyPlugin[];
   /** `math@1`, or `math`. */
   readonly environment: string;
-  /** Options under which it is tested; a fixture's own come on top. */
+  /** Options of the environment; those of a fixture are merged over them. */
   readonly options?: JsonObject;
-  /** In process, and over gRPC by the multiplexed stream and by unary calls, unless given. */
+  /** Default: in process, and over gRPC by the multiplexed stream and by unary calls. */
   readonly transports?: Readonly<Record<string, Transport>>;
-  /** Of each test, in milliseconds; 30,000 unless given. */
+  /** Time limit of each test in milliseconds; default 30,000. */
   readonly timeoutMs?: number;
-  /** The global `describe` and `test` (jest) unless given; those of node:test where there are none. */
+  /** Default: the global `describe` and `test` of jest, else those of node:test. */
   readonly registry?: TestRegistry;
 }
 
 /**
- * Registers a test for everything that an environment promises: seeds and determinism, order, what it says, tasks and splits, that
- * private fields stay private, its own fixtures, closing and aborting; each in process and over gRPC, and that the two cannot be told
- * apart.
+ * Registers tests of the contract of an environment: seeds and determinism, order of calls, description, tasks and splits, secrecy of private
+ * fields, fixtures, close and abort. Each runs in process and over gRPC, and both must give equal bytes.
  */
 export function environmentContract(options: EnvironmentContractOptions): void {
   const { plugins, environment, timeoutMs = 30_000 } = options;
@@ -69,7 +68,7 @@ export function environmentContract(options: EnvironmentContractOptions): void {
   }
 }
 
-/** Runs one check on a subject of its own. */
+/** Runs one check on a new subject. */
 export async function runCheck(check: Check, make: () => Promise<Subject>): Promise<void> {
   const subject = await make();
   try {

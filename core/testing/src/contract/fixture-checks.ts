@@ -6,7 +6,7 @@ import type { Subject } from "./subject.ts";
 
 const KINDS = ["gold", "nop", "cheat", "malformed", "determinism"] as const;
 
-/** Outcome of each kind, as its line in a definition. */
+/** Example of each kind as a line of a definition, with its expected outcome. */
 const EXAMPLES: Readonly<Record<(typeof KINDS)[number], string>> = {
   gold: '{ name: "right answer", kind: "gold", policy: ({ task }) => String(task.private["answer"]), reward: 1 } // earns the full reward',
   nop: '{ name: "no answer", kind: "nop", policy: () => "", reward: 0 } // does nothing, earns none',
@@ -29,7 +29,7 @@ function howToAdd(environment: string, missing: readonly (typeof KINDS)[number][
   ].join("\n");
 }
 
-/** Episodes whose outcome is known end as they are known to. */
+/** Checks that fixtures have their stated outcomes. */
 export function fixtureChecks(fixtures: readonly Fixture[]): Check[] {
   return [
     {
@@ -63,7 +63,7 @@ async function checkReward(subject: Subject, fixture: Fixture): Promise<void> {
   }
 }
 
-/** The same episode twice, alone and beside another session, is the same to the byte. */
+/** Checks that an episode has the same bytes when it is played alone, and while another session is open. */
 async function checkDeterminism(subject: Subject, fixture: Fixture): Promise<void> {
   const play = (): Promise<string> =>
     withSession(subject, fixture.options, async (session) => serialise(await playFixture(subject, fixture, session)));
@@ -85,7 +85,7 @@ async function checkDeterminism(subject: Subject, fixture: Fixture): Promise<voi
   );
 }
 
-/** Stable text of a transcript: bytes as base64, keys in order. */
+/** Serialises a transcript with sorted keys and bytes as base64. */
 export function serialise(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (part instanceof Uint8Array) return `base64:${Buffer.from(part).toString("base64")}`;

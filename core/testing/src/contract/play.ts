@@ -11,13 +11,13 @@ import {
 import { repeatedHistory, textMessage } from "@mrlm/kit";
 import type { Subject } from "./subject.ts";
 
-/** Turns after which an episode counts as endless. */
+/** Maximal number of turns of an episode in a check. */
 const MAX_TURNS = 1_000;
 
-/** Never aborted. */
+/** Signal that is never aborted. */
 export const never: AbortSignal = new AbortController().signal;
 
-/** Everything that a client saw of an episode. */
+/** Observations and results of an episode, as a client receives them. */
 export interface Transcript {
   readonly first: Observation;
   readonly steps: readonly StepResult[];
@@ -26,7 +26,7 @@ export interface Transcript {
   readonly unscored: number;
 }
 
-/** Plays a fixture's episode to its end. */
+/** Plays the episode of a fixture to its end. */
 export async function playFixture(
   subject: Subject,
   fixture: Fixture,
@@ -40,7 +40,7 @@ export async function playFixture(
     signal: never,
   });
   const chosen = await subject.task(task ?? subject.watched.lastReset()?.task ?? "", options);
-  const heard = new Map<AgentId, Message[]>();
+  const history = new Map<AgentId, Message[]>();
   const firstMessages = new Map<AgentId, readonly Message[]>();
   const steps: StepResult[] = [];
   let observation = first;
@@ -53,14 +53,14 @@ export async function playFixture(
     const repeated = earlier === undefined ? undefined : repeatedHistory(earlier, observation.messages);
     if (repeated !== undefined) {
       throw new Error(
-        `The observation before turn ${steps.length + 1} of fixture "${fixture.name}" repeats what the agent has already seen: ${repeated}. Return only messages that are new.`,
+        `The observation before turn ${steps.length + 1} of fixture "${fixture.name}" repeats what the agent already has: ${repeated}. Return only messages that are new.`,
       );
     }
     if (earlier === undefined) firstMessages.set(observation.agent, observation.messages);
-    const messages = [...(heard.get(observation.agent) ?? []), ...observation.messages];
-    const said = policy({ messages, turn: steps.length, task: chosen });
-    const message = typeof said === "string" ? textMessage("assistant", said) : said;
-    heard.set(observation.agent, [...messages, message]);
+    const messages = [...(history.get(observation.agent) ?? []), ...observation.messages];
+    const response = policy({ messages, turn: steps.length, task: chosen });
+    const message = typeof response === "string" ? textMessage("assistant", response) : response;
+    history.set(observation.agent, [...messages, message]);
     const step = await session.step({ agent: observation.agent, message, finishReason: "stop" }, { signal: never });
     steps.push(step);
     observation = step.observation;

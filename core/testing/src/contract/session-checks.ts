@@ -7,10 +7,10 @@ import { serialise } from "./fixture-checks.ts";
 import { never, playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
-/** A session keeps its order and its promises, whatever its user does. */
+/** Checks of a session: description, seeds, order of calls, close and abort. */
 export const sessionChecks: readonly Check[] = [
   {
-    name: "says what it is",
+    name: "describes itself",
     run: async (subject) => {
       const { id, description, agents, determinism, maxTurns } = await subject.describe();
       assert.equal(id, subject.definition.id);
@@ -26,7 +26,7 @@ export const sessionChecks: readonly Check[] = [
     },
   },
   {
-    name: "begins with something to act on",
+    name: "starts with an observation to act on",
     run: (subject) =>
       withSession(subject, undefined, async (session) => {
         const observation = await session.reset({ signal: never });
@@ -34,15 +34,15 @@ export const sessionChecks: readonly Check[] = [
         assert.deepEqual(session.description, await subject.describe(), "The session has another description.");
         assert(
           agents.includes(observation.agent),
-          `"${observation.agent}" is to act, which is none of ${agents.join(", ")}.`,
+          `"${observation.agent}" is to act, which is not one of ${agents.join(", ")}.`,
         );
         assert(observation.messages.length > 0, "The first observation has no messages.");
         for (const { role } of observation.messages)
-          assert.notEqual(role, "assistant", "The world spoke as the policy.");
+          assert.notEqual(role, "assistant", "The environment sent a message of role assistant.");
       }),
   },
   {
-    name: "honours a seed, or refuses it",
+    name: "uses a seed, or refuses it",
     run: (subject) =>
       withSession(subject, undefined, async (session) => {
         const reset = (seed: number): Promise<Observation> => session.reset({ seed, signal: never });
@@ -62,15 +62,15 @@ export const sessionChecks: readonly Check[] = [
     name: "is not stepped before a reset, after the end, out of turn, or twice at once",
     run: (subject) =>
       withSession(subject, goldOf(subject)?.options, async (session) => {
-        await expectCode(session.step(sayNothing("agent"), { signal: never }), "EPISODE_ENDED");
+        await expectCode(session.step(emptyAction("agent"), { signal: never }), "EPISODE_ENDED");
         const { agent } = await session.reset({ signal: never });
-        await expectCode(session.step(sayNothing("nobody of that name"), { signal: never }), "STEP_OUT_OF_ORDER");
+        await expectCode(session.step(emptyAction("unknown agent"), { signal: never }), "STEP_OUT_OF_ORDER");
         await expectCode(
-          session.step({ ...sayNothing(agent), message: textMessage("user", "?") }, { signal: never }),
+          session.step({ ...emptyAction(agent), message: textMessage("user", "?") }, { signal: never }),
           "OPTIONS_INVALID",
         );
-        const first = session.step(sayNothing(agent), { signal: never });
-        await expectCode(session.step(sayNothing(agent), { signal: never }), "SESSION_BUSY");
+        const first = session.step(emptyAction(agent), { signal: never });
+        await expectCode(session.step(emptyAction(agent), { signal: never }), "SESSION_BUSY");
         await first;
         const gold = goldOf(subject);
         if (gold === undefined) return;
@@ -80,18 +80,18 @@ export const sessionChecks: readonly Check[] = [
           last !== undefined && Object.entries(last.terminated).every(([name, ended]) => ended || last.truncated[name]),
           "The episode ended without every agent being terminated or truncated.",
         );
-        await expectCode(session.step(sayNothing(agent), { signal: never }), "EPISODE_ENDED");
+        await expectCode(session.step(emptyAction(agent), { signal: never }), "EPISODE_ENDED");
       }),
   },
   {
-    name: "closes twice as once, and is of no use afterwards",
+    name: "can be closed twice, and refuses calls afterwards",
     run: async (subject) => {
       const session = await subject.host.open(subject.ref());
       await session.reset({ signal: never });
       await session.close();
       await session.close();
       await expectCode(session.reset({ signal: never }), "SESSION_NOT_FOUND");
-      await expectCode(session.step(sayNothing("agent"), { signal: never }), "SESSION_NOT_FOUND");
+      await expectCode(session.step(emptyAction("agent"), { signal: never }), "SESSION_NOT_FOUND");
       const unused = await subject.host.open(subject.ref());
       await unused.close();
     },
@@ -103,10 +103,10 @@ export const sessionChecks: readonly Check[] = [
         await expectCode(session.reset({ signal: AbortSignal.abort() }), "CANCELLED");
         const { agent } = await session.reset({ signal: never });
         const controller = new AbortController();
-        const step = session.step(sayNothing(agent), { signal: controller.signal });
+        const step = session.step(emptyAction(agent), { signal: controller.signal });
         controller.abort();
         await expectCode(step, "CANCELLED");
-        await expectCode(session.step(sayNothing(agent), { signal: never }), "EPISODE_ENDED");
+        await expectCode(session.step(emptyAction(agent), { signal: never }), "EPISODE_ENDED");
         await session.reset({ signal: never });
       }),
   },
@@ -116,6 +116,6 @@ function goldOf(subject: Subject): Fixture | undefined {
   return subject.fixtures.find(({ kind }) => kind === "gold");
 }
 
-function sayNothing(agent: string): Action {
+function emptyAction(agent: string): Action {
   return { agent, message: textMessage("assistant", "?"), finishReason: "stop" };
 }

@@ -14,7 +14,7 @@ import type { Transport } from "../transports.ts";
 import type { AnyPlugin } from "./any-plugin.ts";
 import { watch, type Watched } from "./watched-definition.ts";
 
-/** What is tested: an environment of some plugins, over one transport. */
+/** Subject of a check: an environment over one transport. */
 export interface Subject {
   readonly host: EnvironmentHost;
   readonly definition: EnvironmentDefinition;
@@ -22,13 +22,13 @@ export interface Subject {
   readonly watched: Watched;
   ref(options?: JsonObject): EnvironmentRef;
   describe(options?: JsonObject): Promise<EnvironmentDescription>;
-  /** The task source under these options; `undefined` where the environment has none. */
+  /** Returns the task source under these options; `undefined` if the environment has none. */
   tasks(options?: JsonObject): Promise<TaskSource | undefined>;
   task(id: string, options?: JsonObject): Promise<Task>;
   close(): Promise<void>;
 }
 
-/** Installed packages are not searched here, so the hint names the contract's `plugins`. Other errors belong to the tests. */
+/** Adds a hint about `plugins` of the contract, because installed packages are not searched here. Ignores other errors: the tests report them. */
 function hintAtMissingPlugin(error: unknown): void {
   if (!MrlmError.hasCode(error, "REQUIREMENT_MISSING")) return;
   throw new MrlmError(error.code, error.message, {
@@ -37,7 +37,7 @@ function hintAtMissingPlugin(error: unknown): void {
   });
 }
 
-/** Makes the subject of a contract test. */
+/** Creates the subject of a check. */
 export async function makeSubject(
   plugins: readonly AnyPlugin[],
   id: string,

@@ -8,14 +8,14 @@ import { never, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 import { CANARY } from "./watched-definition.ts";
 
-/** Tasks of each split that are compared. */
+/** Number of tasks of each split that are compared. */
 const COMPARED = 200;
-/** Tasks of each split that are played. */
+/** Number of tasks of each split that are played. */
 const PLAYED = 4;
-/** Shorter answers may stand in a question by chance. */
+/** Minimal length of a secret: a question may contain shorter answers by chance. */
 const TELLING_LENGTH = 6;
 
-/** Tasks are indexable, stable, apart by split, and their private side stays private. */
+/** Checks of tasks: equal for equal indices, no overlap of splits, no private field at a client. */
 export const taskChecks: readonly Check[] = [
   {
     name: "tasks: a train and an eval split, and the same index is the same task",
@@ -108,14 +108,14 @@ async function withTasks(subject: Subject, check: (tasks: TaskSource) => Promise
   if (tasks !== undefined) await check(tasks);
 }
 
-/** The first tasks of each split. */
+/** Returns the first tasks of each split. */
 function sample(tasks: TaskSource, count: number): { split: string; index: number }[] {
   return Object.entries(tasks.splits).flatMap(([split, size]) =>
     Array.from({ length: Math.min(size, count) }, (_, index) => ({ split, index })),
   );
 }
 
-/** Every observation and step result of an episode in which the policy has nothing to say. */
+/** Returns all observations and step results of an episode whose responses are empty. */
 async function whatAClientSees(subject: Subject, task: string): Promise<string[]> {
   return withSession(subject, undefined, async (session) => {
     let observation = await session.reset({ task, signal: never });
@@ -132,7 +132,7 @@ async function whatAClientSees(subject: Subject, task: string): Promise<string[]
   });
 }
 
-/** The canary, and private texts that are long enough to be told from chance and do not stand in the public side. */
+/** Returns the canary, and private texts of sufficient length that the public part does not contain. */
 function secretsOf(task: Task): string[] {
   const shown = JSON.stringify(task.public);
   return textsOf(task.private).filter(

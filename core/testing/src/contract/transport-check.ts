@@ -3,7 +3,7 @@ import { serialise } from "./fixture-checks.ts";
 import { playFixture, withSession } from "./play.ts";
 import type { Subject } from "./subject.ts";
 
-/** Every fixture, description and demonstration is the same to the byte over every transport. */
+/** Check that every fixture, description and demonstration has the same bytes over all transports. */
 export async function transportCheck(subjects: readonly (() => Promise<Subject>)[]): Promise<void> {
   const seen: string[] = [];
   for (const make of subjects) {
@@ -14,7 +14,8 @@ export async function transportCheck(subjects: readonly (() => Promise<Subject>)
       await subject.close();
     }
   }
-  for (const other of seen.slice(1)) assert.equal(other, seen[0], "What a client sees depends on how it is connected.");
+  for (const other of seen.slice(1))
+    assert.equal(other, seen[0], "A client receives different bytes over different transports.");
 }
 
 async function everything(subject: Subject): Promise<unknown> {
@@ -26,7 +27,7 @@ async function everything(subject: Subject): Promise<unknown> {
       : [];
   const played = [];
   for (const fixture of repeatable) {
-    // Without a seed the host draws one, so an episode is only comparable where the seed is given as well.
+    // Without a seed the host draws one: only episodes with a given seed are comparable.
     const seeded = { ...fixture, seed: fixture.seed ?? 1 };
     played.push(await withSession(subject, fixture.options, (session) => playFixture(subject, seeded, session)));
   }

@@ -1,18 +1,18 @@
 import type { EnvironmentDefinition, ResetOptions, SimulatedEnvironment, Task, TaskSource } from "@mrlm/spec";
 
-/** Put into the private side of every task: if it is ever seen, private fields are serialised. */
+/** Canary in the private part of every task. If a client receives it, private fields are serialised. */
 export const CANARY = "canary-6f1d0c52a9e84b7f";
 
-/** What a test sees of an environment from the inside. */
+/** Internal state of an environment that checks read. */
 export interface Watched {
   readonly definition: EnvironmentDefinition;
-  /** The tasks under the options that were prepared last. */
+  /** Tasks under the options that were prepared last. */
   tasks(): TaskSource | undefined;
-  /** What the environment was last reset with. */
+  /** Options of the last reset. */
   lastReset(): Omit<ResetOptions, "signal"> | undefined;
 }
 
-/** The same environment, whose task source carries the canary and whose resets are noted. */
+/** Returns the same environment with the canary in its tasks and with recorded resets. */
 export function watch(definition: EnvironmentDefinition): Watched {
   let tasks: TaskSource | undefined;
   let lastReset: Omit<ResetOptions, "signal"> | undefined;

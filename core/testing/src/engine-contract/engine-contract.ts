@@ -6,28 +6,28 @@ import { samplingChecks } from "./sampling-checks.ts";
 
 const PARTS = { holding: holdingChecks, learning: learningChecks, sampling: samplingChecks } as const;
 
-/** What to test, and how closely. */
+/** Options of {@link engineContract}. */
 export interface EngineContractOptions {
-  /** Of the group of tests. */
+  /** Name of the group of tests. */
   readonly name: string;
-  /** An engine that holds no model, for one test. */
+  /** Returns an engine without models, for one test. */
   readonly make: () => Promise<Engine>;
-  /** What becomes of it after the test; it is closed unless given. */
+  /** Releases the engine after the test; default `close`. */
   readonly dispose?: (engine: Engine) => Promise<void>;
-  /** A small trainable policy with a value head and a vocabulary of at least 8 tokens. */
+  /** Small trainable policy with a value head and a vocabulary of at least 8 tokens. */
   readonly model: CreateModelOptions;
-  /** Largest difference of log-probabilities that are computed in two ways; 1e-4 unless given. */
+  /** Largest difference of log-probabilities that are computed in two ways; default 1e-4. */
   readonly tolerance?: number;
-  /** Which parts to test; all unless given. `learning` compares gradients as precisely as float32 has them. */
+  /** Parts to test; default all. `learning` compares gradients at the precision of float32. */
   readonly parts?: readonly (keyof typeof PARTS)[];
   readonly timeoutMs?: number;
-  /** The global `describe` and `test` (jest) unless given; those of node:test where there are none. */
+  /** Default: the global `describe` and `test` of jest, else those of node:test. */
   readonly registry?: TestRegistry;
 }
 
 /**
- * Registers a test for everything that a deterministic engine promises: outputs and their gradients, independence of batches,
- * normalizers, sampling by key, publishing, checkpoints, and what it refuses.
+ * Registers tests of the contract of a deterministic engine: outputs and their gradients, independence of batches, normalizers,
+ * sampling by key, publication of weights, checkpoints, and refused calls.
  */
 export function engineContract({
   name,

@@ -9,16 +9,16 @@ import type {
   UnitOutputs,
 } from "@mrlm/spec";
 
-/** An engine under test, and how close its numbers must come. */
+/** Engine under test, with its tolerance. */
 export interface EngineSubject {
   readonly engine: Engine;
-  /** A small trainable policy with a value head and a vocabulary of at least 8 tokens. */
+  /** Small trainable policy with a value head and a vocabulary of at least 8 tokens. */
   readonly model: CreateModelOptions;
   /** Largest difference of log-probabilities that are computed in two ways. */
   readonly tolerance: number;
 }
 
-/** One thing that every engine must do. */
+/** Test that every engine must pass. */
 export interface EngineCheck {
   readonly name: string;
   run(subject: EngineSubject): Promise<void>;
@@ -26,7 +26,7 @@ export interface EngineCheck {
 
 export const ALL_OUTPUTS: OutputSelection = { logprob: true, entropy: true, value: true };
 
-/** Units of different shapes: one sequence, a pair, gaps in the mask, the last token only. */
+/** Returns units of different shapes: one sequence, a pair, gaps in the mask, only the last token. */
 export const UNITS: readonly EngineUnit[] = [
   { sequences: [sequence([1, 2, 3, 4, 5, 6], [0, 0, 1, 1, 0, 1]), sequence([7, 1], [0, 1])] },
   { sequences: [sequence([3, 3, 3], [0, 1, 1])] },
@@ -37,14 +37,14 @@ function sequence(tokens: readonly number[], mask: readonly number[]): EngineSeq
   return { tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) };
 }
 
-/** A loss with a curvature of its own in every output. */
+/** Loss with a different curvature in every output. */
 export function lossOf(unit: number, { logprob = EMPTY, entropy = EMPTY, value = EMPTY }: UnitOutputs): number {
   const sum = (numbers: Float32Array, f: (x: number) => number): number =>
     numbers.reduce((total, x) => total + f(x), 0);
   return (unit + 1) * (sum(logprob, (x) => x * x) + sum(entropy, Math.sin) + sum(value, (x) => (x - 1) ** 2));
 }
 
-/** Its derivative. */
+/** Derivative of the loss. */
 export function gradientOf(
   unit: number,
   { logprob = EMPTY, entropy = EMPTY, value = EMPTY }: UnitOutputs,
@@ -56,12 +56,12 @@ export function gradientOf(
   };
 }
 
-/** Relative difference of two norms that ought to be the same. */
+/** Returns the relative difference of two norms. */
 const NORM_TOLERANCE = 1e-4;
 
 const EMPTY = new Float32Array(0);
 
-/** The norm of what a pass accumulates; the weights stay as they are. */
+/** Returns the norm of the gradient of a pass, with a step of rate 0, so that the weights do not change. */
 export async function normOf(
   engine: Engine,
   model: string,
@@ -76,10 +76,7 @@ export async function normOf(
   return (await engine.optimStep({ model, learningRate: 0 })).gradNorm;
 }
 
-/** Fails unless a norm is `ratio` times another, but for rounding. */
+/** Asserts that one norm is `ratio` times another, up to rounding. */
 export function assertRatio(found: number, base: number, ratio: number, what: string): void {
-  assert(
-    Math.abs(found / (base * ratio) - 1) < NORM_TOLERANCE,
-    `${what}: ${found}, but ${base * ratio} was to be expected.`,
-  );
+  assert(Math.abs(found / (base * ratio) - 1) < NORM_TOLERANCE, `${what}: ${found}, but ${base * ratio} was expected.`);
 }

@@ -6,10 +6,10 @@ import type { Engine, EngineUnit } from "@mrlm/spec";
 import { expectCode } from "../contract/expect-code.ts";
 import { ALL_OUTPUTS, type EngineCheck, UNITS, assertRatio, gradientOf, normOf } from "./engine-subject.ts";
 
-/** Models are held, copied, saved and refused as they should be. */
+/** Checks of models: creation, copies, checkpoints and refused calls. */
 export const holdingChecks: readonly EngineCheck[] = [
   {
-    name: "says what it holds",
+    name: "describes the models that it holds",
     run: async ({ engine, model }) => {
       const { models, instanceId } = await engine.describe();
       const info = models.find((each) => each.model === model.model);
@@ -19,7 +19,7 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "estimates the memory of models that it does not hold yet",
+    name: "estimates the memory of models before it creates them",
     run: async ({ engine, model }) => {
       const before = (await engine.describe()).models.length;
       const copy = {
@@ -44,7 +44,7 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "a frozen copy keeps the weights that it was made from, and does not learn",
+    name: "a frozen copy keeps its weights, and cannot be trained",
     run: async ({ engine, model: { model } }) => {
       await engine.createModel({
         model: "reference",
@@ -77,7 +77,7 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "a trainable copy goes its own way",
+    name: "a trainable copy is independent of its original",
     run: async ({ engine, model: { model } }) => {
       const { info } = await engine.createModel({
         model: "critic",
@@ -98,7 +98,7 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "goes on from a checkpoint to the same bits (numerics 52)",
+    name: "continues from a checkpoint with the same bits (numerics 52)",
     run: async ({ engine, model: { model } }) => {
       const folder = await mkdtemp(join(tmpdir(), "mrlm-engine-contract-"));
       try {
@@ -118,7 +118,7 @@ export const holdingChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "refuses what cannot be, and what it refuses leaves nothing behind",
+    name: "refuses invalid calls, which have no effect",
     run: async ({ engine, model: options }) => {
       const { model } = options;
       const clean = await normOf(engine, model);
@@ -131,7 +131,7 @@ export const holdingChecks: readonly EngineCheck[] = [
       const units = (tokens: number[], mask: number[]): EngineUnit[] => [
         { sequences: [{ tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) }] },
       ];
-      await expectCode(engine.publish("nobody"), "MODEL_NOT_FOUND");
+      await expectCode(engine.publish("unknown"), "MODEL_NOT_FOUND");
       for (const normalizer of [0, -1, Number.NaN])
         await expectCode(engine.forwardBackward({ ...pass, normalizer }), "NORMALIZER_INVALID");
       await expectCode(
@@ -146,7 +146,7 @@ export const holdingChecks: readonly EngineCheck[] = [
   },
 ];
 
-/** One optimiser step. @returns the checksum of the weights after it */
+/** Runs one optimizer step. @returns the checksum of the published weights after it */
 async function step(engine: Engine, model: string): Promise<string> {
   await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
   await engine.optimStep({ model, learningRate: 0.01 });

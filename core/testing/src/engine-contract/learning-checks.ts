@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type { UnitGradients, UnitOutputs } from "@mrlm/spec";
 import { ALL_OUTPUTS, type EngineCheck, UNITS, assertRatio, gradientOf, lossOf, normOf } from "./engine-subject.ts";
 
-/** Outputs and gradients are what they are said to be, and depend on nothing else. */
+/** Checks of outputs and gradients: correct, and independent of the division into batches. */
 export const learningChecks: readonly EngineCheck[] = [
   {
-    name: "outputs have a number for each masked position and do not depend on what shares a batch (numerics 36, 37)",
+    name: "outputs have a number for each masked position and do not depend on the rest of the batch (numerics 36, 37)",
     run: async ({ engine, model, tolerance }) => {
       const together = await engine.forward({
         model: model.model,
@@ -42,7 +42,7 @@ export const learningChecks: readonly EngineCheck[] = [
       };
       const before = await total();
       await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
-      // Without moments and with a huge epsilon, AdamW's first update is the gradient divided by that epsilon.
+      // Without moments and with a very large epsilon, the first update of AdamW is the gradient divided by epsilon.
       const probe = await normOf(engine, model);
       const rate = Math.min(1e-3, (0.01 * before) / probe ** 2);
       await engine.forwardBackward({ model, units: UNITS, outputs: ALL_OUTPUTS, normalizer: 1, loss: gradientOf });
@@ -57,12 +57,12 @@ export const learningChecks: readonly EngineCheck[] = [
       assert(applied, "The step was not applied.");
       assert(
         Math.abs(fall / (rate * gradNorm ** 2) - 1) < 0.15,
-        `The loss fell by ${fall}; ${rate * gradNorm ** 2} was to be expected.`,
+        `The loss fell by ${fall}; ${rate * gradNorm ** 2} was expected.`,
       );
     },
   },
   {
-    name: "the gradient is the same for every micro-batch split (numerics 1), and known gradients do what a loss does",
+    name: "the gradient is the same for every micro-batch split (numerics 1), and given gradients equal those of a loss",
     run: async ({ engine, model }) => {
       const norms: number[] = [];
       for (const microBatchTokens of [1, 12, 100_000]) {
@@ -86,11 +86,11 @@ export const learningChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "the loss is asked for each unit once, and what it is shown is what is returned",
+    name: "the loss is called once for each unit, with the returned outputs",
     run: async ({ engine, model: { model } }) => {
       const shown = new Map<number, UnitOutputs>();
       const loss = (unit: number, outputs: UnitOutputs): UnitGradients => {
-        assert(!shown.has(unit), `The loss was asked for unit ${unit} twice.`);
+        assert(!shown.has(unit), `The loss was called for unit ${unit} twice.`);
         shown.set(unit, outputs);
         return {};
       };
@@ -106,12 +106,12 @@ export const learningChecks: readonly EngineCheck[] = [
         outputs,
         UNITS.map((_, i) => shown.get(i)),
       );
-      assert(tokens >= 20, `It counted ${tokens} tokens; there are 20.`);
+      assert(tokens >= 20, `The engine counted ${tokens} tokens of 20.`);
       assert.equal((await engine.optimStep({ model, learningRate: 1 })).gradNorm, 0, "Omitted gradients are zeros.");
     },
   },
   {
-    name: "a gradient that is not finite skips the step and says so (numerics 58)",
+    name: "a gradient that is not finite skips the step, with a reason (numerics 58)",
     run: async ({ engine, model: { model } }) => {
       const clean = await normOf(engine, model);
       const before = (await engine.publish(model)).checksum;
@@ -125,7 +125,7 @@ export const learningChecks: readonly EngineCheck[] = [
       });
       const { applied, skippedReason, step } = await engine.optimStep({ model, learningRate: 1 });
       assert.equal(applied, false, "The step was applied.");
-      assert(skippedReason !== undefined && skippedReason !== "", "It does not say why it skipped the step.");
+      assert(skippedReason !== undefined && skippedReason !== "", "The result has no reason for the skipped step.");
       assert.equal((await engine.publish(model)).checksum, before, "The weights changed.");
       assertRatio(await normOf(engine, model), clean, 1, "gradient norm after a step that was skipped");
       const { models } = await engine.describe();

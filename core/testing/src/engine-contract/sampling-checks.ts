@@ -10,7 +10,7 @@ const request = (key: bigint, extra: Partial<SampleRequest["params"]> = {}): Sam
   key,
 });
 
-/** What is sampled is reproducible, is what is evaluated, and comes from published weights. */
+/** Checks of samples: reproducible, equal to an evaluation, and from published weights. */
 export const samplingChecks: readonly EngineCheck[] = [
   {
     name: "the same key gives the same tokens, another key others",
@@ -24,7 +24,7 @@ export const samplingChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "log-probabilities are those that an evaluation gives (numerics 14, 15)",
+    name: "log-probabilities are those of an evaluation (numerics 14, 15)",
     run: async ({ engine, model: { model }, tolerance }) => {
       const results = await wave(
         engine,
@@ -54,7 +54,7 @@ export const samplingChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "greedy, the least number of tokens, and a cut support are as asked",
+    name: "greedy sampling, the minimal length and a truncated support follow the request",
     run: async ({ engine, model: { model } }) => {
       const [greedy, top, least] = await wave(engine, model, [
         request(1n, { temperature: 0, stopTokenIds: [] }),
@@ -70,7 +70,7 @@ export const samplingChecks: readonly EngineCheck[] = [
     },
   },
   {
-    name: "a sequence that is cancelled or cannot be sampled leaves the others alone",
+    name: "a cancelled or invalid sequence does not affect the others",
     run: async ({ engine, model: { model } }) => {
       const sampler = await engine.sampler(model);
       const aborted = sampler.sample(request(1n), { signal: AbortSignal.abort() });

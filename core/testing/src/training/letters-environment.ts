@@ -1,16 +1,16 @@
 import { defineEnvironment, generatedTasks, messageText, observe, singleStep, textMessage } from "@mrlm/kit";
 import { type EnvironmentDefinition, type Reward, score, type SimulatedEnvironment } from "@mrlm/spec";
 
-/** What an answer to the letters environment is worth. */
+/** Reward of a response in the letters environment. */
 export type LettersReward = (text: string, task: { readonly index: number; readonly turn: number }) => Reward;
 
-/** The share of what was said that is the letter "a": more is better, and longer is not. */
+/** Returns the share of the letter "a" in a response, which does not depend on its length. */
 const shareOfA: LettersReward = (text) =>
   score(text.length === 0 ? 0 : [...text].filter((letter) => letter === "a").length / text.length);
 
 /**
- * An environment that a {@link BigramEngine} can learn: it shows a digit and rewards what is said, over one turn or several. A reward that throws is an
- * episode that fails.
+ * Returns an environment that a {@link BigramEngine} can learn: it shows a digit and rewards the response, in one turn or several. If the reward throws,
+ * the episode fails.
  */
 export function lettersEnvironment(
   options: {

@@ -1,13 +1,13 @@
 import type { Engine, ForwardBackwardOptions, OptimStepOptions } from "@mrlm/spec";
 import { BigramEngine } from "../bigram/engine.ts";
 
-/** What an algorithm asked an engine to learn, in order. */
+/** Passes and optimizer steps of an algorithm, in order. */
 export interface RecordedLearning {
   readonly passes: readonly ForwardBackwardOptions[];
   readonly steps: readonly OptimStepOptions[];
 }
 
-/** A {@link BigramEngine} (or the one that is given) that notes what it is asked to learn. */
+/** Returns a {@link BigramEngine}, or the given engine, that records passes and optimizer steps. */
 export function recordingEngine(inner: Engine = new BigramEngine()): {
   readonly engine: Engine;
   readonly asked: RecordedLearning;

@@ -1,7 +1,7 @@
 import type { ModelId, Sampler } from "@mrlm/spec";
 import { BigramEngine } from "../bigram/engine.ts";
 
-/** A {@link BigramEngine} whose sampler returns log-probabilities in bfloat16, so that sampler and trainer differ as those of a model in 16 bits do. */
+/** {@link BigramEngine} whose sampler returns log-probabilities in bfloat16, so that they differ from those of training as in a model of 16 bits. */
 export class RoundingEngine extends BigramEngine {
   override async sampler(model: ModelId): Promise<Sampler> {
     const exact = await super.sampler(model);
@@ -16,7 +16,7 @@ export class RoundingEngine extends BigramEngine {
   }
 }
 
-/** The nearest number with 8 significant bits. */
+/** Rounds to 8 significant bits. */
 export function toBfloat16(value: number): number {
   if (value === 0 || !Number.isFinite(value)) return value;
   const unit = 2 ** (Math.floor(Math.log2(Math.abs(value))) - 7);

@@ -14,29 +14,29 @@ import { LocalHost, openRun, parseConfig, PluginHost, prepareRun, type RunSummar
 import { BigramEngine } from "../bigram/engine.ts";
 import { lettersEnvironment } from "./letters-environment.ts";
 
-/** A run to train. */
+/** Run to train. */
 export interface BigramTraining {
-  // Each has options of its own type.
+  // Each algorithm has options of another type.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly algorithms: readonly AlgorithmDefinition<any>[];
-  /** {@link lettersEnvironment} unless given. */
+  /** Default {@link lettersEnvironment}. */
   readonly environments?: readonly EnvironmentDefinition[];
-  /** As in a configuration file: `[{ algorithm: "grpo", steps: 3 }]`. */
+  /** The form of a configuration file: `[{ algorithm: "grpo", steps: 3 }]`. */
   readonly stages: readonly JsonObject[];
-  /** Sections over the defaults: a seed, `sampling`, `model`, ... */
+  /** Sections that replace defaults: a seed, `sampling`, `model`, ... */
   readonly config?: JsonObject;
   readonly engine?: Engine;
-  /** The directory of a run to continue. */
+  /** Directory of a run to resume. */
   readonly resume?: string;
 }
 
-/** What a run came to. */
+/** Result of a run. */
 export interface BigramOutcome {
   readonly summary: RunSummary;
-  /** Each iteration's, without what only the clock decides. */
+  /** Metrics of each iteration without times. */
   readonly reports: readonly Omit<IterationReport, "seconds">[];
   readonly engine: Engine;
-  /** The trained weights, byte for byte. */
+  /** Bytes of the trained weights. */
   readonly weights: Buffer;
 }
 
@@ -49,7 +49,7 @@ const DEFAULTS = {
   checkpoint: { every: 1, keep: 100 },
 };
 
-/** Trains a bigram model by the whole path of `mrlm train` but for the processes: configuration, stages, episodes, checkpoints. */
+/** Trains a bigram model in this process by the code of `mrlm train`: configuration, stages, episodes, checkpoints. */
 export async function trainBigram(training: BigramTraining): Promise<BigramOutcome> {
   const environments = training.environments ?? [lettersEnvironment()];
   const source = await PluginHost.of([definePlugin({ name: "test", environments, algorithms: training.algorithms })]);
@@ -80,7 +80,7 @@ export async function trainBigram(training: BigramTraining): Promise<BigramOutco
   return { summary, reports, engine, weights: readFileSync(join(summary.directory, "model", "weights.bin")) };
 }
 
-/** The same run, its engine killed at so many optimiser steps and the run then resumed with a new one. */
+/** Trains the same run with an engine that fails at an optimizer step, and resumes it with a new engine. */
 export async function trainBigramInterrupted(training: BigramTraining, dieAt: number): Promise<BigramOutcome> {
   const failure: unknown = await trainBigram({ ...training, engine: mortalEngine(dieAt) }).then(
     () => undefined,

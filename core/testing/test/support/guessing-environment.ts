@@ -3,13 +3,13 @@ import { generatedTasks, messageText, observe, singleStep, textMessage } from "@
 
 const fixtures: readonly Fixture[] = [
   {
-    name: "says the word",
+    name: "gives the word",
     kind: "gold",
     task: "train/0",
     policy: ({ task }) => String(task.private["word"]),
     reward: 1,
   },
-  { name: "says nothing", kind: "nop", task: "train/1", policy: () => "", reward: -0.1 },
+  { name: "gives no answer", kind: "nop", task: "train/1", policy: () => "", reward: -0.1 },
   {
     name: "asks for the answer",
     kind: "cheat",
@@ -27,7 +27,7 @@ const fixtures: readonly Fixture[] = [
   { name: "the same again", kind: "determinism", seed: 5, policy: ({ turn }) => `try ${turn}` },
 ];
 
-/** Guess a word of seven letters from its sorted letters, in three turns; a picture and a tool come along. */
+/** Environment in which a policy guesses a word of seven letters from its sorted letters in three turns; with a picture and a tool. */
 export const guessing: EnvironmentDefinition = {
   id: "guessing@1",
   description: "Guess a word from its letters.",
