@@ -17,7 +17,7 @@ from tiny import GPT2, LLAMA, QWEN2, create_model, create_request
 from transformers import AutoModelForCausalLM
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.llama.decoder_adapter import allocate_adapters
+from mrlm_engine.llama.adapter import allocate_adapters
 from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.lora import ADAPTER, adapter_layers, delta_weight
 from mrlm_engine.models.placement import Placement

@@ -12,7 +12,7 @@ import torch
 from autograd import TorchOutputs, accumulated, largest_difference, reference_gradients, reference_outputs
 from client import Array, Outputs, group, sequence
 from running import RunningEngine
-from sampling.architectures import MIXTURE
+from sampling.architectures import MIXTURE, QWEN3
 from tiny import GPT2, LLAMA, QWEN2
 
 from mrlm_engine.compute import matmul as products
@@ -21,6 +21,8 @@ from mrlm_engine.models import LoadedModel
 
 MISTRAL: dict[str, Any] = {**LLAMA, "model_type": "mistral", "sliding_window": None, "head_dim": 12}
 SLIDING: dict[str, Any] = {**MISTRAL, "sliding_window": 4, "attn_implementation": "eager"}
+# Biases of all projections of attention.
+BIASES: dict[str, Any] = {**LLAMA, "attention_bias": True}
 GEMMA2: dict[str, Any] = {
     **QWEN2,
     "model_type": "gemma2",
@@ -78,12 +80,25 @@ def move_value_head(held: LoadedModel) -> None:
             held.value_head.weight.copy_(torch.linspace(-1, 1, len(held.value_head.weight)))
 
 
+def move_vectors(held: LoadedModel) -> None:
+    """Changes biases and the weights of norms, which begin at 0 and 1."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in held.module.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.2)
+    held.generation += 1
+
+
 @pytest.mark.parametrize(
-    "config", [QWEN2, LLAMA, MISTRAL, SLIDING, GPT2, GEMMA2, COHERE, MIXTURE], ids=lambda c: c["model_type"]
+    "config",
+    [QWEN2, LLAMA, BIASES, MISTRAL, QWEN3, SLIDING, GPT2, GEMMA2, COHERE, MIXTURE],
+    ids=lambda c: c["model_type"],
 )
 def test_gradients_through_the_wire_equal_autograd(engine: RunningEngine, config: dict[str, Any]) -> None:
     held = engine.create(config=config, value_head=True)
     move_value_head(held)
+    move_vectors(held)
     units = units_of()
     result = engine.client.forward_backward(
         units, client_loss, normalizer=3.0, temperature=0.7, logprob=True, entropy=True, value=True, final_value=True
@@ -97,13 +112,14 @@ def test_gradients_through_the_wire_equal_autograd(engine: RunningEngine, config
 
 
 def test_hot_path_is_used_where_it_should_be(engine: RunningEngine) -> None:
-    configs = {"qwen2": QWEN2, "llama": LLAMA, "mistral": MISTRAL, "sliding": SLIDING, "gpt2": GPT2}
+    configs = {"qwen2": QWEN2, "llama": LLAMA, "biases": BIASES, "mistral": MISTRAL, "qwen3": QWEN3}
+    configs |= {"sliding": SLIDING, "gpt2": GPT2}
     trunks = {}
     for name, config in configs.items():
         engine.create(name, config)
         trunks[name] = type(engine.state.learner(name).trunk).__name__
-    dense, plain = "DenseTrunk", "TransformersTrunk"
-    assert trunks == {"qwen2": dense, "llama": dense, "mistral": dense, "sliding": plain, "gpt2": plain}
+    dense, plain = "LlamaBackbone", "TransformersTrunk"
+    assert trunks == {name: plain if name in ("sliding", "gpt2") else dense for name in configs}
 
 
 def gradients_of(engine: RunningEngine, units: Sequence[pb.Unit], model_id: str = "policy") -> dict[str, torch.Tensor]:

@@ -16,7 +16,7 @@ from test_numerics import PROMPTS, recomputed, sample
 from tiny import GPT2, LLAMA, QWEN2
 
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.llama.backbone import DenseTrunk
+from mrlm_engine.llama.backbone import LlamaBackbone
 
 pytest.importorskip("peft", reason="peft is not installed (mrlm engine setup --extra lora)")
 
@@ -106,7 +106,7 @@ def test_the_hot_path_merges_the_adapter_exactly(
     lora = pb.Lora(rank=3, alpha=8.0, seed=5, target_modules=targets)
     held = engine.create(config=config, lora=lora, value_head=True)
     learner = engine.state.learner("policy")
-    assert isinstance(learner.trunk, DenseTrunk)
+    assert isinstance(learner.trunk, LlamaBackbone)
 
     def both(_: int, outputs: Outputs) -> dict[str, Array]:
         return {"logprob": -np.exp(0.5 * outputs["logprob"]), "value": outputs["value"] - 1}

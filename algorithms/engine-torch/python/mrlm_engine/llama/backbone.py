@@ -11,31 +11,26 @@ import torch
 from mrlm_engine.batching.prefix_layout import PrefixLayout, computed_tokens, prefix_layout
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.gradients.sink import GradientSink
+from mrlm_engine.llama.backbone_weights import add_gradients_, fold_layer, unfold_gradients, zero_gradients
 from mrlm_engine.llama.layer import LayerState, backward_layer, forward_layer
 from mrlm_engine.llama.norm import add_normalise_gradient, normalise
 from mrlm_engine.llama.rotary import RotaryTable
-from mrlm_engine.llama.shape import DenseShape
-from mrlm_engine.llama.weights import (
-    LayerWeights,
-    add_gradients_,
-    fuse_layer,
-    unfuse_gradients,
-    zero_gradients,
-)
+from mrlm_engine.llama.shape import LlamaShape
+from mrlm_engine.llama.weights import LayerWeights
 from mrlm_engine.models.loaded_model import LoadedModel
 
 
-class DenseTrunk:
+class LlamaBackbone:
     """Forward and backward of a dense decoder with weights fused from the module's, refreshed when those change."""
 
     has_lanes = True
 
-    def __init__(self, held: LoadedModel, shape: DenseShape) -> None:
+    def __init__(self, held: LoadedModel, shape: LlamaShape) -> None:
         self.held = held
         self.shape = shape
         self._module: Any = held.module.model
         self._with_adapter = held.adapter_off is None
-        self._rotary = RotaryTable(held.module)
+        self._rotary = RotaryTable(self._module.rotary_emb, held.device)
         self._weights: list[LayerWeights] = []
         self._fused_generation = -1
         self._fusing = threading.Lock()
@@ -50,13 +45,18 @@ class DenseTrunk:
         """Activations kept for each token in float32; attention probabilities counted at 128 keys."""
         s = self.shape
         layer = 2 * s.hidden + 4 * s.intermediate + 2 * s.query_width + 2 * s.key_width + 128 * s.heads
+        layer += s.query_width + s.key_width if s.head_norms else 0
         return 4 * (layer if not self.held.gradient_checkpointing else s.hidden) * s.layers
+
+    def angles(self, layout: PrefixLayout) -> torch.Tensor:
+        """Rotary factors [T, 1, head_size / 2] of a packed micro-batch."""
+        return self._rotary.upto(layout.max_position).index_select(0, layout.positions).unsqueeze(1)
 
     def weights(self) -> list[LayerWeights]:
         """The fused weights of every layer for the module's present weights."""
         with self._fusing:
             if self._fused_generation != self.held.generation:
-                self._weights = [fuse_layer(layer, self.shape, self._with_adapter) for layer in self._module.layers]
+                self._weights = [fold_layer(layer, self.shape, self._with_adapter) for layer in self._module.layers]
                 self._fused_generation = self.held.generation
             return self._weights
 
@@ -74,7 +74,7 @@ class DenseTrunk:
         for other in others:
             add_gradients_(total, other)
         for layer, gradients in zip(self._module.layers, total, strict=True):
-            unfuse_gradients(layer, gradients, self.shape)
+            unfold_gradients(layer, gradients, self.shape)
         self._gradients.clear()
 
     def drop_gradients(self) -> None:
@@ -82,9 +82,9 @@ class DenseTrunk:
         self._gradients.clear()
 
     @torch.no_grad()
-    def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> DenseRun:
+    def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> LlamaRun:
         """Packs a micro-batch, prefixes shared, and computes it."""
-        return DenseRun(self, prefix_layout(units, final_value, self.held.device), keep_graph)
+        return LlamaRun(self, prefix_layout(units, final_value, self.held.device), keep_graph)
 
     @property
     def embedding(self) -> torch.nn.Parameter:
@@ -109,16 +109,16 @@ class DenseTrunk:
         return weight
 
 
-class DenseRun:
-    """One forward pass of a DenseTrunk."""
+class LlamaRun:
+    """One forward pass of a LlamaBackbone."""
 
-    def __init__(self, trunk: DenseTrunk, layout: PrefixLayout, keep_graph: bool) -> None:
+    def __init__(self, trunk: LlamaBackbone, layout: PrefixLayout, keep_graph: bool) -> None:
         shape = trunk.shape
         self._trunk = trunk
         self._layout = layout
         self.rows = layout.outputs
         self.computed_tokens = layout.computed_tokens
-        self._angles = trunk._rotary.at(layout.positions, layout.max_position)
+        self._angles = trunk.angles(layout)
         # With gradient checkpointing a layer's input is kept, and its state computed again in the backward pass.
         self._states: list[LayerState | torch.Tensor] = []
         checkpoint = trunk.held.gradient_checkpointing

@@ -14,13 +14,13 @@ from mrlm_engine.compute.matmul import add_linear_, linear
 from mrlm_engine.compute.transfer import to_device
 from mrlm_engine.decoding.protocol import PromptGroup
 from mrlm_engine.decoding.row_moves import RowMoves
-from mrlm_engine.llama.decoder_adapter import AdapterWeights
-from mrlm_engine.llama.decoder_attention import fused_attention, product_attention
-from mrlm_engine.llama.decoder_rotary import RotaryTable
-from mrlm_engine.llama.decoder_shape import LlamaShape
-from mrlm_engine.llama.decoder_weights import LayerWeights, LlamaWeights
+from mrlm_engine.llama.adapter import AdapterWeights
+from mrlm_engine.llama.cached_attention import fused_attention, product_attention
+from mrlm_engine.llama.decoder_weights import DecoderLayerWeights, DecoderWeights
 from mrlm_engine.llama.kv_cache import KVCache
 from mrlm_engine.llama.prefix_cache import PrefixCache
+from mrlm_engine.llama.rotary import RotaryTable, rotate_
+from mrlm_engine.llama.shape import LlamaShape
 
 # Tokens, padding included, that one pass over prompts takes at most.
 PREFILL_TOKENS = 8192
@@ -36,13 +36,13 @@ class LlamaDecoder:
         self.shape = shape
         self.rows = 0
         self.vocab = shape.vocab
-        self._weights = LlamaWeights(shape, weights)
+        self._weights = DecoderWeights(shape, weights)
         self._dtype = self._weights.embedding.dtype
         self._device = self._weights.embedding.device
         self._float32_head = float32_head and self._dtype != torch.float32
         self._head = self._head_weight()
         self._rotary = RotaryTable(rotary, self._device)
-        self._cache = KVCache(shape.layers, shape.kv_heads, shape.head_dim, self._dtype, self._device)
+        self._cache = KVCache(shape.layers, shape.key_heads, shape.head_size, self._dtype, self._device)
         # Tokens of each row, and how many of them are in its own slot (the rest is a prompt that rows share), int64
         # [2, rows]: on the host, so that sizes are known without waiting, and on the device, where they are indices.
         self._sizes: npt.NDArray[np.int64] = np.empty((2, 0), np.int64)
@@ -135,12 +135,12 @@ class LlamaDecoder:
         shared = []
         for number, layer in enumerate(self._weights.layers):
             queries, keys_values = self._project(layer, hidden, rotary)
-            by_head = keys_values.view(len(groups), width, 2, shape.kv_heads, shape.head_dim).permute(2, 3, 0, 1, 4)
+            by_head = keys_values.view(len(groups), width, 2, shape.key_heads, shape.head_size).permute(2, 3, 0, 1, 4)
             if self._prompts is None:
                 self._cache.data[number][:, :, rows, :width] = by_head[:, :, group_of_row]
             else:
                 shared.append(by_head.contiguous())
-            queries = queries.view(len(groups), width, shape.heads, shape.head_dim).transpose(1, 2)
+            queries = queries.view(len(groups), width, shape.heads, shape.head_size).transpose(1, 2)
             keys, values = by_head.transpose(1, 2)
             attended = F.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
             self._finish_block(layer, hidden, attended.transpose(1, 2).reshape(-1, shape.query_width))
@@ -149,24 +149,20 @@ class LlamaDecoder:
         return self._norm(hidden[last], self._weights.final_norm)[group_of_row]
 
     def _project(
-        self, layer: LayerWeights, hidden: torch.Tensor, rotary: torch.Tensor
+        self, layer: DecoderLayerWeights, hidden: torch.Tensor, rotary: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Rotated queries [n, query_width], and [n, 2 * kv_heads, head_dim] of rotated keys, then values."""
+        """Rotated queries [n, query_width], and [n, 2 * key_heads, head_size] of rotated keys, then values."""
         shape = self.shape
-        n, rotated = hidden.shape[0], shape.heads + shape.kv_heads
+        n, rotated = hidden.shape[0], shape.heads + shape.key_heads
         normed = self._norm(hidden, layer.input_norm)
-        qkv = linear(normed, layer.qkv.t(), layer.qkv_bias)
+        qkv = linear(normed, layer.qkv, layer.qkv_bias)
         if layer.qkv_adapter is not None:
             qkv = layer.qkv_adapter.added_to(qkv, normed)
-        by_head = qkv.view(n, rotated + shape.kv_heads, shape.head_dim)
+        by_head = qkv.view(n, rotated + shape.key_heads, shape.head_size)
         if layer.query_norm is not None and layer.key_norm is not None:
             by_head[:, : shape.heads] = self._norm(by_head[:, : shape.heads], layer.query_norm)
             by_head[:, shape.heads : rotated] = self._norm(by_head[:, shape.heads : rotated], layer.key_norm)
-        pairs = by_head[:, :rotated].view(n, rotated, -1, 2)
-        if qkv.dtype == torch.float32:
-            torch.view_as_complex(pairs).mul_(rotary)
-        else:
-            pairs.copy_(torch.view_as_real(torch.view_as_complex(pairs.float()) * rotary))
+        rotate_(by_head[:, :rotated], rotary)
         return qkv[:, : shape.query_width], by_head[:, shape.heads :]
 
     def _attend(self, layer: int, queries: torch.Tensor, columns: int) -> torch.Tensor:
@@ -177,13 +173,13 @@ class LlamaDecoder:
             return product_attention(queries, keys, values, mask, self._prompts, layer)
         return fused_attention(queries, keys, values, mask)
 
-    def _finish_block(self, layer: LayerWeights, hidden: torch.Tensor, attended: torch.Tensor) -> None:
+    def _finish_block(self, layer: DecoderLayerWeights, hidden: torch.Tensor, attended: torch.Tensor) -> None:
         """Adds the attention's output and the MLP to `hidden` [n, hidden] in place."""
         if layer.output_bias is not None:
             hidden += layer.output_bias
         _add_projection(hidden, attended, layer.output, layer.output_adapter)
         normed = self._norm(hidden, layer.mlp_norm)
-        gate_up = linear(normed, layer.gate_up.t())
+        gate_up = linear(normed, layer.gate_up)
         if layer.gate_up_adapter is not None:
             gate_up = layer.gate_up_adapter.added_to(gate_up, normed)
         gate, up = gate_up.chunk(2, -1)
@@ -211,12 +207,12 @@ class LlamaDecoder:
 def _add_projection(
     hidden: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, adapter: AdapterWeights | None
 ) -> None:
-    """Adds x weight [n, hidden] and the adapter's part to `hidden` in place."""
+    """Adds x weight' [n, hidden] and the adapter's part to `hidden` in place."""
     if adapter is not None and hidden.dtype != torch.float32:
         # The sum is rounded before it joins `hidden`, whose larger numbers would round more of it away.
-        hidden += adapter.added_to(linear(x, weight.t()), x)
+        hidden += adapter.added_to(linear(x, weight), x)
         return
-    add_linear_(hidden, x, weight.t())
+    add_linear_(hidden, x, weight)
     if adapter is not None:
         adapter.added_to(hidden, x)
 

@@ -1,4 +1,4 @@
-"""The sampler's own copy of the weights of a Llama-family model, fused for decoding."""
+"""The decoder's own copy of a model's weights, in the fused layout of `weights.py`."""
 
 from __future__ import annotations
 
@@ -7,48 +7,35 @@ from dataclasses import dataclass
 
 import torch
 
-from mrlm_engine.llama.decoder_adapter import AdapterWeights, allocate_adapters
-from mrlm_engine.llama.decoder_shape import LlamaShape
+from mrlm_engine.llama.adapter import AdapterWeights, allocate_adapters
+from mrlm_engine.llama.shape import LlamaShape
+from mrlm_engine.llama.weights import LayerWeights, interleave_heads, split_heads
 from mrlm_engine.models.weights import LORA_SCALE
 
 
 @dataclass
-class LayerWeights:
-    """One block. Matrices are [in, out]: a product with few rows is a little faster that way round.
+class DecoderLayerWeights(LayerWeights):
+    """One layer with its norms and adapters; an adapter is None where the matrix has none.
 
-    `*_adapter` are the adapters of a matrix, None where it has none.
+    The memory of a matrix is in the order [inputs, outputs], with which products of few rows are a little faster.
     """
 
-    # Queries, keys and values beside each other: [hidden, query_width + 2 * kv_width].
-    qkv: torch.Tensor
-    qkv_bias: torch.Tensor | None
-    output: torch.Tensor
-    output_bias: torch.Tensor | None
-    # Gate and up beside each other: [hidden, 2 * intermediate].
-    gate_up: torch.Tensor
-    down: torch.Tensor
     input_norm: torch.Tensor
     mlp_norm: torch.Tensor
-    query_norm: torch.Tensor | None
-    key_norm: torch.Tensor | None
     qkv_adapter: AdapterWeights | None
     output_adapter: AdapterWeights | None
     gate_up_adapter: AdapterWeights | None
     down_adapter: AdapterWeights | None
 
 
-class LlamaWeights:
-    """Fused copies of all weights, and a named view of each original tensor inside them.
-
-    Rows of queries and keys are reordered so that the two halves of each rotary pair are neighbours: the rotation is
-    then one complex product. Queries and keys are reordered alike, so their products do not change.
-    """
+class DecoderWeights:
+    """Fused copies of all weights, and a named view of each original tensor inside them."""
 
     def __init__(self, shape: LlamaShape, weights: Mapping[str, torch.Tensor]) -> None:
         """Allocates for the tensors named in `weights` (state-dict names) and copies them."""
         self.shape = shape
         self._views: dict[str, torch.Tensor] = {}
-        self._paired: set[str] = set()
+        self._interleaved: set[str] = set()
         self._adapters: list[AdapterWeights] = []
         self._source = weights
         self.embedding = self._own("model.embed_tokens.weight")
@@ -66,39 +53,41 @@ class LlamaWeights:
 
     def copy_from(self, weights: Mapping[str, torch.Tensor]) -> None:
         """Overwrites every weight with the tensor of its name."""
+        size = self.shape.head_size
         with torch.no_grad():
             for name, view in self._views.items():
                 value = weights[name].to(view.device)
-                view.copy_(self._pair(value) if name in self._paired else value)
+                view.copy_(interleave_heads(value, size) if name in self._interleaved else value)
         for adapter in self._adapters:
             adapter.scale = float(weights[LORA_SCALE])
 
     def items(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Each weight by its state-dict name in its original layout, read back out of the fused tensors."""
+        size = self.shape.head_size
         for name, view in self._views.items():
-            yield name, self._unpair(view) if name in self._paired else view
+            yield name, split_heads(view, size) if name in self._interleaved else view
         if self._adapters:
             yield LORA_SCALE, torch.tensor(self._adapters[0].scale, dtype=torch.float64)
 
-    def _layer(self, index: int) -> LayerWeights:
+    def _layer(self, index: int) -> DecoderLayerWeights:
         prefix = f"model.layers.{index}."
         attention = prefix + "self_attn."
         for kind in ("weight", "bias", "lora_B.weight"):
-            self._paired |= {f"{attention}{which}_proj.{kind}" for which in "qk"}
-        self._paired |= {f"{attention}{which}_norm.weight" for which in "qk"}
+            self._interleaved |= {f"{attention}{which}_proj.{kind}" for which in "qk"}
+        self._interleaved |= {f"{attention}{which}_norm.weight" for which in "qk"}
         qkv = [f"{attention}{which}_proj" for which in "qkv"]
         gate_up = [f"{prefix}mlp.{which}_proj" for which in ("gate", "up")]
-        return LayerWeights(
+        return DecoderLayerWeights(
             qkv=self._fuse([f"{name}.weight" for name in qkv]),
             qkv_bias=self._fuse([f"{name}.bias" for name in qkv]) if f"{qkv[0]}.bias" in self._source else None,
             output=self._fuse([f"{attention}o_proj.weight"]),
             output_bias=self._optional(f"{attention}o_proj.bias"),
             gate_up=self._fuse([f"{name}.weight" for name in gate_up]),
             down=self._fuse([f"{prefix}mlp.down_proj.weight"]),
-            input_norm=self._own(f"{prefix}input_layernorm.weight"),
-            mlp_norm=self._own(f"{prefix}post_attention_layernorm.weight"),
             query_norm=self._optional(f"{attention}q_norm.weight"),
             key_norm=self._optional(f"{attention}k_norm.weight"),
+            input_norm=self._own(f"{prefix}input_layernorm.weight"),
+            mlp_norm=self._own(f"{prefix}post_attention_layernorm.weight"),
             qkv_adapter=self._adapter(qkv),
             output_adapter=self._adapter([f"{attention}o_proj"]),
             gate_up_adapter=self._adapter(gate_up),
@@ -121,23 +110,13 @@ class LlamaWeights:
         return self._own(name) if name in self._source else None
 
     def _fuse(self, names: list[str]) -> torch.Tensor:
-        """Matrices [out, in] or vectors [out], together as [in, sum of out] or [sum of out]."""
+        """Matrices [outputs, inputs] or vectors [outputs], one below the other."""
         parts = [self._source[name] for name in names]
         rows = [part.shape[0] for part in parts]
-        shape = (*parts[0].shape[1:], sum(rows))
-        fused = torch.empty(shape, dtype=parts[0].dtype, device=parts[0].device)
-        original_layout = fused.t() if fused.dim() == 2 else fused
-        self._views.update(zip(names, torch.split(original_layout, rows), strict=True))
+        memory = torch.empty((*parts[0].shape[1:], sum(rows)), dtype=parts[0].dtype, device=parts[0].device)
+        fused = memory.t() if memory.dim() == 2 else memory
+        self._views.update(zip(names, torch.split(fused, rows), strict=True))
         return fused
-
-    def _pair(self, value: torch.Tensor) -> torch.Tensor:
-        """[heads * head_dim, ...] in halves (x0..., y0...) to pairs (x0, y0, x1, y1, ...) within each head."""
-        half = self.shape.head_dim // 2
-        return value.reshape(-1, 2, half, *value.shape[1:]).transpose(1, 2).reshape(value.shape)
-
-    def _unpair(self, value: torch.Tensor) -> torch.Tensor:
-        half = self.shape.head_dim // 2
-        return value.reshape(-1, half, 2, *value.shape[1:]).transpose(1, 2).reshape(value.shape)
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from mrlm_engine.batching.prefix_layout import AttentionGroup
-from mrlm_engine.llama.shape import DenseShape
+from mrlm_engine.llama.shape import LlamaShape
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class HeadTensors:
     value: torch.Tensor
 
 
-def gather_heads(qkv: torch.Tensor, group: AttentionGroup, shape: DenseShape) -> HeadTensors:
+def gather_heads(qkv: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> HeadTensors:
     """Reads one group's heads from the packed projections [T, query + key + value columns]."""
     own = _padded(qkv[group.start : group.end], group)
     q, k = shape.query_width, shape.key_width
@@ -34,12 +34,12 @@ def gather_heads(qkv: torch.Tensor, group: AttentionGroup, shape: DenseShape) ->
     )
 
 
-def scatter_output(heads: torch.Tensor, into: torch.Tensor, group: AttentionGroup, shape: DenseShape) -> None:
+def scatter_output(heads: torch.Tensor, into: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> None:
     """Writes attention results [n, g, r * longest, d] to the group's rows of `into` [T, query columns]."""
     _write(into[group.start : group.end], _query_rows(heads, group, shape), group)
 
 
-def gather_output_gradient(grad: torch.Tensor, group: AttentionGroup, shape: DenseShape) -> torch.Tensor:
+def gather_output_gradient(grad: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> torch.Tensor:
     """The gradient of attention results as [n, g, r * longest, d]; zero in padding."""
     own = _padded(grad[group.start : group.end], group)
     if group.scatter is not None:
@@ -50,7 +50,7 @@ def gather_output_gradient(grad: torch.Tensor, group: AttentionGroup, shape: Den
     return heads.permute(0, 2, 3, 1, 4).reshape(len(group.lengths), shape.key_heads, -1, shape.head_size)
 
 
-def scatter_gradients(grads: HeadTensors, into: torch.Tensor, group: AttentionGroup, shape: DenseShape) -> None:
+def scatter_gradients(grads: HeadTensors, into: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> None:
     """Writes gradients of the heads to the group's rows of `into` [T, columns]; those of parents are added."""
     q, k = shape.query_width, shape.key_width
     rows = into[group.start : group.end]
@@ -84,14 +84,14 @@ def _split(rows: torch.Tensor, *sizes: int) -> torch.Tensor:
     return rows.view(*rows.shape[:-1], *sizes)
 
 
-def _query_rows(heads: torch.Tensor, group: AttentionGroup, shape: DenseShape) -> torch.Tensor:
+def _query_rows(heads: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> torch.Tensor:
     """[n, g, r * longest, d] as [n, longest, g, r, d]."""
     ratio = shape.heads // shape.key_heads
     split = heads.view(len(group.lengths), shape.key_heads, ratio, group.longest, shape.head_size)
     return split.permute(0, 3, 1, 2, 4)
 
 
-def _with_prefix(own: torch.Tensor, rows: torch.Tensor, group: AttentionGroup, shape: DenseShape) -> torch.Tensor:
+def _with_prefix(own: torch.Tensor, rows: torch.Tensor, group: AttentionGroup, shape: LlamaShape) -> torch.Tensor:
     """Keys or values [n, g, prefix + longest, d] from the group's own [n, longest, g * d] and all packed `rows`."""
     size = (len(group.lengths), shape.key_heads, group.prefix + group.longest, shape.head_size)
     result = own.new_empty(size)

@@ -9,16 +9,16 @@ COLUMN_BLOCK = 32
 
 
 class KVCache:
-    """Keys and values of `layers` layers, each [2, kv_heads, slots, columns, head_dim] (0: keys, 1: values).
+    """Keys and values of `layers` layers, each [2, key_heads, slots, columns, head_size] (0: keys, 1: values).
 
     The slot of a sequence is the row it has in the running batch. Heads come before slots, so that for each head the
     rows which share a prompt are neighbours.
     """
 
-    def __init__(self, layers: int, kv_heads: int, head_dim: int, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(self, layers: int, key_heads: int, head_size: int, dtype: torch.dtype, device: torch.device) -> None:
         self.layers = layers
-        self.kv_heads = kv_heads
-        self.head_dim = head_dim
+        self.key_heads = key_heads
+        self.head_size = head_size
         self.dtype = dtype
         self.device = device
         self.slots = 0
@@ -26,12 +26,12 @@ class KVCache:
         self.data: list[torch.Tensor] = []
         # Additive attention mask, [slots, 1, columns]: 0 where a row has a token, -inf elsewhere.
         self.mask = torch.empty(0, 1, 0, dtype=dtype, device=device)
-        # Flat index of column 0 of each slot, [2 * kv_heads, slots]: keys of each head, then values.
+        # Flat index of column 0 of each slot, [2 * key_heads, slots]: keys of each head, then values.
         self._base = torch.empty(0, dtype=torch.long, device=device)
 
     def bytes_per_column(self) -> int:
         """Bytes that one column of one slot takes over all layers."""
-        return 2 * self.layers * self.kv_heads * self.head_dim * self.dtype.itemsize
+        return 2 * self.layers * self.key_heads * self.head_size * self.dtype.itemsize
 
     def reserve(self, slots: int, columns: int, used: int) -> None:
         """Grows to at least `slots` x `columns`; what the first `used` slots hold is kept."""
@@ -52,7 +52,7 @@ class KVCache:
     def _grow(self, slots: int, columns: int, used: int) -> None:
         for index in range(self.layers):
             # Zeroed because a masked column still takes part with weight 0, and 0 * NaN is NaN.
-            shape = (2, self.kv_heads, slots, columns, self.head_dim)
+            shape = (2, self.key_heads, slots, columns, self.head_size)
             grown = torch.zeros(shape, dtype=self.dtype, device=self.device)
             if used:
                 grown[:, :, :used, : self.columns] = self.data[index][:, :, :used]
@@ -63,19 +63,19 @@ class KVCache:
         mask = torch.full((slots, 1, columns), -torch.inf, dtype=self.dtype, device=self.device)
         mask[:used, :, : self.columns] = self.mask[:used]
         self.mask = mask
-        self._base = (torch.arange(2 * self.kv_heads * slots, device=self.device) * columns).view(-1, slots)
+        self._base = (torch.arange(2 * self.key_heads * slots, device=self.device) * columns).view(-1, slots)
         self.slots, self.columns = slots, columns
 
     def write(self, layer: int, column: int | torch.Tensor, keys_values: torch.Tensor) -> None:
-        """Writes [rows, 2 * kv_heads, head_dim] (keys, then values) to one column, or where `locate` says."""
+        """Writes [rows, 2 * key_heads, head_size] (keys, then values) to one column, or where `locate` says."""
         data, by_head = self.data[layer], keys_values.transpose(0, 1)
         if isinstance(column, int):
             data.view(-1, *data.shape[2:])[:, : by_head.shape[1], column].copy_(by_head)
         else:
-            data.view(-1, self.head_dim).index_copy_(0, column, by_head.reshape(-1, self.head_dim))
+            data.view(-1, self.head_size).index_copy_(0, column, by_head.reshape(-1, self.head_size))
 
     def locate(self, positions: torch.Tensor) -> torch.Tensor:
-        """Where `write` puts the token at `positions[row]` of each row, [2 * kv_heads * rows].
+        """Where `write` puts the token at `positions[row]` of each row, [2 * key_heads * rows].
 
         The column becomes visible in the mask.
         """

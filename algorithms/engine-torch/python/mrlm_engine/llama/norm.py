@@ -1,4 +1,4 @@
-"""Root mean square norm without its weight (Zhang & Sennrich, arXiv 1910.07467); the weight is folded elsewhere."""
+"""Root mean square norm without its weight (Zhang & Sennrich, arXiv 1910.07467), and its gradient."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 def normalise(x: torch.Tensor, epsilon: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """x [T, h] / rms(x), and the factors 1 / rms [T, 1]."""
+    """x [..., h] / rms(x), and the factors 1 / rms [..., 1]."""
     norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
     factor = norm.square_().div_(x.shape[-1]).add_(epsilon).rsqrt_()
     return x * factor, factor
@@ -15,7 +15,7 @@ def normalise(x: torch.Tensor, epsilon: float) -> tuple[torch.Tensor, torch.Tens
 def add_normalise_gradient(
     accumulator: torch.Tensor, grad: torch.Tensor, normalised: torch.Tensor, factor: torch.Tensor
 ) -> None:
-    """Adds d loss / d x to `accumulator` for `grad` = d loss / d normalised, all [T, h]; overwrites `grad`.
+    """Adds d loss / d x to `accumulator` for `grad` = d loss / d normalised, all [..., h]; overwrites `grad`.
 
     dx = factor * (grad - normalised * mean(grad * normalised))
     """

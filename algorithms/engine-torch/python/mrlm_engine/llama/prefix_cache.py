@@ -14,7 +14,7 @@ class PrefixCache:
     """
 
     def __init__(self) -> None:
-        # Of each layer: keys and values [2, kv_heads, prompts, columns, head_dim].
+        # Of each layer: keys and values [2, key_heads, prompts, columns, head_size].
         self.data: list[torch.Tensor] = []
         # Tokens of each prompt, and the prompt of each row.
         self._lengths: list[int] = []
@@ -23,7 +23,7 @@ class PrefixCache:
         self.places = 0
         self.columns = 0
         self.slots: torch.Tensor | None = None
-        # Additive mask [kv_heads * prompts, 1, columns], or None while all prompts have the same length.
+        # Additive mask [key_heads * prompts, 1, columns], or None while all prompts have the same length.
         self.mask: torch.Tensor | None = None
 
     def add(self, data: list[torch.Tensor], lengths: list[int], rows: list[int]) -> None:
@@ -55,7 +55,7 @@ class PrefixCache:
             data[:, :, [self._prompt_of[row] for row in rows]] = 0.0
 
     def scores(self, layer: int, queries: torch.Tensor) -> torch.Tensor:
-        """Scores [kv_heads, rows, group, columns] of `queries` [kv_heads, rows, group, head_dim], which are scaled,
+        """Scores [key_heads, rows, group, columns] of `queries` [key_heads, rows, group, head_size], which are scaled,
         against each row's prompt."""
         keys = self.data[layer][0].flatten(0, 1).transpose(1, 2)
         grid = self._grid(queries)
@@ -63,16 +63,17 @@ class PrefixCache:
         return self._rows(products, queries)
 
     def sums(self, layer: int, weights: torch.Tensor) -> torch.Tensor:
-        """Sums [kv_heads, rows, group, head_dim] of each row's prompt, weighted by [kv_heads, rows, group, columns]."""
+        """Sums [key_heads, rows, group, head_size] of each row's prompt weighted by [key_heads, rows, group,
+        columns]."""
         return self._rows(torch.bmm(self._grid(weights), self.data[layer][1].flatten(0, 1)), weights)
 
     def _rows(self, grid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-        """[kv_heads * prompts, places * group, width] as [kv_heads, rows, group, width]; the first three as `like`."""
+        """[key_heads * prompts, places * group, width] as [key_heads, rows, group, width] of `like`."""
         spread = grid.view(like.shape[0], self.prompts * self.places, like.shape[2], grid.shape[2])
         return spread if self.slots is None else spread.index_select(1, self.slots)
 
     def _grid(self, by_row: torch.Tensor) -> torch.Tensor:
-        """[kv_heads, rows, group, width] as [kv_heads * prompts, places * group, width]; empty places are 0."""
+        """[key_heads, rows, group, width] as [key_heads * prompts, places * group, width]; empty places are 0."""
         heads, _, group, width = by_row.shape
         if self.slots is not None:
             spread = by_row.new_zeros(heads, self.prompts * self.places, group, width)

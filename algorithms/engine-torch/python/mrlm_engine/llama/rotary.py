@@ -1,4 +1,4 @@
-"""Rotary position embedding (Su et al., arXiv 2104.09864) as multiplication by unit complex numbers."""
+"""Rotary position embedding (Su et al., arXiv 2104.09864) as multiplication by complex numbers."""
 
 from __future__ import annotations
 
@@ -6,28 +6,34 @@ from typing import Any
 
 import torch
 
+# Positions of the smallest table.
+MIN_POSITIONS = 256
+
 
 class RotaryTable:
-    """cos + i sin for each position, as the module's own rotary embedding computes them; grows on demand."""
+    """Factors cos + i sin of each position and pair of dimensions, complex64 [positions, head_size / 2].
 
-    def __init__(self, module: Any) -> None:
-        self._rotary = module.model.rotary_emb
-        self._table: torch.Tensor | None = None
+    They are computed on demand by the model's own rotary module, so they contain every scaling that it implements.
+    """
 
-    def at(self, positions: torch.Tensor, limit: int) -> torch.Tensor:
-        """Factors [T, 1, head_size / 2], complex64, for `positions` [T], all below `limit`."""
-        # Another lane may replace the table by one that is shorter than what this one has seen.
+    def __init__(self, rotary_module: Any, device: torch.device) -> None:
+        self._module = rotary_module
+        self._device = device
+        self._table = torch.empty(0, 0, dtype=torch.complex64, device=device)
+
+    def upto(self, positions: int) -> torch.Tensor:
+        """The table of at least `positions` positions. Several threads may call this at the same time."""
+        # Another thread can replace the table by a shorter one after this line.
         table = self._table
-        if table is None or table.shape[0] < limit:
-            table = self._compute(max(limit, 2 * (0 if table is None else table.shape[0]), 256))
-            self._table = table
-        return table.index_select(0, positions).unsqueeze(1)
+        if table.shape[0] < positions:
+            table = self._table = self._compute(max(positions, 2 * table.shape[0], MIN_POSITIONS))
+        return table
 
-    def _compute(self, length: int) -> torch.Tensor:
-        device = self._rotary.inv_freq.device
-        with torch.no_grad():
-            probe = torch.zeros(1, dtype=torch.float32, device=device)
-            cos, sin = self._rotary(probe, torch.arange(length, device=device)[None])
+    @torch.no_grad()
+    def _compute(self, positions: int) -> torch.Tensor:
+        # The module reads device and number format from its first argument.
+        like = torch.empty(0, dtype=torch.float32, device=self._device)
+        cos, sin = self._module(like, torch.arange(positions, device=self._device)[None])
         half = cos.shape[-1] // 2
         return torch.complex(cos[0, :, :half].contiguous(), sin[0, :, :half].contiguous())
 
@@ -35,4 +41,7 @@ class RotaryTable:
 def rotate_(heads: torch.Tensor, factors: torch.Tensor) -> None:
     """Rotates `heads` [T, n, head_size] (pairs interleaved) in place by `factors` [T, 1, head_size / 2]."""
     pairs = heads.view(heads.shape[0], heads.shape[1], -1, 2)
-    torch.view_as_complex(pairs).mul_(factors)
+    if heads.dtype == torch.float32:
+        torch.view_as_complex(pairs).mul_(factors)
+    else:
+        pairs.copy_(torch.view_as_real(torch.view_as_complex(pairs.float()) * factors))

@@ -1,4 +1,4 @@
-"""The numbers that describe a dense decoder, and whether the hot path computes exactly what its module computes."""
+"""Sizes of a model of the Llama family, and the rule for which models belong to it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import torch
 
 from mrlm_engine.llama.projection import is_known
 
-# Pre-norm decoders with rotary positions, grouped-query attention and a gated SiLU feed-forward.
-FAMILY = frozenset({"llama", "qwen2", "mistral"})
+# Model types of transformers with layers of RMS norm, grouped-query attention with rotary positions, RMS norm, SwiGLU.
+FAMILY = ("llama", "mistral", "qwen2", "qwen3")
+# Rotary variants whose frequencies do not depend on the length of the sequence.
+FIXED_ROTARY = ("default", "linear", "llama3", "yarn")
 
 
 @dataclass(frozen=True)
-class DenseShape:
-    """Sizes of a dense decoder; `epsilon` is that of its RMS norms."""
+class LlamaShape:
+    """Sizes of a model; `epsilon` is that of its RMS norms."""
 
     layers: int
     hidden: int
@@ -23,7 +25,10 @@ class DenseShape:
     key_heads: int
     head_size: int
     intermediate: int
+    vocab: int
     epsilon: float
+    # Whether the queries and keys of each head pass an RMS norm before the rotation (Qwen3).
+    head_norms: bool
 
     @property
     def query_width(self) -> int:
@@ -36,47 +41,63 @@ class DenseShape:
         return self.key_heads * self.head_size
 
 
-def dense_shape(module: Any) -> DenseShape | None:
-    """The shape of `module`, or None where some part of it is not of the family as the hot path knows it."""
+def llama_shape(module: Any) -> LlamaShape | None:
+    """The shape of a causal language model of transformers, or None where a part of it is not of the family."""
     config = module.config
-    if config.model_type not in FAMILY or config.hidden_act != "silu":
+    if config.model_type not in FAMILY or config.hidden_act not in ("silu", "swish") or _has_window(config):
+        return None
+    rotary = module.model.rotary_emb
+    head_size = int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
+    # A rotary embedding of some dimensions of a head has fewer frequencies.
+    if getattr(rotary, "rope_type", "default") not in FIXED_ROTARY or rotary.inv_freq.shape[0] * 2 != head_size:
         return None
     layers = module.model.layers
-    head_size = int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
-    rotary = module.model.rotary_emb
-    plain = (
-        all(is_known(projection) for layer in layers for projection in _linear_layers(layer))
-        and all(layer.self_attn.o_proj.bias is None and layer.mlp.up_proj.bias is None for layer in layers)
-        and all(parameter.dtype == torch.float32 for parameter in module.parameters())
-        and rotary.inv_freq.shape[0] * 2 == head_size
-        and getattr(rotary, "rope_type", "default") not in ("dynamic", "longrope")
-        and not _slides(config)
-    )
-    if not plain:
+    if any(projection.bias is not None for layer in layers for projection in _mlp_projections(layer)):
         return None
-    return DenseShape(
+    return LlamaShape(
         layers=len(layers),
         hidden=int(config.hidden_size),
         heads=int(config.num_attention_heads),
         key_heads=int(config.num_key_value_heads),
         head_size=head_size,
         intermediate=int(config.intermediate_size),
+        vocab=int(config.vocab_size),
         epsilon=float(config.rms_norm_eps),
+        head_norms=hasattr(layers[0].self_attn, "q_norm"),
     )
 
 
-def _linear_layers(layer: Any) -> tuple[Any, ...]:
-    attention, mlp = layer.self_attn, layer.mlp
-    return (
-        *(attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj),
-        *(mlp.gate_proj, mlp.up_proj, mlp.down_proj),
-    )
+def backbone_shape(module: Any) -> LlamaShape | None:
+    """The shape of a model that the hand-written forward and backward passes can train, else None.
+
+    They need float32 parameters, and linear layers that are plain or have a plain adapter.
+    """
+    shape = llama_shape(module)
+    if shape is None or any(parameter.dtype != torch.float32 for parameter in module.parameters()):
+        return None
+    layers = module.model.layers
+    projections = (p for layer in layers for p in (*_attention_projections(layer), *_mlp_projections(layer)))
+    return shape if all(is_known(projection) for projection in projections) else None
 
 
-def _slides(config: Any) -> bool:
-    """Whether some layer attends through a sliding window shorter than the model's positions."""
-    types = getattr(config, "layer_types", None)
-    if types is not None:
-        return any(kind != "full_attention" for kind in types)
-    window = getattr(config, "sliding_window", None)
+def _attention_projections(layer: Any) -> tuple[Any, ...]:
+    attention = layer.self_attn
+    return attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj
+
+
+def _mlp_projections(layer: Any) -> tuple[Any, ...]:
+    return layer.mlp.gate_proj, layer.mlp.up_proj, layer.mlp.down_proj
+
+
+def _has_window(config: Any) -> bool:
+    """Whether a layer's attention is limited to a window shorter than the longest sequence of the model.
+
+    The rule is that of the transformers modules: Llama has no window, Mistral has `sliding_window` in every layer, and
+    Qwen has it in the layers of type "sliding_attention".
+    """
+    if config.model_type == "llama":
+        return False
+    if config.model_type != "mistral" and all(kind == "full_attention" for kind in config.layer_types):
+        return False
+    window = config.sliding_window
     return window is not None and window < config.max_position_embeddings

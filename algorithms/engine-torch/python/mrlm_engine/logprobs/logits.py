@@ -27,7 +27,10 @@ class LogitsHead:
     def __call__(self, hidden: torch.Tensor) -> torch.Tensor:
         """float32 logits [R, V] of `hidden` [R, h]."""
         hidden = hidden.to(self.weight.dtype)
-        logits = linear(hidden, self.weight, self.bias).float()
+        return self.scaled_(linear(hidden, self.weight, self.bias).float())
+
+    def scaled_(self, logits: torch.Tensor) -> torch.Tensor:
+        """Applies scale and cap to float32 `logits`, which it may overwrite."""
         if self.scale != 1.0:
             logits = logits.mul_(self.scale)
         if self.cap:

@@ -53,6 +53,8 @@ def layer_numbers(model: ModelPlan, setting: Setting) -> int:
         keys = setting.sequence_tokens
         # Explicit probabilities for short sequences; keys and values repeated for each query head for long ones.
         attention = shape.heads * keys if keys <= MAX_KEPT_KEYS else 2 * shape.query_width
+        if shape.head_norms:
+            attention += shape.query_width + shape.key_width
         return 2 * shape.hidden + 4 * shape.intermediate + 2 * shape.query_width + 2 * shape.key_width + attention
     norms = 6 if model.dtype_bytes == 4 else 8
     # An adapted layer has its input in float32; in that format it is the one that is kept anyway.

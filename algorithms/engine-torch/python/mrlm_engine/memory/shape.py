@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from mrlm_engine.llama.shape import dense_shape
+from mrlm_engine.llama.shape import backbone_shape
 from mrlm_engine.models.from_config import module_from
 from mrlm_engine.models.lora_layers import layer_size, target_layers
 from mrlm_engine.models.max_positions import max_positions
@@ -33,6 +33,8 @@ class ModelShape:
     # linear layers, where the hot path computes the model; else 0.
     folded_weights: int = 0
     layer_weights: int = 0
+    # Whether the hot path keeps normalised heads too.
+    head_norms: bool = False
 
 
 def empty_model(config: Any, dtype: torch.dtype) -> Any:
@@ -48,7 +50,7 @@ def model_shape(module: Any) -> ModelShape:
     head_size = int(getattr(config, "head_dim", None) or hidden // heads)
     key_heads = int(getattr(config, "num_key_value_heads", None) or heads)
     intermediate = getattr(config, "intermediate_size", None) or getattr(config, "n_inner", None) or 4 * hidden
-    dense = dense_shape(module)
+    dense = backbone_shape(module)
     layers = int(getattr(config, "num_hidden_layers", None) or 1)
     folded = (
         0 if dense is None else layers * hidden * (dense.query_width + 2 * dense.key_width + 2 * dense.intermediate)
@@ -66,6 +68,7 @@ def model_shape(module: Any) -> ModelShape:
         positions=max_positions(config),
         folded_weights=folded,
         layer_weights=folded + rest,
+        head_norms=dense is not None and dense.head_norms,
     )
 
 

@@ -9,24 +9,45 @@ from mrlm_engine.checkpoint.export import export_model
 from mrlm_engine.checkpoint.load import load_checkpoint
 from mrlm_engine.checkpoint.save import save_checkpoint
 from mrlm_engine.compute.clock import COMPUTE_CLOCK
+from mrlm_engine.memory.available import available_memory
 from mrlm_engine.models import create_model
 from mrlm_engine.models.info import ModelInfo, model_info
-from mrlm_engine.models.request import ModelRequest
+from mrlm_engine.models.loaded_model import LoadedModel
+from mrlm_engine.models.request import ModelRequest, Role
 from mrlm_engine.models.unusable import unusable_configuration
+from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import PublishResult
+from mrlm_engine.sampling.choose_decoder import hand_written_decoder
 from mrlm_engine.service.state import EngineState
 
 
 def create(state: EngineState, request: ModelRequest) -> ModelInfo:
-    """Makes a model, and proves that its outputs can be computed before saying so."""
+    """Makes a model, and probes the ways in which its outputs are computed."""
     with unusable_configuration(request):
         held = create_model(request, state.registry, state.placement)
         try:
+            # Before the weights are divided among the ranks.
+            probe_decoder(held)
             state.learner(held.model_id)
             return model_info(held)
         except Exception:
             state.release(held.model_id)
             raise
+
+
+def probe_decoder(model: LoadedModel) -> None:
+    """Probes the decoder that a policy is sampled with, on a copy of the weights that is freed again.
+
+    Other roles are rarely sampled, and where memory has no room for the copy there may be none for a sampler either:
+    these are probed when their sampler is made, as every decoder is.
+    """
+    if model.role != Role.POLICY:
+        return
+    with model.lock:
+        weights = inference_weights(model)
+        available = available_memory(model.device).bytes
+        if not available or sum(weight.nbytes for weight in weights.values()) <= available:
+            hand_written_decoder(model, weights)
 
 
 def release(state: EngineState, model_id: str) -> None:

@@ -20,7 +20,7 @@ from mrlm_engine.compute.transfer import to_device
 from mrlm_engine.decoding.protocol import Decoder
 from mrlm_engine.decoding.transformers_decoder import ModuleDecoder
 from mrlm_engine.llama.decoder import LlamaDecoder
-from mrlm_engine.llama.decoder_shape import llama_shape
+from mrlm_engine.llama.shape import llama_shape
 from mrlm_engine.logprobs.selection import Selection
 from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling import batch as batch_module
@@ -88,7 +88,7 @@ def meta_decoder(name: str, config: dict[str, Any]) -> Decoder:
     held = make(config)
     if name in FUSED:
         weights = {key: tensor.to(META) for key, tensor in inference_weights(held).items()}
-        shape = llama_shape(held.config)
+        shape = llama_shape(held.module)
         assert shape is not None
         return LlamaDecoder(shape, weights, copy.deepcopy(held.module.model.rotary_emb).to(META))
     return ModuleDecoder(copy.deepcopy(held.module).to(META))

@@ -11,13 +11,13 @@ from mrlm_engine.llama.prefix_cache import PrefixCache
 def fused_attention(
     queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
 ) -> torch.Tensor:
-    """By the device's fused kernel: queries [rows, heads * head_dim], keys and values [kv_heads, rows, columns,
-    head_dim], mask [rows, 1, columns]; to [rows, heads * head_dim].
+    """By the device's fused kernel: queries [rows, heads * head_size], keys and values [key_heads, rows, columns,
+    head_size], mask [rows, 1, columns]; to [rows, heads * head_size].
 
     The query heads of a group are handed over as if they were positions, so keys are not repeated for them.
     """
-    kv_heads, rows, _, head_dim = keys.shape
-    grouped = queries.reshape(rows, kv_heads, -1, head_dim)
+    key_heads, rows, _, head_size = keys.shape
+    grouped = queries.reshape(rows, key_heads, -1, head_size)
     bias = None if mask is None else mask[:, None]
     attended = F.scaled_dot_product_attention(grouped, keys.transpose(0, 1), values.transpose(0, 1), attn_mask=bias)
     return attended.reshape(rows, -1)
@@ -35,13 +35,13 @@ def product_attention(
 
     `prompts` holds columns that come before `keys` and `values`: all rows of a prompt meet it in one product.
     """
-    kv_heads, rows, columns, head_dim = keys.shape
-    group = queries.shape[1] // (kv_heads * head_dim)
-    scaled = queries.new_empty(kv_heads, rows, group, head_dim)
-    by_head = queries.view(rows, kv_heads, group, head_dim).transpose(0, 1)
-    torch.mul(by_head, head_dim**-0.5, out=scaled)
-    scores = queries.new_empty(kv_heads, rows, group, columns)
-    for head in range(kv_heads):
+    key_heads, rows, columns, head_size = keys.shape
+    group = queries.shape[1] // (key_heads * head_size)
+    scaled = queries.new_empty(key_heads, rows, group, head_size)
+    by_head = queries.view(rows, key_heads, group, head_size).transpose(0, 1)
+    torch.mul(by_head, head_size**-0.5, out=scaled)
+    scores = queries.new_empty(key_heads, rows, group, columns)
+    for head in range(key_heads):
         transposed = keys[head].transpose(1, 2)
         if mask is None:
             torch.bmm(scaled[head], transposed, out=scores[head])
@@ -54,7 +54,7 @@ def product_attention(
         weights = torch.softmax(torch.cat((prompts.scores(layer, scaled), scores), -1), -1)
         own_weights = weights[..., prompts.columns :]
         attended = prompts.sums(layer, weights[..., : prompts.columns])
-    for head in range(kv_heads):
+    for head in range(key_heads):
         if prompts is None:
             torch.bmm(own_weights[head], values[head], out=attended[head])
         else:
