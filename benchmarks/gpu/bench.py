@@ -42,7 +42,7 @@ from mrlm_engine.models.weights import inference_weights
 from mrlm_engine.sampling.choose_decoder import choose_decoder
 from mrlm_engine.sampling.scheduler import Scheduler, SchedulerLimits
 from mrlm_engine.sampling.sequence import SampledSequence, SampledTokens, SampleFinish, SamplingSettings
-from mrlm_engine.training.laned import LanedMicroBatch
+from mrlm_engine.training.lanes_micro_batch import LanesMicroBatch
 from mrlm_engine.training.optimizer import AdamWParameters
 from mrlm_engine.training.trainable_model import TrainableModel
 
@@ -83,7 +83,7 @@ class Work:
         generator = np.random.default_rng(0)
         self.prompts = generator.integers(2, config["vocab_size"], (self.rows, self.prompt))
         self.texts = generator.integers(2, config["vocab_size"], (self.units, self.prompt + self.new))
-        self.learner = TrainableModel(self.held)
+        self.trainable = TrainableModel(self.held)
         self.adamw = torch.optim.AdamW(self.bare.parameters(), lr=1e-5, foreach=True)
 
     def _model(self, config: dict[str, Any]) -> LoadedModel:
@@ -120,14 +120,14 @@ class Work:
         """Tokens of an engine's training step: outputs, gradients from outside, backward, clipping, AdamW."""
         positions = np.arange(self.prompt, self.prompt + self.new)
         units = [TokenUnit(i, (TokenSequence(row.astype(np.int32), positions),)) for i, row in enumerate(self.texts)]
-        self.learner.begin_pass()
-        for share in self.learner.plan(units, False, 1):
-            micro_batch = LanedMicroBatch(self.learner, share[0], SELECTION, keep_graph=True)
+        self.trainable.begin_pass()
+        for share in self.trainable.plan(units, False, 1):
+            micro_batch = LanesMicroBatch(self.trainable, share[0], SELECTION, keep_graph=True)
             micro_batch.outputs()
             gradients = [UnitGradients(logprob=-np.ones(unit.outputs, np.float32)) for unit in share[0]]
             micro_batch.backward(gradients, float(self.units * self.new))
-        self.learner.commit_pass()
-        self.learner.step(AdamWParameters(1e-5, 0.9, 0.999, 1e-8, 0.01), 1.0)
+        self.trainable.commit_pass()
+        self.trainable.step(AdamWParameters(1e-5, 0.9, 0.999, 1e-8, 0.01), 1.0)
         return int(self.texts.size)
 
     def bare_step(self) -> int:

@@ -43,12 +43,12 @@ def reference_gradients(
     return {name: gradient for (name, _), gradient in zip(named, found, strict=True) if gradient is not None}
 
 
-def accumulated(engine_learner: object) -> dict[str, torch.Tensor]:
+def accumulated(trainable: object) -> dict[str, torch.Tensor]:
     """Copies of what a TrainableModel has accumulated, by parameter."""
     from mrlm_engine.training.trainable_model import TrainableModel
 
-    assert isinstance(engine_learner, TrainableModel)
-    return {name: gradient.clone() for name, _, gradient in engine_learner.gradients.tensors()}
+    assert isinstance(trainable, TrainableModel)
+    return {name: gradient.clone() for name, _, gradient in trainable.gradients.tensors()}
 
 
 def largest_difference(found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> float:

@@ -25,12 +25,12 @@ def loss(_: int, outputs: Outputs) -> dict[str, Array]:
 def test_a_repeated_call_answers_the_same_and_acts_once(engine: RunningEngine) -> None:
     held = engine.create()
     first = engine.client.forward_backward(UNITS, loss, call=2)
-    before = accumulated(engine.state.learner("policy"))
+    before = accumulated(engine.state.trainable_model("policy"))
     again = engine.client.forward_backward(UNITS, loss, call=2)
     assert again.events == ["applied", "done"]
     assert again.done == first.done
     assert again.outputs[3]["logprob"].tobytes() == first.outputs[3]["logprob"].tobytes()
-    assert largest_difference(accumulated(engine.state.learner("policy")), before) == 0
+    assert largest_difference(accumulated(engine.state.trainable_model("policy")), before) == 0
     request = pb.OptimStepRequest(call=3, model_id="policy", adamw=pb.AdamW(learning_rate=0.1, epsilon=1e-8))
     answers = [engine.client.unary("OptimStep", request) for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
@@ -59,43 +59,43 @@ def test_numbers_out_of_order_are_refused(engine: RunningEngine) -> None:
 def test_a_pass_goes_on_where_a_lost_connection_cut_it_off(engine: RunningEngine, stop_after: int) -> None:
     held = engine.create()
     held.micro_batch_tokens = 1
-    learner = engine.state.learner("policy")
+    trainable = engine.state.trainable_model("policy")
     engine.client.forward_backward(UNITS, loss)
-    expected = accumulated(learner)
-    learner.clear()
+    expected = accumulated(trainable)
+    trainable.clear()
     engine.client.forward_backward(UNITS, loss, call=7, stop_after=stop_after)
     engine.wait_until_idle()
     again = engine.client.forward_backward(UNITS, loss, call=7)
     assert again.events.count("applied") + again.events.count("micro_batch") == len(UNITS)
     assert sorted(again.outputs) == list(range(len(UNITS)))
-    assert largest_difference(accumulated(learner), expected) == 0
+    assert largest_difference(accumulated(trainable), expected) == 0
 
 
 def test_an_interrupted_pass_is_given_up_for_the_next_call(engine: RunningEngine) -> None:
     held = engine.create()
     held.micro_batch_tokens = 1
-    learner = engine.state.learner("policy")
+    trainable = engine.state.trainable_model("policy")
     engine.client.forward_backward(UNITS[:2], loss, call=4)
     engine.client.forward_backward(UNITS, loss, call=5, stop_after=3)
     engine.wait_until_idle()
     # A client that arrives now must not take up the number of the call that is half done.
     assert engine.client.unary("Describe", pb.DescribeRequest()).last_call == 5
     engine.client.forward_backward(UNITS[2:3], loss, call=6)
-    found = accumulated(learner)
-    learner.clear()
+    found = accumulated(trainable)
+    trainable.clear()
     engine.client.forward_backward(UNITS[:3], loss, call=7)
-    assert largest_difference(found, accumulated(learner)) < 1e-6
+    assert largest_difference(found, accumulated(trainable)) < 1e-6
 
 
 def test_a_failing_client_leaves_no_trace(engine: RunningEngine) -> None:
     engine.create()
-    learner = engine.state.learner("policy")
+    trainable = engine.state.trainable_model("policy")
     engine.client.forward_backward(UNITS, loss)
-    before = accumulated(learner)
+    before = accumulated(trainable)
     with pytest.raises(EngineCallError) as caught:
         engine.client.forward_backward(UNITS, lambda _, o: {"logprob": np.zeros(1, np.float32)}, call=0)
     assert caught.value.code == "GRADIENT_SHAPE"
-    assert largest_difference(accumulated(learner), before) == 0
+    assert largest_difference(accumulated(trainable), before) == 0
 
 
 def test_a_slow_client_loses_its_graph_and_nothing_else() -> None:
@@ -103,7 +103,7 @@ def test_a_slow_client_loses_its_graph_and_nothing_else() -> None:
     held = engine.create()
     held.micro_batch_tokens = 1
     engine.client.forward_backward(UNITS, loss)
-    learner = engine.state.learner("policy")
+    trainable = engine.state.trainable_model("policy")
     slow = {"left": 2}
 
     def hesitant(index: int, outputs: Outputs) -> dict[str, Array]:
@@ -112,12 +112,12 @@ def test_a_slow_client_loses_its_graph_and_nothing_else() -> None:
             time.sleep(0.3)
         return loss(index, outputs)
 
-    expected = accumulated(learner)
-    learner.clear()
+    expected = accumulated(trainable)
+    trainable.clear()
     result = engine.client.forward_backward(UNITS, hesitant)
     assert "graph_lost" in result.events
     assert result.events[-1] == "done"
-    assert largest_difference(accumulated(learner), expected) == 0
+    assert largest_difference(accumulated(trainable), expected) == 0
     engine.stop()
 
 
@@ -147,21 +147,21 @@ def linear(units: list[pb.Unit]) -> list[pb.Unit]:
 
 def test_gradients_known_beforehand_need_no_answer(engine: RunningEngine) -> None:
     engine.create()
-    learner = engine.state.learner("policy")
+    trainable = engine.state.trainable_model("policy")
 
     def constant(_: int, outputs: Outputs) -> dict[str, Array]:
         one = np.ones_like(outputs["logprob"])
         return {"logprob": one, "entropy": 0.5 * one}
 
     answered = engine.client.forward_backward(UNITS, constant, normalizer=7, logprob=True, entropy=True)
-    expected = accumulated(learner)
-    learner.clear()
+    expected = accumulated(trainable)
+    trainable.clear()
     silent = engine.client.forward_backward(linear(UNITS), normalizer=7)
     assert silent.events == ["done"]
-    assert largest_difference(accumulated(learner), expected) < 1e-6
-    learner.clear()
+    assert largest_difference(accumulated(trainable), expected) < 1e-6
+    trainable.clear()
     told = engine.client.forward_backward(linear(UNITS), normalizer=7, return_outputs=True, logprob=True, entropy=True)
-    assert largest_difference(accumulated(learner), expected) < 1e-6
+    assert largest_difference(accumulated(trainable), expected) < 1e-6
     for i in range(len(UNITS)):
         assert told.outputs[i]["entropy"].tobytes() == answered.outputs[i]["entropy"].tobytes()
 
@@ -208,4 +208,4 @@ def test_everything_is_checked_before_work_begins(engine: RunningEngine) -> None
     with pytest.raises(EngineCallError) as caught:
         engine.client.step()
     assert caught.value.code == "CALL_OUT_OF_ORDER"
-    assert accumulated(engine.state.learner("policy")) == {}
+    assert accumulated(engine.state.trainable_model("policy")) == {}

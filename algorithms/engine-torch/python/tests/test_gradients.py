@@ -107,26 +107,26 @@ def test_gradients_through_the_wire_equal_autograd(engine: RunningEngine, config
         for name, expected in reference_outputs(held, unit, 0.7).items():
             np.testing.assert_allclose(result.outputs[i][name], expected.detach().numpy(), atol=2e-5)
     expected_gradients = reference_gradients(held, units, lambda i, o: torch_loss(i, o) / 3.0, 0.7)
-    found = accumulated(engine.state.learner("policy"))
+    found = accumulated(engine.state.trainable_model("policy"))
     assert largest_difference(found, expected_gradients) < 2e-5
 
 
 def test_hot_path_is_used_where_it_should_be(engine: RunningEngine) -> None:
     configs = {"qwen2": QWEN2, "llama": LLAMA, "biases": BIASES, "mistral": MISTRAL, "qwen3": QWEN3}
     configs |= {"sliding": SLIDING, "gpt2": GPT2}
-    trunks = {}
+    backbones = {}
     for name, config in configs.items():
         engine.create(name, config)
-        trunks[name] = type(engine.state.learner(name).trunk).__name__
-    dense, plain = "LlamaBackbone", "TransformersTrunk"
-    assert trunks == {name: plain if name in ("sliding", "gpt2") else dense for name in configs}
+        backbones[name] = type(engine.state.trainable_model(name).backbone).__name__
+    dense, plain = "LlamaBackbone", "TransformersBackbone"
+    assert backbones == {name: plain if name in ("sliding", "gpt2") else dense for name in configs}
 
 
 def gradients_of(engine: RunningEngine, units: Sequence[pb.Unit], model_id: str = "policy") -> dict[str, torch.Tensor]:
-    learner = engine.state.learner(model_id)
-    learner.clear()
+    trainable = engine.state.trainable_model(model_id)
+    trainable.clear()
     engine.client.forward_backward(units, client_loss, model_id=model_id, logprob=True, entropy=True)
-    return accumulated(learner)
+    return accumulated(trainable)
 
 
 @pytest.mark.parametrize("config", [QWEN2, GPT2], ids=["dense", "transformers"])
@@ -142,12 +142,12 @@ def test_numerics_1_3_gradient_is_equal_for_every_micro_batch_split(
         whole = whole or found
         assert largest_difference(found, whole) < 1e-5
     # Accumulation over several calls is the same sum.
-    learner = engine.state.learner("policy")
-    learner.clear()
+    trainable = engine.state.trainable_model("policy")
+    trainable.clear()
     for i, unit in enumerate(units):
         engine.client.forward_backward([unit], partial(numbered_loss, i), logprob=True, entropy=True)
     assert whole is not None
-    assert largest_difference(accumulated(learner), whole) < 1e-5
+    assert largest_difference(accumulated(trainable), whole) < 1e-5
 
 
 @pytest.mark.parametrize("config", [QWEN2, GPT2], ids=["dense", "transformers"])
@@ -226,5 +226,5 @@ def test_gradients_by_onednn_with_padded_rows(engine: RunningEngine, monkeypatch
     result = engine.client.forward_backward(units, client_loss, logprob=True, entropy=True)
     assert result.done is not None
     assert result.done.computed_tokens > products.ROWS
-    found = accumulated(engine.state.learner("policy"))
+    found = accumulated(engine.state.trainable_model("policy"))
     assert largest_difference(found, reference_gradients(held, units, torch_loss)) < 1e-4

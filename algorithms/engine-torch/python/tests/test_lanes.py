@@ -18,7 +18,7 @@ from tiny import GPT2
 from mrlm_engine.compute.clock import ComputeClock
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.training import lanes as lanes_module
-from mrlm_engine.training.lanes import Lanes
+from mrlm_engine.training.lanes import LaneThreads
 
 
 @pytest.fixture
@@ -29,13 +29,13 @@ def engine() -> Iterator[RunningEngine]:
     running.stop()
 
 
-def one_after_the_other(self: Lanes, tasks: Sequence[Callable[[], object]]) -> list[object]:
-    """Lanes.run without threads, and in the opposite order."""
+def one_after_the_other(self: LaneThreads, tasks: Sequence[Callable[[], object]]) -> list[object]:
+    """LaneThreads.run without threads, and in the opposite order."""
     return [task() for task in reversed(tasks)][::-1]
 
 
 def test_results_come_in_order_and_all_have_ended_before_a_failure_is_told() -> None:
-    lanes, ended = Lanes(3), threading.Event()
+    lanes, ended = LaneThreads(3), threading.Event()
 
     def fail() -> None:
         raise ValueError("one")
@@ -64,8 +64,8 @@ def test_gradients_of_several_lanes_equal_autograd(engine: RunningEngine) -> Non
     held = engine.create(value_head=True)
     move_value_head(held)
     units = units_of()
-    learner = engine.state.learner("policy")
-    assert learner.lanes.count == 3
+    trainable = engine.state.trainable_model("policy")
+    assert trainable.lanes.count == 3
     result = engine.client.forward_backward(
         units, client_loss, normalizer=3.0, temperature=0.7, logprob=True, entropy=True, value=True, final_value=True
     )
@@ -73,7 +73,7 @@ def test_gradients_of_several_lanes_equal_autograd(engine: RunningEngine) -> Non
         for name, expected in reference_outputs(held, unit, 0.7).items():
             np.testing.assert_allclose(result.outputs[i][name], expected.detach().numpy(), atol=2e-5)
     expected_gradients = reference_gradients(held, units, lambda i, o: torch_loss(i, o) / 3.0, 0.7)
-    assert largest_difference(accumulated(learner), expected_gradients) < 2e-5
+    assert largest_difference(accumulated(trainable), expected_gradients) < 2e-5
     for outputs, unit in zip(engine.client.forward(units, temperature=0.7), units, strict=True):
         expected_logprob = reference_outputs(held, unit, 0.7)["logprob"].detach().numpy()
         np.testing.assert_allclose(outputs["logprob"], expected_logprob, atol=2e-5)
@@ -84,27 +84,27 @@ def test_bits_do_not_depend_on_how_lanes_take_turns(engine: RunningEngine, monke
     random = np.random.default_rng(0)
     units = [group(random.integers(2, 41, 9).tolist(), random.integers(2, 41, (4, 9)).tolist()) for _ in range(12)]
     found = gradients_of(engine, units)
-    monkeypatch.setattr(lanes_module.Lanes, "run", one_after_the_other)
+    monkeypatch.setattr(lanes_module.LaneThreads, "run", one_after_the_other)
     for name, gradient in gradients_of(engine, units).items():
         assert torch.equal(gradient, found[name]), name
 
 
 def test_every_lane_has_a_unit_and_a_budget_holds_for_all_together(engine: RunningEngine) -> None:
     held = engine.create()
-    learner = engine.state.learner("policy")
+    trainable = engine.state.trainable_model("policy")
     units = [pb.Unit(sequences=unit.sequences) for unit in units_of()]
     whole = gradients_of(engine, units)
     for budget in (60, 10):
         held.micro_batch_tokens = budget
-        assert learner.budget == budget
+        assert trainable.budget == budget
         assert largest_difference(gradients_of(engine, units), whole) < 1e-5
 
 
 def test_a_pass_that_is_given_up_leaves_nothing_in_any_lane(engine: RunningEngine) -> None:
     engine.create()
     expected = gradients_of(engine, units_of())
-    learner = engine.state.learner("policy")
-    learner.clear()
+    trainable = engine.state.trainable_model("policy")
+    trainable.clear()
     engine.client.forward_backward(units_of(), client_loss, logprob=True, entropy=True, stop_after=1)
     engine.wait_until_idle()
     assert largest_difference(gradients_of(engine, units_of()), expected) == 0.0
@@ -112,4 +112,4 @@ def test_a_pass_that_is_given_up_leaves_nothing_in_any_lane(engine: RunningEngin
 
 def test_autograd_has_one_lane(engine: RunningEngine) -> None:
     engine.create(config=GPT2)
-    assert engine.state.learner("policy").lanes.count == 1
+    assert engine.state.trainable_model("policy").lanes.count == 1

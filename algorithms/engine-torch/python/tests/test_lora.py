@@ -45,7 +45,7 @@ def train(engine: RunningEngine, steps: int = 3) -> None:
 def test_only_the_adapter_learns(adapted: RunningEngine) -> None:
     held = adapted.state.registry.get("policy")
     adapted.client.forward_backward(UNITS, lambda _, o: {"logprob": np.ones_like(o["logprob"])})
-    found = accumulated(adapted.state.learner("policy"))
+    found = accumulated(adapted.state.trainable_model("policy"))
     expected = reference_gradients(held, UNITS, lambda _, outputs: outputs["logprob"].sum())
     assert largest_difference(found, expected) < 1e-5
     assert all(".lora_" in name for name in found)
@@ -62,7 +62,8 @@ def test_a_trainable_copy_learns_its_own_adapter(adapted: RunningEngine) -> None
     assert [o["logprob"].tobytes() for o in adapted.client.forward(UNITS, "critic")] == before
     adapted.client.forward_backward(UNITS, lambda _, o: {"value": o["value"] - 1}, model_id="critic", value=True)
     assert all(
-        ".lora_" in name or name.startswith("value_head.") for name in accumulated(adapted.state.learner("critic"))
+        ".lora_" in name or name.startswith("value_head.")
+        for name in accumulated(adapted.state.trainable_model("critic"))
     )
     adapted.client.step("critic")
     for _ in range(2):
@@ -105,18 +106,18 @@ def test_the_hot_path_merges_the_adapter_exactly(
 ) -> None:
     lora = pb.Lora(rank=3, alpha=8.0, seed=5, target_modules=targets)
     held = engine.create(config=config, lora=lora, value_head=True)
-    learner = engine.state.learner("policy")
-    assert isinstance(learner.trunk, LlamaBackbone)
+    trainable = engine.state.trainable_model("policy")
+    assert isinstance(trainable.backbone, LlamaBackbone)
 
     def both(_: int, outputs: Outputs) -> dict[str, Array]:
         return {"logprob": -np.exp(0.5 * outputs["logprob"]), "value": outputs["value"] - 1}
 
-    # A value head on the trunk that the adapter adapts (PPO with a shared critic) learns with it.
+    # A value head on the backbone that the adapter adapts (PPO with a shared critic) learns with it.
     for _ in range(3):
         engine.client.forward_backward(UNITS, both, logprob=True, value=True)
         engine.client.step(learning_rate=0.05)
     engine.client.forward_backward(UNITS, both, logprob=True, value=True)
-    found = accumulated(learner)
+    found = accumulated(trainable)
     expected = reference_gradients(
         held, UNITS, lambda _, o: (-2 * (0.5 * o["logprob"]).exp()).sum() + 0.5 * (o["value"] - 1).square().sum()
     )
@@ -153,7 +154,7 @@ def test_checkpointing_changes_no_gradient_of_an_adapter(engine: RunningEngine, 
             engine.client.forward_backward(UNITS, loss, model_id=model_id)
             engine.client.step(model_id, learning_rate=0.05)
         engine.client.forward_backward(UNITS, loss, model_id=model_id)
-        found.append(accumulated(engine.state.learner(model_id)))
+        found.append(accumulated(engine.state.trainable_model(model_id)))
     assert largest_difference(found[1], found[0]) < 1e-6
     assert any(float(gradient.abs().max()) > 0 for name, gradient in found[1].items() if ".lora_A" in name)
 

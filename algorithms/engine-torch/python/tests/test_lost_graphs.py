@@ -63,63 +63,65 @@ class Client:
         return None if self._ordered or not self._open or self._random.random() < 0.6 else self.next()
 
 
-def run(learner: TrainableModel, state: object, client: Client) -> dict[str, torch.Tensor]:
+def run(trainable: TrainableModel, state: object, client: Client) -> dict[str, torch.Tensor]:
     """Accumulated gradients of a pass with `client`."""
-    learner.clear()
-    units = decode_units(UNITS, learner.held, linear=False)
+    trainable.clear()
+    units = decode_units(UNITS, trainable.model, linear=False)
     work = Pass(
         call=0,
         selection=SELECTION,
         normalizer=3.0,
         linear=False,
         return_outputs=False,
-        micro_batches=dict(enumerate(learner.plan(units, False, 1))),
+        micro_batches=dict(enumerate(trainable.plan(units, False, 1))),
         budget=1,
     )
     assert len(work.micro_batches) == len(UNITS)
-    learner.begin_pass()
-    runner = PassRunner(learner, SoleRank(state), work, client, GraphLimits(60.0, 1 << 30))  # type: ignore[arg-type]
+    trainable.begin_pass()
+    runner = PassRunner(trainable, SoleRank(state), work, client, GraphLimits(60.0, 1 << 30))  # type: ignore[arg-type]
     for event in runner.run():
         client.see(event)
-    learner.commit_pass()
-    return accumulated(learner)
+    trainable.commit_pass()
+    return accumulated(trainable)
 
 
-@pytest.fixture(name="learner")
-def _learner(engine: RunningEngine) -> TrainableModel:
+@pytest.fixture(name="trainable")
+def _trainable(engine: RunningEngine) -> TrainableModel:
     held = engine.create()
     held.micro_batch_tokens = 1
-    return engine.state.learner("policy")
+    return engine.state.trainable_model("policy")
 
 
-def test_m12_a_lost_graph_takes_its_place_in_the_order_of_sums(engine: RunningEngine, learner: TrainableModel) -> None:
-    expected = run(learner, engine.state, Client(0, losses=0, ordered=True))
+def test_m12_a_lost_graph_takes_its_place_in_the_order_of_sums(
+    engine: RunningEngine, trainable: TrainableModel
+) -> None:
+    expected = run(trainable, engine.state, Client(0, losses=0, ordered=True))
     lost = 0
     for seed in range(12):
         client = Client(seed, losses=6)
-        found = run(learner, engine.state, client)
+        found = run(trainable, engine.state, client)
         lost += len(client.lost)
         for name, gradient in expected.items():
             assert torch.equal(found[name], gradient), (seed, name)
     assert lost > 20
 
 
-def test_m12_the_order_of_these_sums_shows_in_their_bits(engine: RunningEngine, learner: TrainableModel) -> None:
-    expected = run(learner, engine.state, Client(0, losses=0, ordered=True))
+def test_m12_the_order_of_these_sums_shows_in_their_bits(engine: RunningEngine, trainable: TrainableModel) -> None:
+    expected = run(trainable, engine.state, Client(0, losses=0, ordered=True))
     UNITS.reverse()
     try:
-        reversed_sums = run(learner, engine.state, Client(0, losses=0, ordered=True))
+        reversed_sums = run(trainable, engine.state, Client(0, losses=0, ordered=True))
     finally:
         UNITS.reverse()
     assert any(not torch.equal(reversed_sums[name], gradient) for name, gradient in expected.items())
 
 
-def test_a_stream_that_ends_early_is_the_client_s_fault(engine: RunningEngine, learner: TrainableModel) -> None:
+def test_a_stream_that_ends_early_is_the_client_s_fault(engine: RunningEngine, trainable: TrainableModel) -> None:
     class Gone(Client):
         def waiting(self) -> list[ClientGradients] | None:
             raise StreamEnded
 
     with pytest.raises(EngineError) as caught:
-        run(learner, engine.state, Gone(0, losses=0))
+        run(trainable, engine.state, Gone(0, losses=0))
     assert caught.value.code == "MESSAGE_INVALID"
-    learner.give_up_pass()
+    trainable.give_up_pass()

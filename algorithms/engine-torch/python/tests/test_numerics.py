@@ -84,7 +84,7 @@ def test_numerics_18_float32_head_closes_the_gap_of_bfloat16(engine: RunningEngi
     for float32_head in (False, True):
         held = engine.create(f"half-{float32_head}", LLAMA, dtype="bfloat16", float32_head=float32_head)
         # Same hidden states; only the head's own rounding is left.
-        run = engine.state.learner(held.model_id).trunk.forward([asked], False, False)
+        run = engine.state.trainable_model(held.model_id).backbone.forward([asked], False, False)
         logits = run.hidden.float() @ held.head_weight.float().t()
         exact = logits.log_softmax(-1)[run.rows.output_row, run.rows.targets]
         (outputs,) = engine.client.forward([group(tokens[:3].tolist(), [tokens[3:].tolist()])], held.model_id)
@@ -95,7 +95,7 @@ def test_numerics_18_float32_head_closes_the_gap_of_bfloat16(engine: RunningEngi
 def test_numerics_20_a_dropped_position_has_no_part_in_the_gradient(engine: RunningEngine) -> None:
     # The client answers 0 for what it drops (a sampler's NaN); the rest is as if it had not been asked for.
     engine.create()
-    learner = engine.state.learner("policy")
+    trainable = engine.state.trainable_model("policy")
     tokens = [3, 4, 5, 6, 7, 8]
     whole, without = [0, 1, 1, 1, 1, 1], [0, 1, 1, 0, 1, 1]
 
@@ -103,10 +103,10 @@ def test_numerics_20_a_dropped_position_has_no_part_in_the_gradient(engine: Runn
         return {"logprob": np.asarray([1, 1, 0, 1, 1], np.float32)}
 
     engine.client.forward_backward([pb.Unit(sequences=[sequence(tokens, whole)])], dropped, normalizer=4)
-    found = accumulated(learner)
-    learner.clear()
+    found = accumulated(trainable)
+    trainable.clear()
     engine.client.forward_backward([pb.Unit(sequences=[sequence(tokens, without)])], ones, normalizer=4)
-    assert largest_difference(found, accumulated(learner)) < 1e-6
+    assert largest_difference(found, accumulated(trainable)) < 1e-6
 
 
 @BOTH
@@ -124,9 +124,9 @@ def test_numerics_21_39_chunked_log_probabilities_equal_full_ones(
     for chunk, kept in ((1 << 22, 1 << 24), (1 << 22, 0), (3 * 41, 1 << 24), (41, 0)):
         monkeypatch.setitem(CHUNK_NUMBERS, "cpu", chunk)
         monkeypatch.setattr("mrlm_engine.logprobs.logprobs.KEPT_NUMBERS", kept)
-        engine.state.learner("policy").clear()
+        engine.state.trainable_model("policy").clear()
         outputs = engine.client.forward_backward(units, loss, logprob=True, entropy=True).outputs
-        results.append((outputs, accumulated(engine.state.learner("policy"))))
+        results.append((outputs, accumulated(engine.state.trainable_model("policy"))))
     for outputs, gradients in results:
         assert largest_difference(gradients, results[0][1]) < 1e-5
         for i, unit in enumerate(units):
@@ -141,7 +141,7 @@ def test_numerics_29_masked_tokens_are_read_but_not_learned(engine: RunningEngin
     tokens, mask = [3, 4, 5, 20, 21, 6, 7], [0, 1, 1, 0, 0, 1, 1]
     unit = pb.Unit(sequences=[sequence(tokens, mask)])
     engine.client.forward_backward([unit], ones)
-    found = accumulated(engine.state.learner("policy"))
+    found = accumulated(engine.state.trainable_model("policy"))
     result = held.module(torch.tensor([tokens])).logits[0].log_softmax(-1)
     loss = sum(result[t - 1, tokens[t]] for t in (1, 2, 5, 6))
     named = dict(held.named_parameters())
@@ -155,7 +155,7 @@ def test_numerics_30_a_completion_of_one_token_gets_gradient(engine: RunningEngi
     result = engine.client.forward_backward([group([3, 4, 5], [[6]])], ones)
     expected = held.module(torch.tensor([[3, 4, 5]])).logits[0, -1].log_softmax(-1)[6]
     assert result.outputs[0]["logprob"] == pytest.approx([float(expected.detach())], abs=1e-5)
-    assert engine.state.learner("policy").optimizer.grad_norm() > 0
+    assert engine.state.trainable_model("policy").optimizer.grad_norm() > 0
 
 
 @BOTH
@@ -243,7 +243,7 @@ def test_numerics_58_clipping_comes_after_accumulation(engine: RunningEngine) ->
     for _ in range(2):
         engine.client.forward_backward([unit], ones, normalizer=2)
     engine.client.forward_backward([unit], ones, model_id="twin")
-    norm = engine.state.learner("twin").optimizer.grad_norm()
+    norm = engine.state.trainable_model("twin").optimizer.grad_norm()
     before = {name: p.detach().clone() for name, p in engine.state.registry.get("policy").named_parameters()}
     # Without moments and beside a huge epsilon AdamW's step is the gradient, so that its length shows the clip.
     plain = {"learning_rate": 1e6, "beta1": 0.0, "beta2": 0.0, "epsilon": 1e6}
@@ -280,9 +280,9 @@ def test_numerics_59_decay_and_tied_embeddings(engine: RunningEngine, tmp_path: 
         assert (decayed, kept) == (expected, not expected) or not before[name].any()
     # The tied head is no parameter of its own: not in the norm, not in the checkpoint.
     engine.client.forward_backward([group([3, 4], [[5, 6, 7]])], ones)
-    gradients = accumulated(engine.state.learner("policy"))
+    gradients = accumulated(engine.state.trainable_model("policy"))
     expected_norm = math.sqrt(sum(float(g.double().square().sum()) for g in gradients.values()))
-    assert engine.state.learner("policy").optimizer.grad_norm() == pytest.approx(expected_norm, rel=1e-6)
+    assert engine.state.trainable_model("policy").optimizer.grad_norm() == pytest.approx(expected_norm, rel=1e-6)
     engine.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "checkpoint"))
     from safetensors.torch import load_file
 
@@ -322,4 +322,4 @@ def test_the_padding_tokens_input_embedding_has_no_gradient_as_in_torch(
     units = [group([3, 1, 4], [[5, 1, 6]])]
     engine.client.forward_backward(units, ones)
     expected = reference_gradients(held, units, lambda _, outputs: outputs["logprob"].sum())
-    assert largest_difference(accumulated(engine.state.learner("policy")), expected) < 1e-5
+    assert largest_difference(accumulated(engine.state.trainable_model("policy")), expected) < 1e-5

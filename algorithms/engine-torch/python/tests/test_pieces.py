@@ -28,8 +28,8 @@ def test_the_gradient_does_not_depend_on_the_pieces(engine: RunningEngine, confi
         model_id = f"pieces-{budget}"
         engine.create(model_id, config, micro_batch_tokens=budget)
         found = engine.client.forward_backward(UNITS, loss, model_id=model_id, logprob=True, entropy=True)
-        learners = [engine.state.learner(name) for name in ("whole", model_id)]
-        assert largest_difference(accumulated(learners[1]), accumulated(learners[0])) < 1e-5
+        trainable_models = [engine.state.trainable_model(name) for name in ("whole", model_id)]
+        assert largest_difference(accumulated(trainable_models[1]), accumulated(trainable_models[0])) < 1e-5
         for unit, outputs in whole.outputs.items():
             for name, values in outputs.items():
                 np.testing.assert_allclose(found.outputs[unit][name], values, atol=1e-5)
@@ -49,5 +49,5 @@ def test_known_gradients_are_divided_with_the_unit(engine: RunningEngine) -> Non
         engine.create(model_id, micro_batch_tokens=budget)
         result = engine.client.forward_backward([pb.Unit(sequences=made)], model_id=model_id, return_outputs=True)
         assert result.outputs[0]["logprob"].shape == (11,)
-    whole, pieces = (accumulated(engine.state.learner(model_id)) for model_id in ("whole", "pieces"))
+    whole, pieces = (accumulated(engine.state.trainable_model(model_id)) for model_id in ("whole", "pieces"))
     assert largest_difference(pieces, whole) < 1e-5

@@ -30,7 +30,7 @@ def test_gradients_of_lower_formats_are_those_of_float32(engine: RunningEngine, 
     engine.create("policy", QWEN2, dtype=dtype, float32_head=True)
     for model_id in ("exact", "policy"):
         engine.client.forward_backward(UNITS, loss, model_id=model_id, normalizer=SMALL)
-    exact, low = (accumulated(engine.state.learner(model_id)) for model_id in ("exact", "policy"))
+    exact, low = (accumulated(engine.state.trainable_model(model_id)) for model_id in ("exact", "policy"))
     difference = math.sqrt(sum(float((low[name] - gradient).square().sum()) for name, gradient in exact.items()))
     assert difference < tolerance * math.sqrt(sum(float(gradient.square().sum()) for gradient in exact.values()))
 
@@ -53,7 +53,7 @@ def test_numerics_58_an_overflow_is_skipped_reported_and_halves_the_scale(
     for running in (engine, second):
         running.client.forward_backward(UNITS, loss, normalizer=8)
         norms.append(running.client.step().grad_norm)
-        assert running.state.learner("policy").loss_scale == LossScale(INITIAL / 2, 2)
+        assert running.state.trainable_model("policy").loss_scale == LossScale(INITIAL / 2, 2)
     assert norms[0] == norms[1]
     second.stop()
 

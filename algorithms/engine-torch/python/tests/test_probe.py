@@ -13,8 +13,8 @@ from running import RunningEngine
 from sampling.architectures import BY_MODULE, FUSED, MISTRAL, make
 from tiny import LLAMA, QWEN2
 
-from mrlm_engine.backbone.choose import choose_trunk, probe_difference
-from mrlm_engine.backbone.transformers_backbone import TransformersTrunk
+from mrlm_engine.backbone.choose import choose_backbone, probe_difference
+from mrlm_engine.backbone.transformers_backbone import TransformersBackbone
 from mrlm_engine.decoding.transformers_decoder import ModuleDecoder
 from mrlm_engine.errors import EngineError
 from mrlm_engine.llama import shape as llama_shape
@@ -51,7 +51,7 @@ def test_every_architecture_passes_with_both_users(name: str, dtype: str) -> Non
     probe = Probe(model)
     # In float32 correct computations are far below the limit.
     limit = 1e-5 if dtype == "float32" else probe.tolerance
-    assert probe_difference(probe, choose_trunk(model)) < limit
+    assert probe_difference(probe, choose_backbone(model)) < limit
     weights = inference_weights(model)
     decoder = choose_decoder(model, weights) if name in FUSED else module_decoder(model, weights)
     assert isinstance(decoder, LlamaDecoder if name in FUSED else ModuleDecoder)
@@ -62,7 +62,7 @@ def test_every_architecture_passes_with_both_users(name: str, dtype: str) -> Non
 @pytest.mark.parametrize("name", FAMILY)
 def test_both_users_know_the_same_models(name: str) -> None:
     model = make(FAMILY[name])
-    assert isinstance(choose_trunk(model), LlamaBackbone)
+    assert isinstance(choose_backbone(model), LlamaBackbone)
     assert isinstance(choose_decoder(model, inference_weights(model)), LlamaDecoder)
 
 
@@ -135,7 +135,7 @@ def test_a_planted_fault_is_found_in_both_users(
     assert isinstance(choose_decoder(model, inference_weights(model)), ModuleDecoder)
     assert ["hand-written decoder differ" in message for message in messages(caplog)] == [True]
     caplog.clear()
-    assert isinstance(choose_trunk(model), TransformersTrunk)
+    assert isinstance(choose_backbone(model), TransformersBackbone)
     # The hand-written training passes are in float32 only.
     expected = [True] if dtype == "float32" else []
     assert ["hand-written training passes differ" in message for message in messages(caplog)] == expected
@@ -153,8 +153,8 @@ def test_the_decoder_of_a_policy_is_probed_when_the_model_is_created(
     engine.create("policy")
     assert [message.split("logits of the ")[1][:12] for message in messages(caplog)] == ["hand-written"] * 2
     # What it trains and samples with is right all the same.
-    trainable = engine.state.learner("policy")
-    assert isinstance(trainable.trunk, TransformersTrunk)
+    trainable = engine.state.trainable_model("policy")
+    assert isinstance(trainable.backbone, TransformersBackbone)
 
 
 def test_a_decoder_without_memory_for_its_copy_is_probed_when_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,4 +173,4 @@ def test_a_head_that_is_not_a_product_with_the_last_state_is_refused(monkeypatch
     norm = model.module.transformer.ln_f
     model.module.lm_head.register_forward_pre_hook(lambda _, inputs: (norm(inputs[0]) * 2.0,))
     with pytest.raises(EngineError, match="head on its last hidden state"):
-        choose_trunk(model)
+        choose_backbone(model)

@@ -103,11 +103,11 @@ def make(config: dict[str, Any], **fields: Any) -> LoadedModel:
 @pytest.mark.parametrize("name", RANDOM)
 def test_m9_a_model_with_dropout_and_jitter_trains_without(name: str) -> None:
     held = make(RANDOM[name], gradient_checkpointing=True)
-    learner = TrainableModel(held)
+    trainable = TrainableModel(held)
     (unit,) = decode_units([group([3, 4, 5], [[6, 7, 8, 9], [10, 11, 12, 13]])], held, linear=False)
-    micro_batch = MicroBatch(learner, [unit], SELECTION, keep_graph=True)
+    micro_batch = MicroBatch(trainable, [unit], SELECTION, keep_graph=True)
     found = micro_batch.outputs()[0]
-    again = MicroBatch(learner, [unit], SELECTION, keep_graph=True).outputs()[0]
+    again = MicroBatch(trainable, [unit], SELECTION, keep_graph=True).outputs()[0]
     # The policy of the sampler: the same module in evaluation mode.
     held.module.eval()
     expected = MicroBatch(TrainableModel(held), [unit], SELECTION, keep_graph=False).outputs()[0]

@@ -6,8 +6,8 @@ import logging
 
 import torch
 
-from mrlm_engine.backbone.protocol import Trunk
-from mrlm_engine.backbone.transformers_backbone import TransformersTrunk
+from mrlm_engine.backbone.protocol import Backbone
+from mrlm_engine.backbone.transformers_backbone import TransformersBackbone
 from mrlm_engine.errors import EngineError
 from mrlm_engine.llama.backbone import LlamaBackbone
 from mrlm_engine.llama.probe import Probe
@@ -22,11 +22,11 @@ log = logging.getLogger(__name__)
 
 
 @torch.no_grad()
-def choose_trunk(model: LoadedModel) -> Trunk:
+def choose_backbone(model: LoadedModel) -> Backbone:
     """The hand-written backbone on CPU for the architectures that it supports, else the transformers module itself."""
     if is_divided(model):
         # The probe ran before the weights were divided, or on the model that owns them.
-        return TransformersTrunk(model)
+        return TransformersBackbone(model)
     with model.lock:
         probe = Probe(model)
         refuse_unused_adapters(model, probe)
@@ -44,7 +44,7 @@ def choose_trunk(model: LoadedModel) -> Trunk:
                 difference,
                 probe.tolerance,
             )
-        backbone = TransformersTrunk(model)
+        backbone = TransformersBackbone(model)
         difference = probe_difference(probe, backbone)
         if difference > probe.tolerance:
             raise EngineError(
@@ -57,7 +57,7 @@ def choose_trunk(model: LoadedModel) -> Trunk:
         return backbone
 
 
-def probe_difference(probe: Probe, backbone: Trunk) -> float:
+def probe_difference(probe: Probe, backbone: Backbone) -> float:
     """Largest relative difference between a backbone's logits and the module's own."""
     run = backbone.forward([probe.unit], True, False)
     return probe.backbone_difference(run.hidden, run.rows)

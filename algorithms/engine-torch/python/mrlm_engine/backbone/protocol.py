@@ -1,4 +1,4 @@
-"""What every trunk does, whichever way it computes."""
+"""The protocol of a backbone, whichever way it computes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import torch
 
 from mrlm_engine.batching.layout import OutputRows
 from mrlm_engine.batching.unit import TokenUnit
-from mrlm_engine.gradients.sink import GradientSink
+from mrlm_engine.gradients.sink import PassGradients
 
 
-class TrunkRun(Protocol):
-    """One forward pass: hidden states that outputs read, and the way back."""
+class BackboneRun(Protocol):
+    """One forward pass: the hidden states that outputs read, and its backward pass."""
 
     # [R, hidden], normalised, in the model's number format.
     hidden: torch.Tensor
@@ -24,27 +24,24 @@ class TrunkRun(Protocol):
     # Bytes kept for the backward pass; 0 without one.
     graph_bytes: int
 
-    def backward(self, grad_hidden: torch.Tensor, gradients: GradientSink) -> None:
-        """Adds the gradient of the weights for d loss / d hidden [R, hidden], and gives the graph up."""
+    def backward(self, grad_hidden: torch.Tensor, gradients: PassGradients) -> None:
+        """Adds the gradient of the weights for d loss / d hidden [R, hidden], and frees the graph."""
 
 
-class Trunk(Protocol):
-    """A model's way from tokens to hidden states."""
+class Backbone(Protocol):
+    """The part of a model that computes hidden states from tokens."""
 
-    # Whether several runs may compute at the same time, each with a sink of its own.
+    # Whether several runs may compute at the same time, each with PassGradients of its own.
     has_lanes: bool
 
-    def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> TrunkRun:
+    def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> BackboneRun:
         """Hidden states of the rows that the outputs of a micro-batch read; there must be at least one."""
 
-    def finish_gradients(self) -> None:
-        """Makes what backward passes added visible in the parameters' `.grad`."""
-
-    def drop_gradients(self) -> None:
-        """Forgets what backward passes added and is not visible yet."""
+    def finish_gradients(self, gradients: Sequence[PassGradients]) -> None:
+        """Adds the `layers` of all `gradients`, in order, to the parameters' `.grad`, and clears them."""
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
         """Tokens that the model reads for a unit laid out alone."""
 
     def graph_bytes_per_token(self) -> int:
-        """About how many bytes a graph keeps for each computed token."""
+        """Approximate number of bytes that a graph keeps for each computed token."""

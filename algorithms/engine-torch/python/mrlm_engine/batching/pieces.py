@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mrlm_engine.batching.plan import Share
+from mrlm_engine.batching.plan import RankShard
 from mrlm_engine.batching.unit import Floats, TokenUnit, UnitGradients
 
 
-def split_share(share: Share, cost: Callable[[TokenUnit], int], budget: int) -> list[Share]:
-    """`share` itself, or a single unit above `budget` tokens as units of some of its sequences, in order.
+def split_shard(shard: RankShard, cost: Callable[[TokenUnit], int], budget: int) -> list[RankShard]:
+    """`shard` itself, or a single unit above `budget` tokens as units of some of its sequences, in order.
 
     Each is as large as the budget allows, and one sequence at least. A budget of 0 splits nothing.
     """
-    if budget == 0 or len(share) != 1 or cost(share[0]) <= budget:
-        return [share]
-    unit = share[0]
-    pieces: list[Share] = []
+    if budget == 0 or len(shard) != 1 or cost(shard[0]) <= budget:
+        return [shard]
+    unit = shard[0]
+    pieces: list[RankShard] = []
     first = 0
     for end in range(1, len(unit.sequences) + 1):
         if end == len(unit.sequences) or cost(_part(unit, first, end + 1)) > budget:
@@ -25,8 +25,8 @@ def split_share(share: Share, cost: Callable[[TokenUnit], int], budget: int) -> 
     return pieces
 
 
-def split_gradients(gradients: Sequence[UnitGradients], pieces: Sequence[Share]) -> list[list[UnitGradients]]:
-    """A share's gradients as those of its `pieces`; pieces beyond those of the share are empty."""
+def split_gradients(gradients: Sequence[UnitGradients], pieces: Sequence[RankShard]) -> list[list[UnitGradients]]:
+    """Gradients of a shard as those of its `pieces`; pieces beyond those of the shard are empty."""
     if len(gradients) != 1:
         return [list(gradients), *([] for _ in pieces[1:])]
     found: list[list[UnitGradients]] = []

@@ -6,23 +6,23 @@ from collections.abc import Callable, Sequence
 
 from mrlm_engine.batching.unit import TokenUnit
 
-# What one rank computes of a micro-batch.
-Share = list[TokenUnit]
+# Units of a micro-batch that one rank computes.
+RankShard = list[TokenUnit]
 
 
 def plan_micro_batches(
     units: Sequence[TokenUnit], cost: Callable[[TokenUnit], int], budget: int, ranks: int = 1
-) -> list[list[Share]]:
-    """Micro-batches of one share for each rank, whose costs (computed tokens) sum to at most `budget`.
+) -> list[list[RankShard]]:
+    """Micro-batches of one shard for each rank, whose costs (computed tokens) sum to at most `budget`.
 
-    A unit above the budget is alone in its share; a share may be empty. Units of similar length come together, longest
+    A unit above the budget is alone in its shard; a shard may be empty. Units of similar length come together, longest
     first, so that what does not fit into memory shows at once; each goes to the rank with the least to do. The result
     depends on the units alone.
     """
     costs = {unit.index: cost(unit) for unit in units}
     longest = {unit.index: max(len(s.tokens) for s in unit.sequences) for unit in units}
     ordered = sorted(units, key=lambda unit: (-longest[unit.index], -costs[unit.index], unit.index))
-    batches: list[list[Share]] = []
+    batches: list[list[RankShard]] = []
     used: list[int] = []
     for unit in ordered:
         rank = used.index(min(used)) if used else 0

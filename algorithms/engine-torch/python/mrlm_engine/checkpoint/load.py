@@ -27,7 +27,7 @@ from mrlm_engine.training.trainable_model import TrainableModel
 
 @dataclass(frozen=True)
 class RestoredModel:
-    """A model, and what its learner had: optimiser state and accumulated gradients by name."""
+    """A model, and what its trainable had: optimiser state and accumulated gradients by name."""
 
     held: LoadedModel
     optimizer: dict[str, torch.Tensor]
@@ -35,15 +35,15 @@ class RestoredModel:
     accumulated_calls: int
     loss_scale: LossScale | None = None
 
-    def restore(self, learner: TrainableModel) -> None:
-        """Gives a new learner of the model its past."""
+    def restore(self, trainable: TrainableModel) -> None:
+        """Gives a new trainable of the model its past."""
         if not self.held.trainable:
             return
-        learner.optimizer.restore(self.optimizer)
-        learner.gradients.restore(self.gradients)
-        learner.accumulated_calls = self.accumulated_calls
+        trainable.optimizer.restore(self.optimizer)
+        trainable.gradients.restore(self.gradients)
+        trainable.accumulated_calls = self.accumulated_calls
         if self.loss_scale is not None:
-            learner.loss_scale = self.loss_scale
+            trainable.loss_scale = self.loss_scale
 
 
 @dataclass(frozen=True)

@@ -30,32 +30,40 @@ TOKENIZER = "tokenizer"
 Tensors: TypeAlias = dict[str, torch.Tensor]
 
 
-def save_checkpoint(target: Path, learners: list[TrainableModel], last_call: int) -> tuple[int, str]:
-    """Writes `target`; bytes written and the manifest's checksum. Models are written in the order of `learners`.
+def save_checkpoint(target: Path, trainable_models: list[TrainableModel], last_call: int) -> tuple[int, str]:
+    """Writes `target`; bytes written and the manifest's checksum. They keep the order of `trainable_models`.
 
     Rank 0 writes; the others take part in gathering what is divided among them.
     """
     # Drawn once, by the leader too when it can no longer write: the other ranks wait for it in each gathering.
-    files = ((learner, name, gather(tensors)) for learner in learners for name, tensors in _tensor_files(learner))
+    files = (
+        (trainable, name, gather(tensors))
+        for trainable in trainable_models
+        for name, tensors in _tensor_files(trainable)
+    )
     try:
-        return _write(target, learners, files, last_call) if is_leader() else (0, "")
+        return _write(target, trainable_models, files, last_call) if is_leader() else (0, "")
     finally:
         for _ in files:
             pass
 
 
 def _write(
-    target: Path, learners: list[TrainableModel], files: Iterator[tuple[TrainableModel, str, Tensors]], last_call: int
+    target: Path,
+    trainable_models: list[TrainableModel],
+    files: Iterator[tuple[TrainableModel, str, Tensors]],
+    last_call: int,
 ) -> tuple[int, str]:
     with atomic_directory(target) as directory:
         save_file(random_state(), directory / RANDOM)
-        folders = {id(learner): directory / "models" / str(i) for i, learner in enumerate(learners)}
+        folders = {id(trainable): directory / "models" / str(i) for i, trainable in enumerate(trainable_models)}
         for folder in folders.values():
             folder.mkdir(parents=True)
-        for learner, name, tensors in files:
-            save_file(tensors, folders[id(learner)] / name)
+        for trainable, name, tensors in files:
+            save_file(tensors, folders[id(trainable)] / name)
         models = [
-            {"folder": f"models/{i}", **_describe(learner, folders[id(learner)])} for i, learner in enumerate(learners)
+            {"folder": f"models/{i}", **_describe(trainable, folders[id(trainable)])}
+            for i, trainable in enumerate(trainable_models)
         ]
         return write_manifest(directory, {"last_call": last_call, "models": models})
 
@@ -76,9 +84,9 @@ def model_tensors(held: LoadedModel) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def _describe(learner: TrainableModel, folder: Path) -> dict[str, Any]:
+def _describe(trainable: TrainableModel, folder: Path) -> dict[str, Any]:
     """Writes what a model has beside tensors; its entry in the manifest."""
-    held = learner.held
+    held = trainable.model
     (folder / CONFIG).write_text(held.config.to_json_string(use_diff=False), "utf-8")
     if held.tokenizer_files:
         (folder / TOKENIZER).mkdir()
@@ -97,20 +105,20 @@ def _describe(learner: TrainableModel, folder: Path) -> dict[str, Any]:
         "step": held.step,
         # A sampler made after Load has the trainer's weights. Whether they were published is for the client to know.
         "version": held.version,
-        "accumulated_calls": learner.accumulated_calls,
-        "loss_scale": None if learner.loss_scale is None else dataclasses.asdict(learner.loss_scale),
+        "accumulated_calls": trainable.accumulated_calls,
+        "loss_scale": None if trainable.loss_scale is None else dataclasses.asdict(trainable.loss_scale),
     }
 
 
-def _tensor_files(learner: TrainableModel) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
+def _tensor_files(trainable: TrainableModel) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
     """What each file holds, in an order that is the same on every rank."""
-    held = learner.held
+    held = trainable.model
     with held.lock:
         if held.adapter_off is None:
             yield WEIGHTS, _stored_weights(held)
         if held.trainable:
-            yield OPTIMIZER, learner.optimizer.state()
-            yield GRADIENTS, ((name, gradient) for name, _, gradient in learner.gradients.tensors())
+            yield OPTIMIZER, trainable.optimizer.state()
+            yield GRADIENTS, ((name, gradient) for name, _, gradient in trainable.gradients.tensors())
 
 
 def _stored_weights(held: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:

@@ -78,7 +78,7 @@ def memory_checked(work: Callable[..., Result]) -> Callable[..., Result]:
         # Outside the handler, where the exception no longer holds the frames that hold the tensors.
         release_memory()
         error = out_of_memory(f"in a pass of '{model_id}' ({told})", HINT)
-        if state.learner(model_id).held.mesh is not None:
+        if state.trainable_model(model_id).model.mesh is not None:
             raise MemoryError(str(error))
         raise error
 

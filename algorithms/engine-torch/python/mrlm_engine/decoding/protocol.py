@@ -1,4 +1,4 @@
-"""What turns tokens into features of the next token, for many sequences at once."""
+"""Protocol of a decoder: it computes features of the next token for many sequences at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mrlm_engine.decoding.row_moves import RowMoves
 
 @dataclass(frozen=True)
 class PromptGroup:
-    """Equal prompts that enter together: computed once, then `rows` rows of their own."""
+    """Equal prompts that enter together: they are computed once and have `rows` rows."""
 
     # [length] int64, on CPU.
     tokens: torch.Tensor
@@ -23,11 +23,11 @@ class PromptGroup:
 
 
 class Decoder(Protocol):
-    """Running sequences as rows 0 .. `rows` - 1, each with its keys and values (or whatever state its model has).
+    """Running sequences as rows 0 .. `rows` - 1, each with its keys and values, or the other state of its model.
 
-    No method waits for the device: what decides about rows is on the host.
+    No method waits for the device: data about rows is on the host.
 
-    Features are what `logits` turns into logits; they are kept apart so that a large vocabulary can be taken in
+    `logits` computes logits from features. It is a method of its own so that a large vocabulary can be computed in
     pieces of rows.
     """
 
@@ -36,7 +36,7 @@ class Decoder(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many sequences are running."""
+        """Number of running sequences."""
 
     def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
         """Appends the rows of `groups` in order; features [new rows, width] of the token after each prompt."""
@@ -60,7 +60,7 @@ class Decoder(Protocol):
         """Bytes of state for `rows` rows of `length` tokens."""
 
     def load(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Takes over new weights by state-dict name. All rows must have been dropped."""
+        """Copies new weights by state-dict name. All rows must have been dropped."""
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Each weight that the decoder computes with, by state-dict name, in its original layout."""

@@ -1,4 +1,4 @@
-"""Which rows of a batch take the places of others when rows leave."""
+"""Moves of rows in a batch that close the gaps of rows that leave."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ SMALLEST = 1.0
 
 @dataclass
 class LossScale:
-    """What gradients are multiplied by on their way back, since float16 rounds what is below 6e-8 to zero.
+    """Factor of the gradients of a backward pass, since float16 rounds numbers below 6e-8 to zero.
 
     It is halved when a gradient overflows, and doubled after GROWTH_STEPS steps in which none did.
     """
@@ -22,13 +22,13 @@ class LossScale:
     steady_steps: int = 0
 
     def stepped(self) -> None:
-        """A step was applied."""
+        """Counts an applied step; doubles the scale after enough of them."""
         self.steady_steps += 1
         if self.steady_steps >= GROWTH_STEPS:
             self.value, self.steady_steps = self.value * 2, 0
 
     def overflowed(self) -> str:
-        """A gradient was not finite; says what comes of it."""
+        """Halves the scale after a gradient that was not finite; a sentence for the report."""
         before = self.value
         self.value, self.steady_steps = max(SMALLEST, before / 2), 0
         return f"the loss scale of float16 goes from {before:g} to {self.value:g}"

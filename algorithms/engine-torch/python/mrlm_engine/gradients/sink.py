@@ -1,8 +1,8 @@
-"""Where the backward passes of one lane add gradients."""
+"""Destinations of the gradients of backward passes."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -10,9 +10,7 @@ from mrlm_engine.compute.matmul import add_weight_gradient_
 
 
 class GradientSink(Protocol):
-    """What a backward pass adds to; one for each lane, so that passes of several lanes can run at the same time."""
-
-    lane: int
+    """Float32 sums of the gradients of parameters."""
 
     def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
         """The float32 tensor that the gradient of all of `parameter` is added to."""
@@ -24,11 +22,10 @@ class GradientSink(Protocol):
         """Adds grad' inputs, the gradient of a linear layer's weight, for grad [n, outputs] and inputs [n, columns]."""
 
 
-class LaneGradients:
-    """Float32 gradients of a lane beside the first, whose sink is the model's GradientStore itself."""
+class GradientSums:
+    """A GradientSink beside the model's GradientStore, for passes that run at the same time as those of the store."""
 
-    def __init__(self, lane: int) -> None:
-        self.lane = lane
+    def __init__(self) -> None:
         self._sums: dict[torch.nn.Parameter, torch.Tensor] = {}
 
     def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
@@ -46,11 +43,21 @@ class LaneGradients:
         add_weight_gradient_(self.accumulator(parameter), grad, inputs)
 
     def move_to(self, other: GradientSink) -> None:
-        """Adds everything to `other` and forgets it."""
+        """Adds every sum to `other` and clears it here."""
         for parameter, gradient in self._sums.items():
             other.add(parameter, gradient)
         self._sums.clear()
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Drops every sum."""
         self._sums.clear()
+
+
+class PassGradients:
+    """Gradients of backward passes that run one after the other: of parameters, and of a backbone's own weights."""
+
+    def __init__(self, sink: GradientSink) -> None:
+        self.sink = sink
+        # Sums of each layer in the layout of the backbone, which fills the list and adds it to the parameters at the
+        # end; empty for a backbone that adds to `sink` or to `.grad` alone.
+        self.layers: list[Any] = []

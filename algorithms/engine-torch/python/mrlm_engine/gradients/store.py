@@ -31,9 +31,6 @@ class GradientStore:
     this rank's part; gradients that are computed for all of it wait beside it until they are summed and divided.
     """
 
-    # As a GradientSink.
-    lane = 0
-
     def __init__(self, parameters: Iterable[tuple[str, torch.nn.Parameter]]) -> None:
         self.parameters = [(name, parameter) for name, parameter in parameters if parameter.requires_grad]
         self._wide: dict[int, torch.Tensor] = {}
@@ -41,17 +38,17 @@ class GradientStore:
         self._aside: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
 
     def set_aside(self) -> None:
-        """Puts what has accumulated aside, so that what comes now can still be given up by itself."""
+        """Sets the accumulated gradients aside, so that later ones can be given up alone."""
         self._aside = [(parameter, gradient) for _, parameter, gradient in self.tensors()]
         self._drop()
 
     @torch.no_grad()
     def sum_over_ranks(self) -> None:
-        """Sums what has come since the last `set_aside` over the ranks, each of which has had its share of the units.
+        """Sums the gradients since the last `set_aside` over the ranks, each of which computed its shard of the units.
 
         A parameter that only some ranks have a gradient of counts as zero on the others.
         """
-        # One rank has nothing to sum, but what is computed for all of a divided parameter must reach its part.
+        # One rank has nothing to sum, but gradients of all of a divided parameter must be added to its part.
         if not self.parameters or (world_size() == 1 and not self._undivided):
             return
         found = {id(parameter) for _, parameter, _ in self.tensors() if not is_sharded(parameter)}
@@ -70,26 +67,26 @@ class GradientStore:
 
     @torch.no_grad()
     def multiply(self, factor: float) -> None:
-        """Multiplies what has come since the last `set_aside`."""
+        """Multiplies the gradients since the last `set_aside`."""
         gradients = [part(gradient) for _, _, gradient in self.tensors()]
         if gradients:
             torch._foreach_mul_(gradients, factor)
 
     @torch.no_grad()
     def merge(self) -> None:
-        """Adds what was put aside to what has come since."""
+        """Adds the gradients that were set aside to the later ones."""
         for parameter, gradient in self._aside:
             part(self._own(parameter)).add_(part(gradient))
         self._aside = []
 
     def give_up(self) -> None:
-        """Forgets what has come since, and puts back what was set aside."""
+        """Drops the gradients since the last `set_aside`, and restores those before it."""
         self._drop()
         self.merge()
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Takes over whole gradients by name."""
+        """Copies whole gradients by name."""
         for name, parameter in self.parameters:
             if name in tensors:
                 part(self._own(parameter)).copy_(part_of(tensors[name], parameter))
@@ -111,7 +108,7 @@ class GradientStore:
 
     @torch.no_grad()
     def absorb(self) -> None:
-        """Moves what autograd left in lower formats to the float32 accumulators."""
+        """Moves gradients of autograd in lower formats to the float32 accumulators."""
         for _, parameter in self.parameters:
             if parameter.dtype != torch.float32 and parameter.grad is not None:
                 self.accumulator(parameter).add_(parameter.grad)
@@ -127,7 +124,7 @@ class GradientStore:
         return found
 
     def clear(self) -> None:
-        """Forgets everything accumulated."""
+        """Drops all gradients."""
         self._aside = []
         self._drop()
 
@@ -138,7 +135,7 @@ class GradientStore:
             parameter.grad = None
 
     def accumulator(self, parameter: torch.nn.Parameter) -> torch.Tensor:
-        """Where whole gradients are added to."""
+        """Float32 tensor that whole gradients are added to."""
         if not is_sharded(parameter):
             return self._own(parameter)
         if id(parameter) not in self._undivided:
@@ -147,7 +144,7 @@ class GradientStore:
         return self._undivided[id(parameter)]
 
     def _own(self, parameter: torch.nn.Parameter) -> torch.Tensor:
-        """What this rank accumulates: all of the gradient, or its part."""
+        """Float32 sums of this rank: all of the gradient, or its part."""
         if parameter.dtype == torch.float32:
             return accumulator(parameter)
         if id(parameter) not in self._wide:

@@ -29,7 +29,7 @@ short_mask = functools.lru_cache(maxsize=64)(causal_mask)
 
 @dataclass
 class KeptProbabilities:
-    """What the backward pass of `attend_short` reads."""
+    """Tensors that the backward pass of `attend_short` reads."""
 
     heads: HeadTensors
     probabilities: torch.Tensor
@@ -101,7 +101,7 @@ def attend_long(heads: HeadTensors, queries: int) -> tuple[torch.Tensor, KeptGra
 
 
 def attend(heads: HeadTensors, queries: int) -> tuple[torch.Tensor, KeptProbabilities | KeptGraph]:
-    """Attention with whichever way suits the length."""
+    """Attention by the way that is faster for the length."""
     if heads.key.shape[2] <= MAX_KEPT_KEYS:
         return attend_short(heads, queries)
     return attend_long(heads, queries)

@@ -1,4 +1,4 @@
-"""The hot path's trunk: embeddings, layers, final norm."""
+"""Hand-written training passes of the Llama family: embeddings, layers, final norm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 from mrlm_engine.batching.prefix_layout import PrefixLayout, computed_tokens, prefix_layout
 from mrlm_engine.batching.unit import TokenUnit
-from mrlm_engine.gradients.sink import GradientSink
+from mrlm_engine.gradients.sink import PassGradients
 from mrlm_engine.llama.backbone_weights import add_gradients_, fold_layer, unfold_gradients, zero_gradients
 from mrlm_engine.llama.layer import LayerState, backward_layer, forward_layer
 from mrlm_engine.llama.norm import add_normalise_gradient, normalise
@@ -21,21 +21,19 @@ from mrlm_engine.models.loaded_model import LoadedModel
 
 
 class LlamaBackbone:
-    """Forward and backward of a dense decoder with weights fused from the module's, refreshed when those change."""
+    """Forward and backward passes with weights folded from those of the module, again after each change of these."""
 
     has_lanes = True
 
-    def __init__(self, held: LoadedModel, shape: LlamaShape) -> None:
-        self.held = held
+    def __init__(self, model: LoadedModel, shape: LlamaShape) -> None:
+        self.model = model
         self.shape = shape
-        self._module: Any = held.module.model
-        self._with_adapter = held.adapter_off is None
-        self._rotary = RotaryTable(self._module.rotary_emb, held.device)
+        self._module: Any = model.module.model
+        self._with_adapter = model.adapter_off is None
+        self._rotary = RotaryTable(self._module.rotary_emb, model.device)
         self._weights: list[LayerWeights] = []
-        self._fused_generation = -1
-        self._fusing = threading.Lock()
-        # Accumulators of each lane.
-        self._gradients: dict[int, list[LayerWeights]] = {}
+        self._folded_generation = -1
+        self._folding = threading.Lock()
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
         """Tokens after sharing the unit's prefix."""
@@ -46,45 +44,43 @@ class LlamaBackbone:
         s = self.shape
         layer = 2 * s.hidden + 4 * s.intermediate + 2 * s.query_width + 2 * s.key_width + 128 * s.heads
         layer += s.query_width + s.key_width if s.head_norms else 0
-        return 4 * (layer if not self.held.gradient_checkpointing else s.hidden) * s.layers
+        return 4 * (layer if not self.model.gradient_checkpointing else s.hidden) * s.layers
 
     def angles(self, layout: PrefixLayout) -> torch.Tensor:
         """Rotary factors [T, 1, head_size / 2] of a packed micro-batch."""
         return self._rotary.upto(layout.max_position).index_select(0, layout.positions).unsqueeze(1)
 
     def weights(self) -> list[LayerWeights]:
-        """The fused weights of every layer for the module's present weights."""
-        with self._fusing:
-            if self._fused_generation != self.held.generation:
+        """The folded weights of every layer for the module's present weights."""
+        with self._folding:
+            if self._folded_generation != self.model.generation:
                 self._weights = [fold_layer(layer, self.shape, self._with_adapter) for layer in self._module.layers]
-                self._fused_generation = self.held.generation
+                self._folded_generation = self.model.generation
             return self._weights
 
-    def gradients(self, lane: int) -> list[LayerWeights]:
-        """A lane's accumulators of the fused weights' gradients."""
-        if lane not in self._gradients:
-            self._gradients[lane] = [zero_gradients(weights) for weights in self.weights()]
-        return self._gradients[lane]
+    def accumulators(self, gradients: PassGradients) -> list[LayerWeights]:
+        """Sums of the folded weights' gradients, made when first needed."""
+        if not gradients.layers:
+            gradients.layers = [zero_gradients(weights) for weights in self.weights()]
+        return gradients.layers
 
-    def finish_gradients(self) -> None:
-        """Adds the accumulators, lane by lane, to the parameters' `.grad` and clears them."""
-        if not self._gradients:
+    def finish_gradients(self, gradients: Sequence[PassGradients]) -> None:
+        """Adds the sums of folded weights to the parameters' `.grad`, and clears them."""
+        sums = [each.layers for each in gradients if each.layers]
+        if not sums:
             return
-        total, *others = (self._gradients[lane] for lane in sorted(self._gradients))
+        total, *others = sums
         for other in others:
             add_gradients_(total, other)
-        for layer, gradients in zip(self._module.layers, total, strict=True):
-            unfold_gradients(layer, gradients, self.shape)
-        self._gradients.clear()
-
-    def drop_gradients(self) -> None:
-        """Clears the accumulators."""
-        self._gradients.clear()
+        for layer, layer_total in zip(self._module.layers, total, strict=True):
+            unfold_gradients(layer, layer_total, self.shape)
+        for each in gradients:
+            each.layers = []
 
     @torch.no_grad()
     def forward(self, units: Sequence[TokenUnit], final_value: bool, keep_graph: bool) -> LlamaRun:
         """Packs a micro-batch, prefixes shared, and computes it."""
-        return LlamaRun(self, prefix_layout(units, final_value, self.held.device), keep_graph)
+        return LlamaRun(self, prefix_layout(units, final_value, self.model.device), keep_graph)
 
     @property
     def embedding(self) -> torch.nn.Parameter:
@@ -112,45 +108,45 @@ class LlamaBackbone:
 class LlamaRun:
     """One forward pass of a LlamaBackbone."""
 
-    def __init__(self, trunk: LlamaBackbone, layout: PrefixLayout, keep_graph: bool) -> None:
-        shape = trunk.shape
-        self._trunk = trunk
+    def __init__(self, backbone: LlamaBackbone, layout: PrefixLayout, keep_graph: bool) -> None:
+        shape = backbone.shape
+        self._backbone = backbone
         self._layout = layout
         self.rows = layout.outputs
         self.computed_tokens = layout.computed_tokens
-        self._angles = trunk.angles(layout)
+        self._angles = backbone.angles(layout)
         # With gradient checkpointing a layer's input is kept, and its state computed again in the backward pass.
         self._states: list[LayerState | torch.Tensor] = []
-        checkpoint = trunk.held.gradient_checkpointing
-        x = trunk.embedding.index_select(0, layout.tokens)
-        for i, weights in enumerate(trunk.weights()):
+        checkpoint = backbone.model.gradient_checkpointing
+        x = backbone.embedding.index_select(0, layout.tokens)
+        for i, weights in enumerate(backbone.weights()):
             before = x.clone() if keep_graph and checkpoint else x
             x, state = forward_layer(x, weights, layout, self._angles, shape, self._rows_behind(i))
             if keep_graph:
                 self._states.append(before if checkpoint else state)
         self._normalised, self._factor = normalise(x, shape.epsilon)
-        self.hidden = self._normalised * trunk.final_norm
+        self.hidden = self._normalised * backbone.final_norm
         self.graph_bytes = sum(s.nbytes if isinstance(s, torch.Tensor) else s.nbytes() for s in self._states)
 
     def _rows_behind(self, layer: int) -> torch.Tensor | None:
-        """Rows that go on behind a layer's attention: those that outputs read behind the last, else all."""
-        return self._layout.outputs.rows if layer == self._trunk.shape.layers - 1 else None
+        """Rows that are computed behind a layer's attention: those that outputs read in the last layer, else all."""
+        return self._layout.outputs.rows if layer == self._backbone.shape.layers - 1 else None
 
     @torch.no_grad()
-    def backward(self, grad_hidden: torch.Tensor, gradients: GradientSink) -> None:
-        """Adds the gradient of every trunk weight; `grad_hidden` [R, hidden]."""
-        trunk, layout, shape = self._trunk, self._layout, self._trunk.shape
-        gradients.add(trunk.final_norm, (grad_hidden * self._normalised).sum(0))
+    def backward(self, grad_hidden: torch.Tensor, gradients: PassGradients) -> None:
+        """Adds the gradient of every weight for `grad_hidden` [R, hidden]."""
+        backbone, layout, shape = self._backbone, self._layout, self._backbone.shape
+        gradients.sink.add(backbone.final_norm, (grad_hidden * self._normalised).sum(0))
         grad = torch.zeros_like(grad_hidden)
-        fused = trunk.gradients(gradients.lane)
-        add_normalise_gradient(grad, grad_hidden * trunk.final_norm, self._normalised, self._factor)
+        sums = backbone.accumulators(gradients)
+        add_normalise_gradient(grad, grad_hidden * backbone.final_norm, self._normalised, self._factor)
         for i in reversed(range(shape.layers)):
-            weights, state = trunk.weights()[i], self._states.pop()
+            weights, state = backbone.weights()[i], self._states.pop()
             if isinstance(state, torch.Tensor):
                 _, state = forward_layer(state, weights, layout, self._angles, shape, self._rows_behind(i))
-            grad = backward_layer(grad, state, weights, fused[i], layout, self._angles, shape)
-        if not trunk.embedding.requires_grad:
+            grad = backward_layer(grad, state, weights, sums[i], layout, self._angles, shape)
+        if not backbone.embedding.requires_grad:
             return
-        if trunk.padding_token is not None:
-            grad.masked_fill_((layout.tokens == trunk.padding_token)[:, None], 0.0)
-        gradients.accumulator(trunk.embedding).index_add_(0, layout.tokens, grad)
+        if backbone.padding_token is not None:
+            grad.masked_fill_((layout.tokens == backbone.padding_token)[:, None], 0.0)
+        gradients.sink.accumulator(backbone.embedding).index_add_(0, layout.tokens, grad)

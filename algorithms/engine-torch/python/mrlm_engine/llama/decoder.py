@@ -43,7 +43,7 @@ class LlamaDecoder:
         self._head = self._head_weight()
         self._rotary = RotaryTable(rotary, self._device)
         self._cache = KVCache(shape.layers, shape.key_heads, shape.head_size, self._dtype, self._device)
-        # Tokens of each row, and how many of them are in its own slot (the rest is a prompt that rows share), int64
+        # Tokens of each row, and how many of them are in its own slot (the rest is a prompt that rows shard), int64
         # [2, rows]: on the host, so that sizes are known without waiting, and on the device, where they are indices.
         self._sizes: npt.NDArray[np.int64] = np.empty((2, 0), np.int64)
         self._sizes_there = to_device(self._sizes.copy(), self._device)
@@ -87,7 +87,7 @@ class LlamaDecoder:
     def admit(self, groups: Sequence[PromptGroup]) -> torch.Tensor:
         lengths = np.repeat([g.tokens.numel() for g in groups], [g.rows for g in groups])
         if not self.rows:
-            # Sharing costs two small products a layer, so it wants two rows for each prompt.
+            # Sharing costs two small products a layer, so it needs two rows for each prompt.
             shares = self._by_products and len(lengths) >= 2 * len(groups)
             self._prompts = PrefixCache() if shares else None
         own = lengths if self._prompts is None else np.zeros_like(lengths)

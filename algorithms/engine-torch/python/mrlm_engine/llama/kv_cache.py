@@ -43,7 +43,7 @@ class KVCache:
         try:
             self._grow(slots, columns, used)
         except BaseException:
-            # Memory ran out between two layers: what is there is not of one size any more.
+            # Memory ran out between two layers, so their sizes differ.
             self.data.clear()
             self.slots = self.columns = 0
             self.mask = self.mask.new_empty(0, 1, 0)
@@ -67,7 +67,7 @@ class KVCache:
         self.slots, self.columns = slots, columns
 
     def write(self, layer: int, column: int | torch.Tensor, keys_values: torch.Tensor) -> None:
-        """Writes [rows, 2 * key_heads, head_size] (keys, then values) to one column, or where `locate` says."""
+        """Writes [rows, 2 * key_heads, head_size] (keys, then values) to one column, or to the indices of `locate`."""
         data, by_head = self.data[layer], keys_values.transpose(0, 1)
         if isinstance(column, int):
             data.view(-1, *data.shape[2:])[:, : by_head.shape[1], column].copy_(by_head)
@@ -75,7 +75,7 @@ class KVCache:
             data.view(-1, self.head_size).index_copy_(0, column, by_head.reshape(-1, self.head_size))
 
     def locate(self, positions: torch.Tensor) -> torch.Tensor:
-        """Where `write` puts the token at `positions[row]` of each row, [2 * key_heads * rows].
+        """Indices for `write` of the token at `positions[row]` of each row, [2 * key_heads * rows].
 
         The column becomes visible in the mask.
         """
@@ -96,6 +96,6 @@ class KVCache:
         self.mask[target] = self.mask[source]
 
     def clear(self, slots: torch.Tensor) -> None:
-        """Zeroes what slots [n] hold (after a sequence whose numbers were not finite)."""
+        """Zeroes slots [n] (after a sequence whose numbers were not finite)."""
         for data in self.data:
             data[:, :, slots] = 0.0

@@ -1,4 +1,4 @@
-"""Keys and values of prompts that several rows share."""
+"""Keys and values of prompts that several rows shard."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import torch
 
 
 class PrefixCache:
-    """Prompts, each computed and held once, and which row belongs to which.
+    """Prompts, each computed and kept once, and the prompt of each row.
 
     Attention to prompts is computed for all rows of a prompt together: rows are laid out as a grid of `prompts` x
     `places`, where `places` is the most rows that a prompt has. While every prompt has as many, and rows are in order,
-    the rows are the grid, and `slots` is None; otherwise `slots` [rows] says where in the grid each row is.
+    the rows are the grid, and `slots` is None; otherwise `slots` [rows] is the place of each row in the grid.
     """
 
     def __init__(self) -> None:
@@ -35,12 +35,12 @@ class PrefixCache:
         self._arrange()
 
     def keep(self, target: list[int], source: list[int], rows: int) -> None:
-        """Moves rows `source` over rows `target`, drops rows from `rows` on, and prompts that nobody needs."""
+        """Moves rows `source` over rows `target`, drops rows from `rows` on, and prompts without rows."""
         for to, origin in zip(target, source, strict=True):
             self._prompt_of[to] = self._prompt_of[origin]
         del self._prompt_of[rows:]
         needed = sorted(set(self._prompt_of))
-        # Dropping copies what stays, so it waits until a good part goes.
+        # Dropping copies the prompts that stay, so it waits until a quarter can go.
         if len(needed) <= len(self._lengths) * 3 // 4:
             place = {prompt: index for index, prompt in enumerate(needed)}
             columns = max((self._lengths[prompt] for prompt in needed), default=0)

@@ -15,8 +15,8 @@ from mrlm_engine.models.loaded_model import LoadedModel
 class LogitsHead:
     """logits = cap * tanh(scale * (hidden W' + b) / cap), without the cap where there is none.
 
-    `weight` [V, h] and `bias` [V] are in the format that the product is computed in: float32 if the model or its
-    `float32_head` says so, else the model's.
+    `weight` [V, h] and `bias` [V] are in the format that the product is computed in: float32 if that is the model's
+    format or `float32_head` is set, else the model's.
     """
 
     weight: torch.Tensor
@@ -47,17 +47,17 @@ class LogitsHead:
         return grad.to(self.weight.dtype)
 
 
-def logits_head(held: LoadedModel) -> LogitsHead:
+def logits_head(model: LoadedModel) -> LogitsHead:
     """The head of a model with what its configuration does to logits (Gemma's cap, Cohere's and Granite's scale).
 
     A collective where the weights are divided among the ranks.
     """
-    layer = held.module.get_output_embeddings()
+    layer = model.module.get_output_embeddings()
     bias = getattr(layer, "bias", None)
-    weight = whole(layer.weight.detach().to(held.dtype))
-    if held.float32_head:
+    weight = whole(layer.weight.detach().to(model.dtype))
+    if model.float32_head:
         weight = weight.float()
-    config = held.config
+    config = model.config
     scale = float(getattr(config, "logit_scale", None) or 1.0) / float(getattr(config, "logits_scaling", None) or 1.0)
     cap = float(getattr(config, "final_logit_softcapping", None) or 0.0)
     return LogitsHead(weight, None if bias is None else whole(bias.detach()).to(weight.dtype), scale, cap)

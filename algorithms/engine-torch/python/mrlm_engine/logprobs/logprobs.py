@@ -1,4 +1,4 @@
-"""Outputs of one micro-batch from its hidden states, and the way back.
+"""Outputs of one micro-batch from its hidden states, and their backward pass.
 
 Logits are computed in chunks of rows, so that full logits never exist for a long batch. Log-probabilities of all rows
 are kept for the backward pass where they are few, and computed again chunk by chunk where they are not.
@@ -33,15 +33,15 @@ def chunk_rows(device_type: str, vocabulary: int) -> int:
     return max(CHUNK_ROWS, CHUNK_NUMBERS.get(device_type, CHUNK_NUMBERS["cuda"]) // vocabulary)
 
 
-class HeadRun:
-    """Heads applied to `hidden` [R, h]; `rows` says which outputs read which row."""
+class LogprobsRun:
+    """Outputs of one forward pass from `hidden` [R, h]; `rows` assigns outputs to rows."""
 
-    def __init__(self, held: LoadedModel, hidden: torch.Tensor, rows: OutputRows, selection: Selection) -> None:
-        self._held = held
+    def __init__(self, model: LoadedModel, hidden: torch.Tensor, rows: OutputRows, selection: Selection) -> None:
+        self._model = model
         self._hidden = hidden.detach()
         self._rows = rows
         self._selection = selection
-        self._head = logits_head(held)
+        self._head = logits_head(model)
         self._kept: torch.Tensor | None = None
 
     @property
@@ -51,7 +51,7 @@ class HeadRun:
 
     @torch.no_grad()
     def outputs(self, keep: bool) -> OutputTensors:
-        """Computes the selected outputs; `keep` says that a backward pass follows."""
+        """Computes the selected outputs; `keep` means that a backward pass follows."""
         rows, selection = self._rows, self._selection
         logprob = entropy = value = final_value = None
         if selection.logits:
@@ -59,8 +59,8 @@ class HeadRun:
                 self._kept = self._hidden.new_empty(rows.count, self._vocabulary, dtype=torch.float32)
             logprob, entropy = self._log_probabilities()
         if selection.value or selection.final_value:
-            assert self._held.value_head is not None
-            values = self._held.value_head(self._hidden)
+            assert self._model.value_head is not None
+            values = self._model.value_head(self._hidden)
             value = values[rows.output_row] if selection.value else None
             final_value = values[rows.final_row] if selection.final_value else None
         return OutputTensors(logprob, entropy if selection.entropy else None, value, final_value)
@@ -101,9 +101,9 @@ class HeadRun:
         return torch.log_softmax(scaled, dim=-1), logits if self._head.cap else None
 
     def _log_probabilities(self) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-        rows, wants = self._rows, self._selection
-        logprob = self._hidden.new_empty(len(rows.targets), dtype=torch.float32) if wants.logprob else None
-        entropy = self._hidden.new_empty(rows.count, dtype=torch.float32) if wants.entropy else None
+        rows, selection = self._rows, self._selection
+        logprob = self._hidden.new_empty(len(rows.targets), dtype=torch.float32) if selection.logprob else None
+        entropy = self._hidden.new_empty(rows.count, dtype=torch.float32) if selection.entropy else None
         for start, end, picked in self._chunks():
             log_p, _ = self._chunk_log_probabilities(start, end)
             if logprob is not None:
@@ -116,7 +116,7 @@ class HeadRun:
 
     def _logits_backward(self, grads: GradientTensors, store: GradientSink, result: torch.Tensor) -> None:
         rows, head = self._rows, self._head
-        layer = self._held.module.get_output_embeddings()
+        layer = self._model.module.get_output_embeddings()
         row_logprob = None if grads.logprob is None else _by_row(grads.logprob, rows)
         row_entropy = None if grads.entropy is None else _by_row(grads.entropy, rows)
         for start, end, picked in self._chunks():
@@ -146,7 +146,7 @@ class HeadRun:
                 store.add(layer.bias, product.sum(0))
 
     def _value_backward(self, grad: torch.Tensor, store: GradientSink, result: torch.Tensor) -> None:
-        value_head = self._held.value_head
+        value_head = self._model.value_head
         assert value_head is not None
         by_row = _by_row(grad, self._rows)
         result.addr_(by_row, value_head.weight)

@@ -23,7 +23,7 @@ class ModelPlan:
     adapter_inputs: int = 0
     # Another model with its adapter off: it holds nothing of its own.
     shares_weights: bool = False
-    # Computed by the hot path of the CPU (trunk/dense), which keeps fused copies of weights and gradients.
+    # Computed by the hot path of the CPU (llama/backbone.py), which keeps fused copies of weights and gradients.
     is_dense: bool = False
     gradient_checkpointing: bool = False
     float32_head: bool = False

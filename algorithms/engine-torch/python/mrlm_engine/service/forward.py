@@ -26,36 +26,36 @@ def forward(state: EngineState, requests: Iterator[pb.ForwardRequest]) -> Iterat
     first = next(requests, None)
     require_open(first)
     assert first is not None
-    learner = state.learner(first.open.model_id)
+    trainable = state.trainable_model(first.open.model_id)
     selection = selection_of(first.open.outputs, first.open.temperature)
     if selection.value or selection.final_value:
-        require_value_head(learner.held)
-    units = decode_units(collect_units(first, requests), learner.held, linear=False)
-    yield from respond(evaluate(state, learner, units, selection))
+        require_value_head(trainable.model)
+    units = decode_units(collect_units(first, requests), trainable.model, linear=False)
+    yield from respond(evaluate(state, trainable, units, selection))
 
 
 def evaluate(
-    state: EngineState, learner: TrainableModel, units: list[TokenUnit], selection: Selection
+    state: EngineState, trainable: TrainableModel, units: list[TokenUnit], selection: Selection
 ) -> list[UnitOutputs]:
     """Outputs of `units`, in order. Where memory runs out, all of them under a smaller budget."""
     outputs: dict[int, UnitOutputs] = {}
-    model_id = learner.held.model_id
-    todo = deque(learner.plan(units, selection.final_value, state.ranks.size))
+    model_id = trainable.model.model_id
+    todo = deque(trainable.plan(units, selection.final_value, state.ranks.size))
     while todo:
-        shares = todo.popleft()
-        passes = max(len(learner.pieces(share, selection.final_value)) for share in shares)
+        shards = todo.popleft()
+        passes = max(len(trainable.pieces(shard, selection.final_value)) for shard in shards)
         try:
-            arguments = [(model_id, share, selection, passes) for share in shares]
+            arguments = [(model_id, shard, selection, passes) for shard in shards]
             computed = state.ranks.scatter(rank_work.forward, arguments)
         except EngineError as error:
             if error.code != "OUT_OF_MEMORY":
                 raise
-            tokens, _ = smaller_budget(learner, shares, selection.final_value, 0, error)
+            tokens, _ = smaller_budget(trainable, shards, selection.final_value, 0, error)
             state.ranks.everywhere(rank_work.lower_budget, model_id, tokens)
-            todo = deque(learner.plan(units, selection.final_value, state.ranks.size))
+            todo = deque(trainable.plan(units, selection.final_value, state.ranks.size))
             continue
-        for share, found in zip(shares, computed, strict=True):
-            outputs.update(zip((unit.index for unit in share), found, strict=True))
+        for shard, found in zip(shards, computed, strict=True):
+            outputs.update(zip((unit.index for unit in shard), found, strict=True))
     return [outputs[i] for i in range(len(units))]
 
 

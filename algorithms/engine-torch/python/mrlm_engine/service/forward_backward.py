@@ -48,16 +48,16 @@ def _attempt(
 ) -> Iterator[pb.ForwardBackwardResponse]:
     """Begins the pass, or goes on with one that was cut off; sets the slot's answer when it is complete."""
     model_id = opening.model_id
-    learner = state.learner(model_id)
+    trainable = state.trainable_model(model_id)
     work = slot.progress
     if work is None or work.given_up:
-        work = _plan(opening, units, learner, state.ranks.size)
+        work = _plan(opening, units, trainable, state.ranks.size)
         state.passes.begin(model_id, work)
         slot.progress = work
     work.running = True
     try:
-        answers = StreamReader(gradients_of(requests, learner.held))
-        yield from map(event_message, PassRunner(learner, state.ranks, work, answers, state.limits).run())
+        answers = StreamReader(gradients_of(requests, trainable.model))
+        yield from map(event_message, PassRunner(trainable, state.ranks, work, answers, state.limits).run())
         state.passes.commit(model_id)
         slot.answer = [event_message(event) for event in work.answer()]
     finally:
@@ -69,9 +69,9 @@ def _attempt(
                 state.passes.give_up(model_id, "its end")
 
 
-def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: TrainableModel, ranks: int) -> Pass:
+def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], trainable: TrainableModel, ranks: int) -> Pass:
     """Checks everything, then plans the micro-batches."""
-    learner.require_trainable()
+    trainable.require_trainable()
     if not math.isfinite(opening.normalizer) or opening.normalizer <= 0:
         raise EngineError(
             "NORMALIZER_INVALID",
@@ -82,16 +82,16 @@ def _plan(opening: pb.ForwardBackwardOpen, units: list[pb.Unit], learner: Traina
         raise EngineError("MESSAGE_INVALID", "The call names no kind of loss.", "Set `loss` to CLIENT or LINEAR.")
     linear = opening.loss == pb.LOSS_KIND_LINEAR
     selection = selection_of(opening.outputs, opening.temperature)
-    decoded = decode_units(units, learner.held, linear)
+    decoded = decode_units(units, trainable.model, linear)
     has_value_gradient = any(unit.gradients is not None and unit.gradients.value is not None for unit in decoded)
     if selection.value or selection.final_value or has_value_gradient:
-        require_value_head(learner.held)
+        require_value_head(trainable.model)
     return Pass(
         call=opening.call,
         selection=selection,
         normalizer=opening.normalizer,
         linear=linear,
         return_outputs=opening.return_outputs,
-        micro_batches=dict(enumerate(learner.plan(decoded, selection.final_value, ranks))),
-        budget=learner.budget,
+        micro_batches=dict(enumerate(trainable.plan(decoded, selection.final_value, ranks))),
+        budget=trainable.budget,
     )

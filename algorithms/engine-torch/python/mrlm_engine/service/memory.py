@@ -52,7 +52,7 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
         sampler_bytes=0,
         graph_bytes=state.limits.total_bytes,
         waiting_graphs=MAX_WAITING,
-        lanes=state.lanes.count,
+        lanes=state.lane_threads.count,
     )
     # On a GPU the sampler's cache takes a part of what weights and optimiser state leave.
     state_bytes = sum(total([*state_lines(model, setting), *sampler_lines(model, setting)]) for model in models)

@@ -28,7 +28,7 @@ def create(state: EngineState, request: ModelRequest) -> ModelInfo:
         try:
             # Before the weights are divided among the ranks.
             probe_decoder(held)
-            state.learner(held.model_id)
+            state.trainable_model(held.model_id)
             return model_info(held)
         except Exception:
             state.release(held.model_id)
@@ -69,7 +69,7 @@ def publish(state: EngineState, model_id: str) -> PublishResult:
 
 def save(state: EngineState, directory: Path, model_ids: list[str], last_call: int) -> tuple[int, str]:
     """Writes a checkpoint; its bytes and its manifest's checksum."""
-    return save_checkpoint(directory, [state.learner(model_id) for model_id in model_ids], last_call)
+    return save_checkpoint(directory, [state.trainable_model(model_id) for model_id in model_ids], last_call)
 
 
 def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[list[ModelInfo], int]:
@@ -77,7 +77,7 @@ def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[
     checkpoint = load_checkpoint(directory, state.placement, changes)
     state.replace([model.held for model in checkpoint.models])
     for model in checkpoint.models:
-        model.restore(state.learner(model.held.model_id))
+        model.restore(state.trainable_model(model.held.model_id))
     checkpoint.restore_random_state()
     return [model_info(model.held) for model in checkpoint.models], checkpoint.last_call
 

@@ -18,21 +18,21 @@ from mrlm_engine.sampling import PublishResult, Sampler
 from mrlm_engine.service.calls import CallLog
 from mrlm_engine.service.rank_samplers import Peer, RankSampler
 from mrlm_engine.settings import EngineSettings
-from mrlm_engine.training.lanes import Lanes
+from mrlm_engine.training.lanes import LaneThreads
 from mrlm_engine.training.open_passes import OpenPasses
 from mrlm_engine.training.run_pass import GraphLimits
 from mrlm_engine.training.trainable_model import TrainableModel
 
 
 class EngineState:
-    """Models with their learners and samplers, and the log of numbered calls."""
+    """Models with their trainable_models and samplers, and the log of numbered calls."""
 
     def __init__(self, settings: EngineSettings, device: DeviceSettings, channel: Channel | None = None) -> None:
         """`channel` leads to the other ranks; None where there are none."""
         self.settings = settings
         self.device = device
         self.instance_id = uuid.uuid4().hex
-        self.lanes = Lanes(device.lanes)
+        self.lane_threads = LaneThreads(device.lanes)
         self.placement = Placement(device.device, _mesh(settings, device))
         self.registry = ModelRegistry()
         self.calls = CallLog()
@@ -42,17 +42,17 @@ class EngineState:
         self.peers: list[Peer] = []
         self.limits = GraphLimits(settings.graph_lease_seconds, settings.graph_bytes)
         self._lock = threading.RLock()
-        self._learners: dict[str, TrainableModel] = {}
+        self._trainable_models: dict[str, TrainableModel] = {}
         self._samplers: dict[str, Sampler] = {}
 
-    def learner(self, model_id: str) -> TrainableModel:
-        """A model's learner, made when first needed."""
+    def trainable_model(self, model_id: str) -> TrainableModel:
+        """A model's trainable, made when first needed."""
         held = self.registry.get(model_id)
         with self._lock:
-            learner = self._learners.get(model_id)
-            if learner is None or learner.held is not held:
-                learner = self._learners[model_id] = TrainableModel(held, self.lanes)
-            return learner
+            trainable = self._trainable_models.get(model_id)
+            if trainable is None or trainable.model is not held:
+                trainable = self._trainable_models[model_id] = TrainableModel(held, self.lane_threads)
+            return trainable
 
     def sampler(self, model_id: str) -> Sampler:
         """A model's sampler. Where there is none yet every rank makes its own, with the present weights."""
@@ -93,11 +93,11 @@ class EngineState:
             for sampler in self._samplers.values():
                 sampler.close()
             self._samplers.clear()
-        self.lanes.close()
+        self.lane_threads.close()
 
     def _forget(self, model_id: str) -> None:
         with self._lock:
-            self._learners.pop(model_id, None)
+            self._trainable_models.pop(model_id, None)
             sampler = self._samplers.pop(model_id, None)
         if sampler is not None:
             sampler.close()

@@ -18,7 +18,7 @@ from mrlm_engine.training.optimizer import AdamWParameters
 
 def optim_step(state: EngineState, request: pb.OptimStepRequest) -> pb.OptimStepResponse:
     """Applies what has accumulated."""
-    state.learner(request.model_id).require_trainable()
+    state.trainable_model(request.model_id).require_trainable()
     adamw = request.adamw
     parameters = AdamWParameters(adamw.learning_rate, adamw.beta1, adamw.beta2, adamw.epsilon, adamw.weight_decay)
     check_parameters(parameters, request.max_grad_norm)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from mrlm_engine.backbone.protocol import TrunkRun
+from mrlm_engine.backbone.protocol import BackboneRun
 from mrlm_engine.batching.unit import Floats, TokenSequence, TokenUnit, UnitGradients
-from mrlm_engine.logprobs.logprobs import HeadRun
+from mrlm_engine.gradients.sink import PassGradients
+from mrlm_engine.logprobs.logprobs import LogprobsRun
 from mrlm_engine.logprobs.selection import GradientTensors, OutputTensors, Selection, UnitOutputs
 from mrlm_engine.training.trainable_model import TrainableModel
 
-# What a rank without data computes where weights are divided among the ranks; its loss is zero.
+# Unit of a rank without data where weights are divided among the ranks; its loss is zero.
 DUMMY = TokenUnit(-1, (TokenSequence(np.zeros(2, np.int32), np.ones(1, np.int64)),))
 
 
@@ -21,20 +22,26 @@ class MicroBatch:
     """The graph of one micro-batch. The caller holds the model's lock while it computes."""
 
     def __init__(
-        self, learner: TrainableModel, units: Sequence[TokenUnit], selection: Selection, keep_graph: bool, lane: int = 0
+        self,
+        trainable: TrainableModel,
+        units: Sequence[TokenUnit],
+        selection: Selection,
+        keep_graph: bool,
+        gradients: PassGradients | None = None,
     ) -> None:
-        self._learner = learner
-        self._gradients = learner.sinks[lane]
+        """`gradients` are those of the lane that computes it, by default the first."""
+        self._trainable = trainable
+        self._gradients = gradients or trainable.lanes.gradients[0]
         self._units = units
         self._keep = keep_graph
-        self._run: TrunkRun | None = None
-        self._head: HeadRun | None = None
+        self._run: BackboneRun | None = None
+        self._logprobs: LogprobsRun | None = None
         # Without an output there is nothing to compute, unless the other ranks wait for this one in collectives.
         self._is_dummy = not any(unit.outputs or selection.final_value for unit in units)
-        if not self._is_dummy or learner.held.mesh is not None:
+        if not self._is_dummy or trainable.model.mesh is not None:
             computed = [DUMMY] if self._is_dummy else units
-            self._run = learner.trunk.forward(computed, selection.final_value, keep_graph)
-            self._head = HeadRun(learner.held, self._run.hidden, self._run.rows, selection)
+            self._run = trainable.backbone.forward(computed, selection.final_value, keep_graph)
+            self._logprobs = LogprobsRun(trainable.model, self._run.hidden, self._run.rows, selection)
 
     @property
     def computed_tokens(self) -> int:
@@ -43,22 +50,22 @@ class MicroBatch:
 
     def outputs(self) -> list[UnitOutputs]:
         """The selected outputs, unit by unit."""
-        if self._head is None or self._is_dummy:
+        if self._logprobs is None or self._is_dummy:
             return [UnitOutputs() for _ in self._units]
-        return divide_outputs(self._head.outputs(self._keep), self._units)
+        return divide_outputs(self._logprobs.outputs(self._keep), self._units)
 
     @property
     def graph_bytes(self) -> int:
         """Bytes kept for the backward pass."""
-        if self._run is None or self._head is None:
+        if self._run is None or self._logprobs is None:
             return 0
-        return self._run.graph_bytes + self._head.kept_bytes
+        return self._run.graph_bytes + self._logprobs.kept_bytes
 
     def backward(self, gradients: Sequence[UnitGradients], normalizer: float) -> None:
         """Runs backward from the gradients of its units divided by `normalizer`, and accumulates."""
-        scale = self._learner.loss_scale
+        scale = self._trainable.loss_scale
         if scale is not None:
-            # Taken out again when the pass is complete, in float32.
+            # The end of the pass divides by it again, in float32.
             normalizer /= scale.value
         grads = GradientTensors(
             *(
@@ -66,14 +73,14 @@ class MicroBatch:
                 for name in ("logprob", "entropy", "value")
             )
         )
-        if self._run is None or self._head is None:
+        if self._run is None or self._logprobs is None:
             return
         if grads == GradientTensors(None, None, None):
-            if self._learner.held.mesh is not None:
+            if self._trainable.model.mesh is not None:
                 self._run.backward(torch.zeros_like(self._run.hidden), self._gradients)
             return
-        self._run.backward(self._head.backward(grads, self._gradients), self._gradients)
-        self._learner.gradients.absorb()
+        self._run.backward(self._logprobs.backward(grads, self._gradients.sink), self._gradients)
+        self._trainable.gradients.absorb()
 
     def _joined(self, parts: Sequence[Floats | None], normalizer: float) -> torch.Tensor | None:
         if all(part is None for part in parts):
@@ -84,7 +91,7 @@ class MicroBatch:
         ]
         # Divided in float64, so that the normalizer itself is not rounded first.
         joined = (np.concatenate(filled).astype(np.float64) / normalizer).astype(np.float32)
-        return torch.from_numpy(joined).to(self._learner.held.device)
+        return torch.from_numpy(joined).to(self._trainable.model.device)
 
 
 def divide_outputs(outputs: OutputTensors, units: Sequence[TokenUnit]) -> list[UnitOutputs]:

@@ -1,4 +1,4 @@
-"""Which pass of accumulation is open on which model."""
+"""Open passes of accumulation, by model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mrlm_engine.training.passes import Pass
 
 
 class OpenPasses:
-    """At most one pass for each model. One that was interrupted and not repeated is given up for the next call."""
+    """At most one pass for each model. The next call ends a pass that was interrupted and not repeated."""
 
     def __init__(self, ranks: Ranks) -> None:
         self._ranks = ranks
@@ -31,7 +31,7 @@ class OpenPasses:
             self._open[model_id] = started
 
     def commit(self, model_id: str) -> None:
-        """Adds what the open pass accumulated to what there was before."""
+        """Adds the gradients of the open pass to those of earlier passes."""
         with self._lock:
             self._ranks.everywhere(rank_work.commit_pass, model_id)
             del self._open[model_id]
@@ -54,12 +54,12 @@ class OpenPasses:
             yield
 
     def give_up(self, model_id: str, successor: str) -> None:
-        """Ends an interrupted pass that nobody can repeat."""
+        """Ends an interrupted pass that cannot be repeated."""
         with self.settled(model_id, successor):
             pass
 
     def forget(self, model_id: str) -> None:
-        """The model is gone or another."""
+        """Drops the pass of a model that was released or replaced."""
         with self._lock:
             interrupted = self._open.pop(model_id, None)
             if interrupted is not None:

@@ -26,15 +26,15 @@ class AdamWParameters:
 
 
 class Optimizer:
-    """torch's AdamW in two groups, with and without decay, over what this rank holds of each parameter.
+    """torch's AdamW in two groups, with and without decay, over this rank's part of each parameter.
 
     Parameters of a lower format are stepped through float32 master copies, so that small updates are not rounded away;
     those divided among the ranks are in float32 themselves.
     """
 
-    def __init__(self, held: LoadedModel, gradients: GradientStore) -> None:
+    def __init__(self, model: LoadedModel, gradients: GradientStore) -> None:
         self._gradients = gradients
-        embeddings = {id(held.module.get_input_embeddings().weight)}
+        embeddings = {id(model.module.get_input_embeddings().weight)}
         self.masters: dict[str, torch.Tensor] = {}
         # Parameters of which the model computes with a rounded copy.
         self._rounded: set[str] = set()
@@ -43,7 +43,7 @@ class Optimizer:
         for name, parameter in gradients.parameters:
             master = part(parameter) if parameter.dtype == torch.float32 else parameter.detach().float().clone()
             self.masters[name] = master
-            if parameter.dtype != torch.float32 or (is_sharded(parameter) and held.dtype != torch.float32):
+            if parameter.dtype != torch.float32 or (is_sharded(parameter) and model.dtype != torch.float32):
                 self._rounded.add(name)
             matrix = parameter.ndim >= 2 or name == "value_head.weight"
             (decayed if matrix and id(parameter) not in embeddings else plain).append(master)
@@ -51,7 +51,7 @@ class Optimizer:
         self._adamw = torch.optim.AdamW([g for g in groups if g["params"]], lr=0.0, foreach=True)
 
     def grad_norm(self) -> float:
-        """Global 2-norm of what has accumulated, over all ranks; tied weights count once."""
+        """Global 2-norm of the accumulated gradients over all ranks; tied weights count once."""
         tensors = self._gradients.tensors()
         whole = _norm([gradient for _, _, gradient in tensors if not is_sharded(gradient)])
         divided = [part(gradient) for _, _, gradient in tensors if is_sharded(gradient)]
@@ -63,7 +63,7 @@ class Optimizer:
 
     @torch.no_grad()
     def step(self, parameters: AdamWParameters, clip_factor: float) -> None:
-        """Applies the accumulated gradient times `clip_factor` and clears it."""
+        """Applies the accumulated gradients times `clip_factor` and clears them."""
         tensors = [(name, parameter, part(gradient)) for name, parameter, gradient in self._gradients.tensors()]
         if clip_factor != 1.0:
             torch._foreach_mul_([gradient for _, _, gradient in tensors], clip_factor)
@@ -83,7 +83,7 @@ class Optimizer:
         self._gradients.clear()
 
     def state(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """Everything a continuation needs, as whole tensors by name: moments, step counts and master copies.
+        """State for a resumed run, as whole tensors by name: moments, step counts and master copies.
 
         A collective for each tensor that is divided among the ranks.
         """
@@ -96,7 +96,7 @@ class Optimizer:
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Puts back what `state` gave."""
+        """Restores the tensors of `state`."""
         for name, parameter in self._gradients.parameters:
             master = self.masters[name]
             if f"{name}.master" in tensors:
@@ -122,5 +122,5 @@ def _norm(tensors: list[torch.Tensor]) -> torch.Tensor:
 
 
 def clip_factor(norm: float, max_norm: float) -> float:
-    """What gradients of 2-norm `norm` are multiplied by so that it is at most `max_norm`; 1 where that is 0."""
+    """Factor that limits gradients of 2-norm `norm` to `max_norm`; 1 where `max_norm` is 0."""
     return max_norm / (norm + 1e-6) if max_norm > 0 and norm > max_norm and math.isfinite(norm) else 1.0

@@ -1,11 +1,11 @@
-"""The state of one ForwardBackward call, which outlives an attempt that was cut off."""
+"""State of one ForwardBackward call, kept between an interrupted attempt and its repetition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mrlm_engine.batching.plan import Share
+from mrlm_engine.batching.plan import RankShard
 from mrlm_engine.batching.unit import TokenUnit, UnitGradients
 from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 
@@ -22,7 +22,7 @@ class MicroBatchOutputs:
 
 @dataclass(frozen=True)
 class GraphLost:
-    """A graph was dropped; the outputs of its micro-batch come again."""
+    """A graph was dropped; the outputs of its micro-batch are sent again."""
 
     number: int
     reason: str
@@ -58,32 +58,32 @@ class ClientGradients:
 
 @dataclass
 class Pass:
-    """What was asked for, and how far it has come."""
+    """Request of a call and its progress."""
 
     call: int
     selection: Selection
     normalizer: float
     linear: bool
     return_outputs: bool
-    # Shares of the ranks, by number of the micro-batch.
-    micro_batches: dict[int, list[Share]]
-    # Token budget that they were made under.
+    # Shards of the ranks, by number of the micro-batch.
+    micro_batches: dict[int, list[RankShard]]
+    # Token budget of that plan.
     budget: int
-    # Outputs of the micro-batches whose gradients have been accumulated, by number.
+    # Outputs of the micro-batches whose gradients were accumulated, by number.
     applied: dict[int, list[UnitOutputs]] = field(default_factory=dict)
-    # Whether a handler works on it now.
+    # Whether a handler runs it now.
     running: bool = False
-    # Set when another call took the place of this interrupted one: a retry starts from the beginning.
+    # Set when another call replaced this interrupted one: a retry starts from the beginning.
     given_up: bool = False
     computed_tokens: int = 0
     forward_seconds: float = 0.0
     backward_seconds: float = 0.0
-    # How often it began anew because memory had run out, and the number of its first micro-batch since.
+    # Restarts because memory had run out, and the number of the first micro-batch since the last one.
     memory_retries: int = 0
     first_number: int = 0
 
-    def begin_anew(self, micro_batches: list[list[Share]], budget: int) -> None:
-        """Other micro-batches in the place of those that did not fit; nothing of them is applied."""
+    def begin_anew(self, micro_batches: list[list[RankShard]], budget: int) -> None:
+        """Replaces micro-batches that did not fit into memory; none of the new ones is applied yet."""
         self.budget = budget
         self.memory_retries += 1
         self.first_number = max(self.micro_batches) + 1
@@ -92,8 +92,8 @@ class Pass:
         self.computed_tokens = 0
 
     def units(self, number: int) -> list[TokenUnit]:
-        """The units of a micro-batch in the order in which the client is told of them."""
-        return [unit for share in self.micro_batches[number] for unit in share]
+        """The units of a micro-batch in the order of the client's event."""
+        return [unit for shard in self.micro_batches[number] for unit in shard]
 
     def outputs_event(self, number: int, outputs: list[UnitOutputs], applied: bool) -> MicroBatchOutputs:
         """The outputs of one micro-batch for the client."""

@@ -1,7 +1,7 @@
-"""A share that is computed in pieces, because the token budget is below its one unit.
+"""A shard that is computed in pieces, because its one unit exceeds the token budget.
 
-The loss of a unit needs all of its outputs. So where the gradients come from the client the pieces are computed twice:
-first for the outputs, then, one after the other, with a graph for the way back.
+The loss of a unit needs all of its outputs. So for a loss of the client the pieces are computed twice: first for the
+outputs, then, one after the other, with a graph for the backward pass.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mrlm_engine.batching.pieces import split_gradients
-from mrlm_engine.batching.plan import Share
+from mrlm_engine.batching.plan import RankShard
 from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.logprobs.selection import Selection, UnitOutputs
 from mrlm_engine.training.micro_batch import MicroBatch
@@ -19,12 +19,12 @@ from mrlm_engine.training.trainable_model import TrainableModel
 
 
 class PiecewiseMicroBatch:
-    """What MicroBatch is with a graph, in less memory and one more forward pass. Between the two it keeps nothing."""
+    """A Graph that recomputes the forward pass to save memory. Between the two passes it keeps no activations."""
 
     graph_bytes = 0
 
-    def __init__(self, learner: TrainableModel, pieces: Sequence[Share], selection: Selection) -> None:
-        self._learner = learner
+    def __init__(self, trainable: TrainableModel, pieces: Sequence[RankShard], selection: Selection) -> None:
+        self._trainable = trainable
         self._pieces = pieces
         self._selection = selection
         # Of both passes.
@@ -34,7 +34,7 @@ class PiecewiseMicroBatch:
         """The selected outputs, unit by unit."""
         found = []
         for piece in self._pieces:
-            computed = MicroBatch(self._learner, piece, self._selection, keep_graph=False)
+            computed = MicroBatch(self._trainable, piece, self._selection, keep_graph=False)
             found.append(computed.outputs())
             self.computed_tokens += 2 * computed.computed_tokens
         return join_outputs(found)
@@ -42,11 +42,11 @@ class PiecewiseMicroBatch:
     def backward(self, gradients: Sequence[UnitGradients], normalizer: float) -> None:
         """Computes each piece again and runs backward through it."""
         for piece, part in zip(self._pieces, split_gradients(gradients, self._pieces), strict=True):
-            MicroBatch(self._learner, piece, self._selection, keep_graph=True).backward(part, normalizer)
+            MicroBatch(self._trainable, piece, self._selection, keep_graph=True).backward(part, normalizer)
 
 
 def join_outputs(pieces: Sequence[list[UnitOutputs]]) -> list[UnitOutputs]:
-    """Outputs of a share's units from those of its pieces: several pieces are of one unit."""
+    """Outputs of a shard's units from those of its pieces; several pieces belong to one unit."""
     found = [piece for piece in pieces if piece]
     if len(found) < 2:
         return found[0] if found else []

@@ -1,4 +1,4 @@
-"""What each rank does of a forward pass, of a pass of accumulation and of an optimiser step."""
+"""Work of each rank in a forward pass, in a pass of accumulation and in an optimiser step."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from mrlm_engine.batching.plan import Share
+from mrlm_engine.batching.plan import RankShard
 from mrlm_engine.batching.unit import UnitGradients
 from mrlm_engine.compute.clock import COMPUTE_CLOCK
 from mrlm_engine.compute.out_of_memory import memory_checked
 from mrlm_engine.logprobs.selection import Selection, UnitOutputs
-from mrlm_engine.training.laned import LanedMicroBatch
+from mrlm_engine.training.graph import Graph
+from mrlm_engine.training.lanes_micro_batch import LanesMicroBatch
 from mrlm_engine.training.optimizer import AdamWParameters
 from mrlm_engine.training.piecewise import PiecewiseMicroBatch, join_outputs
 from mrlm_engine.training.trainable_model import StepResult, TrainableModel
 
 
-class Learners(Protocol):
-    """Where a rank finds its part of a model (EngineState)."""
+class TrainableModels(Protocol):
+    """Access to the models of a rank (EngineState)."""
 
-    def learner(self, model_id: str) -> TrainableModel:
-        """A model's learner."""
+    def trainable_model(self, model_id: str) -> TrainableModel:
+        """A model's trainable."""
 
 
 @dataclass(frozen=True)
 class Computed:
-    """One rank's share of a micro-batch: outputs of its units where they were asked for, and what they cost."""
+    """One rank's shard of a micro-batch: outputs of its units if they were requested, and their cost."""
 
     outputs: list[UnitOutputs] = field(default_factory=list)
     computed_tokens: int = 0
@@ -38,105 +39,110 @@ class Computed:
     backward_seconds: float = 0.0
 
 
-# `passes`, below: how many passes every rank makes of its share. Where weights are divided among the ranks, one that
+# `passes`, below: how many passes every rank makes of its shard. Where weights are divided among the ranks, one that
 # has fewer pieces than another computes empty ones, since the others wait for it in collectives.
 
 
 @memory_checked
-def forward(state: Learners, model_id: str, share: Share, selection: Selection, passes: int) -> list[UnitOutputs]:
-    """Outputs of a share, without a graph."""
-    learner = state.learner(model_id)
-    with learner.held.lock, COMPUTE_CLOCK.running():
-        pieces = _pieces(learner, share, selection, passes)
-        evaluate = functools.partial(LanedMicroBatch, learner, selection=selection, keep_graph=False)
+def forward(
+    state: TrainableModels, model_id: str, shard: RankShard, selection: Selection, passes: int
+) -> list[UnitOutputs]:
+    """Outputs of a shard, without a graph."""
+    trainable = state.trainable_model(model_id)
+    with trainable.model.lock, COMPUTE_CLOCK.running():
+        pieces = _pieces(trainable, shard, selection, passes)
+        evaluate = functools.partial(LanesMicroBatch, trainable, selection=selection, keep_graph=False)
         return join_outputs([evaluate(piece).outputs() for piece in pieces])
 
 
-def begin_pass(state: Learners, model_id: str) -> None:
+def begin_pass(state: TrainableModels, model_id: str) -> None:
     """Opens a pass."""
-    state.learner(model_id).begin_pass()
+    state.trainable_model(model_id).begin_pass()
 
 
-def commit_pass(state: Learners, model_id: str) -> None:
+def commit_pass(state: TrainableModels, model_id: str) -> None:
     """Ends the open pass."""
-    state.learner(model_id).commit_pass()
+    state.trainable_model(model_id).commit_pass()
 
 
-def give_up_pass(state: Learners, model_id: str) -> None:
+def give_up_pass(state: TrainableModels, model_id: str) -> None:
     """Forgets the open pass."""
-    state.learner(model_id).give_up_pass()
+    state.trainable_model(model_id).give_up_pass()
 
 
-def begin_anew(state: Learners, model_id: str, tokens: int, waiting: int) -> None:
+def begin_anew(state: TrainableModels, model_id: str, tokens: int, waiting: int) -> None:
     """Memory ran out: forgets the open pass and opens it again under a smaller budget."""
-    learner = state.learner(model_id)
-    learner.give_up_pass()
-    learner.lower_budget(tokens, waiting)
-    learner.begin_pass()
+    trainable = state.trainable_model(model_id)
+    trainable.give_up_pass()
+    trainable.lower_budget(tokens, waiting)
+    trainable.begin_pass()
 
 
-def lower_budget(state: Learners, model_id: str, tokens: int) -> None:
+def lower_budget(state: TrainableModels, model_id: str, tokens: int) -> None:
     """The same for evaluations, which have nothing to forget."""
-    learner = state.learner(model_id)
-    learner.lower_budget(tokens, learner.max_waiting)
+    trainable = state.trainable_model(model_id)
+    trainable.lower_budget(tokens, trainable.max_waiting)
 
 
 @memory_checked
-def launch(state: Learners, model_id: str, number: int, share: Share, selection: Selection, passes: int) -> Computed:
-    """Computes a share's outputs and keeps its graph, or its pieces, under the number of its micro-batch."""
+def launch(
+    state: TrainableModels, model_id: str, number: int, shard: RankShard, selection: Selection, passes: int
+) -> Computed:
+    """Computes a shard's outputs and keeps its graph, or its pieces, under the number of its micro-batch."""
     started = time.perf_counter()
-    learner = state.learner(model_id)
-    with learner.held.lock, COMPUTE_CLOCK.running():
-        pieces = _pieces(learner, share, selection, passes)
-        graph = learner.graphs[number] = (
-            LanedMicroBatch(learner, share, selection, keep_graph=True)
+    trainable = state.trainable_model(model_id)
+    with trainable.model.lock, COMPUTE_CLOCK.running():
+        pieces = _pieces(trainable, shard, selection, passes)
+        graph: Graph = (
+            LanesMicroBatch(trainable, shard, selection, keep_graph=True)
             if len(pieces) == 1
-            else PiecewiseMicroBatch(learner, pieces, selection)
+            else PiecewiseMicroBatch(trainable, pieces, selection)
         )
+        trainable.graphs[number] = graph
         outputs = graph.outputs()
     return Computed(outputs, graph.computed_tokens, graph.graph_bytes, time.perf_counter() - started)
 
 
-def drop(state: Learners, model_id: str, number: int) -> None:
+def drop(state: TrainableModels, model_id: str, number: int) -> None:
     """Gives a graph up."""
-    state.learner(model_id).graphs.pop(number, None)
+    state.trainable_model(model_id).graphs.pop(number, None)
 
 
-def drop_all(state: Learners, model_id: str) -> None:
+def drop_all(state: TrainableModels, model_id: str) -> None:
     """Gives every graph up: an attempt at a pass was cut off."""
-    state.learner(model_id).graphs.clear()
+    state.trainable_model(model_id).graphs.clear()
 
 
 @memory_checked
 def backward(
-    state: Learners, model_id: str, number: int, gradients: Sequence[UnitGradients], normalizer: float
+    state: TrainableModels, model_id: str, number: int, gradients: Sequence[UnitGradients], normalizer: float
 ) -> float:
     """Runs backward through a graph that was kept; seconds that it took."""
     started = time.perf_counter()
-    learner = state.learner(model_id)
-    with learner.held.lock, COMPUTE_CLOCK.running():
-        learner.graphs.pop(number).backward(gradients, normalizer)
+    trainable = state.trainable_model(model_id)
+    with trainable.model.lock, COMPUTE_CLOCK.running():
+        trainable.graphs.pop(number).backward(gradients, normalizer)
     return time.perf_counter() - started
 
 
 @memory_checked
 def forward_backward(
-    state: Learners,
+    state: TrainableModels,
     model_id: str,
-    share: Share,
+    shard: RankShard,
     selection: Selection,
     passes: int,
     normalizer: float,
     return_outputs: bool,
 ) -> Computed:
-    """Forward and backward of a share whose gradients travel with its units."""
-    learner = state.learner(model_id)
+    """Forward and backward of a shard whose gradients travel with its units."""
+    trainable = state.trainable_model(model_id)
     outputs: list[list[UnitOutputs]] = []
     tokens, forward_seconds, backward_seconds = 0, 0.0, 0.0
-    with learner.held.lock, COMPUTE_CLOCK.running():
-        for piece in _pieces(learner, share, selection, passes):
+    with trainable.model.lock, COMPUTE_CLOCK.running():
+        for piece in _pieces(trainable, shard, selection, passes):
             started = time.perf_counter()
-            micro_batch = LanedMicroBatch(learner, piece, selection, keep_graph=True)
+            micro_batch = LanesMicroBatch(trainable, piece, selection, keep_graph=True)
             if return_outputs:
                 outputs.append(micro_batch.outputs())
             between = time.perf_counter()
@@ -147,13 +153,13 @@ def forward_backward(
     return Computed(join_outputs(outputs), tokens, 0, forward_seconds, backward_seconds)
 
 
-def optim_step(state: Learners, model_id: str, parameters: AdamWParameters, max_grad_norm: float) -> StepResult:
+def optim_step(state: TrainableModels, model_id: str, parameters: AdamWParameters, max_grad_norm: float) -> StepResult:
     """Applies what has accumulated."""
     with COMPUTE_CLOCK.running():
-        return state.learner(model_id).step(parameters, max_grad_norm)
+        return state.trainable_model(model_id).step(parameters, max_grad_norm)
 
 
-def _pieces(learner: TrainableModel, share: Share, selection: Selection, passes: int) -> list[Share]:
-    """What is computed at a time."""
-    pieces = learner.pieces(share, selection.final_value)
-    return pieces + [[] for _ in range(passes - len(pieces))] if learner.held.mesh is not None else pieces
+def _pieces(trainable: TrainableModel, shard: RankShard, selection: Selection, passes: int) -> list[RankShard]:
+    """Parts of a shard that are computed one after the other."""
+    pieces = trainable.pieces(shard, selection.final_value)
+    return pieces + [[] for _ in range(passes - len(pieces))] if trainable.model.mesh is not None else pieces

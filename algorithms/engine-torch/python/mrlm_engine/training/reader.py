@@ -1,4 +1,4 @@
-"""Reads a request stream in a thread of its own, so that compute goes on while the client thinks."""
+"""Reader of a request stream in a thread of its own, so that the engine computes while the client does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Message = TypeVar("Message")
 
 
 class StreamEnded(Exception):  # noqa: N818 - an end, not an error
-    """The client closed its side, or went away."""
+    """The client closed its side, or its connection was lost."""
 
 
 class StreamReader(Generic[Message]):
@@ -30,7 +30,7 @@ class StreamReader(Generic[Message]):
         return self._checked(message)
 
     def waiting(self) -> Message | None:
-        """A message that has come already, or None."""
+        """A message that was received already, or None."""
         try:
             return self._checked(self._queue.get_nowait())
         except queue.Empty:
@@ -38,7 +38,7 @@ class StreamReader(Generic[Message]):
 
     def _checked(self, message: Message | None) -> Message:
         if message is None:
-            # The end stays the end.
+            # Every later call raises too.
             self._queue.put(None)
             raise StreamEnded
         return message

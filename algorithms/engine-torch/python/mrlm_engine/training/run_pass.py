@@ -1,10 +1,10 @@
 """Runs a pass of accumulation: forward, the client's gradients, backward, micro-batch by micro-batch.
 
-While the client works out the gradients of one micro-batch, the forward pass of the next is computed. Graphs that wait
-are bounded in number and bytes; one that waits longer than its lease is dropped and computed again. Gradients
+While the client computes the gradients of one micro-batch, the engine computes the forward pass of the next. Waiting
+graphs are bounded in number and bytes; one that waits longer than its lease is dropped and computed again. Gradients
 accumulate in the order of the micro-batches, whatever the order of the answers, so that neither a lost graph nor a lost
-connection changes the sum. When memory runs out, the whole pass begins anew with smaller micro-batches, so that what
-accumulates is what these give by themselves. A pass draws no random numbers.
+connection changes the sum. When memory runs out, the whole pass starts again with smaller micro-batches, so that the
+sum is theirs alone. A pass draws no random numbers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from mrlm_engine.training.reader import StreamEnded, StreamReader
 from mrlm_engine.training.smaller import smaller_budget
 from mrlm_engine.training.trainable_model import TrainableModel
 
-# Leases that may run out with no sign of the client before the call fails.
+# Leases that may expire without a message from the client before the call fails.
 MAX_LOST = 8
 
 
 @dataclass(frozen=True)
 class GraphLimits:
-    """How long a graph waits for its gradients, and how many bytes may wait on each rank."""
+    """Longest time that a graph waits for its gradients, and the bytes that may wait on each rank."""
 
     lease_seconds: float
     total_bytes: int
@@ -50,21 +50,21 @@ class PassRunner:
 
     def __init__(
         self,
-        learner: TrainableModel,
+        trainable: TrainableModel,
         ranks: Ranks,
         work: Pass,
         requests: StreamReader[list[ClientGradients]],
         limits: GraphLimits,
     ) -> None:
-        self._learner = learner
-        self._held = learner.held
+        self._trainable = trainable
+        self._model = trainable.model
         self._ranks = ranks
         self._pass = work
         self._requests = requests
         self._limits = limits
         self._todo = deque(number for number in work.micro_batches if number not in work.applied)
         self._waiting: dict[int, _Waiting] = {}
-        # Gradients whose turn has not come: a micro-batch before theirs is not applied, or their graph was dropped.
+        # Gradients that cannot be applied yet: a micro-batch before theirs is not applied, or their graph was dropped.
         # They stay valid, since the weights do not change.
         self._received: dict[int, list[UnitGradients]] = {}
         self._lost: set[int] = set()
@@ -88,31 +88,31 @@ class PassRunner:
                 self._begin_anew(error)
 
     def _begin_anew(self, error: EngineError) -> None:
-        """Plans smaller micro-batches, under numbers of their own: answers to the old ones may still come."""
+        """Plans smaller micro-batches under new numbers: answers to the old ones may still arrive."""
         work, waiting = self._pass, len(self._waiting.keys() - {self._current})
-        shares = work.micro_batches[self._current]
-        tokens, at_once = smaller_budget(self._learner, shares, work.selection.final_value, waiting, error)
-        self._ranks.everywhere(rank_work.begin_anew, self._held.model_id, tokens, at_once)
+        shards = work.micro_batches[self._current]
+        tokens, at_once = smaller_budget(self._trainable, shards, work.selection.final_value, waiting, error)
+        self._ranks.everywhere(rank_work.begin_anew, self._model.model_id, tokens, at_once)
         units = [unit for number in work.micro_batches for unit in work.units(number)]
-        planned = self._learner.plan(units, work.selection.final_value, self._ranks.size)
-        work.begin_anew(planned, self._learner.budget)
+        planned = self._trainable.plan(units, work.selection.final_value, self._ranks.size)
+        work.begin_anew(planned, self._trainable.budget)
         self._todo = deque(work.micro_batches)
         self._waiting.clear()
         self._received.clear()
         self._lost.clear()
 
     def _passes(self, number: int) -> int:
-        """How many passes each rank makes of its share of a micro-batch."""
+        """The number of passes that each rank makes of its shard of a micro-batch."""
         self._current = number
-        shares, final_value = self._pass.micro_batches[number], self._pass.selection.final_value
-        return max(len(self._learner.pieces(share, final_value)) for share in shares)
+        shards, final_value = self._pass.micro_batches[number], self._pass.selection.final_value
+        return max(len(self._trainable.pieces(shard, final_value)) for shard in shards)
 
     def _run_linear(self) -> Iterator[Event]:
         work = self._pass
         while self._todo:
             number = self._todo.popleft()
             rest = (work.selection, self._passes(number), work.normalizer, work.return_outputs)
-            arguments = [(self._held.model_id, share, *rest) for share in work.micro_batches[number]]
+            arguments = [(self._model.model_id, shard, *rest) for shard in work.micro_batches[number]]
             computed = self._ranks.scatter(rank_work.forward_backward, arguments)
             self._count(computed)
             work.applied[number] = [unit for rank in computed for unit in rank.outputs]
@@ -140,13 +140,15 @@ class PassRunner:
             # The graphs that wait cannot be used before this one.
             return True
         used = [waiting.graph_bytes for waiting in self._waiting.values()]
-        # The next graph is taken to be about as large as those that wait.
-        return not used or (len(used) < self._learner.max_waiting and sum(used) + max(used) <= self._limits.total_bytes)
+        # The next graph is assumed to be about as large as those that wait.
+        return not used or (
+            len(used) < self._trainable.max_waiting and sum(used) + max(used) <= self._limits.total_bytes
+        )
 
     def _launch(self, number: int) -> Iterator[MicroBatchOutputs]:
         work = self._pass
         rest = (work.selection, self._passes(number))
-        arguments = [(self._held.model_id, number, share, *rest) for share in work.micro_batches[number]]
+        arguments = [(self._model.model_id, number, shard, *rest) for shard in work.micro_batches[number]]
         computed = self._ranks.scatter(rank_work.launch, arguments)
         self._count(computed)
         outputs = [unit for rank in computed for unit in rank.outputs]
@@ -173,7 +175,7 @@ class PassRunner:
 
     def _lose(self, number: int) -> GraphLost:
         del self._waiting[number]
-        self._ranks.everywhere(rank_work.drop, self._held.model_id, number)
+        self._ranks.everywhere(rank_work.drop, self._model.model_id, number)
         self._lost.add(number)
         self._losses += 1
         reason = f"no gradients came within {self._limits.lease_seconds:g} s"
@@ -191,7 +193,7 @@ class PassRunner:
         number = message.number
         self._losses = 0
         if number < self._pass.first_number:
-            # It comes again as part of a smaller one.
+            # Its units are sent again in smaller micro-batches.
             return
         if number not in self._waiting and number not in self._lost:
             raise _unexpected(number)
@@ -204,11 +206,11 @@ class PassRunner:
         self._apply_received()
 
     def _unanswered(self) -> list[int]:
-        """Numbers of the graphs that wait for the client; never empty while the first of all is among them."""
+        """Numbers of the graphs that wait for the client; not empty while the first of all is one of them."""
         return [number for number in self._waiting if number not in self._received]
 
     def _apply_received(self) -> None:
-        """Runs backward through every micro-batch whose turn has come: all before it are applied."""
+        """Runs backward through every micro-batch with gradients, in order, up to the first without."""
         while self._waiting:
             number = min([*self._waiting, *self._todo])
             if number not in self._waiting or number not in self._received:
@@ -218,10 +220,10 @@ class PassRunner:
     def _backward(self, number: int, outputs: list[UnitOutputs], gradients: list[UnitGradients]) -> None:
         work, self._current = self._pass, number
         arguments, start = [], 0
-        for share in work.micro_batches[number]:
-            part = gradients[start : start + len(share)]
-            arguments.append((self._held.model_id, number, part, work.normalizer))
-            start += len(share)
+        for shard in work.micro_batches[number]:
+            part = gradients[start : start + len(shard)]
+            arguments.append((self._model.model_id, number, part, work.normalizer))
+            start += len(shard)
         work.backward_seconds += max(self._ranks.scatter(rank_work.backward, arguments))
         work.applied[number] = outputs
 
@@ -241,11 +243,11 @@ def _unexpected(number: int) -> EngineError:
     )
 
 
-def require_value_head(held: LoadedModel) -> None:
+def require_value_head(model: LoadedModel) -> None:
     """Refuses values of a model that has none."""
-    if held.value_head is None:
+    if model.value_head is None:
         raise EngineError(
             "VALUE_HEAD_MISSING",
-            f"Model '{held.model_id}' has no value head.",
+            f"Model '{model.model_id}' has no value head.",
             "Create it with `value_head`, or with the role of a critic.",
         )

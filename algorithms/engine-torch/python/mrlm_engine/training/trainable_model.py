@@ -1,50 +1,43 @@
-"""A model's means to evaluate and to learn: its trunk, accumulated gradient and optimiser."""
+"""A loaded model with what its evaluation and training need: backbone, accumulated gradients and optimiser."""
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 
-from mrlm_engine.backbone.choose import choose_trunk
-from mrlm_engine.batching.pieces import split_share
-from mrlm_engine.batching.plan import Share, plan_micro_batches
+from mrlm_engine.backbone.choose import choose_backbone
+from mrlm_engine.batching.pieces import split_shard
+from mrlm_engine.batching.plan import RankShard, plan_micro_batches
 from mrlm_engine.batching.unit import TokenUnit
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gradients.loss_scale import LossScale
-from mrlm_engine.gradients.sink import GradientSink, LaneGradients
 from mrlm_engine.gradients.store import GradientStore
 from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.shard import is_divided, shard_model
-from mrlm_engine.training.lanes import Lanes
+from mrlm_engine.training.graph import Graph
+from mrlm_engine.training.lanes import LaneThreads, ModelLanes
 from mrlm_engine.training.optimizer import AdamWParameters, Optimizer, clip_factor
 
-if TYPE_CHECKING:
-    from mrlm_engine.training.laned import LanedMicroBatch
-    from mrlm_engine.training.piecewise import PiecewiseMicroBatch
-
-# Computed tokens of a lane's part of a micro-batch where the client gives no budget. On CPU one whose activations stay
-# in cache; on a GPU one that fills it.
+# Computed tokens of a lane's part of a micro-batch, if the client sets no budget. On CPU its activations stay in cache;
+# on a GPU it occupies all cores.
 DEFAULT_TOKENS = {"cpu": 1700, "cuda": 16384}
 # Graphs that wait for gradients at once: enough to hide a round trip, few enough to stay in cache.
 MAX_WAITING = 3
 
 
 def default_tokens(device_type: str) -> int:
-    """The budget of a lane where the client gives none."""
+    """Budget of a lane in computed tokens, if the client sets none."""
     return DEFAULT_TOKENS.get(device_type, DEFAULT_TOKENS["cuda"])
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one optimiser step did; `skipped_reason` says why it was not applied."""
+    """Result of one optimiser step; `skipped_reason` is the reason why it was not applied."""
 
     applied: bool
     grad_norm: float
@@ -53,100 +46,91 @@ class StepResult:
 
 
 class TrainableModel:
-    """Everything between a LoadedModel's weights and its outputs and gradients. Compute happens under `held.lock`."""
+    """Backbone, gradients, lanes and optimiser of a LoadedModel. Its methods compute under `model.lock`."""
 
-    def __init__(self, held: LoadedModel, lanes: Lanes | None = None) -> None:
-        """Divides its work among `lanes` where the model's trunk can; without, everything has one."""
-        self.held = held
-        self.trunk = choose_trunk(held)
-        if held.mesh is not None and not is_divided(held):
-            shard_model(held, held.mesh)
-        self.gradients = GradientStore(held.named_parameters() if held.trainable else ())
-        self.lanes = lanes if lanes is not None and self.trunk.has_lanes else Lanes()
-        # What the backward passes of each lane add to.
-        self._lane_gradients = [LaneGradients(lane) for lane in range(1, self.lanes.count)]
-        self.sinks: list[GradientSink] = [self.gradients, *self._lane_gradients]
-        self.loss_scale = LossScale() if held.dtype == torch.float16 else None
+    def __init__(self, model: LoadedModel, threads: LaneThreads | None = None) -> None:
+        """`threads` of lanes are used if the model's backbone can; without them there is one lane."""
+        self.model = model
+        self.backbone = choose_backbone(model)
+        if model.mesh is not None and not is_divided(model):
+            shard_model(model, model.mesh)
+        self.gradients = GradientStore(model.named_parameters() if model.trainable else ())
+        self.lanes = ModelLanes(threads or LaneThreads(), self.backbone, self.gradients)
+        self.loss_scale = LossScale() if model.dtype == torch.float16 else None
         # ForwardBackward calls completed since the last step.
         self.accumulated_calls = 0
         # Graphs of the open pass that wait for their gradients, by number of the micro-batch.
-        self.graphs: dict[int, LanedMicroBatch | PiecewiseMicroBatch] = {}
-        # How many may wait; fewer once memory has run out.
+        self.graphs: dict[int, Graph] = {}
+        # Largest number of them; smaller once memory has run out.
         self.max_waiting = MAX_WAITING
         self._optimizer: Optimizer | None = None
 
     @property
     def optimizer(self) -> Optimizer:
-        """Made when first needed: frozen models hold no state."""
+        """The optimiser, made when first needed: frozen models hold no state."""
         if self._optimizer is None:
-            self._optimizer = Optimizer(self.held, self.gradients)
+            self._optimizer = Optimizer(self.model, self.gradients)
         return self._optimizer
 
     def require_trainable(self) -> None:
         """Refuses a frozen model."""
-        if not self.held.trainable:
+        if not self.model.trainable:
             raise EngineError(
                 "NOT_TRAINABLE",
-                f"Model '{self.held.model_id}' is frozen.",
+                f"Model '{self.model.model_id}' is frozen.",
                 "Create it with `trainable`, or train another model.",
             )
 
     @property
     def budget(self) -> int:
         """Computed tokens of one micro-batch, all lanes together."""
-        return self.held.micro_batch_tokens or self.lanes.count * default_tokens(self.held.device.type)
+        return self.model.micro_batch_tokens or self.lanes.count * default_tokens(self.model.device.type)
 
-    def plan(self, units: Sequence[TokenUnit], final_value: bool, ranks: int) -> list[list[Share]]:
+    def plan(self, units: Sequence[TokenUnit], final_value: bool, ranks: int) -> list[list[RankShard]]:
         """Micro-batches under the model's token budget, which holds for each rank.
 
-        The engine's own is one for each lane, so that units above it still keep all lanes at work.
+        The default budget is one for each lane, so that units above it still occupy all lanes.
         """
-        cost = functools.partial(self.trunk.computed_tokens, final_value=final_value)
-        if self.held.micro_batch_tokens or self.lanes.count == 1:
+        cost = functools.partial(self.backbone.computed_tokens, final_value=final_value)
+        if self.model.micro_batch_tokens or self.lanes.count == 1:
             return plan_micro_batches(units, cost, self.budget, ranks)
-        planned = plan_micro_batches(units, cost, self.budget // self.lanes.count, ranks * self.lanes.count)
-        return [[list(itertools.chain(*shares[rank::ranks])) for rank in range(ranks)] for shares in planned]
+        return self.lanes.plan(units, cost, self.budget // self.lanes.count, ranks)
 
-    def pieces(self, share: Share, final_value: bool) -> list[Share]:
-        """What is computed at a time of a share: all of it, or some sequences of a unit above the budget.
+    def pieces(self, shard: RankShard, final_value: bool) -> list[RankShard]:
+        """Parts of a shard that are computed one by one: all of it, or some sequences of a unit above the budget.
 
-        The engine's own budget splits no unit: a second forward pass is slower than the memory is worth.
+        The default budget splits no unit: the memory saved would not justify a second forward pass.
         """
-        cost = functools.partial(self.trunk.computed_tokens, final_value=final_value)
-        return split_share(share, cost, self.held.micro_batch_tokens)
+        cost = functools.partial(self.backbone.computed_tokens, final_value=final_value)
+        return split_shard(shard, cost, self.model.micro_batch_tokens)
 
-    def lane_shares(self, share: Share, final_value: bool) -> list[Share]:
-        """The parts of `share` that are computed side by side, at least one; depends on the units alone."""
-        if self.lanes.count == 1 or len(share) < 2:
-            return [share]
-        cost = functools.partial(self.trunk.computed_tokens, final_value=final_value)
-        return [part for part in plan_micro_batches(share, cost, sys.maxsize, self.lanes.count)[0] if part]
+    def lane_shards(self, shard: RankShard, final_value: bool) -> list[RankShard]:
+        """The parts of `shard` that are computed side by side, at least one; they depend on the units alone."""
+        return self.lanes.divide(shard, functools.partial(self.backbone.computed_tokens, final_value=final_value))
 
-    def largest_pass(self, shares: Sequence[Share], final_value: bool) -> tuple[int, int]:
-        """Tokens and sequences of the largest piece that any of `shares` is computed in."""
-        pieces = (piece for share in shares for piece in self.pieces(share, final_value))
+    def largest_pass(self, shards: Sequence[RankShard], final_value: bool) -> tuple[int, int]:
+        """Tokens and sequences of the largest piece that any of `shards` is computed in."""
+        pieces = (piece for shard in shards for piece in self.pieces(shard, final_value))
         sizes = [
-            (sum(self.trunk.computed_tokens(u, final_value) for u in piece), sum(len(u.sequences) for u in piece))
+            (sum(self.backbone.computed_tokens(u, final_value) for u in piece), sum(len(u.sequences) for u in piece))
             for piece in pieces
         ]
         return max(sizes, default=(0, 0))
 
     def lower_budget(self, tokens: int, waiting: int) -> None:
-        """Memory ran out: micro-batches of at most `tokens`, of which `waiting` may wait, from now on."""
-        self.held.micro_batch_tokens = tokens
+        """Limits later micro-batches to `tokens`, and waiting graphs to `waiting`, after memory ran out."""
+        self.model.micro_batch_tokens = tokens
         self.max_waiting = waiting
 
     def begin_pass(self) -> None:
-        """Accumulates apart from what there is, so that the pass can be given up by itself."""
-        with self.held.lock:
+        """Sets the gradients of earlier passes aside, so that this pass can be given up alone."""
+        with self.model.lock:
             self.gradients.set_aside()
 
     def commit_pass(self) -> None:
-        """Adds what the open pass accumulated to what there was before."""
-        with self.held.lock:
-            self.trunk.finish_gradients()
-            for gradients in self._lane_gradients:
-                gradients.move_to(self.gradients)
+        """Adds the gradients of the open pass to those of earlier passes."""
+        with self.model.lock:
+            self.lanes.collect()
             self.gradients.sum_over_ranks()
             if self.loss_scale is not None:
                 self.gradients.multiply(1.0 / self.loss_scale.value)
@@ -155,27 +139,25 @@ class TrainableModel:
             self.accumulated_calls += 1
 
     def give_up_pass(self) -> None:
-        """Forgets what the open pass accumulated."""
-        with self.held.lock:
+        """Drops the gradients of the open pass."""
+        with self.model.lock:
             self.graphs.clear()
-            self.trunk.drop_gradients()
-            for gradients in self._lane_gradients:
-                gradients.clear()
+            self.lanes.clear()
             self.gradients.give_up()
 
     def clear(self) -> None:
-        """Forgets what has accumulated."""
+        """Drops all gradients."""
         self.gradients.clear()
         self.accumulated_calls = 0
 
     def step(self, parameters: AdamWParameters, max_grad_norm: float) -> StepResult:
-        """Clips, applies and clears what has accumulated; a norm that is not finite changes nothing else."""
+        """Clips, applies and clears the gradients; one whose norm is not finite is dropped and changes no weight."""
         started = time.perf_counter()
-        with self.held.lock, torch.no_grad():
+        with self.model.lock, torch.no_grad():
             if not self.accumulated_calls:
                 raise EngineError(
                     "CALL_OUT_OF_ORDER",
-                    f"OptimStep on '{self.held.model_id}' has no gradient to apply.",
+                    f"OptimStep on '{self.model.model_id}' has no gradient to apply.",
                     "Complete a ForwardBackward since the last step first.",
                 )
             norm = self.optimizer.grad_norm()
@@ -189,6 +171,6 @@ class TrainableModel:
             if self.loss_scale is not None:
                 self.loss_scale.stepped()
             self.accumulated_calls = 0
-            self.held.step += 1
-            self.held.generation += 1
+            self.model.step += 1
+            self.model.generation += 1
         return StepResult(True, norm, "", time.perf_counter() - started)

@@ -26,7 +26,7 @@ from mrlm_engine.logprobs.selection import Selection
 from mrlm_engine.models import ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.service.receive import decode_units
-from mrlm_engine.training.laned import LanedMicroBatch
+from mrlm_engine.training.lanes_micro_batch import LanesMicroBatch
 from mrlm_engine.training.optimizer import AdamWParameters
 from mrlm_engine.training.trainable_model import TrainableModel
 
@@ -37,21 +37,21 @@ SELECTION = Selection(logprob=True, entropy=True, value=False, final_value=False
 ADAMW = AdamWParameters(1e-3, 0.9, 0.999, 1e-8, 0.01)
 
 
-def accumulate(learner: TrainableModel) -> dict[str, torch.Tensor]:
+def accumulate(trainable: TrainableModel) -> dict[str, torch.Tensor]:
     """Gradients of the sum of the log-probabilities and entropies of UNITS, float32 on the CPU."""
-    units = decode_units(UNITS, learner.held, linear=False)
-    learner.begin_pass()
-    for share in learner.plan(units, False, 1):
-        micro_batch = LanedMicroBatch(learner, share[0], SELECTION, keep_graph=True)
+    units = decode_units(UNITS, trainable.model, linear=False)
+    trainable.begin_pass()
+    for share in trainable.plan(units, False, 1):
+        micro_batch = LanesMicroBatch(trainable, share[0], SELECTION, keep_graph=True)
         micro_batch.outputs()
         ones = [np.ones(unit.outputs, np.float32) for unit in share[0]]
         micro_batch.backward([UnitGradients(logprob=one, entropy=0.1 * one) for one in ones], 10.0)
-    learner.commit_pass()
-    return {name: whole(gradient).float().cpu().clone() for name, _, gradient in learner.gradients.tensors()}
+    trainable.commit_pass()
+    return {name: whole(gradient).float().cpu().clone() for name, _, gradient in trainable.gradients.tensors()}
 
 
-def weights(learner: TrainableModel) -> dict[str, torch.Tensor]:
-    return {name: whole(p.detach()).cpu().clone() for name, p in learner.held.named_parameters()}
+def weights(trainable: TrainableModel) -> dict[str, torch.Tensor]:
+    return {name: whole(p.detach()).cpu().clone() for name, p in trainable.model.named_parameters()}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -69,11 +69,11 @@ def test_cuda_gradients_are_those_of_a_cpu_in_float32(name: str, checkpointing: 
 def test_cuda_training_repeats_its_bits() -> None:
     runs = []
     for _ in range(2):
-        learner = TrainableModel(make_on(DEVICE, CASES["qwen2"]))
+        trainable = TrainableModel(make_on(DEVICE, CASES["qwen2"]))
         for _ in range(3):
-            accumulate(learner)
-            assert learner.step(ADAMW, 1.0).applied
-        runs.append(weights(learner))
+            accumulate(trainable)
+            assert trainable.step(ADAMW, 1.0).applied
+        runs.append(weights(trainable))
     assert all(torch.equal(runs[0][name], runs[1][name]) for name in runs[0])
 
 
@@ -81,19 +81,19 @@ def test_cuda_training_repeats_its_bits() -> None:
 def test_cuda_a_checkpoint_goes_on_bit_by_bit(fields: dict[str, Any], tmp_path: Path) -> None:
     if fields:
         pytest.importorskip("peft")
-    learner = TrainableModel(make_on(DEVICE, CASES["qwen2"], **fields))
-    accumulate(learner)
-    learner.step(ADAMW, 1.0)
-    accumulate(learner)
-    save_checkpoint(tmp_path / "c", [learner], 7)
+    trainable = TrainableModel(make_on(DEVICE, CASES["qwen2"], **fields))
+    accumulate(trainable)
+    trainable.step(ADAMW, 1.0)
+    accumulate(trainable)
+    save_checkpoint(tmp_path / "c", [trainable], 7)
     loaded = load_checkpoint(tmp_path / "c", Placement(DEVICE), {})
     again = TrainableModel(loaded.models[0].held)
     loaded.models[0].restore(again)
-    for one in (learner, again):
+    for one in (trainable, again):
         one.step(ADAMW, 1.0)
         accumulate(one)
         one.step(ADAMW, 1.0)
-    ours, theirs = weights(learner), weights(again)
+    ours, theirs = weights(trainable), weights(again)
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
@@ -117,7 +117,7 @@ def test_cuda_divided_weights_learn_what_whole_ones_learn(mesh: Any) -> None:
         if gradient.norm() > 1e-3:
             similar = torch.nn.functional.cosine_similarity(found[name].flatten(), gradient.flatten(), dim=0)
             assert similar > 0.99, name
-    for learner in (divided, alone):
-        assert learner.step(ADAMW, 1.0).applied
+    for trainable in (divided, alone):
+        assert trainable.step(ADAMW, 1.0).applied
     ours, theirs = weights(divided), weights(alone)
     assert all((ours[name].float() - theirs[name].float()).abs().max() < 0.02 for name in theirs)

@@ -81,7 +81,7 @@ def run_pass(state: EngineState, call: int, units: list[pb.Unit], with_client: b
 def gradients_of(state: EngineState) -> str:
     """SHA-256 of what has accumulated."""
     digest = hashlib.sha256()
-    for _, _, gradient in state.learner("policy").gradients.tensors():
+    for _, _, gradient in state.trainable_model("policy").gradients.tensors():
         digest.update(gradient.numpy().tobytes())
     return digest.hexdigest()
 
@@ -115,15 +115,15 @@ def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[
     state = EngineState(EngineSettings(), choose_device("cpu", "deterministic", 1))
     models.create(state, create_request("policy", json.dumps(CONFIG), dtype=dtype, micro_batch_tokens=1600))
     units = units_of(kind, CONFIG["vocab_size"])
-    learner = state.learner("policy")
+    trainable = state.trainable_model("policy")
     # Kernels are compiled for each number of rows on its first use. That, too, fails without memory, and oneDNN does
     # not get over it.
     for call, tokens in enumerate((1600, 799, 398, 199), 1):
-        learner.lower_budget(tokens, learner.max_waiting)
+        trainable.lower_budget(tokens, trainable.max_waiting)
         outputs_of(state, units)
         run_pass(state, call, units, with_client)
-        learner.clear()
-    learner.lower_budget(1600, learner.max_waiting)
+        trainable.clear()
+    trainable.lower_budget(1600, trainable.max_waiting)
     random_state = torch.get_rng_state()
     # Space that the allocator kept from earlier passes may hold a whole pass: then with less room.
     for call, room in enumerate(rooms, 5):
@@ -135,16 +135,16 @@ def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[
             if done.memory_retries > 0:
                 evaluated = outputs_of(state, units)
                 break
-        learner.clear()
+        trainable.clear()
     else:
         raise AssertionError("Memory never ran out.")
     found = gradients_of(state)
-    learner.clear()
+    trainable.clear()
     run_pass(state, 5 + len(rooms), units, with_client)
     return {
         "retries": done.memory_retries,
         "budget": done.micro_batch_tokens,
-        "held": learner.held.micro_batch_tokens,
+        "held": trainable.model.micro_batch_tokens,
         "micro_batches": done.micro_batches,
         "equal": gradients_of(state) == found,
         "evaluates": outputs_of(state, units) == evaluated,

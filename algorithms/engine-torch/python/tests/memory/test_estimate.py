@@ -170,5 +170,5 @@ def measure(config: dict[str, Any], fields: dict[str, Any]) -> tuple[int, list[L
         models.create(state, create)
         for _ in range(2):
             list(forward_backward(state, iter([pb.ForwardBackwardRequest(open=opening, units=units, end=True)])))
-            state.learner("policy").step(AdamWParameters(1e-4, 0.9, 0.99, 1e-8, 0.0), 1.0)
+            state.trainable_model("policy").step(AdamWParameters(1e-4, 0.9, 0.99, 1e-8, 0.0), 1.0)
     return account.peak, lines

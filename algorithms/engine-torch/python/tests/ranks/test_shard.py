@@ -14,7 +14,7 @@ from tiny import LLAMA, create_model, create_request
 from torch._C._distributed_c10d import HashStore
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
-from mrlm_engine.backbone.transformers_backbone import TransformersTrunk
+from mrlm_engine.backbone.transformers_backbone import TransformersBackbone
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit
 from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
@@ -47,9 +47,9 @@ class Seen(Exception):  # noqa: N818 - ends a forward pass
 
 def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMesh) -> None:
     held = bfloat16_model()
-    before = TransformersTrunk(held).forward(UNITS, True, False).hidden
+    before = TransformersBackbone(held).forward(UNITS, True, False).hidden
     shard_model(held, mesh)
-    after = TransformersTrunk(held).forward(UNITS, True, False).hidden
+    after = TransformersBackbone(held).forward(UNITS, True, False).hidden
     assert before.dtype == after.dtype == torch.bfloat16
     assert torch.equal(before, after)
 
@@ -68,7 +68,7 @@ def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMes
     attention: Any = decoder_layers(trunk)[0].self_attn
     attention.register_forward_pre_hook(look, with_kwargs=True)
     with pytest.raises(Seen) as seen:
-        TransformersTrunk(held).forward(UNITS, True, False)
+        TransformersBackbone(held).forward(UNITS, True, False)
     assert seen.value.args[0] == [torch.float32, torch.float32]
     trunk.rotary_emb.forward = rotary
 

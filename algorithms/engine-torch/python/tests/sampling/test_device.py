@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from mrlm_engine.backbone.transformers_backbone import TransformersTrunk
+from mrlm_engine.backbone.transformers_backbone import TransformersBackbone
 from mrlm_engine.batching.unit import TokenSequence, TokenUnit, UnitGradients
 from mrlm_engine.compute.transfer import to_device
 from mrlm_engine.decoding.protocol import Decoder
@@ -217,16 +217,16 @@ def test_cuda_draws_by_integers_are_the_draws_by_numbers(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("name", ["qwen2", "gpt2"])
 def test_cuda_deterministic_mode_can_learn(name: str) -> None:
     held = make({**FUSED, **BY_MODULE}[name])
-    learner = TrainableModel(held)
+    trainable = TrainableModel(held)
     # As on a GPU, where the module itself computes.
-    learner.trunk = TransformersTrunk(held)
+    trainable.backbone = TransformersBackbone(held)
     rows = [TokenSequence(np.arange(3, 12, dtype=np.int32), np.arange(4, 9)) for _ in range(3)]
     unit = TokenUnit(0, tuple(rows), UnitGradients(np.ones(15, np.float32), np.ones(15, np.float32)))
     selection = Selection(logprob=True, entropy=True, value=False, final_value=False, temperature=1.0)
     with Recorder() as recorder:
-        micro_batch = MicroBatch(learner, [unit], selection, keep_graph=True)
+        micro_batch = MicroBatch(trainable, [unit], selection, keep_graph=True)
         micro_batch.outputs()
         assert unit.gradients is not None
         micro_batch.backward([unit.gradients], 1.0)
     assert not recorder.refused
-    assert any(gradient.abs().max() > 0 for _, _, gradient in learner.gradients.tensors())
+    assert any(gradient.abs().max() > 0 for _, _, gradient in trainable.gradients.tensors())
