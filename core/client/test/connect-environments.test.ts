@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-/** A gRPC server of anything. */
+/** Starts a gRPC server with one service. */
 async function bare(service: ServiceDefinition, implementation: UntypedServiceImplementation): Promise<string> {
   const server = new Server();
   server.addService(service, implementation);
@@ -88,7 +88,7 @@ describe("connecting", () => {
     expect(described).toBe(2);
   });
 
-  test("to several servers spreads the sessions, and goes on without one that is lost", async () => {
+  test("to several servers spreads the sessions, and continues without one that is lost", async () => {
     const servers = [await serve(), await serve()] as const;
     const remote = await connectEnvironments(
       servers.map(({ port }) => `127.0.0.1:${port}`),

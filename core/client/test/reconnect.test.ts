@@ -9,14 +9,14 @@ import { fragileProxy } from "./support/fragile-proxy.ts";
 import { ServerProcess } from "./support/server-process.ts";
 
 const never = new AbortController().signal;
-const say = (text: string): Action => ({
+const act = (text: string): Action => ({
   agent: "agent",
   message: textMessage("assistant", text),
   finishReason: "stop",
 });
 const shown = ({ messages }: Observation): unknown => (messages[0]?.parts[0] as { text?: string } | undefined)?.text;
 const step = (session: SimulatedEnvironment, text = "", signal = never): Promise<StepResult> =>
-  session.step(say(text), { signal });
+  session.step(act(text), { signal });
 const fails = (code: string) => expect.objectContaining({ code });
 const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -53,7 +53,7 @@ async function serveHere(options: Partial<ServeEnvironmentsOptions> = {}): Promi
 }
 
 describe("a server that is killed", () => {
-  test("and started again: calls wait, a lost episode says so, and a new one begins", async () => {
+  test("and started again: calls wait, a lost episode is reported, and a new one begins", async () => {
     const first = await startProcess();
     const running = await Promise.all(
       TRANSPORTS.map(async (transport) => {
@@ -118,7 +118,7 @@ describe("a server that is killed", () => {
 });
 
 describe("a connection that breaks", () => {
-  test("while nobody waits leaves the next call all its time", async () => {
+  test("while no call waits leaves the next call its full time", async () => {
     const server = await serveHere();
     const proxy = await fragileProxy(server.port);
     const session = await (await connect(proxy.port, { reconnectMs: 300 })).open({ id: "counting" });
@@ -130,7 +130,7 @@ describe("a connection that breaks", () => {
     expect(performance.now() - began).toBeGreaterThan(250);
   });
 
-  test("and is taken again by a server that hears nothing: the wait ends, and says so", async () => {
+  test("and is accepted again by a server that answers nothing: the wait ends with this reason", async () => {
     const server = await serveHere();
     const proxy = await fragileProxy(server.port);
     cleanups.push(() => proxy.close());
@@ -165,7 +165,7 @@ describe("a connection that breaks", () => {
   });
 });
 
-test("U10: no timer is set in the past when a server stays away for longer than the client's patience", async () => {
+test("U10: no timer is set in the past when a server stays away for longer than the client waits", async () => {
   const { setTimeout: original } = globalThis;
   const delays: number[] = [];
   const server = await serveHere();
@@ -197,7 +197,7 @@ describe("a session", () => {
     setTimeout(() => controller.abort(), 30);
     await expect(underWay).rejects.toEqual(fails("CANCELLED"));
     await until(() => counts.aborted === 1);
-    // A reset that was given up before it was sent.
+    // A reset that was cancelled before it was sent.
     await expect(session.reset({ signal: controller.signal })).rejects.toEqual(fails("CANCELLED"));
     expect(shown(await session.reset({ seed: 1, signal: never }))).toBe("seed 1");
   });

@@ -61,7 +61,7 @@ async function connected(port: number, lost?: AbortSignal): Promise<Engine> {
   return engine;
 }
 
-/** Everything that training does, with what came of it. */
+/** Calls every method that training uses. @returns the results */
 async function train(engine: Engine, units: readonly EngineUnit[]): Promise<unknown> {
   const created = await engine.createModel(policy);
   const forward = await engine.forward({ model: "policy", units, outputs, temperature: 0.7 });
@@ -200,7 +200,7 @@ describe("a remote engine", () => {
     expect(counted.made).toBe(3);
   });
 
-  test("goes on from the calls that an earlier client made", async () => {
+  test("continues from the calls that an earlier client made", async () => {
     const { port, local } = await served();
     const first = await connected(port);
     await first.createModel(policy);
@@ -217,8 +217,8 @@ describe("a remote engine", () => {
     const fails = (code: string) => expect.objectContaining({ code });
     await engine.createModel(policy);
     const pass = { model: "policy", units, outputs, normalizer: 1, loss: gradient };
-    await expect(engine.publish("nobody")).rejects.toEqual(fails("MODEL_NOT_FOUND"));
-    await expect(engine.forward({ ...pass, model: "nobody" })).rejects.toEqual(fails("MODEL_NOT_FOUND"));
+    await expect(engine.publish("unknown")).rejects.toEqual(fails("MODEL_NOT_FOUND"));
+    await expect(engine.forward({ ...pass, model: "unknown" })).rejects.toEqual(fails("MODEL_NOT_FOUND"));
     await expect(engine.forwardBackward({ ...pass, normalizer: 0 })).rejects.toEqual(fails("NORMALIZER_INVALID"));
     await expect(engine.forwardBackward({ ...pass, loss: () => ({ logprob: new Float32Array(1) }) })).rejects.toEqual(
       fails("GRADIENT_SHAPE"),
@@ -240,7 +240,7 @@ describe("a remote engine", () => {
     controller.abort();
     expect((await waiting).stopReason).toBe("cancelled");
     await expect(
-      (await engine.sampler("nobody")).sample({ prompt: Int32Array.of(1), params, key: 1n }),
+      (await engine.sampler("unknown")).sample({ prompt: Int32Array.of(1), params, key: 1n }),
     ).rejects.toEqual(fails("MODEL_NOT_FOUND"));
     expect((await engine.publish("policy")).version).toBe(1);
   });
@@ -258,7 +258,7 @@ describe("a remote engine", () => {
     await expect(second.publish("policy")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
   });
 
-  test("that cannot be reached any more, and whose end will be told, is waited for: the cause is its end", async () => {
+  test("that cannot be reached any more, and whose end will be reported, is waited for: the cause is its end", async () => {
     const { port, stop } = await served();
     const lost = new AbortController();
     const engine = await connected(port, lost.signal);

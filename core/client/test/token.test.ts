@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe.each(["stream", "unary"] as const)("an environment server with a token (%s)", (transport) => {
-  test("serves whoever has it", async () => {
+  test("serves a client with the token", async () => {
     const host = await connectEnvironments(`127.0.0.1:${server.port}`, { transport, token: "secret" });
     const session = await host.open({ id: "counting" });
     await session.reset({ seed: 5, signal });

@@ -1,10 +1,10 @@
 import { type Server, type ServerCredentials, logVerbosity, setLogVerbosity } from "@grpc/grpc-js";
 import { MrlmError } from "@mrlm/spec";
 
-/** Binds a server to `host:port` (port 0: any free one). @returns the port; rejects with PORT_IN_USE */
+/** Binds a server to `host:port` (port 0: any free port). Rejects with PORT_IN_USE. @returns the port */
 export async function listen(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
-    // What cannot be bound is told by the error; gRPC's own line on stderr would say it a second time, and less.
+    // The error reports the cause. Without this, gRPC would write a shorter line on stderr as well.
     const isQuiet = process.env["GRPC_VERBOSITY"] === undefined;
     if (isQuiet) setLogVerbosity(logVerbosity.NONE);
     server.bindAsync(address, credentials, (error, port) => {

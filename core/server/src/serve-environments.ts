@@ -13,43 +13,43 @@ import { Health } from "./standard/health.ts";
 import { reflectionMethods } from "./standard/reflection.ts";
 import { VERSION } from "./version.ts";
 
-/** What to serve, and within which limits. */
+/** Options of {@link serveEnvironments}. */
 export interface ServeEnvironmentsOptions {
-  /** Whose environments are served. It stays the caller's: closing the server does not close it. */
+  /** Host of the environments. Closing the server does not close it. */
   readonly host: EnvironmentHost;
-  /** `host:port`; port 0 takes any free one. */
+  /** `host:port`; port 0 takes any free port. */
   readonly address: string;
-  /** Live sessions at a time; 4096 unless given. */
+  /** Open sessions at a time. Default: 4096. */
   readonly maxSessions?: number;
-  /** Resets that may wait for room; 1024 unless given. Past that they are refused with RESOURCE_EXHAUSTED. */
+  /** Resets that may wait for a free place; more are refused with RESOURCE_EXHAUSTED. Default: 1024. */
   readonly maxQueue?: number;
-  /** How long they may wait, in milliseconds; 30,000 unless given. */
+  /** Longest wait of a reset in milliseconds. Default: 30,000. */
   readonly queueMs?: number;
-  /** A session is closed when nothing was heard of it for so long, where its client does not say otherwise; 60,000 unless given. */
+  /** Lease of a session in milliseconds where its client states none: a session without a request for this long is closed. Default: 60,000. */
   readonly leaseMs?: number;
-  /** The longest lease that a client may ask for; an hour unless given. */
+  /** Longest lease that a client may request, in milliseconds. Default: one hour. */
   readonly maxLeaseMs?: number;
-  /** Largest message; 64 MiB unless given. */
+  /** Largest message in bytes. Default: 64 MiB. */
   readonly maxMessageBytes?: number;
-  /** Told of environments that could not be closed, and of faults of which a client learns only that they happened. */
+  /** Receives environments that could not be closed, and unexpected errors, whose messages clients do not get. */
   readonly logger?: Logger;
-  /** What every call must carry as `authorization: Bearer TOKEN`, health checks excepted; none unless given. */
+  /** Token that every call but a health check must carry as `authorization: Bearer TOKEN`. Default: none. */
   readonly token?: string;
-  /** Whether clients are given worked solutions of training tasks; false unless given. Options of clients decide which tasks are training tasks. */
+  /** Whether clients get worked solutions of training tasks. The options of a client decide which tasks these are. Default: false. */
   readonly demonstrations?: boolean;
-  /** Plain TCP unless given. */
+  /** Default: plain TCP. */
   readonly credentials?: ServerCredentials;
 }
 
-/** A server at work. */
+/** Running environment server. */
 export interface EnvironmentServer {
   readonly port: number;
   stats(): SessionStats & { readonly streams: number };
-  /** Opens no new sessions, waits up to `graceMs` for those that live, then ends them and stops. */
+  /** Opens no new sessions, waits up to `graceMs` for the open ones, then ends them and stops. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Calls under way on one connection: one for each session, those that wait for room included, and as many again. */
+/** Calls under way on one connection: one for each session, resets in the queue included, and as many again. */
 const MAX_CALLS = 8_192;
 
 const SERVICES = ["mrlm.env.v1.EnvironmentService", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"];
@@ -72,9 +72,9 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": -1,
-    // Each call takes memory; what a client has beyond that waits on its side.
+    // Each call takes memory. Further calls wait on the client.
     "grpc.max_concurrent_streams": MAX_CALLS,
-    // Finds out that a client's machine is gone.
+    // Detects that a client's machine is gone.
     "grpc.keepalive_time_ms": 30_000,
     "grpc.keepalive_timeout_ms": 10_000,
     ...(options.token === undefined ? {} : { interceptors: [requireToken(options.token)] }),
@@ -118,7 +118,7 @@ export async function serveEnvironments(options: ServeEnvironmentsOptions): Prom
   };
 }
 
-/** Waits for something, but no longer than that. */
+/** Waits for a promise, at most for `milliseconds`. */
 async function within(promise: Promise<void>, milliseconds: number): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, milliseconds);

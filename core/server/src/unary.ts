@@ -2,8 +2,8 @@ import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import { statusOfError } from "@mrlm/wire";
 
 /**
- * A unary method's handler; what it throws becomes the call's status, with the whole error in the trailing metadata.
- * @param onError is told first: a status says nothing of faults that are not ours
+ * Makes the handler of a unary method. A thrown error becomes the call's status, with the whole error in the trailing metadata.
+ * @param onError called before, because a status does not contain the message of an unexpected error
  */
 export function unary<Request, Response>(
   handle: (call: ServerUnaryCall<Request, Response>) => Promise<Response>,

@@ -40,7 +40,7 @@ const send = (stream: RawStream, requests: readonly wire.SessionRequest[]): void
   stream.write(wire.MultiplexRequest.encode({ requests: [...requests] }).finish());
 const codesOf = (stream: RawStream): Set<string | undefined> =>
   new Set(stream.answers.map(({ response }) => (response?.$case === "error" ? response.error.code : response?.$case)));
-/** A session of another client works: the server has survived. */
+/** Checks that a session of another client works. */
 async function works(client = connect("bystander")): Promise<void> {
   const id = randomBytes(16);
   await client.reset(id, 1);
@@ -217,7 +217,7 @@ describe("S1: tokens", () => {
     });
   });
 
-  test("metadata of a megabyte is refused, and the server goes on", async () => {
+  test("metadata of a megabyte is refused, and the server continues", async () => {
     await serve({ token: "secret" });
     const metadata = Object.fromEntries(Array.from({ length: 128 }, (_, i) => [`x-${i}`, "y".repeat(8_000)]));
     await expect(

@@ -78,7 +78,7 @@ describe("a session", () => {
     await expect(client.step(randomBytes(16), 1, 0)).rejects.toEqual(fails("SESSION_NOT_FOUND"));
   });
 
-  test("does not exist for anybody but its owner", async () => {
+  test("exists for its owner only", async () => {
     await serve();
     const id = randomBytes(16);
     await client.reset(id, 1);
@@ -121,7 +121,7 @@ describe("a session", () => {
     expect(shown(await patient)).toBe("step 0");
   });
 
-  test("that cannot be opened leaves nothing behind, and says why however long that is", async () => {
+  test("that cannot be opened leaves nothing behind, and reports the reason however long it is", async () => {
     await serve();
     host.open = async () =>
       Promise.reject(new MrlmError("OPTIONS_INVALID", `These are wrong: ${"\ud83d\ude00\ud800".repeat(20_000)}`));

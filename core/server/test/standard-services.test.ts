@@ -17,7 +17,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** The answers to these questions, in order. */
+/** Returns the responses to these requests, in order. */
 async function reflect(
   version: 0 | 1,
   ...questions: NonNullable<wire.ServerReflectionRequest["messageRequest"]>[]
@@ -54,7 +54,7 @@ describe("reflection", () => {
 });
 
 describe("health", () => {
-  test("says what serves, and when it stops", async () => {
+  test("reports the services that serve, and when they stop", async () => {
     const check = (service: string) => client.unary(HEALTH_SERVICE.check, { service });
     expect(await check("")).toEqual({ status: SERVING });
     expect(await check("mrlm.env.v1.EnvironmentService")).toEqual({ status: SERVING });

@@ -1,28 +1,28 @@
 const IS_LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** Little-endian bytes of 32-bit numbers: a view of the same memory, not a copy (but on a big-endian machine). */
+/** Returns little-endian bytes of 32-bit numbers: a view of the same memory (a copy on a big-endian machine). */
 export function bytesOf(numbers: Float32Array | Int32Array | undefined): Uint8Array {
   if (numbers === undefined) return EMPTY;
   const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
   return IS_LITTLE_ENDIAN ? bytes : swapped(bytes);
 }
 
-/** float32 numbers from little-endian bytes: a view where the bytes are aligned to 4, else a copy. */
+/** Reads float32 numbers from little-endian bytes: a view where the bytes are aligned to 4, else a copy. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
   const aligned = align(bytes);
   return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 2);
 }
 
-/** int32 numbers from little-endian bytes: a view where the bytes are aligned to 4, else a copy. */
+/** Reads int32 numbers from little-endian bytes: a view where the bytes are aligned to 4, else a copy. */
 export function integersOf(bytes: Uint8Array): Int32Array {
   const aligned = align(bytes);
   return new Int32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 2);
 }
 
-/** No bytes. */
+/** Empty byte array. */
 export const EMPTY: Uint8Array = new Uint8Array(0);
 
-/** A plain Uint8Array over the same memory: what arrives is a Buffer, whose `slice` means another thing. */
+/** Returns a plain Uint8Array over the same memory, because `slice` of a Buffer does not copy. */
 export function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,7 +1,7 @@
 import { type ErrorCode, MrlmError, isErrorCode } from "@mrlm/spec";
 import type { ErrorDetail } from "./gen/mrlm/common/v1/error.ts";
 
-/** The wire form of an error. What is no MrlmError becomes INTERNAL: its message may hold what is nobody's business. */
+/** Encodes an error. An error that is no `MrlmError` becomes INTERNAL without its message, which may contain private data. */
 export function encodeError(error: unknown): ErrorDetail {
   const known = MrlmError.isInstance(error)
     ? error
@@ -16,7 +16,7 @@ export function encodeError(error: unknown): ErrorDetail {
 }
 
 /**
- * The error that the other side threw. A code that this version does not know is named in the message and becomes `unknownAs`.
+ * Decodes the error that the peer threw. A code that this version does not know is named in the message and replaced by `unknownAs`.
  */
 export function decodeError(detail: ErrorDetail, unknownAs: ErrorCode = "INTERNAL"): MrlmError {
   const { code, message, hint, retryable: isRetryable, retryDelayMs } = detail;

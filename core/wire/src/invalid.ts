@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** An error for a message that cannot be what its sender meant. */
+/** Makes the error for a malformed message. */
 export function invalid(reason: string): MrlmError {
   return new MrlmError("MESSAGE_INVALID", `A protocol message is malformed: ${reason}.`);
 }

@@ -1,15 +1,15 @@
 import type { JsonObject } from "@mrlm/spec";
 import { invalid } from "./invalid.ts";
 
-/** JSON text; the empty text stands for an object that is left out. */
+/** Encodes an object as JSON. The empty text stands for an omitted object. */
 export function toJson(value: JsonObject | undefined): string {
   return value === undefined ? "" : JSON.stringify(value);
 }
 
-/** Levels of lists and objects within each other. Code that walks a value calls itself for each, and has no more stack than that of some thousands. */
+/** Limit of nested lists and objects. Recursive code would exhaust the stack after some thousand levels. */
 const MAX_DEPTH = 1_000;
 
-/** A JSON object from text that must hold one. */
+/** Parses a JSON object. Throws MESSAGE_INVALID for any other text. */
 export function fromJson(text: string, name: string): JsonObject {
   let value: unknown;
   if (isDeeper(text, MAX_DEPTH)) throw invalid(`${name} are nested deeper than ${MAX_DEPTH} levels`);
@@ -23,7 +23,7 @@ export function fromJson(text: string, name: string): JsonObject {
   return value as JsonObject;
 }
 
-/** The same where it may be left out. */
+/** Parses a JSON object that may be omitted. */
 export function fromOptionalJson(text: string, name: string): JsonObject | undefined {
   return text === "" ? undefined : fromJson(text, name);
 }

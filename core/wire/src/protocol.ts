@@ -1,11 +1,11 @@
-/** Version of `mrlm.env.v1` that this package speaks. */
+/** Version of `mrlm.env.v1` that this package implements. */
 export const ENVIRONMENT_PROTOCOL = { major: 1, minor: 0 } as const;
 
-/** Version of `mrlm.engine.v1` that this package speaks. */
+/** Version of `mrlm.engine.v1` that this package implements. */
 export const ENGINE_PROTOCOL = { major: 1, minor: 0 } as const;
 
-/** Metadata key by which a client says who it is; sessions are bound to it. */
+/** Metadata key of a client's secret, to which its sessions are bound. */
 export const CLIENT_METADATA_KEY = "mrlm-client";
 
-/** Frames and messages of units are kept to about this size. */
+/** Approximate limit of frames and of messages with units, in bytes. */
 export const FRAME_BYTES = 1 << 20;

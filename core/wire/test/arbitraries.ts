@@ -13,13 +13,13 @@ import type {
   ToolDefinition,
 } from "@mrlm/spec";
 
-/** Any text that Unicode can hold; keys include `__proto__`. */
+/** Arbitrary Unicode text; keys include `__proto__`. */
 export const text = fc.oneof(fc.string({ unit: "binary", maxLength: 40 }), fc.constant("__proto__"));
 export const object = fc
   .dictionary(text, fc.jsonValue({ maxDepth: 2, noUnicodeString: false } as fc.JsonSharedConstraints), { maxKeys: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
 
-/** Zero has no sign in a proto3 field. */
+/** Number without negative zero, which a proto3 field does not keep. */
 export const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const textPart: fc.Arbitrary<TextPart> = fc.record({ type: fc.constant("text" as const), text });
 const imagePart: fc.Arbitrary<ImagePart> = fc.record({

@@ -56,7 +56,7 @@ const info: fc.Arbitrary<ModelInfo> = fc.record({
   config: object,
 });
 
-describe("what is encoded and decoded is what it was", () => {
+describe("encoding and decoding keeps", () => {
   test("models", () => {
     const created = fc.record({ info, tokenizerFiles: files });
     fc.assert(
@@ -66,7 +66,7 @@ describe("what is encoded and decoded is what it was", () => {
     );
   });
 
-  test("how to make a model", () => {
+  test("options of a model", () => {
     const options: fc.Arbitrary<CreateModelOptions> = fc.record(
       {
         model: text,
@@ -90,7 +90,7 @@ describe("what is encoded and decoded is what it was", () => {
             targetModules: fc.array(text),
             seed: fc.maxSafeNat(),
           }),
-          // A rank or an alpha that is omitted is the saved adapter's.
+          // An omitted rank or alpha is that of the saved adapter.
           fc.record(
             {
               path: fc.string({ minLength: 1 }),
@@ -130,7 +130,7 @@ describe("what is encoded and decoded is what it was", () => {
     );
   });
 
-  test("what a run would take of memory", () => {
+  test("memory estimates", () => {
     const bytes = fc.maxSafeNat();
     const estimate: fc.Arbitrary<MemoryEstimate> = fc.record({
       lines: fc.array(fc.record({ model: text, part: text, bytes, formula: text }), { maxLength: 3 }),
@@ -170,7 +170,7 @@ describe("what is encoded and decoded is what it was", () => {
       );
   });
 
-  test("what an engine says of itself", () => {
+  test("descriptions of an engine", () => {
     const engine: fc.Arbitrary<EngineInfo> = fc.record({
       device: text,
       deviceName: text,

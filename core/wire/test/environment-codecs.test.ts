@@ -21,7 +21,7 @@ import {
 import { action, demonstration, object, stepResult, text } from "./arbitraries.ts";
 import { expectSame, throughBytes } from "./through-bytes.ts";
 
-describe("what is encoded and decoded is what it was", () => {
+describe("encoding and decoding keeps", () => {
   test("steps: parts, images, tool calls, tools, rewards, ends, info", () => {
     fc.assert(
       fc.property(stepResult, (step) =>
@@ -90,7 +90,7 @@ describe("what is encoded and decoded is what it was", () => {
   });
 });
 
-describe("what cannot be meant is refused", () => {
+describe("a malformed message is refused", () => {
   const nothing = { parts: [], name: "" };
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY])("a reward of %s, in both directions", (value) => {

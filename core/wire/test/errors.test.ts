@@ -5,7 +5,7 @@ import { decodeError, encodeError, errorOfStatus, isConnectionLoss, reasonOf, st
 
 const codes = { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL", peer: "The server at host:1" } as const;
 
-/** A status as @grpc/grpc-js throws it at the caller. */
+/** Makes a status as @grpc/grpc-js throws it in the client. */
 function thrown(code: status, details: string, metadata = new Metadata()): ServiceError {
   return Object.assign(new Error(details), { code, details, metadata });
 }
@@ -33,7 +33,7 @@ describe("errors over the wire", () => {
     }
   });
 
-  test("a fault that nobody threw on purpose keeps its words to itself", () => {
+  test("the message of an unexpected error is not sent", () => {
     expect(encodeError(new Error("password=hunter2"))).toMatchObject({
       code: "INTERNAL",
       message: expect.not.stringContaining("hunter2"),
@@ -45,7 +45,7 @@ describe("errors over the wire", () => {
     expect(decodeError(detail, "ENGINE_FAILED")).toMatchObject({ code: "ENGINE_FAILED", message: "[BRAND_NEW] no" });
   });
 
-  test("what gRPC itself reports has a code and names the peer", () => {
+  test("a status of gRPC itself has a code and names the peer", () => {
     expect(errorOfStatus(thrown(status.UNAVAILABLE, "refused"), codes)).toMatchObject({
       code: "SERVER_UNAVAILABLE",
       message: "The server at host:1 cannot be reached: refused",
@@ -58,7 +58,7 @@ describe("errors over the wire", () => {
     });
   });
 
-  test("of a connection that did not come about the reason alone is told", () => {
+  test("an error of a failed connection contains the reason alone", () => {
     expect(reasonOf("No connection established. Last error: connect ECONNREFUSED 127.0.0.1:9. Resolution note: ")).toBe(
       "connect ECONNREFUSED 127.0.0.1:9",
     );

@@ -92,7 +92,7 @@ describe("golden messages", () => {
       info: {},
     };
     expectSame(decodeStep(environmentProto.StepResponse.decode(bytesOfFile("step-response"))), step);
-    // Entries of maps may come in any order, so the bytes are compared by what they mean.
+    // Entries of maps may have any order, so the decoded messages are compared.
     expectSame(
       decodeStep(environmentProto.StepResponse.decode(serialise(environmentProto.StepResponse, encodeStep(step)))),
       step,

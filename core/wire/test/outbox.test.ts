@@ -4,7 +4,7 @@ import { Assembler, FRAME_BYTES, MAX_UNFINISHED, Outbox, environmentProto as wir
 
 type Entry = { id: bigint; bytes: Uint8Array };
 
-/** An entry of about the given size. */
+/** Makes an entry of about the given size. */
 function entry(id: number, size: number): Entry {
   const request = {
     requestId: BigInt(id),
@@ -15,7 +15,7 @@ function entry(id: number, size: number): Entry {
   return { id: BigInt(id), bytes: wire.SessionRequest.encode(request).finish() };
 }
 
-/** What the other side receives, in order of completion, with the frames' sizes. */
+/** Received entries in order of completion, with the frames' sizes. */
 async function send(
   entries: readonly Entry[],
   full: () => boolean = () => false,
@@ -72,13 +72,13 @@ describe("Outbox", () => {
     expect(received.map(({ id }) => id)).toEqual([2n, 3n, 1n]);
   });
 
-  test("S5: counts the memory of small entries that nobody reads", () => {
+  test("S5: counts the memory of small entries that are not read", () => {
     const outbox = new Outbox(() => false);
     for (let id = 1; id <= 1_000; id++) outbox.add(BigInt(id), new Uint8Array(10));
     expect(outbox.pendingBytes).toBeGreaterThan(1_000 * 100);
   });
 
-  test("forgets an entry that nobody waits for", async () => {
+  test("drops an entry for which no call waits", async () => {
     const outbox = new Outbox(() => {
       throw new Error("nothing is to be written");
     });

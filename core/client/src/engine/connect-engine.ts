@@ -21,7 +21,7 @@ export async function connectEngine(
     if (info.protocolMajor !== ENGINE_PROTOCOL.major) {
       throw new MrlmError(
         "PROTOCOL_VERSION",
-        `The engine at ${address} speaks protocol ${info.protocolMajor}.${info.protocolMinor}, this client ${ENGINE_PROTOCOL.major}.${ENGINE_PROTOCOL.minor}.`,
+        `The engine at ${address} uses protocol ${info.protocolMajor}.${info.protocolMinor}, this client uses ${ENGINE_PROTOCOL.major}.${ENGINE_PROTOCOL.minor}.`,
       );
     }
     connection.bindTo(info.instanceId);

@@ -36,7 +36,7 @@ export function remoteForwardBackward(
     let done: engineProto.ForwardBackwardDone | undefined;
     await converse(stream, requests(), receive, { signal, endAfterRequests: lossOf === undefined });
     if (done === undefined)
-      throw new MrlmError("ENGINE_FAILED", "The engine ended a pass without saying that it was complete.");
+      throw new MrlmError("ENGINE_FAILED", "The engine ended a pass before it reported the result.");
     return toResult(done, results);
 
     function receive({ event }: engineProto.ForwardBackwardResponse): void {

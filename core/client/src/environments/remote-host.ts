@@ -168,7 +168,7 @@ export class RemoteHost implements EnvironmentHost {
     if (protocolMajor !== ENVIRONMENT_PROTOCOL.major) {
       throw new MrlmError(
         "PROTOCOL_VERSION",
-        `The environment server at ${this.#connection.address} speaks version ${protocolMajor}.${protocolMinor} of the protocol, this client ${ENVIRONMENT_PROTOCOL.major}.${ENVIRONMENT_PROTOCOL.minor}.`,
+        `The environment server at ${this.#connection.address} uses version ${protocolMajor}.${protocolMinor} of the protocol, this client uses ${ENVIRONMENT_PROTOCOL.major}.${ENVIRONMENT_PROTOCOL.minor}.`,
       );
     }
     return environments.map(decodeDescription);

@@ -1,9 +1,9 @@
 import { definePlugin, observe, singleStep, textMessage } from "@mrlm/kit";
 
-/** What became of the environments of this process. */
+/** Counters over the environments of this process. */
 export const counts = { steps: 0, aborted: 0, closed: 0 };
 
-/** Counts its steps; one that says `wait N` takes N milliseconds. */
+/** Environment that counts its steps. A step with the message `wait N` takes N milliseconds. */
 export const countingPlugin = definePlugin({
   name: "counting",
   environments: [

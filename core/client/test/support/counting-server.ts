@@ -1,4 +1,4 @@
-// A server in a process of its own: `node counting-server.ts PORT`. It says the port that it listens on to its parent.
+// Server in its own process: `node counting-server.ts PORT`. It sends its port to the parent process.
 import { LocalHost, PluginHost } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { countingPlugin } from "./counting-plugin.ts";

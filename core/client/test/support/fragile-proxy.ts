@@ -2,16 +2,16 @@ import { type Socket, connect, createServer } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** A network between client and server that can be cut. */
+/** Proxy between client and server whose connections can be cut. */
 export interface FragileProxy {
   readonly port: number;
-  /** Breaks every connection; new ones are made as before. */
+  /** Cuts every connection; new ones work as before. */
   cut(): void;
-  /** Breaks every connection; new ones are taken and lead nowhere, as at a server that hears nothing. */
+  /** Cuts every connection; new ones are accepted and never answered, as by a blocked server. */
   silence(): void;
   /**
-   * Cuts after so many milliseconds, and then again, each time after 1.4 times as long: on a busy machine too something comes through in the end.
-   * @returns makes it stop
+   * Cuts after so many milliseconds, then again each time after 1.4 times as long, so that calls succeed in the end on a busy machine too.
+   * @returns stops the cuts
    */
   keepCutting(milliseconds: number): () => void;
   close(): void;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 
 const script = new URL("./counting-server.ts", import.meta.url);
 
-/** An environment server in a process of its own, which can be killed. */
+/** Environment server in its own process, which can be killed. */
 export class ServerProcess {
   readonly port: number;
   readonly #child: ChildProcess;
@@ -22,7 +22,7 @@ export class ServerProcess {
     return new ServerProcess(child, answer);
   }
 
-  /** Without warning, as when a machine dies. */
+  /** Kills the process without warning, as a failure of the machine does. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     this.#child.kill("SIGKILL");

@@ -14,7 +14,7 @@ import { unary } from "../unary.ts";
 import type { NumberedCalls } from "./numbered-calls.ts";
 import type { ServedEngine } from "./served-engine.ts";
 
-/** The unary methods of EngineService. */
+/** Returns the unary methods of EngineService. */
 export function engineMethods(engine: ServedEngine, calls: NumberedCalls) {
   return {
     describe: unary<wire.DescribeRequest, wire.DescribeResponse>(async () =>

@@ -1,42 +1,40 @@
 import { MrlmError, type UnitGradients, type UnitOutputs } from "@mrlm/spec";
 import { decodeGradients, encodeOutputs, type engineProto as wire } from "@mrlm/wire";
 
-interface Asked {
+interface LossRequest {
   readonly index: number;
   readonly outputs: UnitOutputs;
   readonly resolve: (gradients: UnitGradients) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Questions to the client's loss, sent in micro-batches: what is asked in one turn of the event loop is one of them. */
+/** Requests to the client's loss function. The requests of one turn of the event loop form a micro-batch. */
 export class MicroBatches {
   readonly #send: (outputs: wire.MicroBatchOutputs) => void;
-  readonly #sent = new Map<number, readonly Asked[]>();
-  #asked: Asked[] = [];
+  readonly #sent = new Map<number, readonly LossRequest[]>();
+  #unsent: LossRequest[] = [];
   #count = 0;
-  #isGivenUp = false;
+  #isCancelled = false;
 
   constructor(send: (outputs: wire.MicroBatchOutputs) => void) {
     this.#send = send;
   }
 
-  /** The gradients of a unit, from the client. */
-  ask(index: number, outputs: UnitOutputs): Promise<UnitGradients> {
+  /** Requests the gradients of a unit from the client. */
+  request(index: number, outputs: UnitOutputs): Promise<UnitGradients> {
     const { promise, resolve, reject } = Promise.withResolvers<UnitGradients>();
-    this.#asked.push({ index, outputs, resolve, reject });
-    if (this.#asked.length === 1) setImmediate(() => this.#flush());
+    this.#unsent.push({ index, outputs, resolve, reject });
+    if (this.#unsent.length === 1) setImmediate(() => this.#flush());
     return promise;
   }
 
   answer({ microBatch, units }: wire.MicroBatchGradients): void {
-    const asked = this.#sent.get(microBatch) ?? [];
+    const requests = this.#sent.get(microBatch) ?? [];
     this.#sent.delete(microBatch);
-    asked.forEach(({ resolve, reject, index }, i) => {
+    requests.forEach(({ resolve, reject, index }, i) => {
       const gradients = units[i];
       if (gradients === undefined)
-        return reject(
-          new MrlmError("GRADIENT_SHAPE", `Micro-batch ${microBatch} came back without gradients of unit ${index}.`),
-        );
+        return reject(new MrlmError("GRADIENT_SHAPE", `Micro-batch ${microBatch} has no gradients for unit ${index}.`));
       try {
         resolve(decodeGradients(gradients));
       } catch (error) {
@@ -45,7 +43,7 @@ export class MicroBatches {
     });
   }
 
-  /** Outputs whose gradients are applied already: no answer is awaited. */
+  /** Sends outputs whose gradients are already applied, so that no response is expected. */
   repeat(outputs: readonly UnitOutputs[]): void {
     this.#send({
       microBatch: this.#count++,
@@ -55,23 +53,23 @@ export class MicroBatches {
     });
   }
 
-  /** The client is gone: what was asked has no answer. */
-  giveUp(): void {
-    this.#isGivenUp = true;
-    const waiting = [...this.#asked, ...[...this.#sent.values()].flat()];
+  /** Rejects every request, because the client is gone. */
+  cancel(): void {
+    this.#isCancelled = true;
+    const waiting = [...this.#unsent, ...[...this.#sent.values()].flat()];
     for (const { reject } of waiting) reject(new MrlmError("CANCELLED", "The client of a pass is gone."));
   }
 
   #flush(): void {
-    const asked = this.#asked;
-    this.#asked = [];
-    if (this.#isGivenUp) return this.giveUp();
+    const requests = this.#unsent;
+    this.#unsent = [];
+    if (this.#isCancelled) return this.cancel();
     const microBatch = this.#count++;
-    this.#sent.set(microBatch, asked);
+    this.#sent.set(microBatch, requests);
     this.#send({
       microBatch,
-      unitIndices: asked.map(({ index }) => index),
-      units: asked.map(({ outputs }) => encodeOutputs(outputs)),
+      unitIndices: requests.map(({ index }) => index),
+      units: requests.map(({ outputs }) => encodeOutputs(outputs)),
       applied: false,
     });
   }

@@ -1,29 +1,29 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** Answers that are kept for calls that are repeated. */
+/** Number of latest calls whose responses are kept for repetitions. */
 const KEPT = 16;
 
-/** Carries out each numbered call once: a repeated one gets the first answer. */
+/** Carries out each numbered call once. A repeated call gets the first response. */
 export class NumberedCalls {
   readonly #answers = new Map<bigint, Promise<unknown>>();
   #last = 0n;
 
-  /** The highest number that was carried out. */
+  /** Highest number that was carried out. */
   get last(): bigint {
     return this.#last;
   }
 
-  /** A checkpoint was loaded: its numbers count as carried out. */
+  /** Counts the numbers of a loaded checkpoint as carried out. */
   raise(call: bigint): void {
     if (call > this.#last) this.#last = call;
   }
 
-  /** Waits until a call that is under way has ended, in whichever way. */
+  /** Waits until a call that is under way has succeeded or failed. */
   async settled(call: bigint): Promise<void> {
     await this.#answers.get(call)?.catch(() => undefined);
   }
 
-  /** Number 0 is not numbered. A call that failed may be made again under its number. */
+  /** Runs a call. 0 means that the call is not numbered. A failed call may be made again under its number. */
   run<T>(call: bigint, work: () => Promise<T>): Promise<T> {
     if (call === 0n) return work();
     const known = this.#answers.get(call);

@@ -15,7 +15,7 @@ import { MicroBatches } from "./micro-batches.ts";
 import type { NumberedCalls } from "./numbered-calls.ts";
 import type { ServedEngine } from "./served-engine.ts";
 
-/** Per-token outputs without a graph. */
+/** Handles Forward: per-token outputs without a graph. */
 export async function serveForward(
   engine: ServedEngine,
   call: ServerDuplexStream<wire.ForwardRequest, wire.ForwardResponse>,
@@ -64,10 +64,10 @@ function* inMessages(results: readonly UnitOutputs[]): Generator<wire.ForwardRes
   if (message.units.length > 0) yield message;
 }
 
-/** Passes that wait for their client's gradients, by call number. */
+/** Passes that wait for gradients from their client, by call number. */
 export type PassesUnderWay = Map<bigint, MicroBatches>;
 
-/** Outputs to the client's loss, its gradients back, accumulation. */
+/** Handles ForwardBackward: sends outputs to the client, receives gradients, accumulates. */
 export async function serveForwardBackward(
   engine: ServedEngine,
   { calls, passes }: { readonly calls: NumberedCalls; readonly passes: PassesUnderWay },
@@ -83,13 +83,13 @@ export async function serveForwardBackward(
     for (const gradients of message.gradients) batches.answer(gradients);
     if (message.end) resolve();
   });
-  call.on("cancelled", () => batches.giveUp());
+  call.on("cancelled", () => batches.cancel());
   try {
     await complete;
     if (open === undefined) throw invalid("a pass does not begin with its model");
     const request = open;
-    // A repeated call may come before it is noticed that its first connection is lost.
-    passes.get(request.call)?.giveUp();
+    // A repeated call may arrive before the server detects that the first connection is lost.
+    passes.get(request.call)?.cancel();
     await calls.settled(request.call);
     passes.set(request.call, batches);
     const repeated = request.call !== 0n && calls.last >= request.call;
@@ -112,9 +112,9 @@ async function accumulate(
 ): Promise<ForwardBackwardResult> {
   const { modelId: model, outputs, temperature, normalizer, loss: kind, returnOutputs } = open;
   const isLinear = kind === wire.LossKind.LOSS_KIND_LINEAR;
-  const loss: readonly UnitGradients[] | MicroBatches["ask"] = isLinear
+  const loss: readonly UnitGradients[] | MicroBatches["request"] = isLinear
     ? units.map(decodeUnitGradients)
-    : (index, found) => batches.ask(index, found);
+    : (index, found) => batches.request(index, found);
   const result = await engine.accumulate({
     model,
     units: units.map(decodeUnit),

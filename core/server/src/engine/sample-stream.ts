@@ -12,7 +12,7 @@ import type { ServedEngine } from "./served-engine.ts";
 
 type Call = ServerDuplexStream<wire.SampleRequest, wire.SampleResponse>;
 
-/** One client's sequences; finishes of one turn of the event loop share a message. */
+/** Handles Sample: the sequences of one client. Results of one turn of the event loop share a message. */
 export function serveSamples(engine: ServedEngine, call: Call): void {
   const running = new Map<bigint, AbortController>();
   let sampler: Sampler | undefined;
@@ -47,7 +47,7 @@ export function serveSamples(engine: ServedEngine, call: Call): void {
     setImmediate(() => call.end());
   };
 
-  // One message after the other, also while the sampler is being made.
+  // Messages are handled in order, also while the sampler is being opened.
   let tail = Promise.resolve();
   const next = (work: () => Promise<void>): void => {
     tail = tail.then(work).catch((error: unknown) => void call.emit("error", statusOfError(error)));

@@ -7,10 +7,10 @@ import { type PassesUnderWay, serveForward, serveForwardBackward } from "./pass-
 import { serveSamples } from "./sample-stream.ts";
 import type { ServedEngine } from "./served-engine.ts";
 
-/** An engine server at work. */
+/** Running engine server. */
 export interface EngineServer {
   readonly port: number;
-  /** Stops at once; the engine stays the caller's. */
+  /** Stops at once. It does not close the engine. */
   close(): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 import type { Engine, ForwardBackwardOptions, ForwardBackwardResult, UnitGradients, UnitOutputs } from "@mrlm/spec";
 
-/** A loss whose answers come from elsewhere. */
+/** Loss function that the client computes. */
 export type RemoteUnitLoss = (unitIndex: number, outputs: UnitOutputs) => Promise<UnitGradients>;
 
-/** An engine of this process that can be served: its loss may be asynchronous, since it is computed by the client. */
+/** Engine of this process that can be served: its loss function may be asynchronous. */
 export interface ServedEngine extends Engine {
-  /** As `forwardBackward`. Units whose losses are asked for in one turn of the event loop form a micro-batch. Nothing has accumulated when it rejects. */
+  /** Does the same as `forwardBackward`. Units whose losses are requested in one turn of the event loop form a micro-batch. If it rejects, no gradient was accumulated. */
   accumulate(
     options: Omit<ForwardBackwardOptions, "loss"> & { readonly loss: RemoteUnitLoss | readonly UnitGradients[] },
   ): Promise<ForwardBackwardResult>;

@@ -3,10 +3,10 @@ import { type Metadata, ServerInterceptingCall, type ServerInterceptor } from "@
 import { MrlmError } from "@mrlm/spec";
 import { statusOfError } from "@mrlm/wire";
 
-/** Probes of load balancers carry no token, and learn nothing but whether the server serves. */
+/** Methods without a token: probes of load balancers carry none, and get only the serving state. */
 const OPEN_TO_ALL = "/grpc.health.v1.Health/";
 
-/** Refuses calls without `authorization: Bearer TOKEN`, health checks excepted, with UNAUTHENTICATED. */
+/** Makes an interceptor that refuses calls without `authorization: Bearer TOKEN`, except health checks, with UNAUTHENTICATED. */
 export function requireToken(token: string): ServerInterceptor {
   const expected = digest(`Bearer ${token}`);
   const carriesToken = (metadata: Metadata): boolean =>
@@ -23,7 +23,7 @@ export function requireToken(token: string): ServerInterceptor {
     });
 }
 
-/** Equal lengths, so that the comparison tells nothing of the token, its length included. */
+/** Hashes a text. Digests have equal lengths, so the time of a comparison depends on neither the token nor its length. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -2,8 +2,8 @@ import type { Metadata } from "@grpc/grpc-js";
 import { CLIENT_METADATA_KEY } from "@mrlm/wire";
 
 /**
- * Who a caller is: the secret that it made up for itself, or else the address it calls from. Sessions are bound to it, so that
- * somebody who learns a session's id cannot use it.
+ * Returns the identity of a caller: the secret that the client generated, or else the client's address. Sessions are bound to it, so
+ * that a session's id alone gives no access.
  */
 export function identityOf(call: { readonly metadata: Metadata; getPeer(): string }): string {
   const [secret] = call.metadata.get(CLIENT_METADATA_KEY);

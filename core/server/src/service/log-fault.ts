@@ -1,6 +1,6 @@
 import { type Logger, MrlmError } from "@mrlm/spec";
 
-/** Writes what is no MrlmError to the log: a client is told no more than that it happened. */
+/** Writes an error that is no `MrlmError` to the log, because clients do not get its message. */
 export function logFault(logger: Logger, error: unknown): void {
   if (MrlmError.isInstance(error)) return;
   logger.error("A call failed by a fault of the server or of a plugin.", {

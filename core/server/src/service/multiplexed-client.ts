@@ -18,12 +18,12 @@ import { logFault } from "./log-fault.ts";
 /** The client reads too slowly above the first mark: no more requests are taken until the second is reached. */
 const HIGH_WATER_BYTES = 32 << 20;
 const LOW_WATER_BYTES = 8 << 20;
-/** Requests under way on one stream. Each takes memory until it is answered, and repeated ones all wait for the same step. */
+/** Limit of requests under way on one stream. Each takes memory until its response is sent, and repeated ones wait for the same step. */
 const MAX_RUNNING = 16_384;
 
 type Answer = NonNullable<wire.SessionResponse["response"]>;
 
-/** One client's stream: its requests run side by side, and each is answered when it is done. */
+/** Stream of one client. Requests run concurrently, and each response is sent when it is ready. */
 export class MultiplexedClient {
   readonly #call: ServerDuplexStream<Serialised, Serialised>;
   readonly #owner: string;
@@ -31,10 +31,10 @@ export class MultiplexedClient {
   readonly #logger: Logger;
   readonly #outbox: Outbox;
   readonly #assembler: Assembler;
-  /** Requests under way; `undefined` for those that cannot be cancelled. */
+  /** Requests under way; `undefined` for requests that cannot be cancelled. */
   readonly #running = new Map<bigint, Operation<unknown> | undefined>();
   #isGone = false;
-  /** The client sends no more requests; it still wants the answers of those that it sent. */
+  /** The client sends no more requests and waits for the remaining responses. */
   #isHalfClosed = false;
 
   constructor(
@@ -59,12 +59,12 @@ export class MultiplexedClient {
     call.on("close", () => this.#gone());
   }
 
-  /** The server stops: the client is told to go. */
+  /** Ends the stream, because the server stops. */
   end(): void {
     this.#call.end();
   }
 
-  /** A malformed frame ends the stream, since the requests in it are unknown. */
+  /** Receives a frame. A malformed frame ends the stream, because its requests are unknown. */
   #receiveFrame(frame: Serialised): void {
     if (this.#isGone) return;
     try {
@@ -154,7 +154,7 @@ export class MultiplexedClient {
     this.#running.delete(requestId);
     this.#outbox.add(requestId, serialise(wire.SessionResponse, { requestId, response, chunk: undefined }));
     if (this.#outbox.pendingBytes > HIGH_WATER_BYTES) this.#call.pause();
-    // The outbox writes in the immediate that it has just asked for, before this one.
+    // The outbox writes in the immediate that it has just scheduled, which runs before this one.
     if (this.#isHalfClosed) setImmediate(() => this.#endWhenAnswered());
   }
 
@@ -168,7 +168,7 @@ export class MultiplexedClient {
     if (this.#isHalfClosed && this.#running.size === 0 && this.#outbox.pendingBytes === 0) this.#call.end();
   }
 
-  /** The connection is lost: what is under way goes on, so that the client finds its answers when it comes back within the lease. */
+  /** Handles a lost connection. Requests under way continue, so that a client that reconnects within the lease gets their responses. */
   #gone(): void {
     if (this.#isGone) return;
     this.#isGone = true;

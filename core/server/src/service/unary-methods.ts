@@ -19,15 +19,15 @@ import { logFault } from "./log-fault.ts";
 /** Tasks of one call for demonstrations. A RemoteHost requests 256 at a time. */
 const MAX_DEMONSTRATED = 1_024;
 
-/** Identity of a server, and the optional services that it offers. */
+/** Identity of a server and its optional services. */
 export interface ServerIdentity {
   readonly instanceId: string;
   readonly version: string;
-  /** Whether clients are given worked solutions. */
+  /** Whether clients get worked solutions. */
   readonly demonstrations: boolean;
 }
 
-/** The unary methods of EnvironmentService. */
+/** Returns the unary methods of EnvironmentService. */
 export function unaryMethods(host: EnvironmentHost, table: SessionTable, server: ServerIdentity, logger: Logger) {
   const unary = <Request, Response>(handle: (call: ServerUnaryCall<Request, Response>) => Promise<Response>) =>
     answered(handle, (error) => logFault(logger, error));
@@ -69,7 +69,7 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
           `demonstrations of ${tasks.length} tasks are asked for in one call; ${MAX_DEMONSTRATED} are allowed`,
         );
       const gone = new AbortController();
-      call.once("cancelled", () => gone.abort(new MrlmError("CANCELLED", "The client gave the call up.")));
+      call.once("cancelled", () => gone.abort(new MrlmError("CANCELLED", "The client cancelled the call.")));
       const found = await host.demonstrate(
         decodeEnvironmentRef(environment),
         tasks.map((task) => checkName(task, "the name of a task")),
@@ -80,7 +80,7 @@ export function unaryMethods(host: EnvironmentHost, table: SessionTable, server:
   };
 }
 
-/** gRPC does not tell a client that gave up from one that lost its connection: both leave, and the first aborts the work a little later. */
+/** Waits for an operation. gRPC reports a cancelled call and a lost connection in the same way, so the work is aborted only after a delay. */
 async function answerOf<Request, Response>(
   call: ServerUnaryCall<Request, Response>,
   operation: Operation<Response>,

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** How many may be in, and how many may wait for how long. */
+/** Limits of {@link Admission}. */
 export interface AdmissionLimits {
   readonly places: number;
   readonly queue: number;
@@ -11,7 +11,7 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** Places, with a bounded queue before them, first come first served. */
+/** Limited number of places with a bounded queue, in order of arrival. */
 export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #queue = new Set<Waiting>();
@@ -25,7 +25,7 @@ export class Admission {
     return this.#queue.size;
   }
 
-  /** Takes a place. Rejects with RESOURCE_EXHAUSTED when the queue is full, or the wait too long, and when the signal is aborted. */
+  /** Takes a place. Rejects with RESOURCE_EXHAUSTED when the queue is full or the wait too long, and with the reason of an aborted signal. */
   async enter(signal: AbortSignal): Promise<void> {
     const { places, queue, queueMs } = this.#limits;
     signal.throwIfAborted();
@@ -49,7 +49,7 @@ export class Admission {
     }
   }
 
-  /** Gives a place back, to the one who has waited longest if anyone has. */
+  /** Frees a place, for the first in the queue if there is one. */
   leave(): void {
     const [next] = this.#queue;
     if (next === undefined) {

@@ -10,19 +10,19 @@ import {
 } from "@mrlm/wire";
 import { Operation } from "./operation.ts";
 
-/** Resets that wait for those before them to end. Each aborts the one before it, which an environment may take its time to notice. */
+/** Limit of resets that wait for earlier ones to end. Each aborts the one before it, which may take an environment some time. */
 const MAX_WAITING_RESETS = 16;
 
-/** What a session asks of those who hold it. */
+/** Services of the session table for a session. */
 export interface SessionSupport {
   readonly host: EnvironmentHost;
-  /** Waits until there is room for one more environment; rejects with RESOURCE_EXHAUSTED. */
+  /** Waits for a free place. Rejects with RESOURCE_EXHAUSTED. */
   admit(signal: AbortSignal): Promise<void>;
-  /** There will be no environment: the session is to be forgotten, and what it took up given back. */
+  /** Removes a session that has no environment, and frees its place. */
   discard(session: HostedSession): void;
 }
 
-/** The latest reset or step: its answer is kept, and given again when the call is repeated. */
+/** Latest reset or step. Its response is kept for a repeated call. */
 interface Latest {
   /** -1 for a reset. */
   readonly index: number;
@@ -30,16 +30,16 @@ interface Latest {
 }
 
 /**
- * One client's environment. Resets are numbered by their epoch and steps by their index within it; each is carried out once,
- * however often it arrives. Epochs may be left out: those of resets that were given up before they were sent.
+ * Environment of one client. Resets are numbered by epoch, steps by index within the epoch; each is carried out once, also when it is
+ * repeated. Epochs may have gaps: resets that were cancelled before they were sent.
  */
 export class HostedSession {
   readonly key: string;
   readonly owner: string;
   readonly leaseMs: number;
-  /** Milliseconds of `performance.now()` at which the lease ends, unless something is heard of the session before. */
+  /** Time at which the lease ends unless a request arrives before, in milliseconds of `performance.now()`. */
   expiresAt = 0;
-  /** Whether `admit` let it in, so that it takes up room. */
+  /** Whether the session has a place from `admit`. */
   isAdmitted = false;
   readonly #support: SessionSupport;
   readonly #ref: EnvironmentRef;
@@ -65,12 +65,12 @@ export class HostedSession {
     this.touch();
   }
 
-  /** The lease starts again. */
+  /** Starts the lease again. */
   touch(): void {
     this.expiresAt = performance.now() + this.leaseMs;
   }
 
-  /** Nothing was heard of it for its lease; while a client waits for an answer it cannot expire. */
+  /** Whether the lease has ended. It does not end while a client waits for a response. */
   isExpired(now: number): boolean {
     const operation = this.#latest?.operation;
     return now > this.expiresAt && (operation === undefined || operation.isSettled || operation.isAbandoned);
@@ -99,7 +99,7 @@ export class HostedSession {
       );
     this.#epoch = epoch;
     const before = this.#latest?.operation;
-    before?.abort(new MrlmError("CANCELLED", "The session was reset while it was at work."));
+    before?.abort(new MrlmError("CANCELLED", "The session was reset during another call."));
     const operation = new Operation("reset", request.deadlineMs, async (signal) => {
       this.#waitingResets++;
       await before?.promise.catch(() => undefined);
@@ -144,7 +144,7 @@ export class HostedSession {
     );
   }
 
-  /** Aborts what is under way and closes the environment. */
+  /** Aborts the call under way and closes the environment. */
   async close(reason: MrlmError): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -167,7 +167,7 @@ export class HostedSession {
     try {
       if (!this.isAdmitted) await this.#support.admit(signal);
       this.isAdmitted = true;
-      // A place may be granted in the same moment in which the session is closed.
+      // The session may have been closed when its place was granted.
       signal.throwIfAborted();
       const environment = await host.open(this.#ref);
       this.#environment = environment;
@@ -175,7 +175,7 @@ export class HostedSession {
       signal.throwIfAborted();
       return environment;
     } catch (error) {
-      // A later reset that waits for this one opens the environment in its stead.
+      // A later reset that waits for this one will open the environment.
       const isWanted = !this.#isClosed && (this.#environment !== undefined || epoch !== this.#epoch);
       if (!isWanted) this.#support.discard(this);
       throw error;

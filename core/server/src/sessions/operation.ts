@@ -1,11 +1,11 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** The longest that a timer can wait; a client that allows more allows any time. */
+/** Longest delay of a timer. A longer deadline counts as none. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * One reset or step under way. Whoever repeats the call waits for the same operation; when nobody waits any more because connections
- * were lost, it goes on, so that the repeated call finds its answer.
+ * Reset or step under way. A repeated call waits for the same operation. The operation continues when its connection is lost, so that
+ * the repeated call gets its response.
  */
 export class Operation<T> {
   readonly promise: Promise<T>;
@@ -14,7 +14,7 @@ export class Operation<T> {
   #waiters = 0;
   #isSettled = false;
 
-  /** @param deadlineMs 0: none beyond the host's own */
+  /** @param deadlineMs 0: only the deadline of the host */
   constructor(what: string, deadlineMs: number, work: (signal: AbortSignal) => Promise<T>) {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.promise = promise.finally(() => {
@@ -39,12 +39,12 @@ export class Operation<T> {
     return this.#isSettled;
   }
 
-  /** Nobody waits for it any more. */
+  /** Whether no call waits for it. */
   get isAbandoned(): boolean {
     return !this.#isSettled && this.#waiters === 0;
   }
 
-  /** Someone waits for the answer, until `leave` is called. */
+  /** Counts a call that waits for the response, until `leave`. */
   join(): this {
     this.#waiters++;
     return this;
@@ -54,7 +54,7 @@ export class Operation<T> {
     this.#waiters--;
   }
 
-  /** Aborts the work's signal. */
+  /** Aborts the signal of the work. */
   abort(reason: MrlmError): void {
     if (!this.#isSettled) this.#controller.abort(reason);
   }

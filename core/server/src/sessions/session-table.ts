@@ -4,14 +4,14 @@ import { Admission, type AdmissionLimits } from "./admission.ts";
 import { HostedSession, type SessionSupport } from "./hosted-session.ts";
 import type { Operation } from "./operation.ts";
 
-/** How long a session lives without a word from its client, in milliseconds. */
+/** Time for which a session stays open without a request, in milliseconds. */
 export interface LeaseLimits {
-  /** Where a client does not say. */
+  /** Lease where the client states none. */
   readonly defaultMs: number;
   readonly maxMs: number;
 }
 
-/** What has happened since the server started, and how things stand. */
+/** Counters since the start of the server, with the present number of sessions and of resets in the queue. */
 export interface SessionStats {
   sessions: number;
   queued: number;
@@ -25,7 +25,7 @@ const ID_BYTES = 16;
 /** Delay after which the clients of a stopping server come back. Until then a restarted server may listen. */
 const STOPPING_MS = 1_000;
 
-/** Every session of a server by its id. A session is visible to its owner alone: to others it does not exist. */
+/** Sessions of a server by id. A session is visible to its owner only; for other clients it does not exist. */
 export class SessionTable {
   readonly #sessions = new Map<string, HostedSession>();
   readonly #admission: Admission;
@@ -73,14 +73,14 @@ export class SessionTable {
     return this.#find(keyOf(request.sessionId), owner).step(request);
   }
 
-  /** Closing a session that is gone, or another's, does nothing. */
+  /** Closes a session. Does nothing for an unknown session or another owner's. */
   async close(owner: string, { sessionId }: wire.CloseRequest): Promise<void> {
     const session = this.#sessions.get(keyOf(sessionId));
     if (session?.owner === owner)
       await this.#end(session, new MrlmError("CANCELLED", "The client closed the session."));
   }
 
-  /** Extends leases. @returns the ids that name no session of this owner */
+  /** Extends leases. @returns the ids without a session of this owner */
   renew(owner: string, { sessionIds }: wire.RenewRequest): Uint8Array[] {
     return sessionIds.filter((id) => {
       const session = this.#sessions.get(keyOf(id));
@@ -90,7 +90,7 @@ export class SessionTable {
     });
   }
 
-  /** No new sessions from now on; resolves when the last one has gone. */
+  /** Opens no new sessions. Resolves when the last one has ended. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     if (this.#sessions.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));

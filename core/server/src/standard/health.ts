@@ -3,23 +3,23 @@ import { healthProto as wire } from "@mrlm/wire";
 
 const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } = wire.HealthCheckResponse_ServingStatus;
 
-/** Watches need no token, and a client may leave them open. */
+/** Limit of watches, because they need no token and a client may leave them open. */
 const MAX_WATCHERS = 1_024;
 
 type Watcher = ServerWritableStream<wire.HealthCheckRequest, wire.HealthCheckResponse>;
 
-/** The standard health service: every known service has the state of the whole server. */
+/** Standard health service. Every known service has the state of the whole server. */
 export class Health {
   readonly #services: ReadonlySet<string>;
   readonly #watchers = new Set<Watcher>();
   #isServing = true;
 
-  /** @param services full names */
+  /** @param services full names of the services */
   constructor(services: readonly string[]) {
     this.#services = new Set(["", ...services]);
   }
 
-  /** Says from now on that the server takes no new work. */
+  /** Reports NOT_SERVING from now on. */
   stop(): void {
     this.#isServing = false;
     for (const watcher of this.#watchers) watcher.write(this.#stateOf(watcher.request.service));

@@ -4,7 +4,7 @@ import { type SchemaFile, type reflectionProto as wire, schemaFiles } from "@mrl
 type Call = ServerDuplexStream<wire.ServerReflectionRequest, wire.ServerReflectionResponse>;
 type Answer = NonNullable<wire.ServerReflectionResponse["messageResponse"]>;
 
-/** The standard reflection service over the project's own protocol files. */
+/** Returns the methods of the standard reflection service over the project's protocol files. */
 export function reflectionMethods(services: readonly string[]) {
   const files = schemaFiles();
   const withImports = (file: SchemaFile): SchemaFile[] => [

@@ -19,7 +19,7 @@ import {
 
 const codes = { unavailable: "SERVER_UNAVAILABLE", failed: "INTERNAL", peer: "The server" } as const;
 
-/** A client without any of the real one's care: it sends exactly what it is told. */
+/** Client without any checks: it sends exactly the given messages. */
 export class RawClient {
   readonly #client: Client;
   readonly #metadata = new Metadata();
@@ -89,7 +89,7 @@ export class RawClient {
     );
   }
 
-  /** Gives up the unary call that was made last. */
+  /** Cancels the latest unary call. */
   cancel(): void {
     this.#latest?.cancel();
   }
@@ -103,7 +103,7 @@ export class RawClient {
   }
 }
 
-/** A multiplexed stream: answers by the id of their request, in the order in which they came. */
+/** Multiplexed stream with its responses by request id, in order of arrival. */
 export class RawStream {
   readonly answers: wire.SessionResponse[] = [];
   readonly call: ClientDuplexStream<Serialised, wire.MultiplexResponse>;
@@ -129,18 +129,18 @@ export class RawStream {
     this.#outbox.add(requestId, wire.SessionRequest.encode({ requestId, request, cancel, chunk: undefined }).finish());
   }
 
-  /** Sends a frame as it is. */
+  /** Sends a frame unchanged. */
   write(frame: Uint8Array): void {
     this.call.write(Buffer.from(frame));
   }
 
-  /** The code of the error that ends the stream. */
+  /** Code of the error that ends the stream. */
   async ended(): Promise<string> {
     const error = await new Promise((resolve) => this.call.once("error", resolve));
     return errorOfStatus(error, codes).code;
   }
 
-  /** Waits until so many answers have come. */
+  /** Waits for this many responses. */
   async received(count: number): Promise<wire.SessionResponse[]> {
     while (this.answers.length < count) await new Promise<void>((resolve) => (this.#onAnswer = resolve));
     return this.answers;
@@ -187,7 +187,7 @@ export function stepRequest(
   };
 }
 
-/** The text of an observation's first message. */
+/** Returns the text of an observation's first message. */
 export function shown(response: { observation: wire.Observation | undefined } | undefined): string | undefined {
   const part = response?.observation?.messages[0]?.parts[0]?.part;
   return part?.$case === "text" ? part.text.text : undefined;

@@ -13,20 +13,20 @@ const description: EnvironmentDescription = {
   orderedSplits: [],
 };
 
-/** A host whose environments count steps and stop at a gate when told to wait. */
+/** Host whose environments count steps. A `wait` step stops until `release`. */
 export interface ScriptedHost extends EnvironmentHost {
-  /** Environments that are open. */
+  /** Opens an environment. */
   open(ref: { readonly id: string }): ReturnType<EnvironmentHost["open"]>;
   readonly opened: number;
   readonly closed: number;
-  /** Steps that were carried out. */
+  /** Number of steps that were carried out. */
   readonly steps: number;
   readonly aborted: number;
-  /** Lets every waiting step go on. */
+  /** Lets every waiting step continue. */
   release(): void;
 }
 
-/** A step whose message is `wait` waits for `release`, `fail` throws, and `large N` is answered with N bytes. */
+/** Makes a host. A step with the message `wait` waits for `release`, `fail` throws, and `large N` returns N bytes. */
 export function scriptedHost(): ScriptedHost {
   const counts = { opened: 0, closed: 0, steps: 0, aborted: 0 };
   let gate = Promise.withResolvers<void>();

@@ -19,7 +19,7 @@ export function encodeMemoryWorkload({
   };
 }
 
-/** Omitted numbers read as left out. */
+/** Decodes a workload. Omitted numbers stay omitted. */
 export function decodeMemoryWorkload({
   models,
   sampledModel,

@@ -45,7 +45,7 @@ export function encodeCreateModel(options: CreateModelOptions, call: bigint): wi
   };
 }
 
-/** Omitted options read as their defaults. */
+/** Decodes the options of a model. Omitted options get their defaults. */
 export function decodeCreateModel(request: wire.CreateModelRequest): CreateModelOptions {
   const { lora } = request;
   return {
@@ -62,7 +62,7 @@ export function decodeCreateModel(request: wire.CreateModelRequest): CreateModel
   };
 }
 
-/** A rank or alpha of 0 is that of the adapter at `path`. */
+/** Decodes LoRA options. A rank or alpha of 0 stands for that of the adapter at `path`. */
 function decodeLora({ path, rank, alpha, dropout, targetModules, seed }: wire.Lora): LoraOptions {
   return {
     ...(path === "" ? { rank, alpha } : { path, ...(rank === 0 ? {} : { rank }), ...(alpha === 0 ? {} : { alpha }) }),

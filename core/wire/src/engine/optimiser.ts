@@ -3,7 +3,7 @@ import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
 import { fromInt64, toInt64 } from "../integers.ts";
 import { invalid } from "../invalid.ts";
 
-/** Of AdamW where a step does not say. */
+/** Hyperparameters of AdamW that a step omits. */
 export const ADAMW_DEFAULTS = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0, maxGradNorm: 0 } as const;
 
 export function encodeOptimStep(options: OptimStepOptions, call: bigint): wire.OptimStepRequest {

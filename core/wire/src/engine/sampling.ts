@@ -33,7 +33,7 @@ export function encodeSampleAdd(id: bigint, { prompt, params, key }: SampleReque
   };
 }
 
-/** Omitted parameters read as their defaults. */
+/** Decodes a sequence to sample. Omitted parameters get their defaults. */
 export function decodeSampleAdd({ prompt, params, key }: wire.SampleAdd): SampleRequest {
   if (params === undefined) throw invalid("a sequence to sample has no parameters");
   return { prompt: integersOf(prompt), params: params satisfies SamplingParams, key };
@@ -66,7 +66,7 @@ export function encodeSampleError(id: bigint, error: unknown): wire.SampleFinish
   };
 }
 
-/** What was sampled; throws the sequence's own error where it has one. */
+/** Decodes a sampled sequence. Throws the sequence's own error if it has one. */
 export function decodeSampleFinish(finish: wire.SampleFinish): SampleResult {
   const { reason, errorCode, errorMessage, truncatedSupport } = finish;
   if (reason === wire.StopReason.STOP_REASON_ERROR) {

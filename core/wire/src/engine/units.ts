@@ -3,7 +3,7 @@ import { EMPTY, bytesOf, floatsOf, integersOf, plainBytes } from "../bytes.ts";
 import type * as wire from "../gen/mrlm/engine/v1/engine.ts";
 
 /**
- * A unit as views of its arrays. Gradients known beforehand are given for the whole unit and are cut at the boundaries of its sequences.
+ * Encodes a unit as views of its arrays. Gradients that are known beforehand cover the whole unit and are split at the boundaries of its sequences.
  */
 export function encodeUnit({ sequences }: EngineUnit, gradients?: UnitGradients): wire.Unit {
   let start = 0;
@@ -25,7 +25,7 @@ export function decodeUnit({ sequences }: wire.Unit): EngineUnit {
   return { sequences: sequences.map(({ tokens, mask }) => ({ tokens: integersOf(tokens), mask: plainBytes(mask) })) };
 }
 
-/** Gradients that travelled with a unit, joined over its sequences. */
+/** Returns the gradients that were sent with a unit, joined over its sequences. */
 export function decodeUnitGradients({ sequences }: wire.Unit): UnitGradients {
   return {
     ...joined(
@@ -64,14 +64,14 @@ function joined(
   return { [name]: result };
 }
 
-/** Positions whose outputs are asked for. */
+/** Counts the positions whose outputs are requested. */
 export function maskedCount(mask: Uint8Array): number {
   let count = 0;
   for (let i = 0; i < mask.length; i++) count += mask[i] as number;
   return count;
 }
 
-/** About what a unit takes on the wire, in bytes. */
+/** Estimates the size of a unit on the wire, in bytes. */
 export function unitBytes({ sequences }: EngineUnit, gradients?: UnitGradients): number {
   let bytes = 8;
   for (const { tokens, mask } of sequences) bytes += tokens.byteLength + mask.byteLength + 24;
@@ -105,7 +105,7 @@ export function encodeOutputs({ logprob, entropy, value, finalValue }: UnitOutpu
   };
 }
 
-/** The outputs that were asked for; one of a unit without masked positions is an empty array, not left out. */
+/** Returns the requested outputs. An output of a unit without masked positions is an empty array, not omitted. */
 export function decodeOutputs(outputs: wire.UnitOutputs, selection: OutputSelection): UnitOutputs {
   return {
     ...(selection.logprob && { logprob: floatsOf(outputs.logprob) }),
@@ -119,7 +119,7 @@ export function encodeGradients({ logprob, entropy, value }: UnitGradients): wir
   return { logprob: bytesOf(logprob), entropy: bytesOf(entropy), value: bytesOf(value) };
 }
 
-/** Empty stands for zeros, and reads as left out. */
+/** Reads one gradient. Empty bytes stand for zeros and give `undefined`. */
 export function decodeGradients({ logprob, entropy, value }: wire.UnitGradients): UnitGradients {
   return {
     ...(logprob.length > 0 && { logprob: floatsOf(logprob) }),

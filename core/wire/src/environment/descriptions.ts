@@ -15,7 +15,7 @@ export function encodeEnvironmentRef({ id, options }: EnvironmentRef): wire.Envi
   return { id, optionsJson: toJson(options) };
 }
 
-/** Characters of names and options: a server keeps them for as long as a session lives. */
+/** Limits of names and options in characters, because a server keeps them until the session ends. */
 const MAX_NAME = 1_024;
 const MAX_OPTIONS = 1 << 20;
 
@@ -30,7 +30,7 @@ export function decodeEnvironmentRef(ref: wire.EnvironmentRef | undefined): Envi
   return options === undefined ? { id: ref.id } : { id: ref.id, options };
 }
 
-/** Throws MESSAGE_INVALID for a name that is too long to be one. */
+/** Returns the name. Throws MESSAGE_INVALID if it is too long. */
 export function checkName(name: string, what: string): string {
   if (name.length > MAX_NAME) throw invalid(`${what} has ${name.length} characters; ${MAX_NAME} are allowed`);
   return name;
@@ -59,7 +59,7 @@ export function decodeDescription(description: wire.EnvironmentDescription): Env
   const determinism = (Object.keys(DETERMINISM) as Determinism[]).find(
     (name) => DETERMINISM[name] === description.determinism,
   );
-  if (determinism === undefined) throw invalid(`environment "${id}" does not say how deterministic it is`);
+  if (determinism === undefined) throw invalid(`environment "${id}" states no determinism`);
   const optionsJsonSchema = fromOptionalJson(
     description.optionsSchemaJson,
     `the options schema of environment "${id}"`,
@@ -85,7 +85,7 @@ export function encodeDemonstration({ task, agent, messages, tools }: Demonstrat
   return { task, agent, messages: messages.map(encodeMessage), tools: tools?.map(encodeTool) ?? [] };
 }
 
-/** No tools and an empty list of tools are the same on the wire, and read as left out. */
+/** Reads a list of tools. An empty list and no list are equal on the wire and give `undefined`. */
 export function decodeDemonstration({ task, agent, messages, tools }: wire.Demonstration): Demonstration {
   return {
     task,

@@ -14,7 +14,7 @@ export function encodeAction({ agent, message, finishReason }: Action): wire.Act
   };
 }
 
-/** A client that gives no finish reason means `stop`. */
+/** Default of the finish reason is `stop`. */
 export function decodeAction(action: wire.Action | undefined): Action {
   if (action?.message === undefined) throw invalid("an action has no message");
   return {

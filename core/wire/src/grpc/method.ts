@@ -1,10 +1,10 @@
 import type { MethodDefinition } from "@grpc/grpc-js";
 import { type Codec, serialise } from "./serialise.ts";
 
-/** How many messages each side sends. */
+/** Directions in which a method sends more than one message. */
 export type Shape = "unary" | "server-stream" | "duplex";
 
-/** A method of a gRPC service, from its codecs. */
+/** Makes a method of a gRPC service from its codecs. */
 export function method<Request, Response>(
   path: `/${string}/${string}`,
   shape: Shape,
@@ -22,10 +22,10 @@ export function method<Request, Response>(
   };
 }
 
-/** A message that has been serialised already. */
+/** Serialised message. */
 export type Serialised = Buffer;
 
-/** A duplex method whose messages are serialised by the caller before they are sent. Requests are decoded by their receiver, who checks them first. */
+/** Makes a duplex method whose requests the sender has serialised. The receiver checks requests before it decodes them. */
 export function preserialisedDuplex<Response>(path: `/${string}/${string}`, response: Codec<Response>) {
   const asIs = (message: Serialised): Buffer => message;
   const decodeResponse = (bytes: Buffer): Response => response.decode(bytes);

@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { FILE_DESCRIPTOR_SET } from "../gen/descriptors.ts";
 
-/** One protocol file: its serialised descriptor, and what reflection looks it up by. */
+/** Serialised descriptor of a protocol file, with the keys by which reflection finds it. */
 export interface SchemaFile {
   readonly name: string;
   readonly imports: readonly string[];
@@ -11,7 +11,7 @@ export interface SchemaFile {
   readonly bytes: Uint8Array;
 }
 
-/** The protocol files, read from the descriptor set by the field numbers of google/protobuf/descriptor.proto. */
+/** Reads the protocol files from the descriptor set, by the field numbers of google/protobuf/descriptor.proto. */
 export function schemaFiles(): SchemaFile[] {
   return fields(Buffer.from(FILE_DESCRIPTOR_SET, "base64"), 1).map((bytes) => {
     const packageName = text(bytes, 2);
@@ -41,7 +41,7 @@ function text(message: Buffer, number: number): string {
   return fields(message, number)[0]?.toString() ?? "";
 }
 
-/** Every length-delimited field of that number. */
+/** Returns every length-delimited field with this number. */
 function fields(message: Buffer, number: number): Buffer[] {
   const reader = new BinaryReader(message);
   const found: Buffer[] = [];

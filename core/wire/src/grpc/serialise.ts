@@ -1,17 +1,17 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** What a message codec offers. */
+/** Encoder of one message type. */
 export interface Codec<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(bytes: Uint8Array): T;
 }
 
-/** A writer that has grown beyond this is not kept. */
+/** Largest writer that is reused, in bytes. */
 const KEPT_BYTES = 2 << 20;
 
 let writer = new BinaryWriter();
 
-/** The bytes of a message. All messages share one writer, whose memory has grown to their size already. */
+/** Serialises a message. All messages share one writer, so that its memory is allocated once. */
 export function serialise<T>(codec: Codec<T>, message: T): Buffer {
   const used = writer;
   try {

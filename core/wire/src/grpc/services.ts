@@ -56,7 +56,7 @@ export const HEALTH_SERVICE = {
   watch: method("/grpc.health.v1.Health/Watch", "server-stream", health.HealthCheckRequest, health.HealthCheckResponse),
 };
 
-/** `grpc.reflection.v1.ServerReflection`, and the older name that clients fall back to: the messages are the same. */
+/** `grpc.reflection.v1.ServerReflection` and `v1alpha`, which older clients use. The messages are equal. */
 export const REFLECTION_SERVICES = ["v1", "v1alpha"].map((version) => ({
   serverReflectionInfo: method(
     `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,

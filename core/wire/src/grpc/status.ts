@@ -37,11 +37,11 @@ const STATUS_OF: Partial<Record<ErrorCode, status>> = {
   SERVER_UNAVAILABLE: status.UNAVAILABLE,
 };
 
-/** Implementations of gRPC take 8 KiB of trailing metadata; a message stands in it twice, percent-encoded and, within the detail, as base64. */
+/** Limits for the 8 KiB of trailing metadata that gRPC accepts. They contain a message twice: percent-encoded, and as base64 in the detail. */
 const DETAILS_BYTES = 1 << 10;
 const MESSAGE_BYTES = 3 << 10;
 
-/** The gRPC status of an error, with the error itself in the trailing metadata; only a message that is too long for it is cut. */
+/** Returns the gRPC status of an error, with the error itself in the trailing metadata. A message that is too long for it is cut. */
 export function statusOfError(error: unknown): StatusObject {
   const detail = encodeError(error);
   const message = cut(detail.message, MESSAGE_BYTES, Buffer.byteLength);
@@ -52,7 +52,7 @@ export function statusOfError(error: unknown): StatusObject {
   return { code: STATUS_OF[detail.code as ErrorCode] ?? status.INVALID_ARGUMENT, details, metadata };
 }
 
-/** The beginning of a text, of at most this many bytes. What is not Unicode in it cannot be encoded and is replaced. */
+/** Returns the beginning of a text whose `sizeOf` is at most `limit`. Lone surrogates cannot be encoded and are replaced. */
 function cut(text: string, limit: number, sizeOf: (text: string) => number): string {
   const whole = text.toWellFormed();
   if (sizeOf(whole) <= limit) return whole;
@@ -61,17 +61,17 @@ function cut(text: string, limit: number, sizeOf: (text: string) => number): str
   return `${kept}...`;
 }
 
-/** Which codes stand for what gRPC itself reports. */
+/** Error codes for the statuses that gRPC itself reports. */
 export interface StatusCodes {
-  /** The other side cannot be reached. */
+  /** The peer cannot be reached. */
   readonly unavailable: ErrorCode;
-  /** It failed in a way that it did not describe. */
+  /** The peer failed and sent no `ErrorDetail`. */
   readonly failed: ErrorCode;
-  /** Who was called: "The engine at 127.0.0.1:5000". */
+  /** Subject of the messages: "The engine at 127.0.0.1:5000". */
   readonly peer: string;
 }
 
-/** The error that the other side threw, or what gRPC says of the call. */
+/** Returns the error that the peer threw, or an error for the status that gRPC reports. */
 export function errorOfStatus(error: unknown, { unavailable, failed, peer }: StatusCodes): MrlmError {
   if (MrlmError.isInstance(error)) return error;
   if (!isServiceError(error))
@@ -100,14 +100,14 @@ export function errorOfStatus(error: unknown, { unavailable, failed, peer }: Sta
   }
 }
 
-/** The reason in gRPC's account of a connection that did not come about: `No connection established. Last error: E. Resolution note: ` is E. */
+/** Extracts the reason from gRPC's text for a failed connection: `No connection established. Last error: E. Resolution note: ` gives E. */
 export function reasonOf(details: string): string {
   return details
     .replace(/\.? Resolution note:\s*$/, "")
     .replace(/^No connection established\. Last error: (?!null$)/, "");
 }
 
-/** Whether the connection failed, so that the same call may be made again on a new one. */
+/** Whether the connection failed, so that the same call may be repeated on another one. */
 export function isConnectionLoss(error: unknown): boolean {
   return (
     isServiceError(error) &&
@@ -116,7 +116,7 @@ export function isConnectionLoss(error: unknown): boolean {
   );
 }
 
-/** Whether gRPC reported it, and not our own code on this side. */
+/** Whether gRPC reported the error. */
 export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && typeof (error as ServiceError).code === "number" && "details" in error;
 }

@@ -2,27 +2,27 @@ import { MrlmError } from "@mrlm/spec";
 import type { Chunk } from "../gen/mrlm/env/v1/environment.ts";
 import { invalid } from "../invalid.ts";
 
-/** Unfinished entries that a receiver holds at a time. An Outbox begins fewer. */
+/** Limit of unfinished entries of a receiver. An Outbox starts fewer. */
 export const MAX_UNFINISHED = 256;
 
-/** The first bytes of an entry, in a buffer that doubles: views of the frames that brought them would keep whole frames in memory. */
+/** First bytes of an entry, in a buffer that doubles. Views of the received frames would keep whole frames in memory. */
 interface Unfinished {
   buffer: Buffer;
   length: number;
 }
 
-/** Puts the pieces of large entries together again. */
+/** Joins the pieces of large entries. */
 export class Assembler {
   readonly #unfinished = new Map<bigint, Unfinished>();
   readonly #limit: number;
   #held = 0;
 
-  /** @param limit bytes that all unfinished entries together may hold */
+  /** @param limit total bytes of all unfinished entries */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** The whole entry once its last piece is there. Throws MESSAGE_INVALID for an empty piece and past the limit, RESOURCE_EXHAUSTED past MAX_UNFINISHED entries. */
+  /** Adds a piece. Returns the whole entry after its last piece. Throws MESSAGE_INVALID for an empty piece and past the limit, RESOURCE_EXHAUSTED past MAX_UNFINISHED entries. */
   add(requestId: bigint, { data, last }: Chunk): Uint8Array | undefined {
     const entry = this.#unfinished.get(requestId) ?? { buffer: Buffer.alloc(0), length: 0 };
     const length = entry.length + data.length;
@@ -53,7 +53,7 @@ export class Assembler {
     return undefined;
   }
 
-  /** Forgets the pieces of an entry. */
+  /** Drops the pieces of an entry. */
   drop(requestId: bigint): void {
     this.#held -= this.#unfinished.get(requestId)?.length ?? 0;
     this.#unfinished.delete(requestId);

@@ -2,15 +2,15 @@ import { SessionRequest } from "../gen/mrlm/env/v1/environment.ts";
 import { serialise } from "../grpc/serialise.ts";
 import { FRAME_BYTES } from "../protocol.ts";
 
-/** Entries above this size travel in pieces of it, between which others get their turn. */
+/** Size of a piece. Larger entries are split, and other entries are sent between the pieces. */
 const CHUNK_BYTES = FRAME_BYTES / 4;
-/** Large entries take turns while they are no larger together. A receiver holds what it has of each, and limits that. */
+/** Total size of the large entries that are sent at the same time. A receiver limits the unfinished entries that it holds. */
 const BEGUN_BYTES = 32 << 20;
-/** Memory of an entry beside its bytes, about. */
+/** Approximate memory of an entry in addition to its bytes. */
 const ENTRY_BYTES = 128;
 /** Tag of field 1, length-delimited: `requests` of MultiplexRequest and `responses` of MultiplexResponse. */
 const ENTRY_TAG = 0x0a;
-/** Of a tag and a length below FRAME_BYTES. */
+/** Size of a tag and of a length below FRAME_BYTES. */
 const HEADER_BYTES = 5;
 
 interface Entry {
@@ -21,25 +21,25 @@ interface Entry {
 
 /**
  * Collects serialised SessionRequests (or SessionResponses, whose `request_id` and `chunk` have the same numbers) and writes them in
- * frames: what is added in one turn of the event loop shares a frame, no frame exceeds 1 MiB, large entries take turns with all
+ * frames. Entries added in one turn of the event loop share a frame, no frame exceeds 1 MiB, large entries alternate with all
  * others, and nothing is written while the stream is full.
  */
 export class Outbox {
   readonly #write: (frame: Buffer) => boolean;
   readonly #entries: Entry[] = [];
-  /** Large entries that begin when others have ended. */
+  /** Large entries that are sent after others have ended. */
   readonly #later: Entry[] = [];
   #begunBytes = 0;
   #isScheduled = false;
   #isFull = false;
   #pendingBytes = 0;
 
-  /** @param write hands a frame to the stream; false when the stream wants no more until `drained` is called */
+  /** @param write writes a frame to the stream; returns false when the stream accepts no more until `drained` is called */
   constructor(write: (frame: Buffer) => boolean) {
     this.#write = write;
   }
 
-  /** Memory that waits for the stream, in bytes; 0 when nothing does. */
+  /** Memory of the entries that wait for the stream, in bytes. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
@@ -57,7 +57,7 @@ export class Outbox {
     });
   }
 
-  /** Forgets what was not yet written of an entry. */
+  /** Drops the unwritten rest of an entry. */
   drop(requestId: bigint): void {
     for (const entries of [this.#entries, this.#later]) {
       for (let i = entries.length - 1; i >= 0; i--) {
@@ -71,7 +71,7 @@ export class Outbox {
     this.#beginLater();
   }
 
-  /** The stream takes more. */
+  /** Reports that the stream accepts more. */
   drained(): void {
     this.#isFull = false;
     this.#flush();
@@ -82,7 +82,7 @@ export class Outbox {
     this.#entries.push(entry);
   }
 
-  /** Begins large entries that waited and now fit. */
+  /** Starts waiting large entries that now fit. */
   #beginLater(): void {
     for (let [next] = this.#later; next !== undefined && this.#fits(next); [next] = this.#later) {
       this.#later.shift();
@@ -130,7 +130,7 @@ function isLarge({ bytes }: Entry): boolean {
   return bytes.length > CHUNK_BYTES;
 }
 
-/** The entry as it is, or its next piece as an entry that holds a chunk. */
+/** Returns the entry itself, or its next piece as an entry with a chunk. */
 function nextPiece({ requestId, bytes, offset }: Entry): Uint8Array {
   if (bytes.length <= CHUNK_BYTES) return bytes;
   const data = bytes.subarray(offset, offset + CHUNK_BYTES);

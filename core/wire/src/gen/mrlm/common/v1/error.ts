@@ -12,19 +12,19 @@ export const protobufPackage = "mrlm.common.v1";
 export const protobufFileName = "mrlm/common/v1/error.proto";
 
 /**
- * What a failed call carries beside its gRPC status, serialised in the trailing metadata key `mrlm-error-bin`.
- * It is the wire form of an MrlmError: both sides rebuild the same error, with the same code and hint.
+ * Error of a failed call, serialised in the trailing metadata key `mrlm-error-bin` beside the gRPC status.
+ * It is the wire form of an MrlmError: the client throws the same error, with the same code and hint.
  */
 export interface ErrorDetail {
   /** Stable upper-case code, for example SESSION_NOT_FOUND; every code is listed in docs/reference/errors.md. */
   code: string;
-  /** What happened and why, in one sentence that names the thing concerned. */
+  /** Description of the failure and its cause, in one sentence that names the object concerned. */
   message: string;
-  /** What to do about it. */
+  /** Advice on the next step. */
   hint: string;
-  /** Whether the same call may succeed if it is simply made again. */
+  /** Whether the same call may succeed when it is repeated. */
   retryable: boolean;
-  /** How long to wait before that, in milliseconds; 0 when not known. */
+  /** Delay before the repetition in milliseconds; 0: not known. */
   retryDelayMs: number;
 }
 

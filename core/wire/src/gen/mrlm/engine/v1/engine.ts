@@ -14,7 +14,7 @@ export const protobufFileName = "mrlm/engine/v1/engine.proto";
 export const Role = {
   ROLE_UNSPECIFIED: 0,
   ROLE_POLICY: 1,
-  /** ROLE_CRITIC - Has a value head; `value` outputs need it. A policy may have one too (shared trunk). */
+  /** ROLE_CRITIC - Has a value head; `value` outputs need it. A policy may have one too (shared backbone). */
   ROLE_CRITIC: 2,
   ROLE_REFERENCE: 3,
   ROLE_REWARD: 4,
@@ -39,7 +39,7 @@ export const StopReason = {
   /** STOP_REASON_LENGTH - max_tokens or the model's positions ran out. */
   STOP_REASON_LENGTH: 2,
   STOP_REASON_CANCELLED: 3,
-  /** STOP_REASON_ERROR - This sequence could not be sampled (its prompt is too long, say); `error` says why. Others go on. */
+  /** STOP_REASON_ERROR - This sequence could not be sampled, for example because its prompt is too long; `error_code` states why. Others continue. */
   STOP_REASON_ERROR: 4,
   UNRECOGNIZED: -1,
 } as const;
@@ -57,9 +57,9 @@ export namespace StopReason {
 
 export const LossKind = {
   LOSS_KIND_UNSPECIFIED: 0,
-  /** LOSS_KIND_CLIENT - The client answers every micro-batch with gradients. */
+  /** LOSS_KIND_CLIENT - The client sends the gradients of each micro-batch. */
   LOSS_KIND_CLIENT: 1,
-  /** LOSS_KIND_LINEAR - Gradients travel with the units; no answer is awaited. For losses whose derivative is known beforehand. */
+  /** LOSS_KIND_LINEAR - Gradients are sent with the units. For losses whose derivative is known beforehand. */
   LOSS_KIND_LINEAR: 2,
   UNRECOGNIZED: -1,
 } as const;
@@ -90,32 +90,32 @@ export interface DescribeResponse {
   /** Deterministic: equal submissions give equal bits. Throughput: sequences share batches as they arrive. */
   deterministic: boolean;
   models: ModelInfo[];
-  /** Identifies this engine process; a different value means that everything it held is gone. */
+  /** Identifies this engine process. A different value means that all models and numbered calls are lost. */
   instanceId: string;
-  /** Bytes of memory in use by tensors now and at the highest, where the device can tell; else 0. */
+  /** Bytes of memory that tensors use now, and the peak; 0 where the device does not report them. */
   memoryAllocatedBytes: bigint;
   memoryPeakBytes: bigint;
-  /** Threads that compute: of torch's intra-op pool in every lane. */
+  /** Threads of torch's intra-op pool, summed over the lanes. */
   threads: number;
-  /** Ranks behind this front (1 without torchrun). */
+  /** Number of ranks (1 without torchrun). */
   worldSize: number;
-  /** The highest call number applied so far; a client that arrives later goes on from there. */
+  /** Highest call number applied so far. A later client continues from there. */
   lastCall: bigint;
   /**
-   * Seconds of wall time in which the engine sampled, ran passes, stepped or published since it started: the rest of a client's time
-   * went into environments, the client and the wire between them.
+   * Seconds of wall time in which the engine sampled, ran passes, stepped or published since it started. The rest of a client's time
+   * was spent in environments, in the client and on the network.
    */
   computeSeconds: number;
 }
 
 export interface EstimateMemoryRequest {
-  /** What would be made, in this order. `copy_of` and `adapter_off` name one of these, or a model that is held. */
+  /** Models in the order of their creation. `copy_of` and `adapter_off` name one of these or a loaded model. */
   models: CreateModelRequest[];
-  /** Which of them is sampled from; empty: none. */
+  /** Model that is sampled; empty: none. */
   sampledModel: string;
-  /** Sequences sampled at once. */
+  /** Sequences that are sampled at the same time. */
   concurrency: number;
-  /** Longest sequence in tokens, prompt included; 0: what the models accept. */
+  /** Longest sequence in tokens, with its prompt; 0: the limit of the models. */
   sequenceTokens: number;
   /** Sequences of the largest unit; 0: one. The engine's own budget divides no unit. */
   unitSequences: number;
@@ -124,31 +124,31 @@ export interface EstimateMemoryRequest {
 export interface EstimateMemoryResponse {
   /** Under `micro_batch_tokens`, on each rank's device; where not even one sequence fits, under `least_tokens`. */
   lines: MemoryLine[];
-  /** Their sum. */
+  /** Sum of `lines`. */
   totalBytes: bigint;
-  /** What there is for one rank, a tenth taken off for fragments; 0 where the system does not say. */
+  /** Memory for one rank, less a tenth for fragmentation; 0 where the system does not report it. */
   availableBytes: bigint;
-  /** Who says so: "CUDA", "MemAvailable", "cgroup limit", ... */
+  /** Source of `available_bytes`: "CUDA", "MemAvailable", "cgroup limit", ... */
   availableFrom: string;
-  /** The largest token budget that fits, at most the wanted one; 0: not even one sequence fits. */
+  /** Largest token budget that fits, at most the requested one; 0: not even one sequence fits. */
   microBatchTokens: number;
-  /** The budget that was asked for (0 there: the engine's own), and what it would take. */
+  /** Requested budget (the engine's own if 0 was requested), and its memory. */
   wantedTokens: number;
   wantedBytes: bigint;
-  /** One sequence of the longest length, and what it would take. */
+  /** One sequence of the longest length, and its memory. */
   leastTokens: number;
   leastBytes: bigint;
-  /** The longest single sequence that fits. */
+  /** Longest single sequence that fits. */
   fittingSequenceTokens: number;
 }
 
 export interface MemoryLine {
-  /** Model that it belongs to. */
+  /** Model that uses the memory. */
   modelId: string;
   /** "weights", "gradients", "optimizer", ... */
   part: string;
   bytes: bigint;
-  /** Where the number comes from, for people: "0.99M parameters x 4 bytes". */
+  /** Derivation of the number, for people: "0.99M parameters x 4 bytes". */
   formula: string;
 }
 
@@ -164,12 +164,12 @@ export interface CreateModelRequest {
     | { $case: "random"; random: RandomSource }
     | //
     /**
-     * A copy of a model's present weights, with its number format and its adapter, if it has one. A trainable copy learns what
-     * its original learns, and gets a zero value head if it is to have one and its original has none.
+     * A copy of a model's present weights, with its number format and its adapter, if it has one. A trainable copy trains the same
+     * parameters as its original. It gets a zero value head if it is to have one and its original has none.
      */
     { $case: "copyOf"; copyOf: string }
     | //
-    /** The named model with its adapter switched off; holds no weights of its own. */
+    /** The named model without its adapter. It has no weights of its own. */
     { $case: "adapterOff"; adapterOff: string }
     | undefined;
   /** Omitted: full-parameter training. */
@@ -180,14 +180,14 @@ export interface CreateModelRequest {
   dtype: string;
   /** Compute the language-model head in float32 whatever the dtype. */
   float32Head: boolean;
-  /** Adds a zero-initialised value head on this model's trunk. */
+  /** Adds a zero-initialised value head on this model's backbone. */
   valueHead: boolean;
   /** Frozen models hold no optimiser state and refuse ForwardBackward. */
   trainable: boolean;
   gradientCheckpointing: boolean;
   /**
-   * Token budget of one micro-batch; 0 leaves it to the engine. A unit above it is computed some of its sequences at a time, which costs
-   * a second forward pass where the client answers with gradients; the engine's own budget divides no unit.
+   * Token budget of one micro-batch; 0: the engine chooses. A larger unit is computed a few sequences at a time, which costs a second
+   * forward pass where the client sends the gradients. The engine's own budget divides no unit.
    */
   microBatchTokens: number;
 }
@@ -196,7 +196,7 @@ export interface RandomSource {
   /** A Hugging Face configuration as JSON, with "model_type" (for example "qwen2"). */
   configJson: string;
   seed: bigint;
-  /** Tokenizer files to keep beside the model ("tokenizer.json", "tokenizer_config.json", ...), by file name. */
+  /** Tokenizer files of the model ("tokenizer.json", "tokenizer_config.json", ...), by file name. */
   tokenizerFiles: Map<string, Uint8Array>;
 }
 
@@ -206,15 +206,15 @@ export interface RandomSource_TokenizerFilesEntry {
 }
 
 export interface Lora {
-  /** With `path` 0: that of the adapter there. So is an `alpha` of 0. */
+  /** 0 with `path`: the value of that adapter. The same holds for `alpha`. */
   rank: number;
   alpha: number;
   dropout: number;
-  /** Names of linear layers, or their ends; empty means every one but the head, which cannot have an adapter. */
+  /** Names of linear layers, or suffixes of names. Empty: all but the head, which cannot have an adapter. */
   targetModules: string[];
-  /** Of the first factor; the second begins at zero. */
+  /** Seed of the first factor; the second starts at zero. */
   seed: bigint;
-  /** Continue from the adapter in this directory on the engine's machine, as peft writes it. What else is given must be equal to its own. */
+  /** Continue from the adapter in this directory on the engine's machine, in the format of peft. Other fields must equal those of the adapter. */
   path: string;
 }
 
@@ -266,12 +266,12 @@ export interface SampleRequest {
   /** In the first message only. */
   open: SampleOpen | undefined;
   add: SampleAdd[];
-  /** Ids to stop now: each is answered with a finish of reason CANCELLED and what it had. */
+  /** Ids to stop now. Each gets a finish of reason CANCELLED with the tokens so far. */
   cancel: bigint[];
   /**
-   * Everything added so far forms one wave, in order of id, and is started. In deterministic mode nothing starts
-   * before it, so what shares a batch is a function of what was submitted and never of arrival. Throughput mode starts
-   * sequences as they come and ignores it.
+   * Starts the sequences added so far as one wave, in order of id. In deterministic mode no sequence starts before its
+   * barrier, so the batches depend on the submitted sequences and never on their arrival. Throughput mode starts
+   * sequences on arrival and ignores barriers.
    */
   barrier: boolean;
 }
@@ -324,10 +324,10 @@ export interface SampleTokens {
 export interface SampleFinish {
   id: bigint;
   reason: StopReason;
-  /** The whole completion, stop token included. */
+  /** Whole completion, with the stop token. */
   tokenIds: Uint8Array;
   /**
-   * Log-probability of each token under the distribution it was drawn from: the full softmax at the sampling
+   * Log-probability of each token under the distribution from which it was drawn: the full softmax at the sampling
    * temperature. With top_p or top_k it is renormalised over the kept tokens, and `truncated_support` is set.
    */
   logprobs: Uint8Array;
@@ -343,7 +343,7 @@ export interface VersionRun {
   count: number;
 }
 
-/** Sequences that belong together (a DPO pair, a group with a shared prompt). A unit is never split over micro-batches. */
+/** Sequences of one micro-batch (a DPO pair, a group with a shared prompt). A unit is never split over micro-batches. */
 export interface Unit {
   sequences: Sequence[];
 }
@@ -352,7 +352,7 @@ export interface Sequence {
   /** int32 token ids, length n. */
   tokens: Uint8Array;
   /**
-   * n bytes. Position t with mask 1 asks for the outputs of token t given tokens 0..t-1, so mask[0] must be 0.
+   * n bytes. Position t with mask 1 requests the outputs of token t given tokens 0..t-1, so mask[0] must be 0.
    * Outputs and gradients are listed for masked positions only, in order, and concatenated over a unit's sequences.
    */
   mask: Uint8Array;
@@ -421,11 +421,11 @@ export interface ForwardBackwardOpen {
   temperature: number;
   loss: LossKind;
   /**
-   * Every gradient is divided by it. The engine takes no mean of its own, so the accumulated gradient cannot depend on
+   * Divisor of every gradient. The engine computes no mean of its own, so the accumulated gradient does not depend on
    * micro-batches, packing, padding or ranks. Must be finite and > 0.
    */
   normalizer: number;
-  /** With LOSS_KIND_LINEAR: send outputs back as well (they cost bytes, not compute). */
+  /** With LOSS_KIND_LINEAR: also return the outputs (this costs bytes, not compute). */
   returnOutputs: boolean;
 }
 
@@ -445,7 +445,7 @@ export interface ForwardBackwardResponse {
   event:
     | { $case: "microBatch"; microBatch: MicroBatchOutputs }
     | //
-    /** The graph was given up (lease or memory); its outputs come again under the same number. */
+    /** The graph was dropped (lease or memory). Its outputs are sent again under the same number. */
     { $case: "graphLost"; graphLost: GraphLost }
     | { $case: "done"; done: ForwardBackwardDone }
     | undefined;
@@ -456,7 +456,7 @@ export interface MicroBatchOutputs {
   /** Indices of the units in it, counted over the call, in the order of `units`. */
   unitIndices: number[];
   units: UnitOutputs[];
-  /** True when this micro-batch was already applied by an earlier attempt at the same call: no gradients are awaited. */
+  /** True when an earlier attempt at the same call applied this micro-batch: the engine expects no gradients. */
   applied: boolean;
 }
 
@@ -467,15 +467,15 @@ export interface GraphLost {
 
 export interface ForwardBackwardDone {
   microBatches: number;
-  /** Tokens given to the model, and tokens computed after sharing common prefixes and adding padding. */
+  /** Tokens given to the model, and tokens computed, with shared prefixes counted once and padding added. */
   tokens: bigint;
   computedTokens: bigint;
   /** Seconds of engine compute (forward, backward), without waiting for the client. */
   forwardSeconds: number;
   backwardSeconds: number;
   /**
-   * How often memory ran out and the pass began anew, each time with at most half of the tokens in a micro-batch. Its outputs came again under new
-   * numbers then; answers to the old ones are ignored.
+   * Number of times that memory ran out and the pass started again, each time with at most half of the tokens in a micro-batch. Its outputs
+   * were sent again under new numbers; gradients for the old numbers are ignored.
    */
   memoryRetries: number;
   /** Token budget of a micro-batch at the end of the call. One that was lowered stays so. */
@@ -502,9 +502,9 @@ export interface AdamW {
 }
 
 export interface OptimStepResponse {
-  /** False when the gradient norm was not finite: nothing was changed but the accumulated gradient, which was cleared. */
+  /** False when the gradient norm was not finite: only the accumulated gradient was changed, it was cleared. */
   applied: boolean;
-  /** Before clipping. */
+  /** Global norm before clipping. */
   gradNorm: number;
   /** Optimiser steps applied to this model so far. */
   step: bigint;
@@ -520,7 +520,7 @@ export interface PublishRequest {
 export interface PublishResponse {
   /** Version that sequences are sampled with from now on. */
   version: bigint;
-  /** Of the sampler's weights, read back after the copy and equal to the trainer's, or the call fails. */
+  /** Checksum of the sampler's weights, read back after the copy. The call fails if it differs from the trainer's. */
   checksum: string;
   seconds: number;
 }
@@ -542,14 +542,14 @@ export interface SaveResponse {
 export interface LoadRequest {
   call: bigint;
   directory: string;
-  /** Instead of what each model was saved with: what decides how much memory a pass takes, and nothing of its result but last bits. */
+  /** Replaces the value that each model was saved with. Both fields change the memory of a pass, and only the last bits of its result. */
   microBatchTokens?: number | undefined;
   gradientCheckpointing?: boolean | undefined;
 }
 
 export interface LoadResponse {
   models: ModelInfo[];
-  /** The highest call number applied when it was saved. */
+  /** Highest call number applied before the save. */
   lastCall: bigint;
 }
 
@@ -557,7 +557,7 @@ export interface ExportRequest {
   call: bigint;
   modelId: string;
   directory: string;
-  /** Merge a LoRA adapter into the weights, in float32. The adapter by itself is in `adapter/` either way. */
+  /** Merge a LoRA adapter into the weights, in float32. The separate adapter is in `adapter/` in both cases. */
   mergeAdapter: boolean;
 }
 

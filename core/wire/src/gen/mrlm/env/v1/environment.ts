@@ -32,7 +32,7 @@ export namespace Determinism {
 export const FinishReason = {
   FINISH_REASON_UNSPECIFIED: 0,
   FINISH_REASON_STOP: 1,
-  /** FINISH_REASON_LENGTH - The policy ran into its token limit: the message may be cut. */
+  /** FINISH_REASON_LENGTH - The policy reached its token limit: the message may be cut. */
   FINISH_REASON_LENGTH: 2,
   UNRECOGNIZED: -1,
 } as const;
@@ -61,7 +61,7 @@ export interface Part {
     | { $case: "toolCall"; toolCall: ToolCallPart }
     | { $case: "toolResult"; toolResult: ToolResultPart }
     | //
-    /** A policy's reasoning, where its renderer tells it apart from its answer. */
+    /** Reasoning of a policy, where its renderer separates it from the answer. */
     { $case: "thinking"; thinking: TextPart }
     | undefined;
 }
@@ -96,7 +96,7 @@ export interface ToolDefinition {
 }
 
 export interface DescribeRequest {
-  /** Only this environment, its splits under these options; unset: every environment on offer under its defaults. */
+  /** Environment to describe, with its splits under these options. Unset: every environment, under default options. */
   environment: EnvironmentRef | undefined;
 }
 
@@ -104,7 +104,7 @@ export interface DescribeResponse {
   protocolMajor: number;
   protocolMinor: number;
   environments: EnvironmentDescription[];
-  /** Identifies this server process; sessions do not outlive it. */
+  /** Identifies this server process; its sessions end with it. */
   instanceId: string;
   serverVersion: string;
 }
@@ -117,16 +117,16 @@ export interface EnvironmentDescription {
   agents: string[];
   /** JSON Schema of the options; empty when there are none. */
   optionsSchemaJson: string;
-  /** Tasks per split under the options asked about; empty where tasks are not enumerable. */
+  /** Tasks per split under the requested options; empty where tasks are not enumerable. */
   splits: Map<string, bigint>;
   /** Turns after which an episode is truncated by the host; 0: no limit. */
   maxTurns: number;
   hasDemonstrations: boolean;
   /** Names of the reward components. */
   rewardComponents: string[];
-  /** Splits whose tasks are meant to be taken in the order of their index. */
+  /** Splits whose tasks are to be used in the order of their index. */
   orderedSplits: string[];
-  /** SHA-256, in hexadecimal, of each file that the tasks were made from, by the name that the options give it. */
+  /** SHA-256 in hexadecimal of each data file of the tasks, by its name in the options. */
   dataFiles: Map<string, string>;
 }
 
@@ -140,7 +140,7 @@ export interface EnvironmentDescription_DataFilesEntry {
   value: string;
 }
 
-/** Names an environment with its options; equal references share task sources on the server. */
+/** Environment with its options. Equal references share task sources on the server. */
 export interface EnvironmentRef {
   id: string;
   /** Empty: the defaults. */
@@ -154,9 +154,9 @@ export interface ResetRequest {
   seed?:
     | bigint
     | undefined;
-  /** "train/17"; empty lets the environment choose by the seed. */
+  /** "train/17". Empty: the environment chooses by the seed. */
   task: string;
-  /** The session is closed when nothing was heard of it for this long; 0: the server's default. */
+  /** The session is closed after this time without a request; 0: the server's default. */
   leaseMs: number;
   /** 0: the server's default. */
   deadlineMs: number;
@@ -169,11 +169,11 @@ export interface ResetResponse {
 }
 
 export interface Observation {
-  /** Who acts next; empty when nobody does. */
+  /** Agent that acts next; empty when the episode has ended. */
   agent: string;
-  /** New since this agent's last observation. */
+  /** Messages that are new since this agent's last observation. */
   messages: Message[];
-  /** Present only when the set of tools changed (first observation included). */
+  /** Present only when the set of tools changed, and in the first observation. */
   tools: ToolSet | undefined;
   infoJson: string;
 }
@@ -198,7 +198,7 @@ export interface StepRequest {
 
 export interface Reward {
   result: { $case: "score"; score: Score } | //
-  /** The reward could not be computed. Never a zero. */
+  /** The reward could not be computed. This is never a score of 0. */
   { $case: "unscored"; unscored: Unscored } | undefined;
 }
 
@@ -252,7 +252,7 @@ export interface RenewRequest {
 }
 
 export interface RenewResponse {
-  /** Sessions that no longer exist. */
+  /** Ids without a session of this client. */
   gone: Uint8Array[];
 }
 
@@ -260,7 +260,7 @@ export interface DemonstrateRequest {
   environment:
     | EnvironmentRef
     | undefined;
-  /** Of the training split. */
+  /** Ids of tasks of the training split. */
   tasks: string[];
 }
 
@@ -271,7 +271,7 @@ export interface DemonstrateResponse {
 export interface Demonstration {
   task: string;
   agent: string;
-  /** The whole conversation, the agent's own messages (role "assistant") included. */
+  /** Whole conversation, with the agent's own messages (role "assistant"). */
   messages: Message[];
   tools: ToolDefinition[];
 }
@@ -289,9 +289,9 @@ export interface SessionRequest {
     | { $case: "close"; close: CloseRequest }
     | { $case: "renew"; renew: RenewRequest }
     | undefined;
-  /** The client no longer waits for this request; the server aborts it if it can. */
+  /** The client no longer waits for this request. The server aborts it if possible. */
   cancel: boolean;
-  /** A request larger than a frame comes in pieces: serialised SessionRequest bytes, the last one with `last`. */
+  /** Piece of a request that is larger than a frame: bytes of a serialised SessionRequest, the last piece with `last`. */
   chunk: Chunk | undefined;
 }
 

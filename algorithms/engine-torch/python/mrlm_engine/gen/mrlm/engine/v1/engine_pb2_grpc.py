@@ -27,14 +27,14 @@ if _version_not_supported:
 
 class EngineServiceStub:
     """The engine holds models; it samples, evaluates and updates them. It knows no algorithm: it is a differentiable
-    function whose loss lives on the client's side.
+    function whose loss the client computes.
 
     Conventions, everywhere in this file:
     token ids        little-endian int32 in `bytes`
     floats           little-endian float32 in `bytes`
     masks            one byte a token, 0 or 1
-    `call`           a sequence number that the client raises by one with each mutating call. A call with a number that
-    was already applied answers what it answered first and does nothing else. 0 means "not numbered".
+    `call`           a sequence number that the client increases by one with each mutating call. A call with a number that
+    was already applied gets the first response and is not carried out again. 0 means "not numbered".
     errors           gRPC status + ErrorDetail in the trailing metadata `mrlm-error-bin`
     """
 
@@ -108,82 +108,82 @@ class EngineServiceStub:
 
 class EngineServiceServicer:
     """The engine holds models; it samples, evaluates and updates them. It knows no algorithm: it is a differentiable
-    function whose loss lives on the client's side.
+    function whose loss the client computes.
 
     Conventions, everywhere in this file:
     token ids        little-endian int32 in `bytes`
     floats           little-endian float32 in `bytes`
     masks            one byte a token, 0 or 1
-    `call`           a sequence number that the client raises by one with each mutating call. A call with a number that
-    was already applied answers what it answered first and does nothing else. 0 means "not numbered".
+    `call`           a sequence number that the client increases by one with each mutating call. A call with a number that
+    was already applied gets the first response and is not carried out again. 0 means "not numbered".
     errors           gRPC status + ErrorDetail in the trailing metadata `mrlm-error-bin`
     """
 
     def Describe(self, request, context):
-        """Device, versions, mode and the models held.
+        """Returns device, versions, mode and the loaded models.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def EstimateMemory(self, request, context):
-        """What models would take of the device's memory, before any of them is made.
+        """Estimates the device memory of models before any of them is created.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateModel(self, request, context):
-        """Makes a model from a Hugging Face directory, a configuration and a seed, or another model.
+        """Creates a model from a Hugging Face directory, from a configuration and a seed, or from another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReleaseModel(self, request, context):
-        """Frees a model and everything that belongs to it.
+        """Releases a model with its optimiser state.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Sample(self, request_iterator, context):
-        """Sequences join and leave a running batch at any time.
+        """Samples sequences, which join and leave a running batch at any time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Forward(self, request_iterator, context):
-        """Per-token outputs without a graph.
+        """Computes per-token outputs without a graph.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ForwardBackward(self, request_iterator, context):
-        """Per-token outputs, a gradient for each from the client (or known beforehand), backward, accumulation.
+        """Computes per-token outputs, takes a gradient for each from the client (or known beforehand), and accumulates by a backward pass.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def OptimStep(self, request, context):
-        """Applies what has accumulated, then clears it.
+        """Applies the accumulated gradient, then clears it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Publish(self, request, context):
-        """Gives the sampler the trained weights and reads a checksum back.
+        """Copies the trained weights to the sampler and reads a checksum back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Save(self, request, context):
-        """Writes everything that a bit-identical continuation needs.
+        """Writes the whole state for a bit-identical continuation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -276,14 +276,14 @@ def add_EngineServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class EngineService:
     """The engine holds models; it samples, evaluates and updates them. It knows no algorithm: it is a differentiable
-    function whose loss lives on the client's side.
+    function whose loss the client computes.
 
     Conventions, everywhere in this file:
     token ids        little-endian int32 in `bytes`
     floats           little-endian float32 in `bytes`
     masks            one byte a token, 0 or 1
-    `call`           a sequence number that the client raises by one with each mutating call. A call with a number that
-    was already applied answers what it answered first and does nothing else. 0 means "not numbered".
+    `call`           a sequence number that the client increases by one with each mutating call. A call with a number that
+    was already applied gets the first response and is not carried out again. 0 means "not numbered".
     errors           gRPC status + ErrorDetail in the trailing metadata `mrlm-error-bin`
     """
 
