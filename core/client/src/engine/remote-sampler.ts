@@ -154,15 +154,15 @@ export class RemoteSampler implements Sampler {
     }
   }
 
+  /** Submits the waves with their cancellations, which a barrier must not precede. */
   #submitAll(stream: Stream): void {
-    const cancel = [...this.#pending].filter(([, { isCancelled }]) => isCancelled).map(([id]) => id);
     this.#add = [];
     this.#cancel = [];
-    for (const wave of this.#waves) {
-      const add = Array.from(wave.members, ([id, request]) => encodeSampleAdd(id, request));
-      if (add.length > 0) stream.write({ open: undefined, add, cancel: [], barrier: wave.closed });
+    for (const { members, closed } of this.#waves) {
+      const add = Array.from(members, ([id, request]) => encodeSampleAdd(id, request));
+      const cancel = [...members.keys()].filter((id) => this.#pending.get(id)?.isCancelled === true);
+      if (add.length > 0) stream.write({ open: undefined, add, cancel, barrier: closed });
     }
-    if (cancel.length > 0) stream.write({ open: undefined, add: [], cancel, barrier: false });
   }
 
   #rejectAll(error: unknown): void {
