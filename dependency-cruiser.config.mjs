@@ -132,7 +132,7 @@ export default {
     forbid(
       "help-loads-no-command",
       "mrlm --help answers at once: what a command needs is imported when it runs.",
-      { path: "^core/cli/src/(main|run-cli|program|syntax/|console/(console|report-error))" },
+      { path: "^core/cli/src/(main|run-cli|program|console/(console|report-error))" },
       {
         path: ["^core/(?!(cli|spec)/)", "^core/cli/src/(commands|services)/"],
         dynamic: false,

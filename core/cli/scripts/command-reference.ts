@@ -3,8 +3,8 @@ import { createProgram, leaves } from "../src/program.ts";
 
 const INTRODUCTION = `# Commands
 
-In a project that has \`@mrlm/cli\`, and in a clone of this repository, commands are run as \`npx mrlm COMMAND\`. \`mrlm --help\` and \`mrlm COMMAND --help\` say
-what this page says. Results go to stdout, everything else to stderr; progress is drawn in place on a terminal, and is a line now and then elsewhere.
+In a project that has \`@mrlm/cli\`, and in a clone of this repository, commands are run as \`npx mrlm COMMAND\`. \`mrlm --help\` and \`mrlm COMMAND --help\` print
+the text of this page. Results go to stdout, everything else to stderr; progress is drawn in place on a terminal, and printed as a line every 15 seconds elsewhere.
 With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --version\` prints the version.
 
 ## Exit codes
@@ -12,8 +12,8 @@ With \`--json\` stdout holds one JSON object a line and nothing else. \`mrlm --v
 | code | |
 | --- | --- |
 | 0 | done; for \`serve\` also: ended by Ctrl-C or SIGTERM after finishing what was under way; for \`join\`: the run has ended well, or was stopped on machine 0 |
-| 1 | something failed while it was at work |
-| 2 | the command line, a configuration, or what it names was wrong: nothing was begun |
+| 1 | something failed during the work |
+| 2 | the command line, a configuration, or what it names was wrong: no work began |
 | 3 | the engine is not set up, lacks a part, or did not start |
 | 4 | \`doctor\` found a problem; a run that failed is one (hints alone are 0) |
 | 130 | ended by Ctrl-C or SIGTERM, after draining (once) or at once (twice) |

@@ -5,6 +5,6 @@ import { commandReference } from "./command-reference.ts";
 const page = new URL("../../../docs/reference/cli.md", import.meta.url);
 if (!process.argv.includes("--check")) writeFileSync(page, commandReference());
 else if (readFileSync(page, "utf8") !== commandReference()) {
-  console.error("docs/reference/cli.md is not what the program says: npm run gen -w @mrlm/cli");
+  console.error("docs/reference/cli.md differs from the program's help. Run: npm run gen -w @mrlm/cli");
   process.exitCode = 1;
 }

@@ -1,67 +1,240 @@
-import { Command, Help } from "commander";
-import type { CommandContext, CommandModule } from "./command.ts";
-import { collectCommand } from "./syntax/collect.ts";
-import { doctorCommand } from "./syntax/doctor.ts";
-import { engineCommand } from "./syntax/engine.ts";
-import { evalCommand } from "./syntax/eval.ts";
-import { infoCommand } from "./syntax/info.ts";
-import { joinCommand } from "./syntax/join.ts";
-import { renderCommand } from "./syntax/render.ts";
-import { scoreCommand } from "./syntax/score.ts";
-import { serveCommand } from "./syntax/serve.ts";
-import { showCommand } from "./syntax/show.ts";
-import { trainCommand } from "./syntax/train.ts";
+import { Command, Help, Option } from "commander";
+import type { CommandContext } from "./command-context.ts";
+import type { CollectArguments } from "./commands/collect.ts";
+import type { SetupArguments } from "./commands/engine.ts";
+import type { EvalArguments } from "./commands/eval.ts";
+import type { InfoArguments } from "./commands/info.ts";
+import type { JoinArguments } from "./commands/join.ts";
+import type { RenderArguments } from "./commands/render.ts";
+import type { ScoreArguments } from "./commands/score.ts";
+import type { ServeOptions } from "./commands/serve.ts";
+import type { ShowArguments } from "./commands/show.ts";
+import type { TrainArguments } from "./commands/train.ts";
 import { createConsole } from "./console/console.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly CommandModule[] = [
-  trainCommand,
-  joinCommand,
-  evalCommand,
-  collectCommand,
-  showCommand,
-  renderCommand,
-  doctorCommand,
-  serveCommand,
-  infoCommand,
-  scoreCommand,
-  engineCommand,
-];
 const JSON_FLAG = ["--json", "results as one JSON object a line on stdout"] as const;
 
 /** The command line: its commands and flags. */
 export interface Program {
   readonly command: Command;
-  /** What a command gets beside its own options. */
+  /** Creates the context of a command from the global options. */
   context(): CommandContext;
 }
 
-/** @param finish told of an exit code other than 0 that is no error */
+/**
+ * Declares every command in the order of the help. Each action imports its module when it runs, so that no command loads the code of another.
+ * @param finish receives an exit code other than 0 that is no error
+ */
 export function createProgram(finish: (exitCode: number) => void): Program {
-  const command = new Command("mrlm")
+  const program = new Command("mrlm")
     .description("Reinforcement learning of language models in environments written in TypeScript")
     .version(VERSION, "-V, --version")
     .option(...JSON_FLAG)
     .configureHelp({
       optionDescription: (option) => `${option.mandatory ? "(required) " : ""}${new Help().optionDescription(option)}`,
     })
-    // What is wrong with the command line is reported as every other error is.
+    // run-cli.ts reports errors of the command line in the form of every other error.
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
   const context = (): CommandContext => ({
-    console: createConsole({ json: command.opts<{ json?: boolean }>().json === true }),
+    console: createConsole({ json: program.opts<{ json?: boolean }>().json === true }),
     directory: process.cwd(),
   });
-  for (const add of COMMANDS) add(command, context, finish);
+
+  program
+    .command("train")
+    .description("train as a configuration specifies, or continue a run")
+    .option("--config <path>", "YAML configuration")
+    .addOption(setFlag())
+    .option("--output <directory>", "where the run directory is made")
+    .option("--seed <number>", "instead of the configuration's")
+    .option("--resume <path>", "run directory, or one of its checkpoints, to continue")
+    .option("--dry-run", "check everything, print how much memory the run would take, and train nothing")
+    .option("--steps <n>", "with --resume: of the last stage, instead of the configuration's, to make a run longer")
+    .action(async (args: TrainArguments) => finish(await (await import("./commands/train.ts")).train(context(), args)));
+
+  program
+    .command("join")
+    .description(
+      "run this machine's part of a run of several machines, which `mrlm train` starts on machine 0, until that run ends",
+    )
+    .requiredOption("--config <path>", "YAML configuration: the one that machine 0 trains with")
+    .requiredOption("--node-rank <n>", "number of this machine: 1 for the second of distributed.nnodes")
+    .action(async (args: JoinArguments) => finish(await (await import("./commands/join.ts")).join(context(), args)));
+
+  withRolloutFlags(
+    program
+      .command("eval")
+      .description(
+        "play held-out tasks with a model: greedy accuracy, sampled reward, pass@k, with 95 % confidence intervals",
+      ),
+    "eval",
+  )
+    .option(
+      "-n, --tasks <n>",
+      "tasks to play, the first ones of the split: each once greedily, and --samples times sampled; default: 100",
+    )
+    .option("--num-episodes <n>", "the same as --tasks: greedy episodes, one for each task")
+    .option("--samples <n>", "sampled episodes of each task, beside the greedy one", "1")
+    .option("-o, --output <file>", "write the results to this file as JSON")
+    .option("--overwrite", "replace that file if it exists")
+    .action(async (args: EvalArguments) => (await import("./commands/eval.ts")).runEval(context(), args));
+
+  withRolloutFlags(
+    program
+      .command("collect")
+      .description(
+        "play episodes with a model and write them to a JSONL or Parquet file, with their tokens, as training data of SFT and DPO",
+      ),
+    "train",
+  )
+    .requiredOption(
+      "-o, --output <file>",
+      "NAME.jsonl or NAME.parquet; NAME.partial holds the episodes until all are played, and the same command continues from it",
+    )
+    .option("-n, --num-episodes <n>", "episodes in all", "100")
+    .option("--group-size <n>", "episodes of each task; DPO compares those of one task", "1")
+    .option("--filter-reward <t>", "keep only scored episodes with at least this reward; the others are counted")
+    .option("--overwrite", "start over, even if the file or an interrupted collection exists")
+    .action(async (args: CollectArguments) => (await import("./commands/collect.ts")).runCollect(context(), args));
+
+  program
+    .command("show")
+    .description(
+      "print episodes of a run, of its evaluations, or of recorded files: conversation, reward with its components, end",
+    )
+    .argument("<path>", "a run's directory, a file of `mrlm collect`, or a directory with such files")
+    .option("--task <id>", "only episodes of this task (eval/3) or split (eval)")
+    .addOption(
+      new Option("--best", "those with the highest reward, instead of the newest").conflicts(["worst", "failed"]),
+    )
+    .addOption(new Option("--worst", "those with the lowest reward").conflicts(["best", "failed"]))
+    .addOption(new Option("--failed", "those that failed or have no score").conflicts(["best", "worst"]))
+    .option("-n, --num-episodes <n>", "how many episodes", "3")
+    .action(async (path: string, args: ShowArguments) =>
+      (await import("./commands/show.ts")).show(context(), path, args),
+    );
+
+  program
+    .command("render")
+    .description("print the first prompt of a task as the model receives it, as text and as tokens; starts no engine")
+    .requiredOption(...MODEL_FLAG)
+    .requiredOption(...ENVIRONMENT_FLAG)
+    .option("--task <id>", "split and number", "train/0")
+    .option("--ids", "a table of the tokens with their ids")
+    .option(...OPTIONS_FLAG)
+    .option(
+      "--config <path>",
+      "configuration to take the environment's options from; default: that of the run which the model belongs to",
+    )
+    .addOption(setFlag())
+    .option("--seed <n>", "of the environment; default: the configuration's, else 0")
+    .action(async (args: RenderArguments) => (await import("./commands/render.ts")).render(context(), args));
+
+  program
+    .command("doctor")
+    .description(
+      "report likely problems of a run (finished, failed or under way), of an evaluation's results or of recorded episodes, and what to try",
+    )
+    .argument("<path>", "a run's directory, a file of `mrlm eval --output`, or a file of `mrlm collect`")
+    .action(async (path: string) => finish(await (await import("./commands/doctor.ts")).doctor(context(), path)));
+
+  program
+    .command("serve")
+    .description("host environments as a gRPC server")
+    .option("--environments <names>", "comma-separated, for example math,code; default: all that are installed")
+    .option("--port <port>", "0 for any free one", "50051")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--config <path>", "configuration whose plugins and their options are used")
+    .addOption(setFlag())
+    .option("--token-file <path>", "file with a token that every call must carry, health checks excepted")
+    .option("--data-root <folder>", "options of clients may name files below it; default: the working directory")
+    .option(
+      "--any-data",
+      "options may name any file that you can read, --data-root or not; needs --token-file (for a parent process)",
+    )
+    .option(
+      "--demonstrations",
+      "give clients the worked solutions of training tasks, for SFT; their options decide which tasks these are",
+    )
+    .option(
+      "--unsafe-sandbox",
+      "serve other machines even where no operating-system jail isolates the code that a model wrote",
+    )
+    .option("--until-stdin-ends", "end when standard input ends (for a parent process)")
+    .action(async (options: ServeOptions) => (await import("./commands/serve.ts")).serve(context(), options));
+
+  program
+    .command("info")
+    .description(
+      "versions, plugins and what they provide, the state of the engine, the isolation layers of the sandboxes",
+    )
+    .option("--config <path>", "configuration whose plugins are listed too, including those that it names by path")
+    .addOption(setFlag())
+    .action(async (args: InfoArguments) => (await import("./commands/info.ts")).info(context(), args));
+
+  program
+    .command("score")
+    .description("score the rows {expected, answer} of a JSONL file and print each with its verdict")
+    .requiredOption("--scorer <id>", "which scorer, for example math")
+    .requiredOption("--file <path>", "JSONL file; each row may have schema and options of its own")
+    .action(async (args: ScoreArguments) => (await import("./commands/score.ts")).scoreFile(context(), args));
+
+  program
+    .command("engine")
+    .description("the engine that loads and trains models")
+    .command("setup")
+    .description("install the engine's Python environment; quick when it is complete")
+    .option("--engine <id>", "which engine", "torch")
+    .option("--extra <name...>", "optional parts: lora, dev")
+    .option("--torch-index <url>", "package index to take torch from")
+    .action(async (args: SetupArguments) => (await import("./commands/engine.ts")).setUpEngine(context(), args));
+
   // The flag may stand before the command or after it.
-  for (const leaf of leaves(command))
+  for (const leaf of leaves(program))
     leaf
       .option(...JSON_FLAG)
-      .hook("preAction", () => void (leaf.opts<{ json?: boolean }>().json && command.setOptionValue("json", true)));
-  return { command, context };
+      .hook("preAction", () => void (leaf.opts<{ json?: boolean }>().json && program.setOptionValue("json", true)));
+  return { command: program, context };
 }
 
-/** Commands that do something, as `engine setup` does and `engine` does not. */
+/** Returns the commands with an action of their own, such as `engine setup` but not `engine`. */
 export function leaves(command: Command): Command[] {
   return command.commands.flatMap((child) => (child.commands.length > 0 ? leaves(child) : [child]));
+}
+
+const MODEL_FLAG = [
+  "--model <directory>",
+  "Hugging Face directory; a run, finished or not; or one of its checkpoints",
+] as const;
+const ENVIRONMENT_FLAG = ["--environment <id>", "for example math"] as const;
+const OPTIONS_FLAG = [
+  "--options <json>",
+  "options of the environment; default: those that --config has for it",
+] as const;
+
+/** Adds the flags of the commands that play episodes with a finished model (services/rollout-session.ts). */
+function withRolloutFlags(command: Command, split: string): Command {
+  return command
+    .requiredOption(...MODEL_FLAG)
+    .requiredOption(...ENVIRONMENT_FLAG)
+    .option(...OPTIONS_FLAG)
+    .option(
+      "--config <path>",
+      "configuration to take the environment's options, sampling, engine and server from; default: that of the run which the model belongs to",
+    )
+    .addOption(setFlag())
+    .option("--split <name>", "split of the tasks", split)
+    .option("--temperature <t>", "of sampled episodes; default: the configuration's, else 1")
+    .option("--max-tokens <n>", "of one turn; default: the configuration's, else 256")
+    .option("--seed <n>", "of everything random; default: the configuration's, else 0");
+}
+
+/** The flag that sets a key of a configuration; it may be given several times. */
+function setFlag(): Option {
+  return new Option(
+    "--set <key=value>",
+    "a key of the configuration, for example stages.1.learning_rate=1e-4, with its value in YAML; may be given several times",
+  ).argParser((value: string, before: readonly string[] = []) => [...before, value]);
 }

@@ -3,18 +3,18 @@ import { extname, join } from "node:path";
 import { asWriteFailure, collectEpisodes, Journal, rolloutSampling, writeCollection } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { realNumber, wholeNumber } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { collectionReport, cutShare } from "../console/collection-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { unlessLost } from "../services/environments.ts";
 import { outputFile } from "../services/output-file.ts";
-import { openPlayer, type Player } from "../services/player.ts";
-import type { PlayerArguments } from "../services/player-config.ts";
+import { openRolloutSession, type RolloutSession } from "../services/rollout-session.ts";
+import type { RolloutArguments } from "../services/rollout-session-config.ts";
 import { VERSION } from "../version.ts";
 
 /** What the command line says. */
-export interface CollectArguments extends PlayerArguments {
+export interface CollectArguments extends RolloutArguments {
   readonly numEpisodes: string;
   readonly groupSize: string;
   readonly output: string;
@@ -36,10 +36,10 @@ export async function runCollect(context: CommandContext, args: CollectArguments
   const { console } = context;
   const wanted = check(args);
   const interrupts = listenForInterrupts(console, `stopping; the same command continues from ${args.output}.partial`);
-  let player: Player | undefined;
+  let session: RolloutSession | undefined;
   try {
-    player = await openPlayer(context, args, interrupts.drain);
-    const identity = identityOf(player, args, wanted);
+    session = await openRolloutSession(context, args, interrupts.drain);
+    const identity = identityOf(session, args, wanted);
     if (args.overwrite === true) rmSync(wanted.partial, { force: true });
     const written = <T>(work: Promise<T>): Promise<T> =>
       work.catch((error: unknown) =>
@@ -53,8 +53,8 @@ export async function runCollect(context: CommandContext, args: CollectArguments
       );
     const journal = await written(Journal.open(wanted.partial, identity));
     await unlessLost(
-      player.lost,
-      written(play(context, player, args.split, wanted, journal, AbortSignal.any([interrupts.drain, player.lost]))),
+      session.lost,
+      written(play(context, session, args.split, wanted, journal, AbortSignal.any([interrupts.drain, session.lost]))),
     );
     const rows = await written(
       writeCollection(wanted.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) }),
@@ -69,7 +69,7 @@ export async function runCollect(context: CommandContext, args: CollectArguments
       );
   } finally {
     interrupts.dispose();
-    await player?.close();
+    await session?.close();
   }
 }
 
@@ -96,13 +96,13 @@ function check(args: CollectArguments): Wanted {
 
 async function play(
   { console }: CommandContext,
-  player: Player,
+  session: RolloutSession,
   split: string,
   { tasks, groupSize, filterReward }: Wanted,
   journal: Journal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { config, engine, environment, model, renderer, rollouts } = player;
+  const { config, engine, environment, model, renderer, rollouts } = session;
   const bar = progressBar(console, "collect");
   await collectEpisodes(
     {
@@ -127,8 +127,8 @@ async function play(
 
 /** Everything that decides what is collected. */
 function identityOf(
-  { config, modelDirectory, environment, engine }: Player,
-  { split }: PlayerArguments,
+  { config, modelDirectory, environment, engine }: RolloutSession,
+  { split }: RolloutArguments,
   { tasks, groupSize, filterReward }: Wanted,
 ): JsonObject {
   return {

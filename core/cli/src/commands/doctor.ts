@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { diagnose, examineFile, type Finding, readRun } from "@mrlm/runtime";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { EXIT } from "../exit-codes.ts";
 

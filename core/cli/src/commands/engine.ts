@@ -1,5 +1,5 @@
 import { PluginHost } from "@mrlm/runtime";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 
 /** What the command line says. */
 export interface SetupArguments {

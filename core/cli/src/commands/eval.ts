@@ -1,18 +1,18 @@
 import { asWriteFailure, evaluate, type EvaluationResult, rolloutSampling, writeAtomically } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { evaluationReport } from "../console/evaluation-report.ts";
 import { progressBar } from "../console/progress-bar.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { unlessLost } from "../services/environments.ts";
 import { outputFile } from "../services/output-file.ts";
-import { openPlayer, type Player } from "../services/player.ts";
-import type { PlayerArguments } from "../services/player-config.ts";
+import { openRolloutSession, type RolloutSession } from "../services/rollout-session.ts";
+import type { RolloutArguments } from "../services/rollout-session-config.ts";
 import { VERSION } from "../version.ts";
 
 /** What the command line says. */
-export interface EvalArguments extends PlayerArguments {
+export interface EvalArguments extends RolloutArguments {
   readonly tasks?: string;
   readonly numEpisodes?: string;
   readonly samples: string;
@@ -29,28 +29,28 @@ export async function runEval(context: CommandContext, args: EvalArguments): Pro
       ? undefined
       : outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial"] });
   const interrupts = listenForInterrupts(console, "stopping");
-  let player: Player | undefined;
+  let session: RolloutSession | undefined;
   try {
-    player = await openPlayer(context, args, interrupts.drain);
-    const { size } = player.environment;
+    session = await openRolloutSession(context, args, interrupts.drain);
+    const { size } = session.environment;
     const tasks = Math.min(size, wanted);
     if (tasks < wanted && (args.tasks ?? args.numEpisodes) !== undefined)
       console.note(`note: split ${args.split} has ${size} tasks: all of them are played`);
     const record = await unlessLost(
-      player.lost,
-      measure(context, player, args.split, {
+      session.lost,
+      measure(context, session, args.split, {
         tasks,
         samples,
-        signal: AbortSignal.any([interrupts.drain, player.lost]),
+        signal: AbortSignal.any([interrupts.drain, session.lost]),
       }),
     );
     console.emit({ event: "evaluation", ...record });
     if (output === undefined) return;
-    write(output, { ...record, versions: { mrlm: VERSION, ...player.engine.versions } });
+    write(output, { ...record, versions: { mrlm: VERSION, ...session.engine.versions } });
     console.print(`\nwritten to ${args.output}`);
   } finally {
     interrupts.dispose();
-    await player?.close();
+    await session?.close();
   }
 }
 
@@ -75,15 +75,15 @@ function write(path: string, record: JsonObject): void {
 
 async function measure(
   { console }: CommandContext,
-  player: Player,
+  session: RolloutSession,
   split: string,
   { tasks, samples, signal }: { readonly tasks: number; readonly samples: number; readonly signal: AbortSignal },
 ): Promise<JsonObject> {
-  const { config, environment, modelDirectory } = player;
+  const { config, environment, modelDirectory } = session;
   const sampling = rolloutSampling(config.sampling);
   const bar = progressBar(console, "eval");
   const results = await evaluate({
-    rollouts: player.rollouts,
+    rollouts: session.rollouts,
     environments: [
       {
         ref: environment.ref,
@@ -91,7 +91,7 @@ async function measure(
         ...(environment.maxTurns === undefined ? {} : { maxTurns: environment.maxTurns }),
       },
     ],
-    model: player.model.model,
+    model: session.model.model,
     sampling,
     samples,
     signal,

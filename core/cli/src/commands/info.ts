@@ -1,6 +1,6 @@
 import { loadConfig, PluginHost } from "@mrlm/runtime";
 import { type JsonObject, MrlmError } from "@mrlm/spec";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { table } from "../console/table.ts";
 import { describeLayers, sandboxLayers } from "../services/sandboxes.ts";
 import { VERSION } from "../version.ts";

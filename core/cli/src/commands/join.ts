@@ -1,7 +1,7 @@
 import { type LoadedConfig, loadConfig, PluginHost } from "@mrlm/runtime";
 import { type DistributedOptions, MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";

@@ -2,15 +2,15 @@ import { toChatMessages } from "@mrlm/kit/learning";
 import { directoryRenderer, PluginHost, type ResolvedConfig } from "@mrlm/runtime";
 import type { JsonObject, Observation } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { promptText } from "../console/prompt-text.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
-import { namedEnvironment } from "../services/player.ts";
-import { playerConfig, type PlayerArguments } from "../services/player-config.ts";
+import { namedEnvironment } from "../services/rollout-session.ts";
+import { rolloutSessionConfig, type RolloutArguments } from "../services/rollout-session-config.ts";
 
 /** Options of `mrlm render`. */
-export interface RenderArguments extends Omit<PlayerArguments, "split" | "temperature" | "maxTokens"> {
+export interface RenderArguments extends Omit<RolloutArguments, "split" | "temperature" | "maxTokens"> {
   readonly task: string;
   readonly ids?: boolean;
 }
@@ -18,7 +18,13 @@ export interface RenderArguments extends Omit<PlayerArguments, "split" | "temper
 /** Prints a task's first prompt as a model gets it: as text and as tokens. Starts no engine. */
 export async function render({ console, directory }: CommandContext, args: RenderArguments): Promise<void> {
   const split = args.task.split("/")[0] as string;
-  const { config: found, path: configPath, overrides, modelDirectory, notice } = await playerConfig({ ...args, split });
+  const {
+    config: found,
+    path: configPath,
+    overrides,
+    modelDirectory,
+    notice,
+  } = await rolloutSessionConfig({ ...args, split });
   const config: ResolvedConfig = { ...found, server: { ...found.server, spawn: false } };
   if (notice !== undefined) console.note(`note: ${notice}`);
   const { renderer, maxPositions } = directoryRenderer(modelDirectory);

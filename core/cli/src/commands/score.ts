@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { jsonlRows } from "@mrlm/kit";
 import { PluginHost } from "@mrlm/runtime";
 import { fileFault, type JsonObject, type JsonValue, MrlmError, type Scorer, type ScoreRequest } from "@mrlm/spec";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 
 /** What the command line says. */
 export interface ScoreArguments {

@@ -2,7 +2,7 @@ import { isIPv6 } from "node:net";
 import { LocalHost, loadConfig, PluginHost, watchEventLoop } from "@mrlm/runtime";
 import { serveEnvironments } from "@mrlm/server";
 import { MrlmError } from "@mrlm/spec";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { requireJails } from "../services/sandboxes.ts";

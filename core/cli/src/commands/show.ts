@@ -1,7 +1,7 @@
 import { type EpisodeQuery, type KeptEpisode, keptEpisodes } from "@mrlm/runtime";
 import type { JsonObject } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { episodeText } from "../console/episode-text.ts";
 
 /** Options of `mrlm show`. */

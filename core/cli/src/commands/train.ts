@@ -19,7 +19,7 @@ import {
 } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 import { wholeNumber } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import type { Console } from "../console/console.ts";
 import { lineLogger } from "../console/line-logger.ts";
 import { memoryTable } from "../console/memory-table.ts";

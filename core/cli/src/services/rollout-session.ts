@@ -10,17 +10,17 @@ import {
   type Rollouts,
 } from "@mrlm/spec";
 import { jsonObject } from "../arguments.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext } from "../command-context.ts";
 import { lineLogger, withLevel } from "../console/line-logger.ts";
 import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
-import { playerConfig, type PlayerArguments } from "./player-config.ts";
+import { rolloutSessionConfig, type RolloutArguments } from "./rollout-session-config.ts";
 
 /** Everything that it takes to play episodes of one environment with one model. */
-export interface Player {
+export interface RolloutSession {
   readonly config: ResolvedConfig;
   readonly modelDirectory: string;
-  readonly environment: PlayedEnvironment;
+  readonly environment: RolloutEnvironment;
   readonly rollouts: Rollouts;
   readonly model: ModelInfo;
   readonly engine: EngineInfo;
@@ -31,7 +31,7 @@ export interface Player {
 }
 
 /** The environment that was named, under the options that were given or configured. */
-export interface PlayedEnvironment {
+export interface RolloutEnvironment {
   readonly ref: EnvironmentRef;
   readonly description: EnvironmentDescription;
   /** Tasks in the split that was named; at least one. */
@@ -40,12 +40,12 @@ export interface PlayedEnvironment {
 }
 
 /** Opens environments and engine. What is wrong with the arguments is said before either is started. */
-export async function openPlayer(
+export async function openRolloutSession(
   { console, directory }: CommandContext,
-  args: PlayerArguments,
+  args: RolloutArguments,
   signal: AbortSignal,
-): Promise<Player> {
-  const { config, path: configPath, overrides, modelDirectory, notice } = await playerConfig(args);
+): Promise<RolloutSession> {
+  const { config, path: configPath, overrides, modelDirectory, notice } = await rolloutSessionConfig(args);
   if (notice !== undefined) console.note(`note: ${notice}`);
   const options = args.options === undefined ? undefined : jsonObject(args.options, "--options");
   const logger = lineLogger((line) => console.note(line));
@@ -122,7 +122,7 @@ export async function namedEnvironment(
   config: ResolvedConfig,
   environment: string,
   options: EnvironmentRef["options"],
-): Promise<Omit<PlayedEnvironment, "size">> {
+): Promise<Omit<RolloutEnvironment, "size">> {
   const { id } = await host.describe({ id: environment });
   const known = [...config.eval.environments, ...config.environments].find(
     (each) => each.id === id || id.startsWith(`${each.id}@`),

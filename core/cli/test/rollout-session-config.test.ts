@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import { playerConfig } from "../src/services/player-config.ts";
+import { rolloutSessionConfig } from "../src/services/rollout-session-config.ts";
 
 const made: string[] = [];
 afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
 
 /** A finished run of a base model, with the configuration's `lora`. */
 function runOf(lora: string): { readonly run: string; readonly base: string } {
-  const run = mkdtempSync(join(tmpdir(), "mrlm-player-"));
+  const run = mkdtempSync(join(tmpdir(), "mrlm-session-"));
   const base = join(run, "base");
   made.push(run);
   mkdirSync(base);
@@ -23,7 +23,7 @@ function runOf(lora: string): { readonly run: string; readonly base: string } {
 }
 
 const modelOf = async (model: string): Promise<unknown> =>
-  (await playerConfig({ model, environment: "math", split: "eval" })).config.model;
+  (await rolloutSessionConfig({ model, environment: "math", split: "eval" })).config.model;
 
 test("M1: a run with an adapter is played as its base model and its adapter, else as its merged model without the run's own adapter settings", async () => {
   const adapted = runOf(", lora: {rank: 4, alpha: 8}");

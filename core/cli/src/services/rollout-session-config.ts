@@ -4,7 +4,7 @@ import { adapterDirectory, loadConfig, modelDirectory, parseConfig, type Resolve
 import { realNumber, wholeNumber } from "../arguments.ts";
 
 /** Flags of the commands that play episodes with a finished model. */
-export interface PlayerArguments {
+export interface RolloutArguments {
   readonly model: string;
   readonly environment: string;
   readonly options?: string;
@@ -17,7 +17,7 @@ export interface PlayerArguments {
 }
 
 /** A configuration to play by, and where it came from. */
-export interface PlayerConfig {
+export interface RolloutSessionConfig {
   readonly config: ResolvedConfig;
   /** Of the file; of one that need not exist where none was found. */
   readonly path: string;
@@ -29,7 +29,7 @@ export interface PlayerConfig {
 }
 
 /** The configuration that was named, that of the model's run, or an empty one, with the model and the flags over it. */
-export async function playerConfig(args: PlayerArguments): Promise<PlayerConfig> {
+export async function rolloutSessionConfig(args: RolloutArguments): Promise<RolloutSessionConfig> {
   const { path: directory, run, notice } = await modelDirectory(args.model);
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
   const path = resolve(file ?? "mrlm.yaml");
@@ -72,7 +72,7 @@ function trainedModel(
   return isApart ? { path, lora: { path: adapter } } : { path: directory, lora: undefined };
 }
 
-function emptyConfig({ environment, set = [] }: PlayerArguments, model: string, path: string): ResolvedConfig {
+function emptyConfig({ environment, set = [] }: RolloutArguments, model: string, path: string): ResolvedConfig {
   return parseConfig(
     JSON.stringify({ model: { path: model }, environments: [{ id: environment }], stages: [{ algorithm: "none" }] }),
     { path, overrides: set },
