@@ -5,9 +5,9 @@ import { locateEngine } from "./setup/locate-engine.ts";
 import { setupEngine } from "./setup/setup-engine.ts";
 
 /**
- * What the host is given as `engine:torch@1`.
+ * Creates the provider of `engine:torch@1`.
  *
- * @param setup - options from the plugin's section of a configuration; those of a call come before them.
+ * @param setup - options from the plugin's section of a configuration. Options of a call take precedence.
  */
 export function torchEngineProvider(setup: Readonly<Record<string, unknown>> = {}): EngineProvider {
   return {

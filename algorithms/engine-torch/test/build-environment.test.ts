@@ -110,7 +110,7 @@ describeOnLinux("an environment of a Python that has no ensurepip", () => {
     expect(lines).toContain("another setup is at work on the same environment; waiting for it");
   });
 
-  test("that could not be finished is reported with what is missing and the log, and the next setup mends it", async () => {
+  test("that could not be finished is reported with what is missing and the log, and the next setup repairs it", async () => {
     const plan = await prepare();
     rmSync(join(wheels, "fakebase-1.0-py3-none-any.whl"));
     const message = expect.stringMatching(/has no wheel for this Python.*fakebase==1\.0.*Log: /s);

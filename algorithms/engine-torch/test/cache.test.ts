@@ -36,7 +36,7 @@ describe("the cache", () => {
     await expect(locateEngine({ env: { MRLM_CACHE: join(root, "empty") } })).resolves.toBeUndefined();
   });
 
-  test("too little disk space is said before anything is downloaded", () => {
+  test("too little disk space is reported before anything is downloaded", () => {
     const message = expect.stringMatching(/takes about 2\.5 GB, and the disk of .* has 1\.0 GB left/);
     expect(() => checkDiskSpace("/cache", "cpu", 1e9)).toThrow(
       expect.objectContaining({ code: "SETUP_FAILED", message }),

@@ -29,7 +29,7 @@ describe("chooseTorch", () => {
     });
   });
 
-  test("falls back to the locked wheel and says what that costs and how to avoid it", async () => {
+  test("falls back to the locked wheel and prints its cost and how to avoid it", async () => {
     const lines: string[] = [];
     const choice = await chooseTorch(situation({ progress: (line) => lines.push(line) }));
     expect(choice).toEqual({ python: python312, build: LOCKED });
@@ -63,7 +63,7 @@ describe("chooseTorch", () => {
     expect(build).toEqual({ kind: "index", requirement: `torch==${TORCH_VERSION}`, index: "https://mirror/cu128" });
   });
 
-  test("without a network it says so at once instead of falling back", async () => {
+  test("without a network it fails at once instead of falling back", async () => {
     const ask = asking({
       [python312.executable]: { versions: [], unreachable: "WARNING: connection broken by 'NameResolutionError(...)'" },
     });
@@ -84,7 +84,7 @@ describe("askTorchVersions", () => {
     });
   });
 
-  test("tells an index that cannot be reached from one without the package", async () => {
+  test("distinguishes an index that cannot be reached from one without the package", async () => {
     await expect(answer("", "ERROR: No matching distribution found for torch")).resolves.toEqual({ versions: [] });
     const offer = await answer(
       "",

@@ -64,7 +64,7 @@ describe("findPythons", () => {
     [{ wide: false }, /32-bit/],
     [{ free_threaded: true }, /without the GIL/],
     [{ missing: ["_ssl", "zlib"] }, /lacks the standard modules _ssl, zlib/],
-  ])("rejects %j and says why", async (answer, reason) => {
+  ])("rejects %j with the reason", async (answer, reason) => {
     const promise = findPythons(search({ python3: ["/usr/bin/python3"] }), fakePythons({ "/usr/bin/python3": answer }));
     await expect(promise).rejects.toMatchObject({
       code: "PYTHON_VERSION",

@@ -15,7 +15,7 @@ const describeWithPython = machinePython === undefined ? describe.skip : describ
 const root = temporaryDirectory();
 const fakeEngine = fileURLToPath(new URL("fixtures/fake-engine", import.meta.url));
 
-describeWithPython("launchEngine with a process that speaks the start-up protocol", () => {
+describeWithPython("launchEngine with a process that implements the start-up protocol", () => {
   const running: EngineProcess[] = [];
   afterAll(() => Promise.all(running.map((engine) => engine.stop())));
   let count = 0;
@@ -53,15 +53,15 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
     await expect(engine.exited).resolves.toEqual({ code: 0, signal: null });
     expect(isAlive(engine.pid)).toBe(false);
     expect(log()).toContain("a library greets you\n{not json\n");
-    const said = JSON.parse(
+    const record = JSON.parse(
       log()
         .split("\n")
         .find((line) => line.startsWith('{"'))!,
     );
-    expect(said.argv.join(" ")).toMatch(
+    expect(record.argv.join(" ")).toMatch(
       /^--host 127\.0\.0\.1 --port 0 --device cpu --mode deterministic --threads 2 --lanes 3 --seed 7 --token-file \S+$/,
     );
-    expect(said.environment).toMatchObject({ PYTHONHOME: null, OMP_NUM_THREADS: "2", HF_HUB_OFFLINE: "1" });
+    expect(record.environment).toMatchObject({ PYTHONHOME: null, OMP_NUM_THREADS: "2", HF_HUB_OFFLINE: "1" });
   });
 
   test("one that fails to start is reported with its last words and its log", async () => {
@@ -82,7 +82,7 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
     });
   });
 
-  test("one that dies while it runs says how, with the end of its log", async () => {
+  test("an exit while it runs is reported with its cause and the end of its log", async () => {
     const engine = await launch("die later");
     const exit = await engine.exited;
     expect(exit).toMatchObject({ code: null, signal: "SIGKILL", cause: { code: "ENGINE_EXITED" } });
@@ -130,7 +130,7 @@ describeWithPython("launchEngine with a process that speaks the start-up protoco
   });
 });
 
-test("without a setup it says which command is missing", async () => {
+test("without a setup the error names the missing command", async () => {
   const promise = launchEngine({ env: { MRLM_CACHE: join(root, "no-cache") } });
   await expect(promise).rejects.toMatchObject({
     code: "ENGINE_NOT_SET_UP",

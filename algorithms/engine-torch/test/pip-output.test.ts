@@ -61,20 +61,20 @@ describe("pipFailure", () => {
 describe("pipProgress", () => {
   const replay = (lines: readonly (string | number)[]): string[] => {
     let now = 0;
-    const said: string[] = [];
+    const reported: string[] = [];
     const progress = pipProgress(
       "torch 2.13.0",
-      (line) => said.push(line),
+      (line) => reported.push(line),
       () => now,
     );
     for (const line of lines) {
       if (typeof line === "number") now += line;
       else progress.line(line);
     }
-    return said;
+    return reported;
   };
 
-  test("a download is told by its share, not more often than every three seconds", () => {
+  test("a download is reported in percent, at most every three seconds", () => {
     const lines = [
       "Collecting torch==2.13.0",
       "  Downloading torch-2.13.0-cp311.whl (190.0 MB)",
@@ -89,7 +89,7 @@ describe("pipProgress", () => {
     expect(replay(lines)).toEqual(["torch 2.13.0: downloading torch, 50% of 190 MB"]);
   });
 
-  test("a change of phase is told at once", () => {
+  test("a change of phase is reported at once", () => {
     expect(replay(["Installing collected packages: mpmath, sympy"])).toEqual(["torch 2.13.0: unpacking 2 packages"]);
     expect(replay([5_000, "Processing /mirror/hf_xet-1.8.0-cp38.whl"])).toEqual([
       "torch 2.13.0: 1 package so far, now hf_xet",
@@ -99,7 +99,7 @@ describe("pipProgress", () => {
     ]);
   });
 
-  test("what is of no interest is not told", () => {
+  test("other lines are not reported", () => {
     expect(
       replay([9_000, "Looking in indexes: x", "WARNING: something", "Ignoring colorama: markers do not match"]),
     ).toEqual([]);

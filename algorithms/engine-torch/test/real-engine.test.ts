@@ -14,7 +14,7 @@ const isWritten = existsSync(join(pythonDirectory(), "mrlm_engine", "__main__.py
 const describeIf = (condition: boolean) => (condition ? describe : describe.skip);
 
 describeIf(installed !== undefined)("the installed environment (skipped where `npm run setup` has not run)", () => {
-  test("a second setup finds the installed environment and says nothing", async () => {
+  test("a second setup finds the installed environment and prints nothing", async () => {
     const lines: string[] = [];
     const again = await setupEngine({ progress: (line) => lines.push(line) });
     expect(again).toEqual({ ...installed, changed: false });
@@ -37,7 +37,7 @@ describeIf(installed !== undefined)("the installed environment (skipped where `n
 });
 
 describeIf(installed !== undefined && isWritten)("mrlm_engine (skipped where `npm run setup` has not run)", () => {
-  test("the engine itself starts, says where it listens, and ends when asked", async () => {
+  test("the engine itself starts, reports its address, and exits on request", async () => {
     const engine = await launchEngine({ device: "cpu", threads: 1, logDirectory: join(root, "run") });
     expect(engine.address).toMatch(/^127\.0\.0\.1:\d+$/);
     expect(engine.device).toBe("cpu");

@@ -4,32 +4,32 @@ import { MrlmError } from "@mrlm/spec";
 import type { EngineLog } from "./engine-log.ts";
 import { type EngineMessage, type LauncherFailure, parseMessage } from "./launcher-message.ts";
 
-/** The end of the process. */
+/** Exit of the process. */
 export interface ChildExit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** Of an end that nobody asked for. */
+  /** Error of an unexpected exit. */
   readonly cause?: MrlmError;
 }
 
-/** How a process ended: in its launcher's words, or by what the system says of it. */
+/** Exit of a process: the failure that its launcher reported, or the exit code or signal. */
 export type Fate = LauncherFailure | { readonly how: string };
 
-/** A process of the engine's, or the launcher of its ranks. */
+/** Process of the engine, or of the launcher of its ranks. */
 export interface EngineChild {
   readonly exited: Promise<ChildExit>;
-  /** How it ended, once it has; for a message about its start. */
+  /** The exit, after it has happened. For messages about a failed start. */
   readonly fate: Promise<Fate>;
-  /** SIGTERM, and after the grace period SIGKILL; settles when it has ended. */
+  /** Sends SIGTERM and, after the grace period, SIGKILL. Settles after the exit. */
   stop(): Promise<void>;
 }
 
-/** Follows a process to its end, and what it has started with it: standard error goes to the log, its messages to `hear`. */
+/** Follows a process and its process group until they exit. Writes standard error to the log and passes messages to `onMessage`. */
 export function followChild(
   child: ChildProcessWithoutNullStreams,
   log: EngineLog,
   graceMs: number,
-  hear: (message: EngineMessage) => void,
+  onMessage: (message: EngineMessage) => void,
 ): EngineChild {
   let asked = false;
   let failed: LauncherFailure | undefined;
@@ -43,20 +43,20 @@ export function followChild(
       log.close();
       resolve({ code, signal, ...(cause && { cause }) });
     };
-    // What the engine started must not outlive it, and would keep its output open.
+    // Processes that the engine started must not outlive it. They would also keep its output open.
     child.once("exit", () => signalGroup(child, "SIGKILL"));
     child.once("error", (error) => child.pid === undefined && settle(null, null, error));
     child.once("close", (code, signal) => settle(code, signal));
   });
 
-  // The pipe stays open for as long as we live, and breaks when the engine ends first.
+  // The pipe is open until this process exits. It breaks when the engine exits first.
   child.stdin.on("error", () => {});
   createInterface({ input: child.stderr }).on("line", (line) => log.write(line));
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message = parseMessage(line);
     if (message === undefined) log.write(line);
     else if ("failed" in message) failed = message.failed;
-    else hear(message);
+    else onMessage(message);
   });
 
   const stop = async (): Promise<void> => {
@@ -90,12 +90,12 @@ function sendSignal(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signal
   else signalGroup(child, signal);
 }
 
-/** To the engine's process group, of which it is the leader; there are none on Windows. */
+/** Sends a signal to the process group of the engine. Windows has no process groups. */
 function signalGroup({ pid }: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
   if (pid === undefined || process.platform === "win32") return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left in it.
+    // The group has no process left.
   }
 }

@@ -1,6 +1,6 @@
 import { pythonDirectory } from "../package-directory.ts";
 
-/** Variables of the user's that would change which code the engine runs. */
+/** Variables of the user that would change which code the engine runs. */
 const REMOVED = [
   "PYTHONHOME",
   "PYTHONSTARTUP",
@@ -12,9 +12,9 @@ const REMOVED = [
 ];
 
 /**
- * The engine's environment variables: the user's, without what would let other Python code in, and with what makes two runs alike.
+ * Returns the environment variables of the engine: those of the user, without the ones that load other Python code, and with those that make two runs equal.
  *
- * @param threads - of torch's intra-op pool; left out, torch takes one for each core.
+ * @param threads - size of torch's intra-op pool. Default: one thread for each core.
  */
 export function engineEnvironment(
   threads?: number,
@@ -26,19 +26,19 @@ export function engineEnvironment(
     ...kept,
     PYTHONPATH: pythonPath,
     PYTHONNOUSERSITE: "1",
-    // Python 3.11 and later then leaves the working directory out of the module path.
+    // With it Python 3.11 and later leaves the working directory out of the module path.
     PYTHONSAFEPATH: "1",
     PYTHONHASHSEED: "0",
     PYTHONUNBUFFERED: "1",
     PYTHONUTF8: "1",
-    // A crash in native code prints the Python stack, which ends up in the log.
+    // A crash in native code then prints the Python stack to the log.
     PYTHONFAULTHANDLER: "1",
-    // The engine forks nothing, and the tokenizers library would warn that it might.
+    // The engine does not fork. Without this the tokenizers library warns about forks.
     TOKENIZERS_PARALLELISM: "false",
-    // Models come from directories; nothing is ever fetched behind the user's back.
+    // Models are read from directories. The engine never downloads a model.
     HF_HUB_OFFLINE: "1",
     HF_HUB_DISABLE_TELEMETRY: "1",
-    // The heap in huge pages, which glibc must know before the program begins: 2 to 3 % less for a training step on CPU.
+    // The heap in huge pages makes a training step on CPU 2 to 3 % faster. glibc reads this before the program starts.
     GLIBC_TUNABLES: kept["GLIBC_TUNABLES"] ?? "glibc.malloc.hugetlb=1",
     ...(threads !== undefined && { OMP_NUM_THREADS: String(threads), MKL_NUM_THREADS: String(threads) }),
   };

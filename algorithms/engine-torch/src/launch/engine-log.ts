@@ -3,19 +3,19 @@ import { join } from "node:path";
 
 const TAIL_LINES = 40;
 
-/** The engine's log: a file where a directory is given, and the last lines for error messages. */
+/** Log of the engine: a file where a directory is given, and the last lines for error messages. */
 export interface EngineLog {
   /** Path of the file. */
   readonly file: string | undefined;
   write(line: string): void;
-  /** For the file alone: what the error says already. */
+  /** Writes to the file only, for text that the error message already has. */
   record(line: string): void;
-  /** The last lines, indented, and where the rest is; for the end of an error message. */
+  /** Returns the last lines, indented, and the path of the file, to append to an error message. */
   tail(lines?: number): string;
   close(): void;
 }
 
-/** Opens `engine.log` in a directory, which is made; an engine that is started again adds to it. */
+/** Opens `engine.log` in a directory, which is created. An engine that is started again appends to it. */
 export function openEngineLog(directory?: string): EngineLog {
   const file = directory === undefined ? undefined : join(directory, "engine.log");
   if (directory !== undefined) mkdirSync(directory, { recursive: true });
@@ -26,7 +26,7 @@ export function openEngineLog(directory?: string): EngineLog {
     try {
       writeSync(descriptor, `${line}\n`);
     } catch {
-      // A full disk: the last lines are kept here, and the run's own files say so.
+      // The disk is full. The last lines remain in memory, and the run reports the full disk for its own files.
     }
   };
   return {
@@ -38,11 +38,11 @@ export function openEngineLog(directory?: string): EngineLog {
     },
     record,
     tail(lines = TAIL_LINES) {
-      const said = kept
+      const text = kept
         .slice(-lines)
         .map((line) => `\n  ${line}`)
         .join("");
-      return (said === "" ? "\n  It said nothing." : said) + (file === undefined ? "" : `\n  Log: ${file}`);
+      return (text === "" ? "\n  It wrote nothing." : text) + (file === undefined ? "" : `\n  Log: ${file}`);
     },
     close() {
       if (descriptor !== undefined) closeSync(descriptor);

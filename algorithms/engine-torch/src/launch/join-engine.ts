@@ -5,9 +5,9 @@ import { followChild } from "./engine-child.ts";
 import { engineEnvironment } from "./engine-environment.ts";
 import { launcherArguments } from "./launcher-arguments.ts";
 
-/** Which engine to join, and as what. */
+/** The engine to join, and the number of this machine. */
 export type JoinOptions = Parameters<EngineProvider["join"]>[0] & {
-  /** Options of the setup whose environment to use. */
+  /** Options of the setup that made the environment. */
   readonly setup?: Readonly<Record<string, unknown>>;
 };
 
@@ -15,7 +15,8 @@ export type JoinOptions = Parameters<EngineProvider["join"]>[0] & {
 const GRACE_MS = 10_000;
 
 /**
- * Starts what runs this machine's ranks, once machine 0 says that all are there. It ends with the engine, when asked to, and when this process has gone.
+ * Starts the launcher, which starts the ranks of this machine after all machines have joined. The launcher exits with the engine, after `stop`, and when this
+ * process exits.
  *
  * @throws ENGINE_NOT_SET_UP. `exited` has JOIN_REFUSED, JOIN_TIMEOUT or ENGINE_EXITED as its cause.
  */
@@ -36,17 +37,17 @@ export async function joinEngine({
     stdio: ["pipe", "pipe", "pipe"],
     windowsHide: true,
   });
-  const said = {
+  const engineLog = {
     file: undefined,
     write: (line: string) => log?.(line),
     record: () => undefined,
     tail: () => "",
     close: () => undefined,
   };
-  const { exited, stop } = followChild(child, said, GRACE_MS, (message) => {
+  const { exited, stop } = followChild(child, engineLog, GRACE_MS, (message) => {
     if ("notice" in message) notice?.(message.notice);
     else if ("joined" in message) started?.();
   });
-  // With the run it ends well, though not because we asked.
+  // At the end of the run it exits without an error, although `stop` was not called.
   return { exited: exited.then(({ code, cause }) => (code === 0 || cause === undefined ? {} : { cause })), stop };
 }

@@ -7,32 +7,31 @@ import { openEngineLog } from "./engine-log.ts";
 import { flagArguments, launcherArguments } from "./launcher-arguments.ts";
 import { superviseEngine } from "./supervise-engine.ts";
 
-/** How to start an engine. */
+/** Options of {@link launchEngine}. */
 export type LaunchOptions = Parameters<EngineProvider["launch"]>[0] & {
-  /** Interface that it listens on. Default `127.0.0.1`. */
+  /** Address to listen on. Default `127.0.0.1`. */
   readonly host?: string;
-  /** Port; 0, the default, takes a free one. */
+  /** Port. Default 0: a free one. */
   readonly port?: number;
   /** Milliseconds until it must accept calls. Default 180000: the first import of torch from a cold disk is slow. */
   readonly startTimeoutMs?: number;
   /** Milliseconds between SIGTERM and SIGKILL. Default 10000. */
   readonly graceMs?: number;
-  /** Interpreter with the engine's packages. Default: that of the last setup. */
+  /** Interpreter with the packages of the engine. Default: the one of the last setup. */
   readonly executable?: string;
-  /** Options of the setup whose environment to use. */
+  /** Options of the setup that made the environment. */
   readonly setup?: Readonly<Record<string, unknown>>;
-  /** Stands for the process's environment variables. */
+  /** Environment variables. Default: those of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Directory of the Python package, where it is not the one of this npm package. */
+  /** Directory of the Python package. Default: the one of this npm package. */
   readonly pythonPath?: string;
 };
 
 /**
- * Starts `mrlm_engine` in a process and process group of its own and waits until it accepts calls. It ends when asked to,
- * and by itself when this process has gone: it watches its standard input. Its calls need the token that it is returned with, since any user of the machine
- * can reach a port.
+ * Starts `mrlm_engine` in its own process and process group and waits until it accepts calls. It exits after `stop`, and when this process exits, because
+ * it watches its standard input. Calls need the returned token, because every user of the machine can reach a port.
  *
- * @throws ENGINE_NOT_SET_UP, ENGINE_START_FAILED with the end of its log, CANCELLED.
+ * @throws ENGINE_NOT_SET_UP; ENGINE_START_FAILED with the last lines of its log; CANCELLED.
  */
 export async function launchEngine(options: LaunchOptions = {}): Promise<EngineProcess> {
   const { env = process.env, signal } = options;
@@ -49,14 +48,14 @@ export async function launchEngine(options: LaunchOptions = {}): Promise<EngineP
     {
       env: engineEnvironment(options.threads, env, options.pythonPath),
       cwd: options.logDirectory,
-      // A Ctrl-C in the terminal reaches us alone, and the engine finishes what it is asked to finish.
+      // Ctrl-C in the terminal then reaches this process only, and the engine can complete its calls.
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
       windowsHide: true,
     },
   );
   const started = superviseEngine(child, log, {
-    // Machines give up waiting for each other by themselves, with a better reason.
+    // Machines time out by themselves while they wait for each other, with a better error.
     startTimeoutMs: (options.startTimeoutMs ?? 180_000) + 1000 * (options.distributed?.joinSeconds ?? 0),
     graceMs: options.graceMs ?? 10_000,
     ...(options.notice && { notice: options.notice }),
@@ -65,7 +64,7 @@ export async function launchEngine(options: LaunchOptions = {}): Promise<EngineP
   return { ...(await started), token: secret.token };
 }
 
-/** The engine itself, or what starts and watches its ranks. */
+/** Starts the engine itself, or the launcher of its ranks. */
 function programArguments(distributed: LaunchOptions["distributed"]): string[] {
   return distributed === undefined ? ["-m", "mrlm_engine"] : launcherArguments(distributed);
 }

@@ -1,6 +1,6 @@
 import type { DistributedOptions } from "@mrlm/spec";
 
-/** Of the launcher of ranks: which machine this is, and where machine 0 is; the engine's own arguments follow. */
+/** Arguments of the launcher of ranks: the number of this machine and the address of machine 0. The arguments of the engine follow. */
 export function launcherArguments(
   { strategy, processesPerNode, nodes, masterAddress, masterPort, joinSeconds }: DistributedOptions,
   nodeRank = 0,
@@ -16,7 +16,7 @@ export function launcherArguments(
   return ["-m", "mrlm_engine.launcher.launch", ...flagArguments(flags), "--", "--strategy", strategy];
 }
 
-/** `--name value` of each that has a value. */
+/** Returns `--name value` for each option that has a value. */
 export function flagArguments(flags: Readonly<Record<string, string | number | undefined>>): string[] {
   return Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));
 }

@@ -1,17 +1,17 @@
 import { ERROR_CODES, type ErrorCode } from "@mrlm/spec";
 import type { ReadyLine } from "./ready-line.ts";
 
-/** Why a launcher of ranks ended although nobody asked it to: what became of them, or why they could not start. */
+/** Unexpected exit of a launcher of ranks: the failure of a rank or machine, or the reason why the ranks could not start. */
 export type LauncherFailure = { readonly because: string } | { readonly code: ErrorCode; readonly message: string };
 
-/** What the engine, or the launcher of its ranks, says on its standard output. */
+/** Message that the engine, or the launcher of its ranks, writes to its standard output. */
 export type EngineMessage =
   | { readonly ready: ReadyLine }
   | { readonly notice: string }
   | { readonly joined: object }
   | { readonly failed: LauncherFailure };
 
-/** Reads a line of standard output; `undefined` for anything else that a library may print. */
+/** Parses a line of standard output. Returns `undefined` for other lines, which a library may print. */
 export function parseMessage(line: string): EngineMessage | undefined {
   if (!line.startsWith("{")) return undefined;
   let value: Partial<ReadyLine> & {

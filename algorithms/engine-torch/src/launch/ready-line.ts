@@ -1,4 +1,4 @@
-/** What the engine says on its standard output once it accepts calls. */
+/** Line that the engine writes to its standard output when it accepts calls. */
 export interface ReadyLine {
   /** `host:port`. */
   readonly listening: string;

@@ -8,13 +8,13 @@ import type { ReadyLine } from "./ready-line.ts";
 export interface Supervision {
   readonly startTimeoutMs: number;
   readonly graceMs: number;
-  /** Told what its launcher waits for. */
+  /** Called with the machines that the launcher waits for. */
   readonly notice?: (line: string) => void;
-  /** Ends the engine when aborted. */
+  /** Stops the engine when aborted. */
   readonly signal?: AbortSignal;
 }
 
-/** Follows an engine from its first line to its end. */
+/** Follows an engine from its first line to its exit. */
 export async function superviseEngine(
   child: ChildProcessWithoutNullStreams,
   log: EngineLog,
@@ -39,7 +39,7 @@ export async function superviseEngine(
 }
 
 interface Failure {
-  /** Made after the engine has ended, so that its last words are in the log. */
+  /** Creates the error. Called after the exit, when the log is complete. */
   error(log: EngineLog): MrlmError;
 }
 

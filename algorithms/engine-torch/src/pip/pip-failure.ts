@@ -5,11 +5,11 @@ interface Kind {
   readonly code: ErrorCode;
   readonly what: string;
   readonly hint: string;
-  /** No index was reached at all. */
+  /** Whether no index could be reached. */
   readonly unreachable?: boolean;
 }
 
-/** Known ways in which pip fails, the most telling first. */
+/** Known failures of pip, the most specific first. */
 const KINDS: readonly Kind[] = [
   {
     pattern: /No space left on device|\[Errno 28\]|not enough space on the disk/i,
@@ -54,11 +54,11 @@ const KINDS: readonly Kind[] = [
 ];
 
 /**
- * The error that a failed pip deserves.
+ * Creates the error for a failed pip.
  *
- * @param step - what was being installed.
- * @param output - everything that pip said.
- * @param logFile - where all of it can be read.
+ * @param step - name of the part that was being installed.
+ * @param output - complete output of pip.
+ * @param logFile - path of the file with this output.
  */
 export function pipFailure(step: string, output: string, logFile?: string): MrlmError {
   const kind = KINDS.find(({ pattern }) => pattern.test(output));
@@ -71,7 +71,7 @@ export function pipFailure(step: string, output: string, logFile?: string): Mrlm
   });
 }
 
-/** Whether pip's output shows that it reached no index at all, as opposed to an index without the package. */
+/** Whether pip's output shows that no index could be reached, in contrast to an index without the package. */
 export function isUnreachable(output: string): boolean {
   return KINDS.some(({ pattern, unreachable }) => unreachable === true && pattern.test(output));
 }

@@ -1,27 +1,27 @@
-/** Turns pip's output into the few lines that somebody who waits wants to see. */
+/** Condenses pip's output into a few progress lines. */
 export interface PipProgress {
-  /** Takes one line of pip's output, in the format of `--progress-bar raw`. */
+  /** Reads one line of pip's output, in the format of `--progress-bar raw`. */
   line(line: string): void;
 }
 
-/** At most one line in that many milliseconds, beside the changes of phase. */
+/** Least milliseconds between two lines of one phase. */
 const INTERVAL_MS = 3_000;
 
 /**
- * @param step - what is being installed, for example `torch 2.13.0+cpu`.
- * @param report - gets the condensed lines.
+ * @param step - name of the part that is being installed, for example `torch 2.13.0+cpu`.
+ * @param report - called with the condensed lines.
  * @param now - clock in milliseconds.
  */
 export function pipProgress(step: string, report: (line: string) => void, now: () => number = Date.now): PipProgress {
   let file = "";
   let packages = 0;
   let last = now();
-  const say = (text: string): void => {
+  const write = (text: string): void => {
     last = now();
     report(`${step}: ${text}`);
   };
   const sayInTime = (text: () => string): void => {
-    if (now() - last >= INTERVAL_MS) say(text());
+    if (now() - last >= INTERVAL_MS) write(text());
   };
   return {
     line(line) {
@@ -38,13 +38,13 @@ export function pipProgress(step: string, report: (line: string) => void, now: (
       } else if (bytes) {
         sayInTime(() => `downloading ${file}, ${percentage(Number(bytes[1]), Number(bytes[2]))}`);
       } else if (installing !== undefined) {
-        say(`unpacking ${count(installing.split(", ").length)}`);
+        write(`unpacking ${count(installing.split(", ").length)}`);
       }
     },
   };
 }
 
-/** The package that a requirement, a wheel's file name or its path names. */
+/** Name of the package in a requirement, or in the file name or path of a wheel. */
 function nameOf(text: string): string {
   const file = text.split(/[/\\]/).at(-1) ?? text;
   return /^[A-Za-z0-9_.]+(?:-[A-Za-z_][A-Za-z0-9_.]*)*/.exec(file)?.[0] ?? file;

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 import { packageDirectory } from "../package-directory.ts";
 
-/** pip itself travels with this package, so neither the machine's pip nor ensurepip is needed. */
+/** pip is part of this package, so neither the machine's pip nor ensurepip is needed. */
 const WHEEL = "pip-26.3-py3-none-any.whl";
 const SHA256 = "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13";
 
-/** The path of the vendored wheel, after its checksum was found right. @throws SETUP_FAILED otherwise. */
+/** Returns the path of the vendored wheel after a check of its SHA-256. @throws SETUP_FAILED for another checksum. */
 export function pipWheel(path: string = join(packageDirectory(), "vendor", WHEEL)): string {
   const actual = createHash("sha256").update(readFileSync(path)).digest("hex");
   if (actual === SHA256) return path;

@@ -2,8 +2,8 @@ import type { ProcessResult, RunProcess } from "../process/run-process.ts";
 import { pipWheel } from "./pip-wheel.ts";
 
 /**
- * Runs pip from its wheel, and ends it when its parent has gone: a killed setup must not leave a pip behind that still
- * writes where the next setup works.
+ * Program that runs pip from its wheel and exits when its parent exits. After a killed setup no pip may write into the directory of
+ * the next setup.
  */
 const GUARDED_PIP = `
 import os, runpy, sys, threading
@@ -18,7 +18,7 @@ sys.argv[0] = os.path.join(wheel, "pip")
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 `;
 
-/** Settings of the user's that would make pip install elsewhere than into the environment, or refuse to run before there is one. */
+/** Settings of the user that would make pip install outside the environment, or refuse to run without one. */
 const HARMFUL = [
   "PIP_TARGET",
   "PIP_PREFIX",
@@ -29,19 +29,19 @@ const HARMFUL = [
   "PIP_REPORT",
 ];
 
-/** Runs pip under a Python; the user's own pip configuration (indices, proxies, certificates, cache) applies. */
+/** Runs pip under a Python, with the user's pip configuration (indices, proxies, certificates, cache). */
 export type RunPip = (
   python: string,
   args: readonly string[],
   onLine?: (line: string) => void,
 ) => Promise<ProcessResult>;
 
-/** What a Python is given so that it runs pip with these arguments, guarded. */
+/** Arguments of a Python that runs pip with these arguments and exits with its parent. */
 export function guardedPip(args: readonly string[], wheel: string = pipWheel()): string[] {
   return ["-I", "-X", "utf8", "-c", GUARDED_PIP, wheel, ...args];
 }
 
-/** Makes the runner of pip. */
+/** Creates the function that runs pip. */
 export function pipRunner(run: RunProcess, env: NodeJS.ProcessEnv = process.env): RunPip {
   const wheel = pipWheel();
   const settings = {

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Whether a path is a file that this user may run. */
+/** Whether a path is a file that this user may execute. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
@@ -12,7 +12,7 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * Every executable of that name on PATH, in order. A version manager's shim may stand before a working program of the same
+ * Returns all executables of this name on PATH, in order. A shim of a version manager may be before a working program of the same
  * name, so the first one is not enough.
  */
 export function findOnPath(

@@ -1,32 +1,32 @@
 import { spawn } from "node:child_process";
 
-/** How a finished process ended and what it said. */
+/** Exit code and output of a finished process. */
 export interface ProcessResult {
-  /** `null` when a signal ended it or it could not be started. */
+  /** `null` if a signal ended it or it could not be started. */
   readonly code: number | null;
   readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Why it could not be started. */
+  /** Reason why it could not be started. */
   readonly error?: Error;
 }
 
-/** How to run it. */
+/** Options of a process. */
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Milliseconds until it is killed. */
+  /** Time limit in milliseconds, after which it is killed. */
   readonly timeoutMs?: number;
-  /** Called with each line of either stream as it comes. */
+  /** Called with each line of either stream. */
   readonly onLine?: (line: string) => void;
 }
 
-/** Runs a command to its end. Never rejects: a command that cannot be started is a result with an `error`. */
+/** Runs a command until it exits. Never rejects: the result of a command that cannot be started has an `error`. */
 export type RunProcess = (command: string, args: readonly string[], options?: RunOptions) => Promise<ProcessResult>;
 
 /**
- * The real runner. The child's stdin is a pipe that closes when this process goes, however it goes, so that a child which
- * watches it never outlives us.
+ * Runs a command as a child process. The child's stdin is a pipe that closes when this process exits for any reason, so that a child that
+ * watches it never outlives this process.
  */
 export const runProcess: RunProcess = (command, args, options = {}) =>
   new Promise((resolve) => {
@@ -36,7 +36,7 @@ export const runProcess: RunProcess = (command, args, options = {}) =>
       stdio: ["pipe", "pipe", "pipe"],
       windowsHide: true,
     });
-    // Not spawn's own `timeout`: its timer stays, and keeps this process alive, where the child could not be started.
+    // The option `timeout` of spawn keeps its timer, and so this process, where the child could not be started.
     const deadline =
       options.timeoutMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), options.timeoutMs);
     const output = { stdout: "", stderr: "" };
@@ -51,7 +51,7 @@ export const runProcess: RunProcess = (command, args, options = {}) =>
       });
       child[name].on("end", () => rest !== "" && options.onLine?.(rest));
     }
-    // A child that ends without reading its stdin breaks the pipe, which is no fault.
+    // A child that exits without reading its stdin breaks the pipe. This is no error.
     child.stdin.on("error", () => {});
     let failure: Error | undefined;
     child.on("error", (error) => {

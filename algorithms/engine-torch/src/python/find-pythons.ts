@@ -5,10 +5,10 @@ import { pythonCandidates, type PythonSearch } from "./python-candidates.ts";
 import { SUPPORTED_PYTHONS } from "./python-versions.ts";
 
 /**
- * Every suitable Python, best first.
+ * Finds all suitable Pythons, best first.
  *
- * @param chosen - the one that the user insists on (a path or a name); no other is then looked at.
- * @throws PYTHON_NOT_FOUND where nothing runs, PYTHON_VERSION where only unsuitable ones do.
+ * @param chosen - the only Python to check: a path or a name that the user set.
+ * @throws PYTHON_NOT_FOUND if no Python runs, PYTHON_VERSION if only unsuitable ones do.
  */
 export async function findPythons(search: PythonSearch, run: RunProcess, chosen?: string): Promise<Python[]> {
   const candidates = chosen === undefined ? pythonCandidates(search) : [{ command: chosen, args: [] }];

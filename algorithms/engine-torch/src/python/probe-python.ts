@@ -2,23 +2,23 @@ import type { RunProcess } from "../process/run-process.ts";
 import type { PythonCommand } from "./python-candidates.ts";
 import { isSupportedVersion, SUPPORTED_PYTHONS } from "./python-versions.ts";
 
-/** A Python that can carry the engine. */
+/** A Python that can run the engine. */
 export interface Python {
-  /** The interpreter itself, past shims and launchers. */
+  /** Path of the interpreter itself, behind shims and launchers. */
   readonly executable: string;
   /** For example `3.11.7`. */
   readonly version: string;
 }
 
-/** A Python that cannot, and why. */
+/** A Python that cannot run the engine, with the reason. */
 export interface RejectedPython {
   readonly command: string;
   readonly reason: string;
-  /** Its version, where it could tell. */
+  /** Version, where it is known. */
   readonly version?: string;
 }
 
-/** Modules that distributions and hand-made builds leave out; ensurepip is not needed. */
+/** Modules that some distributions and custom builds leave out. ensurepip is not needed. */
 const NEEDED_MODULES = ["venv", "_ssl", "zlib", "_ctypes"];
 
 const PROBE = `
@@ -39,7 +39,7 @@ interface ProbeAnswer {
   readonly missing: readonly string[];
 }
 
-/** Asks a Python what it is. A shim without a version behind it, or a store's stub, fails here and is rejected. */
+/** Runs a Python to read its version and modules. Rejects a shim without a version behind it, and the stub of an app store. */
 export async function probePython(candidate: PythonCommand, run: RunProcess): Promise<Python | RejectedPython> {
   const command = [candidate.command, ...candidate.args].join(" ");
   const result = await run(candidate.command, [...candidate.args, "-I", "-c", PROBE], { timeoutMs: 20_000 });
@@ -51,7 +51,7 @@ export async function probePython(candidate: PythonCommand, run: RunProcess): Pr
     : { command, reason: fault, version: answer.version };
 }
 
-/** Tells the two outcomes of a probe apart. */
+/** Whether a probe found a Python that can run the engine. */
 export function isRejected(outcome: Python | RejectedPython): outcome is RejectedPython {
   return "reason" in outcome;
 }

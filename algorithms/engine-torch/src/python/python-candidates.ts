@@ -1,17 +1,17 @@
 import { findOnPath } from "../process/find-on-path.ts";
 import { SUPPORTED_MINORS } from "./python-versions.ts";
 
-/** A way to start some Python. */
+/** A command that may start a Python. */
 export interface PythonCommand {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** Where to look for one. */
+/** Places to search for a Python. */
 export interface PythonSearch {
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
-  /** All executables of a name on PATH. */
+  /** Returns all executables of a name on PATH. */
   readonly find: (name: string) => readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function searchOfMachine(env: NodeJS.ProcessEnv = process.env): PythonSea
 }
 
 /**
- * The Pythons to try, best first: what the user calls `python3`, then the named versions from the newest. On Windows the
+ * Lists the Pythons to try, best first: `python3`, then the named versions from the newest. On Windows the
  * `py` launcher knows the installed versions.
  */
 export function pythonCandidates({ platform, find }: PythonSearch): PythonCommand[] {

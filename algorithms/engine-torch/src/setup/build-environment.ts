@@ -12,29 +12,29 @@ import { withSetupLock } from "./setup-lock.ts";
 import { executableOf, readStamp, type Stamp, writeStamp } from "./stamp.ts";
 import { verifyEnvironment } from "./verify-environment.ts";
 
-/** What to build. */
+/** Environment to build. */
 export interface EnvironmentPlan {
   readonly directory: string;
   readonly python: Python;
   readonly build: TorchBuild;
   readonly extras: readonly Extra[];
   readonly lock: LockFiles;
-  /** Whether the machine has a GPU that this build of torch should be able to use. */
+  /** Whether the machine has a GPU that this build of torch must be able to use. */
   readonly expectsGpu: boolean;
 }
 
-/** What to build it with. */
+/** Functions that build the environment. */
 export interface BuildTools {
   readonly run: RunProcess;
   readonly pip: RunPip;
   readonly progress: (line: string) => void;
-  /** Checks a finished environment and tells its versions. */
+  /** Checks a finished environment and returns its versions. */
   readonly verify?: typeof verifyEnvironment;
 }
 
 /**
- * Brings an environment to the plan: makes it where there is none, removes the remains of a setup that was stopped, adds
- * extras that are missing. Only one process does so at a time; a second one waits and then finds the work done.
+ * Builds the planned environment: creates it if it is missing, removes the remains of an interrupted setup, and adds missing
+ * extras. Only one process builds at a time. A second one waits and then finds the complete environment.
  */
 export async function buildEnvironment(
   plan: EnvironmentPlan,

@@ -2,13 +2,13 @@ import { statfsSync } from "node:fs";
 import { MrlmError } from "@mrlm/spec";
 import type { TorchBuild } from "../torch/torch-build.ts";
 
-/** Bytes that an environment takes, with room for the files that pip unpacks meanwhile. */
+/** Bytes of an environment, with the files that pip unpacks temporarily. */
 const NEEDED_BYTES: Readonly<Record<TorchBuild["kind"], number>> = { cpu: 2.5e9, locked: 10e9, index: 10e9 };
 
-/** What an added extra takes. */
+/** Bytes of an added extra. */
 const EXTRA_BYTES = 0.3e9;
 
-/** @throws SETUP_FAILED where the directory's disk cannot hold an environment with that build of torch, or one more extra. */
+/** Checks the free space. @throws SETUP_FAILED if the disk of the directory has too little for an environment with this build of torch, or for one more extra. */
 export function checkDiskSpace(
   directory: string,
   kind: TorchBuild["kind"] | "extra",
@@ -23,7 +23,7 @@ export function checkDiskSpace(
 }
 
 function neededOn(platform: NodeJS.Platform, kind: TorchBuild["kind"]): number {
-  // Only Linux wheels of the lock file bring CUDA.
+  // Only the Linux wheels of the lock file contain CUDA.
   return platform === "linux" ? NEEDED_BYTES[kind] : NEEDED_BYTES.cpu;
 }
 

@@ -4,7 +4,7 @@ import type { Python } from "../python/probe-python.ts";
 import type { TorchBuild } from "../torch/torch-build.ts";
 import type { SetupOptions } from "./setup-options.ts";
 
-/** Everything that an environment is made from; two that agree in it are interchangeable. */
+/** All inputs of an environment. Environments with equal inputs are interchangeable. */
 export interface EnvironmentIdentity {
   /** Hash of the lock files. */
   readonly lock: string;
@@ -12,7 +12,7 @@ export interface EnvironmentIdentity {
   readonly build: TorchBuild;
 }
 
-/** Everything that decides which environment is made, known without starting any process. */
+/** All inputs that select the environment and are known without starting a process. */
 export interface SetupRequest {
   readonly lock: string;
   readonly options: SetupOptions;
@@ -22,13 +22,13 @@ export interface SetupRequest {
 /** Files and directories of the engine in the user's cache. */
 export interface EngineCache {
   readonly root: string;
-  /** An environment's own directory. */
+  /** Directory of an environment. */
   environment(identity: EnvironmentIdentity): string;
-  /** Records which environment a request led to, so that the next one need not look again. */
+  /** File that records the environment of a request, so that the next request needs no search. */
   choice(request: SetupRequest): string;
 }
 
-/** Lays out the cache below a directory. A home directory may be shared by machines, so the platform is part of each name. */
+/** Returns the paths of the cache below a directory. Machines may share a home directory, so each name contains the platform. */
 export function engineCache(cache: string, platform: string = `${process.platform}-${process.arch}`): EngineCache {
   const root = join(cache, "engine");
   return {

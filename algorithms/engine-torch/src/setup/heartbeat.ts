@@ -1,10 +1,10 @@
-/** Silence after which the last line is repeated. */
+/** Milliseconds without a line after which the last line is repeated. */
 const INTERVAL_MS = 10_000;
 
 /**
- * Runs `work` with a reporter that never falls silent: a step that has nothing to say for a while is said to go on.
+ * Runs `work` and repeats its last line during a long step, which shows that the work continues.
  *
- * @param report - gets the lines of the work and those of the heartbeat.
+ * @param report - called with the lines of the work and those of the heartbeat.
  */
 export async function withHeartbeat<T>(
   report: (line: string) => void,

@@ -5,9 +5,9 @@ import { pipProgress } from "../pip/pip-progress.ts";
 import type { RunPip } from "../pip/pip.ts";
 import type { LockFiles, Part } from "./lock-files.ts";
 
-/** Where and with what parts are installed. */
+/** Target and tools of an installation. */
 export interface Installation {
-  /** The environment's interpreter. */
+  /** Path of the environment's interpreter. */
   readonly executable: string;
   readonly lock: LockFiles;
   readonly build: TorchBuild;
@@ -17,9 +17,9 @@ export interface Installation {
 }
 
 /**
- * Installs one part. Nothing is compiled: wheels only. What comes from a lock file is held to its hashes.
+ * Installs one part from wheels only, so that nothing is compiled. pip checks packages of a lock file against their hashes.
  *
- * @throws SETUP_DOWNLOAD_FAILED or SETUP_FAILED with pip's decisive lines.
+ * @throws SETUP_DOWNLOAD_FAILED or SETUP_FAILED with the relevant lines of pip.
  */
 export async function installPart(part: Part, installation: Installation): Promise<void> {
   const { executable, lock, build, pip, logFile, progress } = installation;
@@ -30,14 +30,14 @@ export async function installPart(part: Part, installation: Installation): Promi
     if (!line.startsWith("Progress ")) appendFileSync(logFile, `${line}\n`);
     condensed.line(line);
   };
-  // A part whose installation was stopped may have left half a package: what is there is not trusted, but written again.
+  // An interrupted installation may have left incomplete packages, so all packages of the part are written again.
   // Modules are compiled when they are first imported: most of transformers never is, and it takes longer than unpacking.
   const options = ["--only-binary", ":all:", "--no-compile", "--ignore-installed", "--progress-bar", "raw"];
   const result = await pip(executable, ["install", ...options, ...requirements(part, lock, build)], log);
   if (result.code !== 0) throw pipFailure(step, result.error?.message ?? `${result.stderr}\n${result.stdout}`, logFile);
 }
 
-/** What the parts are called in messages. */
+/** Names of the parts in messages. */
 const PACKAGES: Readonly<Record<Exclude<Part, "torch">, string>> = {
   base: "transformers, grpcio and what they need",
   lora: "the packages for LoRA",

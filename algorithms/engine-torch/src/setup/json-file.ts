@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Writes a JSON file so that a reader, or a crash, sees the old one or the new one and nothing between. */
+/** Writes a JSON file atomically: a reader, also after a crash, finds either the old or the new content. */
 export function writeJson(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
@@ -9,7 +9,7 @@ export function writeJson(path: string, value: unknown): void {
   renameSync(temporary, path);
 }
 
-/** A JSON file's value; `undefined` where it is missing or damaged. */
+/** Reads a JSON file. Returns `undefined` if it is missing or damaged. */
 export function readJson<T>(path: string): T | undefined {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as T;

@@ -11,7 +11,7 @@ import { resolveSetupOptions } from "./setup-options.ts";
 import { executableOf, readStamp, type Stamp } from "./stamp.ts";
 import { installedVersions } from "./verify-environment.ts";
 
-/** Which installation is meant. */
+/** Options that select an installation. */
 export interface LocateOptions {
   readonly extras?: readonly Extra[];
   readonly options?: Readonly<Record<string, unknown>>;
@@ -19,10 +19,10 @@ export interface LocateOptions {
 }
 
 /**
- * The environment that an earlier setup with the same options made, with at least these extras; `undefined` where there is
- * none. Reads a few files, and starts a process only to ask a user's own interpreter (`MRLM_ENGINE_PYTHON`) what it has.
+ * Finds the environment that an earlier setup with the same options made, with at least these extras. Returns `undefined` without
+ * one. Reads a few files, and starts a process only to list the packages of a user's own interpreter (`MRLM_ENGINE_PYTHON`).
  *
- * @throws SETUP_FAILED where the user's own interpreter lacks a package.
+ * @throws SETUP_FAILED if the user's own interpreter lacks a package.
  */
 export async function locateEngine({ extras = [], options, env = process.env }: LocateOptions = {}): Promise<
   EngineInstallation | undefined
@@ -41,7 +41,7 @@ export async function locateEngine({ extras = [], options, env = process.env }: 
   return extras.every((extra) => stamp.extras.includes(extra)) ? toInstallation(directory, stamp, false) : undefined;
 }
 
-/** An environment as the contract describes it. */
+/** Converts an environment to the form of the contract. */
 export function toInstallation(directory: string, stamp: Stamp, changed: boolean): EngineInstallation {
   return { directory, executable: executableOf(directory), versions: stamp.versions, changed };
 }

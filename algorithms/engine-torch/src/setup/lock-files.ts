@@ -3,20 +3,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 
-/** What can be added to the engine's own packages. */
+/** Extras: packages that can be added to those of the engine. */
 export const EXTRAS = ["lora", "dev"] as const;
 
-/** One of them: `lora` for adapters, `dev` for tests and linters. */
+/** Name of an extra: `lora` for adapters, `dev` for tests and linters. */
 export type Extra = (typeof EXTRAS)[number];
 
-/** A separately installed set of packages: those of one lock file. */
+/** Set of packages that is installed separately: those of one lock file. */
 export type Part = "torch" | "base" | Extra;
 
-/** The lock files of this package. */
+/** Lock files of this package. */
 export interface LockFiles {
-  /** Path of a part's lock file. */
+  /** Returns the path of a part's lock file. */
   path(part: Part): string;
-  /** Changes when any lock file does: all parts were resolved together. */
+  /** Hash of all lock files, because all parts were resolved together. */
   readonly hash: string;
 }
 
@@ -28,7 +28,7 @@ export function lockFiles(directory: string): LockFiles {
   return { path, hash: hash.digest("hex") };
 }
 
-/** Checks names of extras. @throws OPTIONS_INVALID for one that does not exist. */
+/** Checks names of extras. @throws OPTIONS_INVALID for an unknown name. */
 export function parseExtras(names: readonly string[]): Extra[] {
   const unknown = names.find((name) => !(EXTRAS as readonly string[]).includes(name));
   if (unknown === undefined) return EXTRAS.filter((extra) => names.includes(extra));

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { MrlmError } from "@mrlm/spec";
 
-/** Makes a directory in the cache. @throws SETUP_FAILED where that is not allowed. */
+/** Creates a directory in the cache. @throws SETUP_FAILED if this is not permitted. */
 export function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true });

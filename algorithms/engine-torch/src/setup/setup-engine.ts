@@ -19,21 +19,21 @@ import { type Extra, lockFiles, parseExtras } from "./lock-files.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { resolveSetupOptions, torchWish } from "./setup-options.ts";
 
-/** What to set up. */
+/** Options of {@link setupEngine}. */
 export interface SetupEngineOptions {
-  /** Gets a line whenever there is something to say; a setup of half a minute says about twenty. */
+  /** Called with progress lines: about twenty in a setup of half a minute. */
   readonly progress?: (line: string) => void;
-  /** `lora`, `dev`. */
+  /** Names of extras: `lora`, `dev`. */
   readonly extras?: readonly string[];
-  /** Of the form of `SetupOptions`. */
+  /** Options in the form of `SetupOptions`. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Stands for the process's environment variables. */
+  /** Environment variables. Default: those of this process. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * Installs what the engine needs into the user's cache, and does nothing where it is there: then no process is started and
- * the call takes milliseconds.
+ * Installs the packages of the engine into the user's cache. If they are installed, it starts no process and returns within
+ * milliseconds.
  *
  * @throws PYTHON_NOT_FOUND, PYTHON_VERSION, SETUP_DOWNLOAD_FAILED, SETUP_FAILED, OPTIONS_INVALID.
  */
@@ -63,7 +63,7 @@ async function install(
   const directory = cache.environment({ lock: lock.hash, python, build });
   const plan = { directory, python, build, extras, lock, expectsGpu: hasGpu && build.kind !== "cpu" };
   const { stamp, changed } = await buildEnvironment(plan, { run: runProcess, pip, progress });
-  // The second name is for those who ask without these options: the last setup holds.
+  // Later calls without these options use the environment of the last setup, by the second name.
   for (const named of [options, {}])
     writeJson(cache.choice({ lock: lock.hash, options: named, hasGpu }), { directory });
   return toInstallation(directory, stamp, changed);

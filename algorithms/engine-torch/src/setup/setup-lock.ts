@@ -7,10 +7,10 @@ const POLL_MS = 250;
 const SQLITE_BUSY = 5;
 
 /**
- * Runs `work` while no other process holds the same lock. The lock is SQLite's on a file, which is the operating system's:
- * it is released when its holder dies, however it dies, so there is no stale lock to recognise.
+ * Runs `work` under an exclusive lock between processes. SQLite locks the file by a lock of the operating system, which is released
+ * when the process exits for any reason, so stale locks do not exist.
  *
- * @param waiting - called once if another process holds it.
+ * @param waiting - called once if another process holds the lock.
  */
 export async function withSetupLock<T>(path: string, waiting: () => void, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(path), { recursive: true });

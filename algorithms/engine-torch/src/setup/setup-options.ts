@@ -2,15 +2,15 @@ import { MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import type { TorchWish } from "../torch/torch-build.ts";
 
-/** What a user can choose. Each option has an environment variable, which holds where the option is left out. */
+/** Options of the setup. Each has an environment variable, which is its default. */
 export const setupOptionsSchema = z.strictObject({
-  /** `MRLM_PYTHON`: the Python to build on, a path or a name. Default: the best one found. */
+  /** `MRLM_PYTHON`: path or name of the Python to build on. Default: the best one found. */
   python: z.string().min(1).optional(),
-  /** `MRLM_TORCH`: `cpu` insists on the build without CUDA, `cuda` on the one with it. Default `auto`: by the machine's GPU. */
+  /** `MRLM_TORCH`: `cpu` requires the build without CUDA, `cuda` the one with CUDA. Default `auto`: by the machine's GPU. */
   torch: z.enum(["auto", "cpu", "cuda"]).optional(),
-  /** `MRLM_TORCH_INDEX`: package index that torch comes from, instead of pip's own configuration. */
+  /** `MRLM_TORCH_INDEX`: package index of torch, instead of pip's configuration. */
   torch_index: z.string().min(1).optional(),
-  /** `MRLM_ENGINE_PYTHON`: an interpreter that has all packages already; nothing is then installed. */
+  /** `MRLM_ENGINE_PYTHON`: an interpreter that has all packages. Then nothing is installed. */
   engine_python: z.string().min(1).optional(),
 });
 
@@ -24,7 +24,7 @@ const VARIABLES = {
   engine_python: "MRLM_ENGINE_PYTHON",
 } as const satisfies Record<keyof SetupOptions, string>;
 
-/** Merges options with the environment; an empty variable counts as unset. @throws OPTIONS_INVALID. */
+/** Merges options with environment variables. An empty variable counts as unset. @throws OPTIONS_INVALID. */
 export function resolveSetupOptions(
   options: Readonly<Record<string, unknown>> = {},
   env: NodeJS.ProcessEnv = process.env,
@@ -44,7 +44,7 @@ export function resolveSetupOptions(
   });
 }
 
-/** The wish for a build of torch in those options. */
+/** Requested build of torch in these options. */
 export function torchWish(options: SetupOptions): TorchWish {
   return { device: options.torch ?? "auto", ...(options.torch_index !== undefined && { index: options.torch_index }) };
 }

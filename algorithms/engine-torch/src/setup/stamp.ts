@@ -4,21 +4,21 @@ import { readJson, writeJson } from "./json-file.ts";
 import type { Extra } from "./lock-files.ts";
 
 /**
- * What a finished environment says of itself. It is written last, so a directory without one is the remains of a setup
- * that was stopped.
+ * Description of a finished environment. It is written last, so a directory without one is the remains of an
+ * interrupted setup.
  */
 export interface Stamp {
-  /** Complete extras. */
+  /** Completely installed extras. */
   readonly extras: readonly Extra[];
-  /** The interpreter behind the environment's links. One that has moved or been replaced makes the environment useless. */
+  /** Path of the interpreter that the environment links to. If it was moved or replaced, the environment is unusable. */
   readonly interpreter: string;
-  /** Versions of Python and of the main packages, as the environment itself reported them. */
+  /** Versions of Python and of the main packages, as reported by the environment. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
 const FILE = "mrlm-environment.json";
 
-/** The environment's interpreter. */
+/** Path of the environment's interpreter. */
 export function executableOf(directory: string, platform: NodeJS.Platform = process.platform): string {
   return platform === "win32" ? join(directory, "Scripts", "python.exe") : join(directory, "bin", "python");
 }
@@ -28,7 +28,7 @@ export function writeStamp(directory: string, stamp: Omit<Stamp, "interpreter">)
   writeJson(join(directory, FILE), { ...stamp, interpreter: realpathSync(executableOf(directory)) });
 }
 
-/** The stamp of a usable environment; `undefined` where it is incomplete or its interpreter has gone. */
+/** Reads the stamp of a usable environment. Returns `undefined` if the environment is incomplete or its interpreter is missing. */
 export function readStamp(directory: string): Stamp | undefined {
   const stamp = readJson<Stamp>(join(directory, FILE));
   try {

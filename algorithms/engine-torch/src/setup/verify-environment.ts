@@ -1,7 +1,7 @@
 import { MrlmError } from "@mrlm/spec";
 import type { RunProcess } from "../process/run-process.ts";
 
-/** What the environment says of itself. */
+/** Report of an environment about itself. */
 export interface EnvironmentReport {
   /** Versions of Python and of the main packages. */
   readonly versions: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface EnvironmentReport {
   readonly cuda: boolean;
 }
 
-/** The packages without which the engine cannot run. */
+/** Packages that the engine requires. */
 const PACKAGES = ["torch", "transformers", "grpcio", "protobuf", "safetensors", "numpy"];
 
 const REPORT = `
@@ -29,12 +29,12 @@ if not missing and sys.argv[1:] == ["--import"]:
 print(json.dumps({"versions": versions, "missing": missing, "cuda": cuda}))
 `;
 
-/** Imports every main package, which takes seconds and leaves them compiled. @throws SETUP_FAILED where one is missing or cannot be loaded. */
+/** Imports every main package, which takes seconds and compiles them. @throws SETUP_FAILED if one is missing or cannot be loaded. */
 export function verifyEnvironment(executable: string, run: RunProcess): Promise<EnvironmentReport> {
   return report(executable, ["--import"], run);
 }
 
-/** Looks which packages are installed, which takes a tenth of a second. @throws SETUP_FAILED where one is missing. */
+/** Lists the installed packages, which takes a tenth of a second. @throws SETUP_FAILED if one is missing. */
 export async function installedVersions(executable: string, run: RunProcess): Promise<EnvironmentReport["versions"]> {
   return (await report(executable, [], run)).versions;
 }

@@ -4,15 +4,15 @@ import type { Python } from "../python/probe-python.ts";
 import { cpuBuild, indexBuild, LOCKED, type TorchBuild, TORCH_VERSION, type TorchWish } from "./torch-build.ts";
 import type { AskTorchVersions } from "./torch-versions.ts";
 
-/** The Python and the build of torch that go together. */
+/** A Python with a build of torch for it. */
 export interface TorchChoice {
   readonly python: Python;
   readonly build: TorchBuild;
 }
 
-/** What the choice depends on. */
+/** Inputs of the choice. */
 export interface TorchSituation {
-  /** Suitable Pythons, best first, at least one. */
+  /** Suitable Pythons, best first. At least one. */
   readonly pythons: readonly Python[];
   readonly wish: TorchWish;
   readonly wantsCpu: boolean;
@@ -21,10 +21,10 @@ export interface TorchSituation {
 }
 
 /**
- * Chooses the first Python that can have the CPU build where that is wanted: a difference of several gigabytes. The user's index, or
- * else what pip's configuration names, is asked for each Python in turn.
+ * Chooses a Python and a build of torch. Where the CPU build is preferred, which is several gigabytes smaller, it queries the user's index, or
+ * the indices of pip's configuration, for each Python and takes the first Python that has this build.
  *
- * @throws SETUP_FAILED where the CPU build is insisted on and nobody has it, SETUP_DOWNLOAD_FAILED without a network.
+ * @throws SETUP_FAILED if the CPU build is required and no index has it; SETUP_DOWNLOAD_FAILED without a network.
  */
 export async function chooseTorch({ pythons, wish, wantsCpu, ask, progress }: TorchSituation): Promise<TorchChoice> {
   const first = pythons[0];

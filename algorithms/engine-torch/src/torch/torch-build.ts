@@ -1,40 +1,40 @@
-/** The version that everything is tested with. */
+/** Version of torch that all tests use. */
 export const TORCH_VERSION = "2.13.0";
 
-/** Which build of torch to install and from where. */
+/** Build of torch to install, and its source. */
 export interface TorchBuild {
   /**
    * `locked`: the wheel of torch.lock with its hash, and on Linux the CUDA libraries that it needs.
-   * `cpu`: the smaller build without CUDA, alone. `index`: what the user's index offers, with what it needs.
+   * `cpu`: the smaller build without CUDA. `index`: the build of the user's index, with its dependencies.
    */
   readonly kind: "locked" | "cpu" | "index";
-  /** pip's requirement; the lock file says it for `locked`. */
+  /** Requirement for pip. Absent for `locked`, where the lock file has it. */
   readonly requirement: string;
-  /** An index to ask instead of those of pip's configuration. */
+  /** Index to use instead of those of pip's configuration. */
   readonly index?: string;
 }
 
-/** What the user wants. */
+/** Build that the user requested. */
 export interface TorchWish {
   readonly device: "auto" | "cpu" | "cuda";
   readonly index?: string;
 }
 
-/** The wheel of the lock file. */
+/** Build of the lock file. */
 export const LOCKED: TorchBuild = { kind: "locked", requirement: `torch==${TORCH_VERSION}` };
 
-/** The build without CUDA. */
+/** Build without CUDA. */
 export function cpuBuild(index?: string): TorchBuild {
   return { kind: "cpu", requirement: `torch==${TORCH_VERSION}+cpu`, ...(index !== undefined && { index }) };
 }
 
-/** Whatever the user's index has of this version. */
+/** Build of this version on the user's index. */
 export function indexBuild(index: string): TorchBuild {
   return { kind: "index", requirement: `torch==${TORCH_VERSION}`, index };
 }
 
 /**
- * Whether the small CPU build should be looked for. Only Linux has it: elsewhere the ordinary wheel holds no CUDA anyway.
+ * Whether to search for the small CPU build. Only Linux has it, because the ordinary wheels of other systems contain no CUDA.
  */
 export function wantsCpuBuild(wish: TorchWish, platform: NodeJS.Platform, hasGpu: boolean): boolean {
   return platform === "linux" && (wish.device === "cpu" || (wish.device === "auto" && !hasGpu));
