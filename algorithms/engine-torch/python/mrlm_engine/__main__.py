@@ -11,42 +11,42 @@ import sys
 from typing import TextIO
 
 from mrlm_engine.cli import parse_arguments
-from mrlm_engine.launcher.rank_environment import RankEnvironment, place_of_process, take_own_gpu
-from mrlm_engine.lifetime import die_with_parent
+from mrlm_engine.launcher.rank_environment import RankEnvironment, rank_environment, take_own_gpu
+from mrlm_engine.lifetime import exit_with_parent
 from mrlm_engine.process import prepare_process
 from mrlm_engine.settings import EngineSettings
 
 
 def main() -> int:
-    """Serves until told to end."""
+    """Serves until a signal or the end of standard input."""
     settings = parse_arguments()
     prepare_process()
-    place = place_of_process()
-    if place.size > 1:
-        # Their parent must not leave ranks behind, not even while they still import torch.
-        die_with_parent()
-    take_own_gpu(place)
-    start_logging(place)
-    # Whatever libraries print must not be taken for the JSON line.
+    environment = rank_environment()
+    if environment.size > 1:
+        # Ranks must not outlive the launcher, not even while they import torch.
+        exit_with_parent()
+    take_own_gpu(environment)
+    start_logging(environment)
+    # Output of libraries must not be confused with the JSON line.
     ready_line = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     from mrlm_engine.errors import EngineError
 
     try:
-        return serve(settings, place, ready_line)
+        return serve(settings, environment, ready_line)
     except EngineError as error:
         print(f"{error.code}: {error.message} {error.hint}", file=sys.stderr)
         return 1
 
 
-def serve(settings: EngineSettings, place: RankEnvironment, ready_line: TextIO) -> int:
-    """Sets torch up, joins the other ranks where there are any, and does what this rank is for."""
+def serve(settings: EngineSettings, environment: RankEnvironment, ready_line: TextIO) -> int:
+    """Sets torch up, joins the other ranks if there are any, and serves clients (rank 0) or rank 0 (other ranks)."""
     import torch
     import transformers
 
     from mrlm_engine.device import choose_device
-    from mrlm_engine.lifetime import end_of_life
+    from mrlm_engine.lifetime import termination_event
     from mrlm_engine.ranks.group import join_process_group, leave_process_group
     from mrlm_engine.service.find_rank_samplers import find_peers
     from mrlm_engine.service.run import follow_leader, serve_clients
@@ -55,22 +55,22 @@ def serve(settings: EngineSettings, place: RankEnvironment, ready_line: TextIO) 
     transformers.utils.logging.disable_progress_bar()
     device = choose_device(settings.device, settings.mode, settings.threads, settings.lanes)
     torch.manual_seed(settings.seed)
-    if place.size == 1:
-        return serve_clients(EngineState(settings, device), end_of_life(), ready_line)
-    channel = join_process_group(place, device.device)
+    if environment.size == 1:
+        return serve_clients(EngineState(settings, device), termination_event(), ready_line)
+    channel = join_process_group(environment, device.device)
     try:
-        if place.rank == 0:
+        if environment.rank == 0:
             state = EngineState(settings, device, channel)
-            state.peers = find_peers(channel, place.size)
-            return serve_clients(state, end_of_life(), ready_line)
-        return follow_leader(EngineState(settings, device), channel, end_of_life())
+            state.peers = find_peers(channel, environment.size)
+            return serve_clients(state, termination_event(), ready_line)
+        return follow_leader(EngineState(settings, device), channel, termination_event())
     finally:
         leave_process_group()
 
 
-def start_logging(place: RankEnvironment) -> None:
-    """To standard error; the ranks of an engine share it."""
-    rank = f"rank {place.rank} " if place.size > 1 else ""
+def start_logging(environment: RankEnvironment) -> None:
+    """Logs to standard error, which all ranks of an engine share."""
+    rank = f"rank {environment.rank} " if environment.size > 1 else ""
     line = f"%(asctime)s {rank}%(levelname)s %(name)s: %(message)s"
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=line)
 
@@ -79,5 +79,5 @@ if __name__ == "__main__":
     status = main()
     logging.shutdown()
     sys.stderr.flush()
-    # Everything has been closed. Taking torch's modules apart would cost a second of CPU time, and change nothing.
+    # Everything has been closed. The normal exit would spend a second of CPU time on torch's modules.
     os._exit(status)

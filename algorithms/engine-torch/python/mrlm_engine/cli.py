@@ -10,10 +10,9 @@ from mrlm_engine.settings import EngineSettings
 
 
 def read_token(path: str) -> str:
-    """The token in a file, without the white space around it.
-
+    """Reads the token of a file, without surrounding white space.
     Raises OSError for a file that cannot be read, and ValueError for one without a token: an engine with an empty token
-    would answer everyone.
+    would accept every client.
     """
     token = Path(path).read_text("utf-8").strip()
     if not token.isascii() or not token.isprintable() or not token or " " in token:
@@ -22,7 +21,7 @@ def read_token(path: str) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
-    """Settings from the command line; exits with status 2 and a message for what is malformed."""
+    """Parses the command line. Exits with status 2 and a message for malformed arguments."""
     parser = argparse.ArgumentParser(
         prog="mrlm_engine",
         description="Serves the engine over gRPC. Prints one JSON line when it listens; ends when stdin closes.",
@@ -31,9 +30,11 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineSettings:
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--mode", choices=("auto", "deterministic", "throughput"), default="auto")
-    parser.add_argument("--threads", type=int, default=0, help="of torch's intra-op pool; 0 leaves torch's own number")
-    parser.add_argument("--lanes", type=int, default=1, help="parts of a micro-batch computed side by side on CPU")
-    parser.add_argument("--seed", type=int, default=0, help="of torch's global generator")
+    parser.add_argument("--threads", type=int, default=0, help="size of torch's intra-op pool; 0 keeps torch's default")
+    parser.add_argument(
+        "--lanes", type=int, default=1, help="parts of a micro-batch that are computed in parallel on CPU"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of torch's global generator")
     parser.add_argument("--token-file", default="", help="file with the token that calls must carry")
     parser.add_argument("--graph-lease", type=float, default=60.0, help="seconds that a graph waits for gradients")
     parser.add_argument("--graph-bytes", type=int, default=2 << 30, help="bytes that waiting graphs of a call may hold")

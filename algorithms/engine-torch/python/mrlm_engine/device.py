@@ -1,4 +1,4 @@
-"""Where and how the engine computes: device, number format, threads, determinism."""
+"""Device, number format, threads and determinism of the engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 class DeviceSettings:
     """The device in use, whether equal submissions give equal bits, and the threads that compute.
 
-    `threads` of torch's intra-op pool in each of `lanes` (mrlm_engine/training/lanes.py).
+    `threads` is the size of torch's intra-op pool in each of `lanes` (mrlm_engine/training/lanes.py).
     """
 
     device: torch.device
@@ -27,7 +27,7 @@ class DeviceSettings:
 
     @property
     def name(self) -> str:
-        """For people: the GPU with its memory, or the processor with its threads."""
+        """Name for messages: the GPU with its memory, or the processor with its threads."""
         if self.device.type == "cuda":
             properties = torch.cuda.get_device_properties(self.device)
             return f"{properties.name}, {properties.total_memory / 2**30:.1f} GiB"
@@ -36,15 +36,14 @@ class DeviceSettings:
 
 
 def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0, lanes: int = 1) -> DeviceSettings:
-    """Chooses the device ("auto": CUDA where there is one) and sets torch up for it.
-
-    `mode` "auto" is deterministic on CPU and throughput on CUDA. `threads` 0 leaves torch's own number. A GPU
+    """Chooses the device ("auto": CUDA if available) and sets torch up for it.
+    `mode` "auto" is deterministic on CPU and throughput on CUDA. `threads` 0 keeps torch's default. A GPU
     has one lane.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise EngineError(
             "OPTIONS_INVALID",
-            "CUDA was asked for, but torch finds no CUDA device.",
+            "The device cuda was set, but torch finds no CUDA device.",
             "Set engine.device (--device) to auto or cpu, or install a CUDA build of torch and a driver.",
         )
     use_cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
@@ -54,20 +53,20 @@ def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0, la
         torch.set_num_threads(threads)
     if use_cuda:
         torch.cuda.set_device(chosen)
-        # TF32 would put log-probabilities 1e-3 away from what another program computes.
+        # TF32 would change log-probabilities by 1e-3 against other programs.
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
         if deterministic:
             os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(deterministic)
     if deterministic:
-        # Filling every new tensor would cost a pass over memory; nothing here reads what it has not written.
+        # Filling every new tensor would cost a pass over memory. The engine reads no uninitialised memory.
         setattr(torch.utils.deterministic, "fill_uninitialized_memory", False)  # noqa: B010 - not in torch's type stubs
     return DeviceSettings(chosen, deterministic, torch.get_num_threads(), 1 if use_cuda else lanes)
 
 
 def choose_dtype(name: str, device: torch.device) -> torch.dtype:
-    """The number format of `name`; "auto" or "" is float32 on CPU and bfloat16 where the GPU has it."""
+    """Returns the number format of `name`; for "auto" or "" float32 on CPU, and bfloat16 on a GPU that supports it."""
     if name in ("", "auto"):
         has_bfloat16 = device.type == "cuda" and torch.cuda.is_bf16_supported()
         return torch.bfloat16 if has_bfloat16 else torch.float32
@@ -86,7 +85,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def _processor_name() -> str:
-    """The processor's model name where the system tells, else its architecture."""
+    """Returns the model name of the processor from the system, else its architecture."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
             for line in lines:

@@ -1,4 +1,4 @@
-"""What a call can fail with: a stable code, a sentence about what happened, and what to do about it."""
+"""Errors of calls: a stable code, a message and a hint."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class EngineError(Exception):
         self.status = ERROR_STATUS[code]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For the way from one rank to another."""
+        """Supports pickle, for messages between ranks."""
         return _restore, (self.code, self.message, self.hint, self.retryable, self.retry_delay_ms)
 
     def on_rank(self, rank: int) -> EngineError:
-        """The same error, with the rank that it is of."""
+        """Returns the same error with the number of the rank in its message."""
         return _restore(self.code, f"Rank {rank}: {self.message}", self.hint, self.retryable, self.retry_delay_ms)
 
 

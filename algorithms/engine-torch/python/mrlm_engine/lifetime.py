@@ -1,4 +1,4 @@
-"""How long the engine's process lives: until its parent goes, or it is told to end."""
+"""Lifetime of the engine's process: until its parent exits, or a signal ends it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from collections.abc import Callable
 log = logging.getLogger(__name__)
 
 _PR_SET_PDEATHSIG = 1
-# Names the process that starts ranks, for these.
+# Process id of the launcher, for its ranks.
 AGENT = "MRLM_RANKS_AGENT"
 
 
-def end_of_life() -> threading.Event:
-    """An event that is set by SIGTERM, SIGINT or the end of standard input (an orphan must not stay)."""
+def termination_event() -> threading.Event:
+    """Returns an event that is set by SIGTERM, SIGINT, or the end of standard input (the parent exited)."""
     ending = threading.Event()
 
     def on_signal(number: int, frame: object) -> None:
@@ -31,8 +31,8 @@ def end_of_life() -> threading.Event:
     return ending
 
 
-class LauncherLife:
-    """Of the process that starts ranks: until SIGTERM or SIGINT asks it to end, or its parent goes."""
+class LauncherLifetime:
+    """Lifetime of the launcher: until SIGTERM, SIGINT, or the exit of its parent."""
 
     def __init__(self) -> None:
         self.is_asked = False
@@ -43,7 +43,7 @@ class LauncherLife:
 
     @property
     def is_over(self) -> bool:
-        """Asked or not."""
+        """Whether a signal or the exit of the parent ends the process."""
         return self.is_asked or self._is_orphan
 
     def _on_signal(self, number: int, frame: object) -> None:
@@ -53,13 +53,13 @@ class LauncherLife:
         self._is_orphan = True
 
 
-def die_with_parent() -> None:
-    """Has the kernel end this process when its parent ends, however that ends. Only Linux can."""
+def exit_with_parent() -> None:
+    """Sets the kernel to kill this process when its parent exits for any reason. Linux only."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     agent = os.environ.get(AGENT)
     if agent is not None and os.getppid() != int(agent):
-        # It ended before the kernel was asked, and nobody would end this rank.
+        # The launcher exited before the call, so the kernel would not kill this rank.
         os._exit(1)
 
 

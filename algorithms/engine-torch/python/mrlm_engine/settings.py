@@ -1,4 +1,4 @@
-"""How one engine process was told to run."""
+"""Settings of one engine process."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class EngineSettings:
     mode: str = "auto"
     threads: int = 0
     lanes: int = 1
-    # Of torch's global generator; sampling draws from keyed streams, and models from seeds of their own.
+    # Seed of torch's global generator. Sampling uses counter-based random numbers, and models have their own seeds.
     seed: int = 0
     token_file: str = ""
-    # How long a graph waits for the client's gradients, and how much all of a call's graphs may hold.
+    # Time that a graph waits for the client's gradients, and memory limit of all graphs of a call.
     graph_lease_seconds: float = 60.0
     graph_bytes: int = 2 << 30
-    # How several ranks hold a model: "ddp" each all of it, "fsdp" each a part.
+    # Division of a model among ranks: with "ddp" each rank holds all of it, with "fsdp" a part.
     strategy: str = "ddp"

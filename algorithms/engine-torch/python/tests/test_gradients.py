@@ -220,7 +220,7 @@ def test_finite_differences_agree_with_the_accumulated_gradient(engine: RunningE
 
 @pytest.mark.skipif(not hasattr(torch.ops.mkldnn, "_linear_pointwise"), reason="this torch has no oneDNN")
 def test_gradients_by_onednn_with_padded_rows(engine: RunningEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(products, "_onednn_is_quicker", lambda: True)
+    monkeypatch.setattr(products, "_onednn_is_faster", lambda: True)
     monkeypatch.setattr(products, "MIN_MULTIPLICATIONS", 0)
     held, units = engine.create(), units_of()
     result = engine.client.forward_backward(units, client_loss, logprob=True, entropy=True)

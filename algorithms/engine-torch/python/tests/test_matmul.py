@@ -14,7 +14,7 @@ SIZES = [(3, 5, 7), (200, 128, 48), (200, 128, 1024), (257, 512, 128)]
 def _library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "onednn" and not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
         pytest.skip("this torch has no oneDNN")
-    monkeypatch.setattr(products, "_onednn_is_quicker", lambda: request.param == "onednn")
+    monkeypatch.setattr(products, "_onednn_is_faster", lambda: request.param == "onednn")
 
 
 def matrix(rows: int, columns: int, layout: str) -> torch.Tensor:

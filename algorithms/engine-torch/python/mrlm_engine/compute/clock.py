@@ -1,4 +1,4 @@
-"""How long the engine has been at work."""
+"""Time that the engine has spent computing."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 
 class ComputeClock:
-    """Adds up wall seconds in which some thread computes; several at once count once."""
+    """Sum of the wall seconds during which at least one thread computes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._seconds = 0.0
-        # How many compute now, and since when one or more have.
+        # Number of threads that compute now, and the time since which at least one does.
         self._running = 0
         self._since = 0.0
 

@@ -1,4 +1,4 @@
-"""Sums over the ranks of the process group; with one rank they are what they are."""
+"""Sums over the ranks of the process group. With one rank they change nothing."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 import torch
 import torch.distributed as dist
 
-# Numbers that are summed in one go: enough to hide a collective's latency, few enough for a copy of them (128 MiB).
+# Numbers per collective: enough to hide its latency, and few enough for a copy of them (128 MiB).
 BUCKET_NUMBERS = 1 << 25
 
 
 def world_size() -> int:
-    """Ranks in the process group."""
+    """Number of ranks in the process group."""
     return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
 
 
 def is_leader() -> bool:
-    """Whether this is rank 0, which alone writes files."""
+    """Whether this is rank 0, the only one that writes files."""
     return world_size() == 1 or dist.get_rank() == 0
 
 
 def sum_over_ranks(tensors: Sequence[torch.Tensor]) -> None:
-    """Replaces each tensor by its sum over the ranks, the same bits on all of them. They have one format."""
+    """Replaces each tensor by its sum over the ranks, the same bits on all of them. All have the same format."""
     if world_size() == 1:
         return
     for bucket in _buckets(tensors):

@@ -1,9 +1,8 @@
-"""Matrix products, by the library that is quickest on this processor.
-
-torch multiplies float32 matrices on CPU with MKL, which keeps to 256-bit registers on processors that are not Intel's.
-oneDNN, which torch carries for convolutions and for compiled models, takes 512-bit ones wherever there are any: 2.2
-times as many products a second on AMD's Zen 5 (ADR 0002, training hot path). Which of the two computes a
-product depends on the processor and on sizes alone, so equal calls give equal bits.
+"""Matrix products by the library that is fastest on this processor.
+torch multiplies float32 matrices on CPU with MKL, which uses only 256-bit registers on processors of other vendors than
+Intel. oneDNN, a part of torch for convolutions and compiled models, uses 512-bit registers on all processors that have
+them: 2.2 times as many products per second on AMD's Zen 5 (ADR 0002, training hot path). The choice of the library
+depends only on the processor and on sizes, so equal calls give equal bits.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from pathlib import Path
 
 import torch
 
-# Multiplications below which the 10 us that a call of oneDNN takes are not won back.
+# Least number of multiplications for oneDNN. Below it the 10 us of a call of oneDNN outweigh the gain.
 MIN_MULTIPLICATIONS = 1 << 20
-# oneDNN compiles a kernel for each number of rows and keeps it for good: 0.2 ms and 0.5 MiB. So it is given multiples
-# of this many, and nothing that has less than half of them.
+# oneDNN compiles a kernel for each number of rows and keeps it: 0.2 ms and 0.5 MiB. So rows are padded to multiples of
+# this number, and matrices with less than half of it use MKL.
 ROWS = 64
 
 
 def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """x weight' + bias, [n, outputs], for x [n, inputs], weight [outputs, inputs] and bias [outputs]."""
+    """Returns x weight' + bias [n, outputs] for x [n, inputs], weight [outputs, inputs] and bias [outputs]."""
     if _by_onednn(x, weight):
         rows = x.shape[0]
         padded = torch.nn.functional.pad(x, (0, 0, 0, -rows % ROWS)) if rows % ROWS else x
@@ -32,7 +31,7 @@ def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = No
 
 
 def add_linear_(accumulator: torch.Tensor, x: torch.Tensor, weight: torch.Tensor) -> None:
-    """Adds x weight' to `accumulator` [n, outputs], arguments as for `linear`."""
+    """Adds x weight' to `accumulator` [n, outputs], with arguments as for `linear`."""
     if _by_onednn(x, weight):
         accumulator.add_(linear(x, weight))
     else:
@@ -42,7 +41,7 @@ def add_linear_(accumulator: torch.Tensor, x: torch.Tensor, weight: torch.Tensor
 def add_weight_gradient_(accumulator: torch.Tensor, grad: torch.Tensor, x: torch.Tensor) -> None:
     """Adds grad' x, the gradient of a `linear`'s weight, to `accumulator` [outputs, inputs].
 
-    For grad [n, outputs] = d loss / d result and x [n, inputs]. It is quickest with an `accumulator_for` the weight.
+    For grad [n, outputs] = d loss / d result and x [n, inputs]. It is fastest with an `accumulator_for` the weight.
     """
     if not _by_onednn(x.t(), grad.t()):
         accumulator.addmm_(grad.t(), x)
@@ -53,17 +52,16 @@ def add_weight_gradient_(accumulator: torch.Tensor, grad: torch.Tensor, x: torch
 
 
 def accumulator_for(weight: torch.Tensor) -> torch.Tensor:
-    """Zeros of the shape of `weight`, in the layout that `add_weight_gradient_` fills with the least copying.
-
-    oneDNN copies the transpose of one factor, so that should be the narrower one.
+    """Returns zeros of the shape of `weight`, in the layout in which `add_weight_gradient_` copies least.
+    oneDNN copies the transpose of one factor, so this should be the narrower one.
     """
     outputs, inputs = weight.shape
     return weight.new_zeros(inputs, outputs).t() if inputs < outputs else weight.new_zeros(outputs, inputs)
 
 
 def missing_rows(rows: int, device: torch.device) -> int:
-    """How many more rows a matrix of `rows` should have so that `linear` need not copy it; 0 where it never does."""
-    return -rows % ROWS if rows > ROWS and device.type == "cpu" and _onednn_is_quicker() else 0
+    """Returns the rows to add to a matrix of `rows` so that `linear` does not copy it; 0 where it never does."""
+    return -rows % ROWS if rows > ROWS and device.type == "cpu" and _onednn_is_faster() else 0
 
 
 def _by_onednn(x: torch.Tensor, weight: torch.Tensor) -> bool:
@@ -74,13 +72,13 @@ def _by_onednn(x: torch.Tensor, weight: torch.Tensor) -> bool:
         and x.numel() * weight.shape[0] >= MIN_MULTIPLICATIONS
         # With gaps between rows oneDNN takes loops that are a thousand times slower.
         and (weight.is_contiguous() or weight.t().is_contiguous())
-        and _onednn_is_quicker()
+        and _onednn_is_faster()
     )
 
 
 @functools.cache
-def _onednn_is_quicker() -> bool:
-    """Whether MKL would leave half of this processor's registers idle."""
+def _onednn_is_faster() -> bool:
+    """Whether MKL would use only half the width of this processor's registers."""
     return (
         torch.backends.cpu.get_cpu_capability() == "AVX512"
         and _processor_vendor() != "GenuineIntel"
@@ -89,7 +87,7 @@ def _onednn_is_quicker() -> bool:
 
 
 def _processor_vendor() -> str:
-    """As the processor itself says it, "GenuineIntel" or "AuthenticAMD"; "" where the system does not tell."""
+    """Returns the vendor id of the processor, "GenuineIntel" or "AuthenticAMD"; "" if it is not known."""
     try:
         for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
             if line.startswith("vendor_id"):

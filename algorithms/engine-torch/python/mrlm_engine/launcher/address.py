@@ -12,9 +12,8 @@ from mrlm_engine.launcher.failure import LaunchError
 
 
 def listening_address(address: str, port: int) -> str:
-    """The address on which machine 0 listens: `address`, or every one where that is another's, as behind a translation.
-
-    Raises LaunchError for a port that is taken and a name that is not known.
+    """Returns the address on which machine 0 listens: `address`, or all if it is not one of this machine (NAT).
+    Raises LaunchError for a port in use and for an unknown name.
     """
     try:
         family, *_, found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
@@ -42,17 +41,17 @@ def listening_address(address: str, port: int) -> str:
 
 
 def own_address(other: str) -> str:
-    """The address that this machine has towards another one. Raises OSError where no way leads there."""
+    """Returns the address of this machine on the route to another one. Raises OSError without a route."""
     family, *_, address = socket.getaddrinfo(other, 9, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        # Nothing is sent: this asks the system for the route.
+        # A datagram socket sends nothing on connect. The system only selects the route.
         probe.connect(address)
         found: str = probe.getsockname()[0]
         return found
 
 
 def interface_of(address: str) -> str | None:
-    """The network interface that has an address; None where this is not known. Only Linux is asked."""
+    """Returns the network interface that has an address; None if it is not known, and on systems other than Linux."""
     if sys.platform != "linux":
         return None
     if ":" in address:

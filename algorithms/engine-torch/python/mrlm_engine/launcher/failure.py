@@ -1,10 +1,10 @@
-"""Why an engine of several machines could not start, or had to end."""
+"""Failures of an engine of several machines."""
 
 from __future__ import annotations
 
 
 class LaunchError(Exception):
-    """A failure with a stable code and a sentence about it; docs/reference/errors.md."""
+    """A failure with a stable code and a message; docs/reference/errors.md."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What a machine says of itself when it wants to join, and what must agree."""
+"""Description of a machine that joins, and the comparison with machine 0."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ import mrlm_engine
 
 @dataclass(frozen=True)
 class Hello:
-    """A machine's number, and everything in which machines of one engine must be alike."""
+    """Number of a machine, and all properties that must be equal on all machines of an engine."""
 
     node_rank: int
     nnodes: int
     nproc_per_node: int
     strategy: str
-    # Of the package mrlm_engine, with a digest of its code: ranks send each other functions by name.
+    # Version of mrlm_engine with a digest of its code, because ranks send each other functions by name.
     engine: str
-    # Without the build (+cpu, +cu130).
+    # Version without the build (+cpu, +cu130).
     torch: str
     transformers: str
 
     def to_message(self) -> dict[str, Any]:
-        """As it travels."""
+        """Converts to the form of a message."""
         return asdict(self)
 
 
 def hello_of_machine(node_rank: int, nnodes: int, nproc_per_node: int, strategy: str) -> Hello:
-    """What this machine says."""
+    """Describes this machine."""
     return Hello(
         node_rank, nnodes, nproc_per_node, strategy, _engine_version(), _version("torch"), _version("transformers")
     )
 
 
 def objection(ours: Hello, theirs: dict[str, Any]) -> str:
-    """In what another machine differs from machine 0 (`ours`), in words; empty where it fits."""
+    """Describes in what another machine differs from machine 0 (`ours`); empty without a difference."""
     differences = [
-        f"{name} is {theirs.get(name, 'not said')}, and {wanted} on machine 0"
+        f"{name} is {theirs.get(name, 'missing')}, and {wanted} on machine 0"
         for name, wanted in ours.to_message().items()
         if name != "node_rank" and theirs.get(name) != wanted
     ]

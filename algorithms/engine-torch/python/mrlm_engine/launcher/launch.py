@@ -1,8 +1,8 @@
 """`python -m mrlm_engine.launcher.launch`: ranks of one engine on this machine, alone or with other machines.
 
-Standard output has the ready line of rank 0, and lines of JSON about what happens here: {"notice": ...} while machines
-wait for each other, {"joined": ...} when the ranks of another machine than 0 start, and at an end that nobody asked for
-{"failed": ...} with what the engine ended "because" of, or the "code" and "message" of why it did not start.
+Standard output has the ready line of rank 0, and lines of JSON: {"notice": ...} while machines wait for each other,
+{"joined": ...} when the ranks of a machine other than 0 start, and after an unexpected end {"failed": ...} with the
+cause ("because"), or the "code" and "message" of an error at the start.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from mrlm_engine.launcher.failure import LaunchError, machine_and_ranks
 from mrlm_engine.launcher.handshake import Hello, hello_of_machine
 from mrlm_engine.launcher.local_ranks import GRACE, LocalRanks
 from mrlm_engine.launcher.participant import Participant
-from mrlm_engine.launcher.rank_environment import KEY, MEETING_FILE, rank_variables
-from mrlm_engine.launcher.start import Nobody, Others, Start
-from mrlm_engine.lifetime import AGENT, LauncherLife
+from mrlm_engine.launcher.rank_environment import KEY, RENDEZVOUS_FILE, rank_variables
+from mrlm_engine.launcher.start import NoOtherMachines, OtherMachines, Start
+from mrlm_engine.lifetime import AGENT, LauncherLifetime
 
 _LOOPBACK = "127.0.0.1"
 
 
 def main() -> int:
-    """Runs until all ranks have ended; when one has failed or a machine was lost, it ends the others and says why."""
+    """Runs until all ranks have ended. After the failure of one it ends the others and reports the cause."""
     given, engine = _parse()
-    life = LauncherLife()
+    life = LauncherLifetime()
     failure: dict[str, str] | None = None
     try:
         cause = _join(given, life) if given.node_rank > 0 else _lead(given, engine, life)
@@ -45,60 +45,60 @@ def main() -> int:
         failure = {"code": error.code, "message": error.message}
     if failure is None:
         return 0
-    _tell({"failed": failure})
+    _report({"failed": failure})
     return 1
 
 
-def _lead(given: argparse.Namespace, engine: Sequence[str], life: LauncherLife) -> str | None:
-    """Starts the ranks of machine 0, when all others are there; why they ended, where nobody asked for it."""
-    host = None
+def _lead(given: argparse.Namespace, engine: Sequence[str], life: LauncherLifetime) -> str | None:
+    """Starts the ranks of machine 0 when all machines have joined. Returns the cause of an unexpected end."""
+    coordinator = None
     if given.nnodes > 1:
-        host = Coordinator(_hello(given), given.master_addr, given.master_port, _say)
+        coordinator = Coordinator(_hello(given), given.master_addr, given.master_port, _notify)
         try:
-            if not host.gather(given.join_seconds, lambda: life.is_over):
-                host.finish("the run was ended before all machines had joined")
+            if not coordinator.gather(given.join_seconds, lambda: life.is_over):
+                coordinator.finish("the run was ended before all machines had joined")
                 return None
         except LaunchError as error:
-            host.finish(error.message[0].lower() + error.message[1:].rstrip("."))
+            coordinator.finish(error.message[0].lower() + error.message[1:].rstrip("."))
             raise
-    others: Others = host or Nobody()
-    with _meeting_socket(host) as listener:
+    others: OtherMachines = coordinator or NoOtherMachines()
+    with _rendezvous_socket(coordinator) as listener:
         start = Start(given.master_addr, listener.getsockname()[1], engine) if listener else Start(_LOOPBACK, 0, engine)
-        if host is not None:
-            host.start(start.port, _for_others(engine))
+        if coordinator is not None:
+            coordinator.start(start.port, _for_others(engine))
         with _start_ranks(given, start, listener) as ranks:
             cause = _watch(ranks, others, life, given)
             if cause is None:
                 if life.is_asked:
                     ranks.ask_to_end()
                 ranks.end(GRACE)
-                if host is not None and not life.is_asked:
+                if coordinator is not None and not life.is_asked:
                     cause = "the command that started the run on machine 0 is gone"
-    if host is not None:
-        host.finish(cause)
+    if coordinator is not None:
+        coordinator.finish(cause)
     return cause
 
 
-def _join(given: argparse.Namespace, life: LauncherLife) -> str | None:
-    """Starts the ranks of another machine, when machine 0 says so; why they ended, if not because all is over."""
-    guest = Participant(_hello(given), given.master_addr, given.master_port, _say)
-    start = guest.join(given.join_seconds, lambda: life.is_over)
+def _join(given: argparse.Namespace, life: LauncherLifetime) -> str | None:
+    """Starts the ranks of another machine when machine 0 sends the start. Returns the cause of an early end."""
+    participant = Participant(_hello(given), given.master_addr, given.master_port, _notify)
+    start = participant.join(given.join_seconds, lambda: life.is_over)
     if start is None:
-        return guest.leave()
+        return participant.leave()
     here = machine_and_ranks(given.node_rank, own_address(given.master_addr), given.nproc_per_node)
     with _start_ranks(given, start, None) as ranks:
-        _tell({"joined": {"pid": os.getpid()}})
-        cause = _watch(ranks, guest, life, given)
+        _report({"joined": {"pid": os.getpid()}})
+        cause = _watch(ranks, participant, life, given)
         if cause is None and not ranks.have_ended():
             cause = f"{here} left the run"
-    return guest.finish(cause)
+    return participant.finish(cause)
 
 
-def _watch(ranks: LocalRanks, others: Others, life: LauncherLife, given: argparse.Namespace) -> str | None:
-    """Waits until the ranks have ended or must end; the cause, or None when they ended well or this process must."""
+def _watch(ranks: LocalRanks, others: OtherMachines, life: LauncherLifetime, given: argparse.Namespace) -> str | None:
+    """Waits until the ranks have ended or must end. Returns the failure; None after success or a signal."""
     while True:
-        if (trouble := others.trouble()) is not None:
-            return trouble
+        if (lost := others.failure()) is not None:
+            return lost
         if (failure := ranks.failure()) is not None:
             rank, process, fate = failure
             where = f" on machine {given.node_rank}" if given.nnodes > 1 else ""
@@ -108,27 +108,29 @@ def _watch(ranks: LocalRanks, others: Others, life: LauncherLife, given: argpars
         others.wait(0.1)
 
 
-def _meeting_socket(host: Coordinator | None) -> contextlib.AbstractContextManager[socket.socket | None]:
-    """The socket where ranks of several machines meet; ranks of one machine meet through a file."""
-    if host is None:
+def _rendezvous_socket(coordinator: Coordinator | None) -> contextlib.AbstractContextManager[socket.socket | None]:
+    """Opens the rendezvous socket for ranks of several machines. Ranks of one machine use a file instead."""
+    if coordinator is None:
         return contextlib.nullcontext()
-    family = socket.AF_INET6 if ":" in host.listening else socket.AF_INET
-    return socket.create_server((host.listening, 0), family=family)
+    family = socket.AF_INET6 if ":" in coordinator.listening else socket.AF_INET
+    return socket.create_server((coordinator.listening, 0), family=family)
 
 
 @contextlib.contextmanager
 def _start_ranks(given: argparse.Namespace, start: Start, listener: socket.socket | None) -> Iterator[LocalRanks]:
-    """The ranks of this machine, none of which is left after the block."""
+    """Starts the ranks of this machine. After the block none of them is running."""
     os.environ[AGENT] = str(os.getpid())
     count = given.nproc_per_node
     where = (start.address, start.port, listener)
-    places = [rank_variables(given.node_rank, given.nnodes, local_rank, count, where) for local_rank in range(count)]
+    environments = [
+        rank_variables(given.node_rank, given.nnodes, local_rank, count, where) for local_rank in range(count)
+    ]
     arguments = [*start.arguments, *_threads_argument(start.arguments, count)]
     with tempfile.TemporaryDirectory(prefix="mrlm-ranks-") as directory:
         if given.nnodes == 1:
-            own = {MEETING_FILE: str(Path(directory) / "meeting"), KEY: secrets.token_hex(32)}
-            places = [{**place, **own} for place in places]
-        ranks = LocalRanks([sys.executable, "-m", "mrlm_engine", *arguments], places, listener, Path(directory))
+            own = {RENDEZVOUS_FILE: str(Path(directory) / "meeting"), KEY: secrets.token_hex(32)}
+            environments = [{**environment, **own} for environment in environments]
+        ranks = LocalRanks([sys.executable, "-m", "mrlm_engine", *arguments], environments, listener, Path(directory))
         try:
             yield ranks
         finally:
@@ -136,7 +138,7 @@ def _start_ranks(given: argparse.Namespace, start: Start, listener: socket.socke
 
 
 def _parse() -> tuple[argparse.Namespace, list[str]]:
-    """This program's arguments, and the engine's."""
+    """Parses the arguments of this program and returns those of the engine."""
     parser = argparse.ArgumentParser(
         prog="mrlm_engine.launcher.launch",
         description="Starts ranks of one engine. What follows `--` are the engine's own arguments, on machine 0.",
@@ -152,13 +154,13 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
     if given.nnodes > 1 and not given.master_addr:
         parser.error("--nnodes above 1 needs --master-addr, the address of machine 0")
     engine = [argument for argument in given.engine if argument != "--"]
-    # What is wrong with them is said once, and before anything is started.
+    # Errors in the engine's arguments are then reported once, before any process starts.
     given.strategy = parse_arguments(engine).strategy
     return given, engine
 
 
 def _for_others(engine: Sequence[str]) -> list[str]:
-    """The engine's arguments without those that say where machine 0 answers its client, and to whom."""
+    """Removes the arguments that concern only machine 0: the address for clients and their token."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for flag in ("--host", "--port", "--token-file"):
         parser.add_argument(flag)
@@ -166,7 +168,7 @@ def _for_others(engine: Sequence[str]) -> list[str]:
 
 
 def _threads_argument(arguments: Sequence[str], ranks: int) -> list[str]:
-    """An equal share of the machine's processors for each rank, where the engine's arguments do not say."""
+    """Divides the processors of the machine among the ranks, unless the engine's arguments set the threads."""
     if "--threads" in arguments:
         return []
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -177,11 +179,11 @@ def _hello(given: argparse.Namespace) -> Hello:
     return hello_of_machine(given.node_rank, given.nnodes, given.nproc_per_node, given.strategy)
 
 
-def _say(text: str) -> None:
-    _tell({"notice": text})
+def _notify(text: str) -> None:
+    _report({"notice": text})
 
 
-def _tell(message: dict[str, object]) -> None:
+def _report(message: dict[str, object]) -> None:
     print(json.dumps(message), flush=True)
 
 

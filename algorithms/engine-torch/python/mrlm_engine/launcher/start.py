@@ -1,4 +1,4 @@
-"""What machines of an engine tell each other, as the one that starts ranks sees it."""
+"""Messages between the machines of an engine, in the form that the launcher uses."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Start:
-    """Where the ranks meet, and the engine's arguments, which are the same on all machines."""
+    """Rendezvous address of the ranks, and the engine's arguments, which are equal on all machines."""
 
     address: str
     port: int
     arguments: Sequence[str]
 
 
-class Others(Protocol):
-    """The other machines while the ranks of this one work."""
+class OtherMachines(Protocol):
+    """The other machines while the ranks of this machine run."""
 
-    def trouble(self) -> str | None:
-        """Why the ranks of this machine must end, if they must."""
+    def failure(self) -> str | None:
+        """The reason why the ranks of this machine must end; None without one."""
 
     def wait(self, seconds: float) -> None:
-        """Waits that long, or less when there is news."""
+        """Waits that long, or until a failure."""
 
 
-class Nobody:
+class NoOtherMachines:
     """An engine of one machine."""
 
-    def trouble(self) -> str | None:
-        """Never any."""
+    def failure(self) -> str | None:
+        """Returns None."""
         return None
 
     def wait(self, seconds: float) -> None:
-        """All of it."""
+        """Waits that long."""
         time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""The connection between machine 0 and another one: a gRPC stream of JSON objects, which breaks when either is lost."""
+"""Connection between machine 0 and another machine: a gRPC stream of JSON objects. It breaks when either is lost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 METHOD = "/mrlm.engine.Machines/Join"
-# A machine without power or network is noticed after both together, which must be less than a rank's patience.
+# The sum of both detects a machine without power or network. It must be below SELF_EXIT_SECONDS of ranks/failure.py.
 _KEEPALIVE = [
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 15_000),
@@ -25,18 +25,18 @@ CLIENT_OPTIONS = [
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.initial_reconnect_backoff_ms", 500),
     ("grpc.max_reconnect_backoff_ms", 2000),
-    # What connects the machines of a cluster does not go through a proxy for the web.
+    # Machines of a cluster connect directly, without the user's HTTP proxy.
     ("grpc.enable_http_proxy", 0),
 ]
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """An object with one key, which says what it is."""
+    """Encodes an object with one key, the kind of the message."""
     return json.dumps(message).encode()
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """Raises ValueError for what is not a JSON object."""
+    """Decodes a message. Raises ValueError for anything but a JSON object."""
     message = json.loads(data)
     if not isinstance(message, dict):
         raise ValueError("not a JSON object")
@@ -44,10 +44,10 @@ def decode(data: bytes) -> dict[str, Any]:
 
 
 def target(address: str, port: int) -> str:
-    """`address:port`, in brackets where it takes them."""
+    """Returns `address:port`, with brackets around an IPv6 address."""
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def host_of_peer(peer: str) -> str:
-    """The address in gRPC's name for the other side, as `ipv4:10.0.0.2:4242`."""
+    """Returns the address in gRPC's name of a peer, such as `ipv4:10.0.0.2:4242`."""
     return unquote(peer.split(":", 1)[-1]).rsplit(":", 1)[0].strip("[]")

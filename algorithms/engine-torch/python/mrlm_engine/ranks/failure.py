@@ -1,4 +1,4 @@
-"""How a rank that cannot go on ends, so that the cause is told once and by the rank that knows it."""
+"""Exit of a failed rank. The rank with the cause reports it, and only that rank."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from mrlm_engine.compute.out_of_memory import is_out_of_memory
 
 log = logging.getLogger(__name__)
 
-# Seconds after which a rank ends by itself when nobody ends it.
-PATIENCE = 30.0
+# Seconds after which a rank exits by itself if the launcher does not end it.
+SELF_EXIT_SECONDS = 30.0
 
 
 def end_process(cause: BaseException) -> NoReturn:
-    """Ends this process at once: its work failed, and the launcher ends the other ranks and reports the cause.
-
-    A collective that broke is no cause: another rank ended in it. What that one says comes first.
+    """Exits at once after failed work. The launcher ends the other ranks and reports the cause.
+    A broken collective is not the cause but the result of another rank's exit. This rank waits, so that the other rank
+    reports first.
     """
     if is_broken_collective(cause):
         log.error("another rank is gone: %s", (str(cause).splitlines() or [""])[0])
-        threading.Event().wait(PATIENCE)
+        threading.Event().wait(SELF_EXIT_SECONDS)
     if is_out_of_memory(cause):
         log.critical("this rank's memory ran out: %s", cause)
     else:
@@ -43,8 +43,8 @@ def is_broken_collective(cause: BaseException) -> bool:
 
 
 def wait_for_the_end(lost: BaseException) -> NoReturn:
-    """Waits to be ended by the launcher: another rank is gone, and its end is the cause."""
+    """Waits until the launcher ends this process, because the exit of another rank is the cause."""
     log.error("%s", lost)
-    threading.Event().wait(PATIENCE)
+    threading.Event().wait(SELF_EXIT_SECONDS)
     logging.shutdown()
     os._exit(1)

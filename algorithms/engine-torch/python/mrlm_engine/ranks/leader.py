@@ -1,4 +1,4 @@
-"""Rank 0: says what is done, does its own share, and hears what became of the others'."""
+"""Rank 0: sends work to all ranks, runs its own part, and receives the outcomes of the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mrlm_engine.ranks.outcome import attempt, values
 
 
 class LeadingRank:
-    """`Ranks` over a process group. Calls of several clients' threads are done one after the other."""
+    """`Ranks` over a process group. Runs the calls of several client threads one after the other."""
 
     def __init__(self, state: Any, channel: Channel, size: int) -> None:
         self.size = size
@@ -21,11 +21,11 @@ class LeadingRank:
         self._lock = threading.Lock()
 
     def everywhere(self, work: Any, *arguments: Any) -> list[Any]:
-        """The same work on every rank."""
+        """Runs the same work on every rank."""
         return self.scatter(work, [arguments] * self.size)
 
     def scatter(self, work: Any, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Work with arguments of its own on every rank."""
+        """Runs the work on every rank, with arguments for each."""
         others = range(1, self.size)
         with self._lock:
             try:
@@ -41,7 +41,7 @@ class LeadingRank:
         return values(outcomes)
 
     def close(self) -> None:
-        """Lets the other ranks end."""
+        """Ends the other ranks."""
         with self._lock:
             for rank in range(1, self.size):
                 try:

@@ -1,7 +1,7 @@
-"""Messages between ranks, as bytes: pickles, since all ranks are one program that one user started.
+"""Messages between ranks as pickles, because all ranks run one program that one user started.
 
 A pickle runs code when it is read, and any user of the machine can connect to a rank's port. So ranks of one machine
-sign their messages with a key that only they have, and read none without a valid signature.
+sign their messages with a key that only they have, and unpickle none without a valid signature.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class ForgedMessage(Exception):  # noqa: N818 - a fact about the message
 
 
 def encode(message: object) -> bytes:
-    """Any object: functions by name, arrays, dataclasses."""
+    """Encodes an object: functions by name, arrays, dataclasses."""
     data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     return _signature(data) + data
 
 
 def decode(data: bytes | memoryview) -> Any:
-    """The object that `encode` was given; raises ForgedMessage before anything is unpickled."""
+    """Decodes a message of `encode`. Raises ForgedMessage for a wrong signature, before unpickling."""
     view = memoryview(data)
     length = len(_signature(b""))
     if not hmac.compare_digest(bytes(view[:length]), _signature(view[length:])):

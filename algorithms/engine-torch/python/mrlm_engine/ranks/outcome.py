@@ -1,4 +1,4 @@
-"""What became of a rank's work."""
+"""Outcome of a rank's work."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from mrlm_engine.errors import EngineError
 
 @dataclass(frozen=True)
 class Outcome:
-    """Either a value or an error that the client is told of."""
+    """A value, or an error for the client."""
 
     value: Any = None
     error: EngineError | None = None
 
 
 def attempt(work: Callable[..., Any], state: Any, arguments: Sequence[Any]) -> Outcome:
-    """Does the work. Only an EngineError is an outcome; anything else is a fault of the engine, and goes on upwards."""
+    """Runs the work. An EngineError is an outcome. Other exceptions are faults of the engine and propagate."""
     try:
         return Outcome(work(state, *arguments))
     except EngineError as error:
@@ -26,7 +26,7 @@ def attempt(work: Callable[..., Any], state: Any, arguments: Sequence[Any]) -> O
 
 
 def values(outcomes: Sequence[Outcome]) -> list[Any]:
-    """The values of all ranks, or the first error."""
+    """Returns the values of all ranks, or raises the first error."""
     for rank, outcome in enumerate(outcomes):
         if outcome.error is not None:
             raise outcome.error if rank == 0 else outcome.error.on_rank(rank)

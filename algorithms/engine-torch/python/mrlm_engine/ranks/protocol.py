@@ -1,4 +1,4 @@
-"""How a call's work reaches the ranks of an engine."""
+"""Interface for running work on all ranks of an engine."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
-# What each rank does: a function of a module, so that it can be sent by its name. It is given the rank's EngineState.
+# Work of a rank: a function of a module, which can be sent by its name. Its first argument is the rank's EngineState.
 Work = Callable[..., Result]
 
 
 class Ranks(Protocol):
-    """All ranks, as the one that speaks gRPC sees them.
-
-    Work is done on all ranks in the same order, so collectives inside it match. An EngineError that any rank raises is
-    raised here when all have answered; anything else that goes wrong on one of several ranks ends the engine, since the
-    others may wait in a collective.
+    """All ranks of an engine, for the rank that serves gRPC.
+    All ranks run work in the same order, so that collectives inside it match. An EngineError of any rank is raised here
+    after all ranks have answered. Any other exception on one of several ranks ends the engine, because the other ranks
+    may wait in a collective.
     """
 
     size: int
 
     def everywhere(self, work: Callable[Concatenate[Any, Arguments], Result], *arguments: Any) -> list[Result]:
-        """Does `work(state, *arguments)` on every rank; results by rank."""
+        """Runs `work(state, *arguments)` on every rank. Returns the results by rank."""
 
     def scatter(self, work: Work[Result], arguments: Sequence[tuple[Any, ...]]) -> list[Result]:
-        """Does `work(state, *arguments[rank])` on every rank; results by rank."""
+        """Runs `work(state, *arguments[rank])` on every rank. Returns the results by rank."""
 
     def close(self) -> None:
-        """Lets the other ranks end."""
+        """Ends the other ranks."""
 
 
 class SoleRank:
@@ -40,12 +39,12 @@ class SoleRank:
         self._state = state
 
     def everywhere(self, work: Work[Result], *arguments: Any) -> list[Result]:
-        """Does it here."""
+        """Runs the work in this process."""
         return [work(self._state, *arguments)]
 
     def scatter(self, work: Work[Result], arguments: Sequence[tuple[Any, ...]]) -> list[Result]:
-        """Does it here."""
+        """Runs the work in this process."""
         return [work(self._state, *arguments[0])]
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Does nothing: there are no other ranks."""

@@ -1,4 +1,4 @@
-"""A rank other than 0: does what it is told until it is told to end."""
+"""Worker loop of ranks other than 0: runs work from rank 0 until it receives None."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mrlm_engine.ranks.outcome import attempt
 
 
 def follow(state: Any, channel: Channel) -> None:
-    """Serves rank 0."""
+    """Runs work from rank 0 until it sends None."""
     try:
         while (message := channel.receive(0)) is not None:
             work, arguments = message
@@ -24,9 +24,8 @@ def follow(state: Any, channel: Channel) -> None:
 
 
 def start_following(state: Any, channel: Channel, over: threading.Event, ending: threading.Event) -> threading.Thread:
-    """Serves rank 0 in a thread, since no signal is handled while the main thread waits inside a collective.
-
-    Sets `over` and `ending` when rank 0 says that it is over.
+    """Runs the worker loop in a thread, because the main thread handles no signal while it waits inside a collective.
+    Sets `over` and `ending` after rank 0 has sent None.
     """
 
     def run() -> None:

@@ -23,7 +23,7 @@ from mrlm_engine.launcher.start import Start
 from mrlm_engine.launcher.wire import METHOD, encode, host_of_peer
 
 ADDRESS = "127.0.0.1"
-PATIENCE = 120.0
+TIMEOUT = 120.0
 
 
 def never() -> bool:
@@ -31,33 +31,33 @@ def never() -> bool:
 
 
 class Run:
-    """Machine 0 of a run of `nnodes`, and what has been said on all of them."""
+    """Machine 0 of a run of `nnodes`, and the notices of all machines."""
 
     def __init__(self, nnodes: int) -> None:
         self.port = free_port()
-        self.said: list[str] = []
+        self.notices: list[str] = []
         self.nnodes = nnodes
         self.pool = ThreadPoolExecutor()
-        self.host = Coordinator(self.hello(0), ADDRESS, self.port, self.said.append)
+        self.coordinator = Coordinator(self.hello(0), ADDRESS, self.port, self.notices.append)
 
     def hello(self, node_rank: int) -> Hello:
         return hello_of_machine(node_rank, self.nnodes, 2, "ddp")
 
-    def guest(self, number: int, **differences: object) -> Participant:
+    def participant(self, number: int, **differences: object) -> Participant:
         hello = dataclasses.replace(self.hello(number), **differences)  # type: ignore[arg-type]
-        return Participant(hello, ADDRESS, self.port, self.said.append)
+        return Participant(hello, ADDRESS, self.port, self.notices.append)
 
-    def joining(self, guest: Participant) -> Future[Start | None]:
-        return self.pool.submit(guest.join, PATIENCE, never)
+    def joining(self, participant: Participant) -> Future[Start | None]:
+        return self.pool.submit(participant.join, TIMEOUT, never)
 
     def started(self) -> Participant:
-        """A guest of a run of two that has begun."""
-        guest = self.guest(1)
-        joining = self.joining(guest)
-        assert self.host.gather(PATIENCE, never)
-        self.host.start(4711, ["--strategy", "ddp"])
-        assert joining.result(PATIENCE) == Start(ADDRESS, 4711, ["--strategy", "ddp"])
-        return guest
+        """A participant of a run of two that has begun."""
+        participant = self.participant(1)
+        joining = self.joining(participant)
+        assert self.coordinator.gather(TIMEOUT, never)
+        self.coordinator.start(4711, ["--strategy", "ddp"])
+        assert joining.result(TIMEOUT) == Start(ADDRESS, 4711, ["--strategy", "ddp"])
+        return participant
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def a_run(nnodes: int) -> Iterator[Run]:
     try:
         yield made
     finally:
-        made.host.finish(None)
+        made.coordinator.finish(None)
         made.pool.shutdown()
 
 
@@ -83,7 +83,7 @@ def free_port() -> int:
 
 
 def until(holds: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -91,20 +91,20 @@ def until(holds: Callable[[], object]) -> None:
 
 def test_machines_start_together_and_end_together() -> None:
     with a_run(3) as run:
-        first, second = run.guest(1), run.guest(2)
+        first, second = run.participant(1), run.participant(2)
         joining = run.joining(first)
-        gathering = run.pool.submit(run.host.gather, PATIENCE, never)
-        until(lambda: "waiting for machine 2" in run.said)
+        gathering = run.pool.submit(run.coordinator.gather, TIMEOUT, never)
+        until(lambda: "waiting for machine 2" in run.notices)
         assert any(
-            "machine 2 of 3 to join" in line and "mrlm join --config FILE --node-rank 2" in line for line in run.said
+            "machine 2 of 3 to join" in line and "mrlm join --config FILE --node-rank 2" in line for line in run.notices
         )
         also = run.joining(second)
-        assert gathering.result(PATIENCE)
-        run.host.start(1, [])
-        assert joining.result(PATIENCE) == also.result(PATIENCE) == Start(ADDRESS, 1, [])
-        ends = [run.pool.submit(guest.finish, None) for guest in (first, second)]
-        run.host.finish(None)
-        assert [end.result(PATIENCE) for end in ends] == [None, None]
+        assert gathering.result(TIMEOUT)
+        run.coordinator.start(1, [])
+        assert joining.result(TIMEOUT) == also.result(TIMEOUT) == Start(ADDRESS, 1, [])
+        ends = [run.pool.submit(participant.finish, None) for participant in (first, second)]
+        run.coordinator.finish(None)
+        assert [end.result(TIMEOUT) for end in ends] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -121,84 +121,84 @@ def test_machines_start_together_and_end_together() -> None:
 )
 def test_one_that_does_not_fit_is_refused_and_told_why(run: Run, differences: dict[str, object], words: str) -> None:
     with pytest.raises(LaunchError) as caught:
-        run.guest(1, **differences).join(PATIENCE, never)
+        run.participant(1, **differences).join(TIMEOUT, never)
     assert caught.value.code == "JOIN_REFUSED"
     assert words in caught.value.message
-    assert any("was refused" in line and words in line for line in run.said)
+    assert any("was refused" in line and words in line for line in run.notices)
 
 
 def test_a_number_is_taken_once_and_is_free_again_when_its_machine_goes() -> None:
     with a_run(3) as run:
-        first = run.guest(1)
+        first = run.participant(1)
         run.joining(first)
-        until(lambda: any("machine 1 (127.0.0.1) has joined" in line for line in run.said))
+        until(lambda: any("machine 1 (127.0.0.1) has joined" in line for line in run.notices))
         with pytest.raises(LaunchError, match=r"a machine 1 has joined already, from 127\.0\.0\.1"):
-            run.guest(1).join(PATIENCE, never)
+            run.participant(1).join(TIMEOUT, never)
         first._channel.close()
-        until(lambda: any("machine 1 (127.0.0.1) has gone again" in line for line in run.said))
+        until(lambda: any("machine 1 (127.0.0.1) has gone again" in line for line in run.notices))
         with pytest.raises(
             LaunchError, match=r"^Machines 1, 2 did not join this one at 127\.0\.0\.1:\d+ within 0.1 s\.$"
         ):
-            run.host.gather(0.1, never)
+            run.coordinator.gather(0.1, never)
 
 
 def test_a_lost_machine_is_named_on_the_others(run: Run) -> None:
-    guest = run.started()
-    # What is left of a killed process.
-    guest._channel.close()
-    until(run.host.trouble)
-    assert run.host.trouble() == "machine 1 (127.0.0.1, ranks 2 to 3) was lost: its connection broke"
+    participant = run.started()
+    # A killed process leaves only a broken connection.
+    participant._channel.close()
+    until(run.coordinator.failure)
+    assert run.coordinator.failure() == "machine 1 (127.0.0.1, ranks 2 to 3) was lost: its connection broke"
 
 
 def test_machine_0_lost_is_named_on_the_others(run: Run) -> None:
-    guest = run.started()
-    run.host._server.stop(None)
-    until(guest.trouble)
-    assert guest.trouble() == "machine 0 (127.0.0.1, ranks 0 to 1) was lost: its connection broke"
-    assert guest.finish(None) == guest.trouble()
+    participant = run.started()
+    run.coordinator._server.stop(None)
+    until(participant.failure)
+    assert participant.failure() == "machine 0 (127.0.0.1, ranks 0 to 1) was lost: its connection broke"
+    assert participant.finish(None) == participant.failure()
 
 
 def test_why_ranks_ended_on_one_machine_is_told_on_all() -> None:
     cause = "rank 2 on machine 1 (process 7) was killed by SIGKILL"
     with a_run(3) as run:
-        guests = [run.guest(1), run.guest(2)]
-        joining = [run.joining(guest) for guest in guests]
-        assert run.host.gather(PATIENCE, never)
-        run.host.start(1, [])
-        assert all(each.result(PATIENCE) for each in joining)
-        ended = run.pool.submit(guests[0].finish, cause)
-        until(run.host.trouble)
-        assert run.host.trouble() == cause
-        run.host.finish(cause)
-        until(guests[1].trouble)
-        assert [ended.result(PATIENCE), guests[1].finish(None)] == [cause, cause]
+        participants = [run.participant(1), run.participant(2)]
+        joining = [run.joining(participant) for participant in participants]
+        assert run.coordinator.gather(TIMEOUT, never)
+        run.coordinator.start(1, [])
+        assert all(each.result(TIMEOUT) for each in joining)
+        ended = run.pool.submit(participants[0].finish, cause)
+        until(run.coordinator.failure)
+        assert run.coordinator.failure() == cause
+        run.coordinator.finish(cause)
+        until(participants[1].failure)
+        assert [ended.result(TIMEOUT), participants[1].finish(None)] == [cause, cause]
 
 
-def test_machine_0_that_never_comes_is_waited_for_as_long_as_was_said() -> None:
-    said: list[str] = []
+def test_a_machine_waits_for_an_absent_machine_0_until_its_time_limit() -> None:
+    notices: list[str] = []
     hello = hello_of_machine(1, 2, 1, "ddp")
-    guest = Participant(hello, ADDRESS, free_port(), said.append)
-    assert guest.join(PATIENCE, lambda: any("Connection refused" in line for line in said)) is None
-    assert re.match(r"waiting up to \d+ s for machine 0 at 127\.0\.0\.1:\d+: Connection refused$", said[-1])
+    participant = Participant(hello, ADDRESS, free_port(), notices.append)
+    assert participant.join(TIMEOUT, lambda: any("Connection refused" in line for line in notices)) is None
+    assert re.match(r"waiting up to \d+ s for machine 0 at 127\.0\.0\.1:\d+: Connection refused$", notices[-1])
     with pytest.raises(LaunchError, match=r"could not be reached at 127\.0\.0\.1:\d+ within 0.2 s: ") as caught:
-        Participant(hello, ADDRESS, free_port(), said.append).join(0.2, never)
+        Participant(hello, ADDRESS, free_port(), notices.append).join(0.2, never)
     assert caught.value.code == "JOIN_TIMEOUT"
 
 
 def test_machine_0_that_comes_late_is_joined() -> None:
-    said: list[str] = []
+    notices: list[str] = []
     port = free_port()
-    guest = Participant(hello_of_machine(1, 2, 1, "ddp"), ADDRESS, port, said.append)
+    participant = Participant(hello_of_machine(1, 2, 1, "ddp"), ADDRESS, port, notices.append)
     with ThreadPoolExecutor() as pool:
-        joining = pool.submit(guest.join, PATIENCE, never)
-        until(lambda: any("Connection refused" in line for line in said))
-        host = Coordinator(hello_of_machine(0, 2, 1, "ddp"), ADDRESS, port, said.append)
-        assert host.gather(PATIENCE, never)
+        joining = pool.submit(participant.join, TIMEOUT, never)
+        until(lambda: any("Connection refused" in line for line in notices))
+        host = Coordinator(hello_of_machine(0, 2, 1, "ddp"), ADDRESS, port, notices.append)
+        assert host.gather(TIMEOUT, never)
         host.start(5, [])
-        assert joining.result(PATIENCE) == Start(ADDRESS, 5, [])
-        ended = pool.submit(guest.finish, None)
+        assert joining.result(TIMEOUT) == Start(ADDRESS, 5, [])
+        ended = pool.submit(participant.finish, None)
         host.finish(None)
-        assert ended.result(PATIENCE) is None
+        assert ended.result(TIMEOUT) is None
 
 
 def test_another_service_at_the_address_is_no_machine_0() -> None:
@@ -206,7 +206,7 @@ def test_another_service_at_the_address_is_no_machine_0() -> None:
     port = server.add_insecure_port(f"{ADDRESS}:0")
     server.start()
     with pytest.raises(LaunchError, match="what answers there is not machine 0 of an mrlm run"):
-        Participant(hello_of_machine(1, 2, 1, "ddp"), ADDRESS, port, print).join(PATIENCE, never)
+        Participant(hello_of_machine(1, 2, 1, "ddp"), ADDRESS, port, print).join(TIMEOUT, never)
     server.stop(None)
 
 
@@ -221,7 +221,7 @@ def test_a_stranger_changes_nothing(run: Run) -> None:
     run.started()
 
 
-def test_an_address_or_port_that_cannot_be_listened_on_is_said() -> None:
+def test_an_address_or_port_that_cannot_be_listened_on_is_reported() -> None:
     hello = hello_of_machine(0, 2, 1, "ddp")
     with (
         socket.create_server((ADDRESS, 0)) as taken,
@@ -232,11 +232,11 @@ def test_an_address_or_port_that_cannot_be_listened_on_is_said() -> None:
     with pytest.raises(LaunchError, match=r"master_addr: no address is known for no-such-machine\.invalid") as caught:
         Coordinator(hello, "no-such-machine.invalid", free_port(), print)
     assert caught.value.code == "CONFIG_INVALID"
-    said: list[str] = []
-    # An address for documents (RFC 5737), which nobody has.
-    host = Coordinator(hello, "192.0.2.1", free_port(), said.append)
+    notices: list[str] = []
+    # An address reserved for documentation (RFC 5737).
+    host = Coordinator(hello, "192.0.2.1", free_port(), notices.append)
     assert host.listening == "0.0.0.0"
-    assert any("192.0.2.1 is not an address of this machine" in line for line in said)
+    assert any("192.0.2.1 is not an address of this machine" in line for line in notices)
     host.finish(None)
 
 
