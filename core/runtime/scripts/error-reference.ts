@@ -2,9 +2,9 @@ import { ERROR_CODES } from "@mrlm/spec";
 
 const INTRODUCTION = `# Errors
 
-Every error that mrlm raises on purpose has a stable code, a message that says what happened and why, and a hint that says what to do. In
-TypeScript it is an \`MrlmError\` (\`MrlmError.isInstance(error)\`, \`error.code\`, \`error.hint\`, \`error.isRetryable\`, \`error.cause\`); over gRPC it travels
-whole and is the same error on the other side. A *retryable* error may not come again when the same call is simply made once more.
+Every error that mrlm raises deliberately has a stable code, a message that states what happened and why, and a hint that states what to do. In
+TypeScript it is an \`MrlmError\` (\`MrlmError.isInstance(error)\`, \`error.code\`, \`error.hint\`, \`error.isRetryable\`, \`error.cause\`); over gRPC all
+of its fields are transmitted. The same call may succeed after a *retryable* error.
 `;
 
 /** docs/reference/errors.md: a section for each code. */
