@@ -7,17 +7,17 @@ import { optionAlias } from "./option-aliases.ts";
 import { knownKeys } from "../plugins/schema-keys.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
 
-/** One thing that is wrong with a configuration, and where. */
+/** Fault of a configuration, with its place. */
 export interface ConfigProblem {
   readonly path: ConfigPath;
-  /** Of the last key of the path, or of its value. */
+  /** Whether the fault is in the last key of the path or in its value. */
   readonly at: "key" | "value";
   readonly text: string;
 }
 
 /**
- * CONFIG_INVALID with a line for each of the first ten problems: `config.yaml:3:5: unknown key "learnin_rate" ... Did you mean "learning_rate"?`
- * @param reference where all keys are listed
+ * Creates a CONFIG_INVALID error with a line for each of the first ten problems: `config.yaml:3:5: unknown key "learnin_rate" ... Did you mean "learning_rate"?`
+ * @param reference sentence that names the list of all keys
  */
 export function configError(
   source: Pick<SourceText, "name" | "locate">,
@@ -30,10 +30,10 @@ export function configError(
   return new MrlmError("CONFIG_INVALID", [...new Set(lines)].join("\n"), { hint: `${hint} ${reference}` });
 }
 
-/** So many keys are listed after one that is unknown. */
+/** Largest number of known keys that the error of an unknown key lists. */
 const MAX_LISTED = 12;
 
-/** An unknown key, with the nearest that is known. */
+/** Describes an unknown key, with the most similar known one. */
 export function unknownKey(parent: ConfigPath, key: string, known: Iterable<string>): ConfigProblem {
   const candidates = [...known];
   const elsewhere = optionAlias(key, candidates);
@@ -50,12 +50,12 @@ export function unknownKey(parent: ConfigPath, key: string, known: Iterable<stri
   return { path: [...parent, key], at: "key", text: `unknown key ${quoted(key)}${where}.${advice}` };
 }
 
-/** What zod objects to, in our words. */
+/** Converts errors of zod to problems. */
 export function problemsOf(schema: z.ZodType, value: unknown, error: z.ZodError): ConfigProblem[] {
   return error.issues.flatMap((issue) => describe(schema, value, issue));
 }
 
-/** What an algorithm's or a plugin's own schema objects to, below `base`. */
+/** Converts issues of a plugin's schema to problems below `base`. */
 export function optionProblems(
   base: ConfigPath,
   known: (path: ConfigPath) => Iterable<string>,

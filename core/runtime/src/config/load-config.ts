@@ -9,7 +9,7 @@ import { noteOverrides, withOverrides } from "./overrides.ts";
 import { type ConfigInput, configSchema } from "./schema.ts";
 import { type ConfigPath, readYaml, type SourceText } from "./source-text.ts";
 
-/** Configuration of the right form. Plugins, engine and environments have yet to check what only they know. */
+/** Configuration that matches the schema. `prepareRun` checks it against plugins, engine and environments. */
 export interface LoadedConfig {
   readonly config: ResolvedConfig;
   /** The configuration in the current form. It locates keys and values in the user's file. */
@@ -24,11 +24,11 @@ export interface LoadedConfig {
   readonly dropsUnknownOptions: { readonly stages: boolean; readonly environments: boolean };
 }
 
-/** What a configuration is read with beside its text. */
+/** Options of reading a configuration. */
 export interface ConfigOptions {
-  /** Relative output directories are relative to it; default: the process's. */
+  /** Base of a relative output directory; default: the working directory of the process. */
   readonly workingDirectory?: string;
-  /** Keys that count before what the text says: `stages.1.learning_rate=1e-4`, as in `--set`. */
+  /** Keys that replace those of the text: `stages.1.learning_rate=1e-4`, as in `--set`. */
   readonly overrides?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function loadConfig(path: string, options: ConfigOptions = {}): LoadedCon
   return parseConfig(text, { path, ...options });
 }
 
-/** Reads a configuration from a text. `path` gives messages a name, relative paths a directory, and the run its default name. */
+/** Reads a configuration from a text. `path` is the file name in messages, the base of relative paths, and the default name of the run. */
 export function parseConfig(text: string, options: ConfigOptions & { readonly path: string }): LoadedConfig {
   const { overrides = [] } = options;
   const given = withOverrides(readYaml(text, options.path), overrides);
@@ -108,7 +108,7 @@ function incompleteness(config: ConfigInput): ConfigProblem[] {
   return problems;
 }
 
-/** A turn that must have more tokens than it may have. */
+/** Finds sampling sections with a minimum of tokens above the maximum. */
 function samplingProblems({ sampling, stages = [] }: ConfigInput): ConfigProblem[] {
   const all: { readonly path: ConfigPath; readonly own: typeof sampling }[] = [
     { path: ["sampling"], own: sampling },
@@ -116,8 +116,8 @@ function samplingProblems({ sampling, stages = [] }: ConfigInput): ConfigProblem
   ];
   return all.flatMap(({ path, own }) => {
     const { min_tokens = 0, max_tokens = 256 } = { ...sampling, ...own };
-    const isSaidHere = own?.min_tokens !== undefined || own?.max_tokens !== undefined;
-    return isSaidHere && min_tokens > max_tokens
+    const isSetHere = own?.min_tokens !== undefined || own?.max_tokens !== undefined;
+    return isSetHere && min_tokens > max_tokens
       ? [
           {
             path: [...path, own?.min_tokens === undefined ? "max_tokens" : "min_tokens"],
@@ -129,7 +129,7 @@ function samplingProblems({ sampling, stages = [] }: ConfigInput): ConfigProblem
   });
 }
 
-/** Notices of options that would start an engine or a server which is already running. Options at their defaults need none. */
+/** Returns notices of options for starting an engine or a server that is already running. Options at their defaults need none. */
 function startNotices({ engine, server }: ConfigInput, source: SourceText): string[] {
   const standard = { provider: "torch", device: "auto", mode: "auto", threads: undefined };
   const unused = [
@@ -148,7 +148,7 @@ function startNotices({ engine, server }: ConfigInput, source: SourceText): stri
   );
 }
 
-/** Path of an option of a stage, which may be beside `algorithm` or in `options`. */
+/** Returns the path of an option of a stage, which may be beside `algorithm` or in `options`. */
 function stagePath({ stages }: ConfigInput, stage: number, option: ConfigPath): ConfigPath {
   const [first] = option;
   const isNested = first !== undefined && Object.hasOwn(stages?.[stage]?.options ?? {}, first);

@@ -1,6 +1,6 @@
 import { ownMember } from "../names/own-member.ts";
 
-/** What keys of TRL's and other trainers' configurations are called here: the first that is known where the key stands; with a dot, another section's. */
+/** Names here of keys in configurations of TRL and other trainers. The first that is known at the place of the key applies; a name with a dot is of another section. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   beta: ["kl_coefficient"],
   bf16: ["model.dtype"],
@@ -51,7 +51,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   warmup_ratio: ["warmup_steps"],
 };
 
-/** Sections that may be meant from inside a stage. */
+/** Sections that an option inside a stage may mean. */
 const SECTIONS = ["engine", "environments", "output", "trackers"];
 
 /** Returns the name here of an option of another trainer, if that name is in `known`, in another section, or a section itself. */

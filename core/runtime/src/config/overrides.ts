@@ -4,7 +4,7 @@ import { valueAt } from "../plugins/schema-messages.ts";
 import { showPath } from "./config-problems.ts";
 import type { ConfigPath, SourceText } from "./source-text.ts";
 
-/** One key that counts before what the file says, from `--set stages.1.learning_rate=1e-4`. */
+/** Key that replaces that of the file, from `--set stages.1.learning_rate=1e-4`. */
 interface Override {
   /** `--set stages.1.learning_rate`, for messages. */
   readonly flag: string;
@@ -15,9 +15,9 @@ interface Override {
 const EXAMPLE = "For example --set stages.1.learning_rate=1e-4; the value is YAML.";
 
 /**
- * A configuration with keys set over it; what is wrong with one of them is located at its flag.
- * @param assignments `stages.1.learning_rate=1e-4` or `stages[1].learning_rate=1e-4`: keys and numbers of list entries, then a value in YAML. Later ones count.
- * @throws USAGE for what is not an assignment, or leads through something that has no such place
+ * Sets keys of a configuration. Errors about them are located at their flags.
+ * @param assignments `stages.1.learning_rate=1e-4` or `stages[1].learning_rate=1e-4`: keys and numbers of list entries, then a value in YAML. Later assignments take precedence.
+ * @throws USAGE for text that is not an assignment, or for a path that the configuration cannot have
  */
 export function withOverrides(source: SourceText, assignments: readonly string[]): SourceText {
   if (assignments.length === 0) return source;
@@ -31,7 +31,7 @@ export function withOverrides(source: SourceText, assignments: readonly string[]
     path.length === 0 || isThere(source.value, path)
       ? undefined
       : (overrides.findLast((override) => isWithin(path, override.path)) ?? madeBy(path.slice(0, -1)));
-  // What is said of a whole entry may come from a key of it that is set.
+  // An error about a whole entry may be due to an overridden key in it.
   const inside = (path: ConfigPath): string =>
     (path.length === 0 ? [] : overrides.filter((override) => isWithin(path, override.path)))
       .map(({ flag }) => `, with ${flag}`)
@@ -43,7 +43,7 @@ export function withOverrides(source: SourceText, assignments: readonly string[]
   };
 }
 
-/** The assignments as comments below the text that they were made over, for the record. */
+/** Appends the assignments to the text as comments, so that the stored source is complete. */
 export function noteOverrides(text: string, assignments: readonly string[]): string {
   const lines = assignments.flatMap((assignment) => `--set ${assignment}`.split("\n"));
   return lines.length === 0 ? text : `${text.replace(/\n?$/, "\n")}${lines.map((line) => `# ${line}\n`).join("")}`;
@@ -66,7 +66,7 @@ function parseAssignment(given: string): Override {
   return { flag: `--set ${name}`, path, value: document.toJS() as unknown };
 }
 
-/** `value` with the override in its place below `done`. */
+/** Returns `value`, which is at the path `done`, with the override applied. */
 function assign(value: unknown, override: Override, done: ConfigPath): unknown {
   const { flag, path } = override;
   if (done.length === path.length) return override.value;

@@ -4,16 +4,16 @@ import { canonicalJson } from "../names/canonical-json.ts";
 import type { ConfigInput } from "./schema.ts";
 import type { ResolvedConfig, ResolvedEnvironment } from "./resolved-config.ts";
 
-/** Where a configuration stands, for its relative paths and its defaults. */
+/** Location of a configuration, for its relative paths and its defaults. */
 export interface ConfigPlace {
   readonly fallbackName: string;
-  /** Of the file. */
+  /** Directory of the file. */
   readonly directory: string;
-  /** Relative output directories are relative to it. */
+  /** Base of a relative output directory. */
   readonly workingDirectory: string;
 }
 
-/** Fills in every default and makes every path absolute. The result is frozen through and through. */
+/** Fills in every default and makes every path absolute. The result is deeply frozen. */
 export function resolveConfig(input: ConfigInput, place: ConfigPlace): ResolvedConfig {
   const base = resolve(place.directory, input.base_directory ?? ".");
   const path = (given: string): string => (isAbsolute(given) ? given : resolve(base, given));
@@ -135,7 +135,7 @@ function resolveEnvironment(environment: {
   return { id: environment.id, options: environment.options ?? {}, ...pick(environment, ["max_turns"]) };
 }
 
-/** Entries that are the same environment become one, with the sum of their weights. */
+/** Merges equal environments and adds their weights. */
 function mergeEqual<E extends ResolvedEnvironment & { readonly weight: number }>(environments: readonly E[]): E[] {
   const merged = new Map<string, E>();
   for (const environment of environments) {

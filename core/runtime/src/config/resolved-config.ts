@@ -1,12 +1,12 @@
 import type { JsonObject } from "@mrlm/spec";
 import type { PluginOptions } from "../plugins/discover-plugins.ts";
 
-/** How to spell a tokenizer of characters. */
+/** Tokenizer with one token per character. */
 export interface CharacterTokenizer {
   readonly characters: { readonly alphabet?: string; readonly tags?: readonly string[] };
 }
 
-/** How to sample a turn. */
+/** Sampling parameters of a turn. */
 export interface ResolvedSampling {
   readonly temperature: number;
   readonly max_tokens: number;
@@ -16,7 +16,7 @@ export interface ResolvedSampling {
   readonly ignore_stop?: boolean;
 }
 
-/** One environment with its options, as it stands in a resolved configuration. */
+/** Environment with its options in a resolved configuration. */
 export interface ResolvedEnvironment {
   readonly id: string;
   readonly options: JsonObject;
@@ -24,8 +24,8 @@ export interface ResolvedEnvironment {
 }
 
 /**
- * A configuration with every default filled in and every path absolute. Its keys are those of our own YAML form, so that written to a
- * file it loads again as itself.
+ * Configuration with every default filled in and every path absolute. Its keys are those of the YAML form, so loading it from a file gives the same
+ * configuration.
  */
 export interface ResolvedConfig {
   readonly name: string;
@@ -58,7 +58,7 @@ export interface ResolvedConfig {
     readonly algorithm: string;
     readonly name: string;
     readonly sampling: ResolvedSampling;
-    /** When the stage may end before its last iteration. */
+    /** Condition under which the stage ends before its last iteration. */
     readonly until?: { readonly accuracy: number; readonly every: number; readonly tasks: number };
     readonly options: JsonObject;
   }[];
@@ -69,7 +69,7 @@ export interface ResolvedConfig {
     readonly tasks: number;
     readonly samples: number;
     readonly every: number;
-    /** The run goes on where nothing could be scored at its start. */
+    /** Whether the run continues if no episode could be scored at its start. */
     readonly may_fail: boolean;
   };
   readonly engine: {

@@ -21,18 +21,18 @@ const name = z
 
 /** Configuration of a run, as a YAML file holds it. Files in the legacy form are translated to it (legacy/translate-legacy.ts). */
 export const configSchema = z.strictObject({
-  name: name.optional().describe("Names the run directory; default: the file's name"),
-  description: z.string().nullish().describe("What the run is for; kept with it"),
-  tags: z.array(z.string()).optional().describe("Kept with the run"),
-  seed: z.int().nonnegative().optional().describe("Everything random follows from it; default 0"),
-  model: modelSection.describe("What is trained"),
-  environments: z.array(environmentSection).optional().describe("What is trained on"),
-  stages: z.array(stageSection).min(1).optional().describe("Algorithms, one after the other"),
-  sampling: samplingSection.optional().describe("How episodes are sampled"),
-  eval: evalSection.optional().describe("Measuring on held-out tasks before, between and after the stages"),
-  engine: engineSection.optional().describe("Where the model lives"),
-  server: serverSection.optional().describe("Where the environments live"),
-  checkpoint: checkpointSection.optional().describe("When the run is saved, to be resumed from"),
+  name: name.optional().describe("Name of the run directory; default: the file's name"),
+  description: z.string().nullish().describe("Purpose of the run; stored with it"),
+  tags: z.array(z.string()).optional().describe("Labels that are stored with the run"),
+  seed: z.int().nonnegative().optional().describe("Seed of all randomness; default 0"),
+  model: modelSection.describe("Model to train"),
+  environments: z.array(environmentSection).optional().describe("Environments to train on"),
+  stages: z.array(stageSection).min(1).optional().describe("Algorithms that run one after the other"),
+  sampling: samplingSection.optional().describe("Sampling of episodes"),
+  eval: evalSection.optional().describe("Evaluation on held-out tasks before, between and after the stages"),
+  engine: engineSection.optional().describe("Process that holds the model"),
+  server: serverSection.optional().describe("Process that holds the environments"),
+  checkpoint: checkpointSection.optional().describe("When checkpoints are written, from which a run resumes"),
   output: z
     .union([z.string().min(1), outputSection])
     .optional()
@@ -40,7 +40,9 @@ export const configSchema = z.strictObject({
   trackers: z
     .array(trackerSection)
     .optional()
-    .describe("Where metrics are shown beside the run directory: `tensorboard`, `wandb`, or `{ name, options }`"),
+    .describe(
+      "Further destinations of metrics beside the run directory: `tensorboard`, `wandb`, or `{ name, options }`",
+    ),
   plugins: z
     .record(z.string(), z.union([z.boolean(), pluginOptions]))
     .optional()
@@ -48,7 +50,7 @@ export const configSchema = z.strictObject({
       "By package name or path: options of a plugin, `true` to use one that is no direct dependency, `false` to leave one out",
     ),
   distributed: distributedSection.optional().describe("Several processes for one engine"),
-  base_directory: z.string().optional().describe("What relative paths are relative to; default: the file's directory"),
+  base_directory: z.string().optional().describe("Base of relative paths; default: the file's directory"),
 });
 
 /** Value that the schema accepts. */

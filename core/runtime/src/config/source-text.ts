@@ -12,19 +12,19 @@ import {
 } from "yaml";
 import { MrlmError } from "@mrlm/spec";
 
-/** Keys and indices from the root of a document. */
+/** Path of keys and indices from the root of a document. */
 export type ConfigPath = readonly (string | number)[];
 
-/** A YAML text that remembers where everything stood. */
+/** Parsed YAML text with the positions of its keys and values. */
 export interface SourceText {
-  /** For messages: the file's name. */
+  /** Name of the file, for messages. */
   readonly name: string;
   readonly value: unknown;
-  /** `config.yaml:12:3` of a value, or of the key that leads to it; the nearest ancestor for what is not there. */
+  /** Returns the place of a value or of its key, as in `config.yaml:12:3`; for a missing value, that of its nearest ancestor. */
   locate(path: ConfigPath, what?: "key" | "value"): string;
 }
 
-/** Reads YAML; CONFIG_INVALID with line and column when it is none. */
+/** Parses YAML. Throws CONFIG_INVALID with line and column if it is not valid. */
 export function readYaml(text: string, name: string): SourceText {
   const lines = new LineCounter();
   const document = parsed(
@@ -51,7 +51,7 @@ export function readYaml(text: string, name: string): SourceText {
   };
 }
 
-/** A key that an earlier one of its map equals. The parser's own check compares every key with every other. */
+/** Finds a key that occurs twice in one map. The parser's own check takes quadratic time. */
 function repeatedKey(document: Document): Scalar | undefined {
   let found: Scalar | undefined;
   visit(document, {
@@ -71,7 +71,7 @@ function repeatedKey(document: Document): Scalar | undefined {
   return found;
 }
 
-/** The parser and its aliases have limits of their own, which end in errors of other kinds. */
+/** Runs a step of the parser. Its limits on depth and aliases throw errors of other kinds, which become CONFIG_INVALID. */
 function parsed<T>(work: () => T, name: string): T {
   try {
     return work();

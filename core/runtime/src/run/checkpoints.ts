@@ -4,39 +4,39 @@ import { type JsonObject, MrlmError } from "@mrlm/spec";
 import { z } from "zod";
 import { filesBelow, renameAtomically, sha256OfFile, syncToDisk, writeAtomically } from "./atomic-write.ts";
 
-/** Lists what a checkpoint consists of; it is written last, so a checkpoint without one was interrupted. */
+/** List of the files of a checkpoint. It is written last, so writing a checkpoint without one was interrupted. */
 const manifestSchema = z.object({
   formatVersion: z.literal(1),
   files: z.record(z.string(), z.object({ bytes: z.int().nonnegative(), sha256: z.string() })),
 });
 type Manifest = z.output<typeof manifestSchema>;
 
-/** A checkpoint whose every file is as it was written. */
+/** Checkpoint whose files are all present and unchanged. */
 export interface Checkpoint {
   readonly path: string;
-  /** Where the engine saved its models. */
+  /** Directory in which the engine saved its models. */
   readonly engineDirectory: string;
   readonly state: JsonObject;
 }
 
-/** What a checkpoint is made of, beside its state. */
+/** Writers of the parts of a checkpoint beside its state. */
 export interface CheckpointContents {
-  /** Writes the engine's models, with all that a bit-identical continuation needs. */
+  /** Writes the engine's models, with everything that a bit-identical continuation needs. */
   engine(directory: string): Promise<unknown>;
   /** Writes the policy as a Hugging Face directory. */
   model(directory: string): Promise<unknown>;
 }
 
 /**
- * The checkpoints of a run:
+ * Checkpoints of a run:
  *
  *     manifest.json    SHA-256 of every file, written last
- *     state.json       where the run stood
+ *     state.json       state of the run
  *     engine/          every model with its optimiser, for a bit-identical continuation
- *     model/           the policy, an ordinary Hugging Face directory
+ *     model/           the policy as a Hugging Face directory
  *
- * One is written beside its place and renamed into it, with every file on the disk and a manifest of their
- * SHA-256, so that what stands there under its name is complete, whenever the process was killed.
+ * A checkpoint is written under a temporary name. After all files and the manifest are on the disk, it is renamed. So a checkpoint under its final name
+ * is complete, whenever the process was killed.
  */
 export class Checkpoints {
   readonly #directory: string;
@@ -46,8 +46,8 @@ export class Checkpoints {
   }
 
   /**
-   * Writes one and removes all but the newest `keep`.
-   * @param stage index of the stage that a continuation begins or goes on with: the end of one stage is not the beginning of the next
+   * Writes a checkpoint, removes all but the newest `keep`, and returns its path.
+   * @param position with the index of the stage that a resumed run begins or continues: the end of a stage differs from the beginning of the next
    */
   async write(
     position: { readonly step: number; readonly stage: number },
@@ -56,7 +56,7 @@ export class Checkpoints {
     contents: CheckpointContents,
   ): Promise<string> {
     const name = `${String(position.step).padStart(8, "0")}-${position.stage}`;
-    // An engine whose trainer was killed may still be writing; it has the place of that trainer, and not this one.
+    // An engine whose trainer was killed may still be writing to a directory with the process id of that trainer.
     const temporary = join(this.#directory, `${name}.${process.pid}.partial`);
     const path = join(this.#directory, name);
     try {
@@ -70,7 +70,7 @@ export class Checkpoints {
       rmSync(path, { recursive: true, force: true });
       renameAtomically(temporary, path);
     } catch (error) {
-      // What could not be finished must not keep a full disk full.
+      // On a full disk, an incomplete checkpoint would block further writes.
       rmSync(temporary, { recursive: true, force: true });
       throw error;
     }
@@ -78,12 +78,12 @@ export class Checkpoints {
     return path;
   }
 
-  /** Of the checkpoint of that name. */
+  /** Returns the path of a checkpoint. */
   path(name: string): string {
     return join(this.#directory, name);
   }
 
-  /** Names of all that stand under their final name, the newest first. */
+  /** Returns the names of the checkpoints under their final name, the newest first. */
   names(): string[] {
     if (!existsSync(this.#directory)) return [];
     return readdirSync(this.#directory)
@@ -92,9 +92,8 @@ export class Checkpoints {
   }
 
   /**
-   * The newest that is complete; `undefined` when there is none at all. Rejects with CHECKPOINT_INCOMPLETE when there are some and each of
-   * them is damaged.
-   * @param onDamaged told of each newer one: what is wrong with it, and which is used instead
+   * Opens the newest complete checkpoint; `undefined` if there is no checkpoint. Rejects with CHECKPOINT_INCOMPLETE if all of them are damaged.
+   * @param onDamaged called for each newer one with its fault and the checkpoint that is used instead
    */
   async newest(onDamaged: (message: string) => void): Promise<Checkpoint | undefined> {
     const names = this.names();
@@ -120,7 +119,7 @@ export class Checkpoints {
     return undefined;
   }
 
-  /** Removes what an interrupted write has left, and every checkpoint that is later than the one that the run goes back to; answers the names of these. */
+  /** Removes incomplete checkpoints, and those later than `kept`. Returns the names of the later ones. */
   clean(kept: Checkpoint | undefined): string[] {
     if (!existsSync(this.#directory)) return [];
     const names = readdirSync(this.#directory);
@@ -133,7 +132,7 @@ export class Checkpoints {
   }
 }
 
-/** Opens one checkpoint and verifies it. Rejects with CHECKPOINT_INCOMPLETE, naming what is missing or changed. */
+/** Opens and verifies one checkpoint. Rejects with CHECKPOINT_INCOMPLETE, naming what is missing or changed. */
 export async function openCheckpoint(given: string): Promise<Checkpoint> {
   const path = resolve(given);
   await verify(path, () => true);
@@ -146,7 +145,7 @@ export function isCheckpoint(path: string): boolean {
   return NAME.test(basename(path)) && existsSync(join(path, "state.json"));
 }
 
-/** The Hugging Face directory in a checkpoint, verified. Rejects with CHECKPOINT_INCOMPLETE, or with MODEL_DIRECTORY_MISSING for a checkpoint that has none. */
+/** Verifies the Hugging Face directory in a checkpoint and returns its path. Rejects with CHECKPOINT_INCOMPLETE, or with MODEL_DIRECTORY_MISSING if it has none. */
 export async function checkpointModel(given: string): Promise<string> {
   const path = resolve(given);
   const files = await verify(path, (name) => name.startsWith(`${MODEL}${sep}`));
@@ -154,12 +153,12 @@ export async function checkpointModel(given: string): Promise<string> {
   throw new MrlmError(
     "MODEL_DIRECTORY_MISSING",
     `Checkpoint ${path} holds no Hugging Face directory: an older mrlm wrote it.`,
-    { hint: "Go on with its run: the next checkpoint has one." },
+    { hint: "Continue its run: the next checkpoint has one." },
   );
 }
 
-/** Checks the files that are asked for against the manifest, and answers how many they are. Rejects with CHECKPOINT_INCOMPLETE. */
-async function verify(path: string, isWanted: (name: string) => boolean): Promise<number> {
+/** Compares selected files with the manifest and returns their number. Rejects with CHECKPOINT_INCOMPLETE. */
+async function verify(path: string, isSelected: (name: string) => boolean): Promise<number> {
   const damaged = (what: string, cause?: unknown): MrlmError =>
     new MrlmError("CHECKPOINT_INCOMPLETE", `Checkpoint ${path} ${what}.`, { cause });
   let manifest: Manifest;
@@ -168,22 +167,22 @@ async function verify(path: string, isWanted: (name: string) => boolean): Promis
   } catch (error) {
     throw damaged("has no readable manifest.json", error);
   }
-  const wanted = Object.entries(manifest.files).filter(([name]) => isWanted(name));
-  for (const [name, { bytes, sha256 }] of wanted) {
+  const selected = Object.entries(manifest.files).filter(([name]) => isSelected(name));
+  for (const [name, { bytes, sha256 }] of selected) {
     const file = join(path, name);
     if (!existsSync(file)) throw damaged(`lacks ${name}`);
     const size = statSync(file).size;
     if (size !== bytes) throw damaged(`was cut: ${name} has ${size} bytes of ${bytes}`);
     if ((await sha256OfFile(file)) !== sha256) throw damaged(`was changed: the checksum of ${name} differs`);
   }
-  return wanted.length;
+  return selected.length;
 }
 
-/** The folder of the Hugging Face directory in a checkpoint. */
+/** Folder of the Hugging Face directory in a checkpoint. */
 const MODEL = "model";
 const NAME = /^\d{8,}-\d+$/;
 
-/** By step, then by stage. */
+/** Compares two names by step, then by stage. */
 function compare(one: string, other: string): number {
   const [a, b] = [one, other].map((name) => name.split("-").map(Number) as [number, number]) as [
     [number, number],

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { chatRenderer } from "@mrlm/kit/renderer";
 import { MrlmError, type Renderer } from "@mrlm/spec";
 
-/** The renderer of a model that lies on this machine, and the longest sequence that its configuration names. */
+/** Renderer of a model on this machine, and the longest sequence that its configuration states. */
 export interface DirectoryRenderer {
   readonly renderer: Renderer;
-  /** Tokens; `undefined` where the configuration names none. */
+  /** Tokens; `undefined` if the configuration states none. */
   readonly maxPositions: number | undefined;
 }
 
-/** Files of a Hugging Face directory that make its tokenizer; only the first must be there. */
+/** Files of a Hugging Face directory that define its tokenizer. Only the first is required. */
 export const TOKENIZER_FILES = [
   "tokenizer.json",
   "tokenizer_config.json",
@@ -20,7 +20,7 @@ export const TOKENIZER_FILES = [
   "generation_config.json",
 ];
 
-/** Reads the tokenizer of a Hugging Face directory; no engine is needed. Throws MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID or TOKENIZER_INVALID. */
+/** Reads the tokenizer of a Hugging Face directory without an engine. Throws MODEL_DIRECTORY_MISSING, MODEL_DIRECTORY_INVALID or TOKENIZER_INVALID. */
 export function directoryRenderer(directory: string): DirectoryRenderer {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new MrlmError("MODEL_DIRECTORY_MISSING", `There is no model directory ${directory}.`);

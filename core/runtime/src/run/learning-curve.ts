@@ -1,9 +1,9 @@
 import type { JsonObject } from "@mrlm/spec";
 import type { MetricsRow } from "./metrics-file.ts";
 
-/** The course of one metric over a run. */
+/** Values of one metric over a run. */
 export interface LearningCurve {
-  /** As in metrics.jsonl. */
+  /** Name as in metrics.jsonl. */
   readonly metric: string;
   readonly points: readonly { readonly step: number; readonly value: number }[];
 }
@@ -11,7 +11,7 @@ export interface LearningCurve {
 /** Metrics for curves and short reports, the most informative first; the first one that a run has is shown. */
 const METRICS = ["reward/mean", "preference/accuracy", "loss/preference", "loss/nll", "loss/nll_observed"];
 
-/** The reward of each iteration; of a run without rewards its accuracy of pairs or its loss. `undefined` below two points. */
+/** Returns the reward of each iteration; for a run without rewards its preference accuracy or its loss. `undefined` below two points. */
 export function learningCurve(rows: readonly MetricsRow[]): LearningCurve | undefined {
   const iterations = rows.filter(({ kind }) => kind === "iteration");
   for (const metric of METRICS) {

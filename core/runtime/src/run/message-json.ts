@@ -1,11 +1,11 @@
-/** JSON in which the bytes of pictures stand as `{ "$bytes": base64 }`. */
+/** Encodes a value as JSON, with the bytes of images as `{ "$bytes": base64 }`. */
 export function encodeBytes(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     member instanceof Uint8Array ? { $bytes: Buffer.from(member).toString("base64") } : member,
   );
 }
 
-/** Reads what `encodeBytes` wrote. */
+/** Decodes JSON from `encodeBytes`. */
 export function decodeBytes(text: string): unknown {
   return JSON.parse(text, (_key, member: unknown) => {
     const encoded = typeof member === "object" && member !== null ? (member as { $bytes?: unknown }).$bytes : undefined;

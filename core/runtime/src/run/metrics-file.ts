@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { JsonObject, JsonValue, Metrics } from "@mrlm/spec";
 import { syncToDisk, writeAtomically } from "./atomic-write.ts";
 
-/** One line of metrics.jsonl: an iteration, an evaluation, or a measurement of what ends a stage early. */
+/** One line of metrics.jsonl: an iteration, an evaluation, or a measurement of a stage's goal. */
 export interface MetricsRow {
   readonly kind: "iteration" | "evaluation" | "goal";
   /** Iterations of the whole run so far. */
@@ -11,7 +11,7 @@ export interface MetricsRow {
   readonly [key: string]: JsonValue;
 }
 
-/** metrics.jsonl: a row for each iteration, each evaluation and each measurement of a goal, in order. */
+/** File metrics.jsonl with a row for each iteration, evaluation and goal measurement, in order. */
 export class MetricsFile {
   readonly #path: string;
 
@@ -23,12 +23,12 @@ export class MetricsFile {
     appendFileSync(this.#path, `${JSON.stringify(row)}\n`);
   }
 
-  /** Waits until everything is on the disk, so that no checkpoint is later than its metrics. */
+  /** Waits until all rows are on the disk. Called before each checkpoint, so that no checkpoint is newer than its metrics. */
   flush(): void {
     if (existsSync(this.#path)) syncToDisk(this.#path);
   }
 
-  /** Rows that are whole; the last one may have been cut by a kill. */
+  /** Returns the complete rows. The last line may be cut if the process was killed. */
   rows(): MetricsRow[] {
     if (!existsSync(this.#path)) return [];
     return readFileSync(this.#path, "utf8")
@@ -42,7 +42,7 @@ export class MetricsFile {
       });
   }
 
-  /** Forgets the rows that a continuation will write again. */
+  /** Removes the rows that a resumed run will write again. */
   keep(isKept: (row: MetricsRow) => boolean): void {
     if (!existsSync(this.#path)) return;
     const kept = this.rows().filter(isKept);
@@ -50,7 +50,7 @@ export class MetricsFile {
   }
 }
 
-/** Means divided, with their counts beside them; what is not finite becomes `null`, as JSON has no name for it. */
+/** Converts metrics to JSON: means as numbers, with their counts apart; values that are not finite as `null`, since JSON cannot represent them. */
 export function plainMetrics(metrics: Metrics): { readonly metrics: JsonObject; readonly counts: JsonObject } {
   const plain: JsonObject = {};
   const counts: JsonObject = {};

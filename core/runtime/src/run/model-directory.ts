@@ -3,19 +3,19 @@ import { basename, dirname, join, resolve } from "node:path";
 import { MrlmError } from "@mrlm/spec";
 import { checkpointModel, Checkpoints, isCheckpoint } from "./checkpoints.ts";
 
-/** What a path to a model stands for. */
+/** Model that a path names. */
 export interface NamedModel {
-  /** An ordinary Hugging Face directory, unless the path is none and leads nowhere. */
+  /** Hugging Face directory, or the given path if it names neither a run nor a checkpoint. */
   readonly path: string;
-  /** The run that trained it, where it lies in one. */
+  /** Run that contains the model, if any. */
   readonly run: string | undefined;
-  /** What someone should know who named a run. */
+  /** Notice for the user who named a run. */
   readonly notice?: string;
 }
 
 /**
- * Finds the Hugging Face directory that a path stands for: a run's directory stands for its model, or, before it has finished, for its newest complete
- * checkpoint; a checkpoint for the model in it; anything else for itself. Rejects with MODEL_DIRECTORY_MISSING for a run that has neither, and with
+ * Finds the Hugging Face directory that a path names. The path of a run names its model or, before it has finished, the model of its newest complete
+ * checkpoint. The path of a checkpoint names the model in it. Any other path names itself. Rejects with MODEL_DIRECTORY_MISSING for a run that has neither, and with
  * CHECKPOINT_INCOMPLETE for a damaged checkpoint.
  */
 export async function modelDirectory(given: string): Promise<NamedModel> {
@@ -26,7 +26,7 @@ export async function modelDirectory(given: string): Promise<NamedModel> {
   return basename(path) === "checkpoints" && isRun(parent) ? ofRun(parent) : { path, run: runOf(path) };
 }
 
-/** The adapter of a model that a run with `model.lora` has written; any other directory stands for itself. */
+/** Returns the adapter directory of a model that a run with `model.lora` wrote, or the given directory if it has none. */
 export function adapterDirectory(model: string): string {
   const adapter = join(model, "adapter");
   return existsSync(adapter) ? adapter : model;
@@ -56,11 +56,11 @@ async function ofRun(run: string): Promise<NamedModel> {
       ? `none of its checkpoints can be used. ${faults.join(" ")}`
       : "it has written no checkpoint yet.";
   throw new MrlmError("MODEL_DIRECTORY_MISSING", `The run ${run} has no model: it has not finished, and ${reason}`, {
-    hint: `Go on with it: npx mrlm train --resume ${run}`,
+    hint: `Continue it: npx mrlm train --resume ${run}`,
   });
 }
 
-/** The run whose model or checkpoint, or the model of whose checkpoint, this is. */
+/** Returns the run that contains a model, a checkpoint or the model of a checkpoint. */
 function runOf(path: string): string | undefined {
   const above = [dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
   return above.find(isRun);

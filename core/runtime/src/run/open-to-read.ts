@@ -4,9 +4,9 @@ import { pathToFileURL } from "node:url";
 import { MrlmError } from "@mrlm/spec";
 
 /**
- * Opens a SQLite file to read it: the directory may be read-only, and another process may be writing. Where the process that made the file was killed before it had
- * made the tables, they are empty. Throws DATA_INVALID for a file that cannot be read.
- * @param schema makes the tables
+ * Opens a SQLite file for reading. The directory may be read-only, and another process may be writing. If the process that created the file was killed before
+ * it created the tables, the result has empty tables. Throws DATA_INVALID for a file that cannot be read.
+ * @param schema SQL that creates the tables
  */
 export function openToRead(path: string, schema: string): DatabaseSync {
   try {
@@ -25,7 +25,10 @@ export function openToRead(path: string, schema: string): DatabaseSync {
   }
 }
 
-/** The database, if it has tables. Where no file can be made beside it, `undefined` stands for another try. A connection that may only read would leave its log behind. */
+/**
+ * Opens the database if it has tables. Returns `undefined` if it has none or if no file can be created beside it. The connection may write: a read-only one
+ * would not remove its log.
+ */
 function readable(path: string, open: () => DatabaseSync): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
@@ -40,14 +43,14 @@ function readable(path: string, open: () => DatabaseSync): DatabaseSync | undefi
   }
 }
 
-/** SQLite's result code where it can make no file beside the database. */
+/** SQLite result code if it cannot create a file beside the database. */
 const CANNOT_OPEN = 14;
 
 function isRefused(error: unknown): boolean {
   return (error as { readonly errcode?: number }).errcode === CANNOT_OPEN;
 }
 
-/** SQLite then reads without locks and without a log: it would miss what is in one. */
+/** Returns a URL with which SQLite reads without locks and without a log. It would miss rows that are only in the log. */
 function immutable(path: string): URL {
   const url = pathToFileURL(path);
   url.searchParams.set("immutable", "1");

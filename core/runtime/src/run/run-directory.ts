@@ -17,19 +17,19 @@ const TRAJECTORIES = "trajectories.sqlite";
 const EVALUATIONS = "evaluations.sqlite";
 
 /**
- * Everything that a run leaves behind:
+ * Directory of a run:
  *
- *     config.yaml           the resolved configuration; it loads again
+ *     config.yaml           the resolved configuration; it can be loaded again
  *     config.source.yaml    the configuration as it was given
- *     run.json              when it was begun and gone on with, with what versions, and what came of it
+ *     run.json              times of start and resumption, versions, and the result
  *     lock                  held by the process that trains it
- *     train.log             what was printed, and details, for people
+ *     train.log             printed lines and details, for people
  *     metrics.jsonl         a row for each iteration and evaluation
  *     trajectories.sqlite   every episode of the training, down to the tokens
  *     evaluations.sqlite    every episode of the evaluations, in the same form
  *     tokenizer/            the tokenizer's files
  *     checkpoints/N/        complete checkpoints by step
- *     model/                the trained model, an ordinary Hugging Face directory
+ *     model/                the trained model as a Hugging Face directory
  */
 export class RunDirectory {
   readonly path: string;
@@ -42,7 +42,7 @@ export class RunDirectory {
     this.checkpoints = new Checkpoints(path);
   }
 
-  /** Makes `<output>/<name>-<timestamp>`. */
+  /** Creates `<output>/<name>-<timestamp>`. */
   static create(config: ResolvedConfig, sourceText: string, now = new Date()): RunDirectory {
     const stamp = now.toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
     try {
@@ -90,7 +90,7 @@ export class RunDirectory {
     writeAtomically(join(this.path, RECORD), `${JSON.stringify(record, null, 2)}\n`);
   }
 
-  /** What `writeRecord` wrote last; empty for a run that had not got so far. Throws DATA_INVALID where it is damaged. */
+  /** Reads the last record; empty for a run without one. Throws DATA_INVALID if it is damaged. */
   readRecord(): JsonObject {
     const path = join(this.path, RECORD);
     if (!existsSync(path)) return {};
@@ -98,23 +98,23 @@ export class RunDirectory {
       return JSON.parse(readFileSync(path, "utf8")) as JsonObject;
     } catch (cause) {
       throw new MrlmError("DATA_INVALID", `${path} cannot be read: ${fileFault(cause)}.`, {
-        hint: "It is a record of the run's status and versions, and nothing is trained by it. Move it away to use what else the run has kept.",
+        hint: "It is a record of the run's status and versions, and nothing is trained by it. Move it away to use the other files of the run.",
         cause,
       });
     }
   }
 
-  /** Keeps other processes from training it. Throws RUN_IN_USE. */
+  /** Locks the run for this process. Throws RUN_IN_USE. */
   lock(): RunLock {
     return lockRun(this.path);
   }
 
-  /** Whether a process trains it. Nothing is written. */
+  /** Whether a process is training the run. Writes nothing. */
   get isLocked(): boolean {
     return isLocked(this.path);
   }
 
-  /** Throws WRITE_FAILED where no file can be made in it. */
+  /** Throws WRITE_FAILED if no file can be created in the directory. */
   assertWritable(): void {
     try {
       accessSync(this.path, constants.W_OK);
@@ -127,27 +127,27 @@ export class RunDirectory {
     }
   }
 
-  /** The store of the training's episodes; close it. */
+  /** Opens the store of the training episodes. The caller closes it. */
   openTrajectories(): TrajectoryStore {
     return new TrajectoryStore(join(this.path, TRAJECTORIES));
   }
 
-  /** The store of the evaluations' episodes; close it. */
+  /** Opens the store of the evaluation episodes. The caller closes it. */
   openEvaluations(): TrajectoryStore {
     return new TrajectoryStore(join(this.path, EVALUATIONS));
   }
 
-  /** The training's episodes, to read; `undefined` where they were not kept. Close it. */
+  /** Opens the training episodes for reading; `undefined` if they were not kept. The caller closes it. */
   keptTrajectories(): TrajectoryStore | undefined {
     return kept(join(this.path, TRAJECTORIES));
   }
 
-  /** The evaluations' episodes, to read; `undefined` where they were not kept. Close it. */
+  /** Opens the evaluation episodes for reading; `undefined` if they were not kept. The caller closes it. */
   keptEvaluations(): TrajectoryStore | undefined {
     return kept(join(this.path, EVALUATIONS));
   }
 
-  /** Keeps the tokenizer's files: a continuation needs them, and engines do not send them again. */
+  /** Stores the tokenizer's files: a resumed run needs them, and engines do not send them again. */
   writeTokenizer(files: Readonly<Record<string, Uint8Array>>): void {
     const directory = join(this.path, "tokenizer");
     mkdirSync(directory, { recursive: true });
@@ -166,9 +166,9 @@ function kept(path: string): TrajectoryStore | undefined {
   return existsSync(path) ? new TrajectoryStore(path, { readOnly: true }) : undefined;
 }
 
-function unusedName(wanted: string): string {
+function unusedName(preferred: string): string {
   for (let i = 1; ; i++) {
-    const path = i === 1 ? wanted : `${wanted}-${i}`;
+    const path = i === 1 ? preferred : `${preferred}-${i}`;
     try {
       mkdirSync(path);
       return path;

@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { MrlmError } from "@mrlm/spec";
 
-/** SQLite's result code of a lock that somebody holds. */
+/** SQLite result code if another connection holds the lock. */
 const BUSY = 5;
 const LOCK = "lock";
 
-/** A run that nobody else may write to until it is given free. */
+/** Exclusive lock on a run directory. */
 export interface RunLock {
   release(): void;
 }
 
 /**
- * Takes a run for this process alone. Throws RUN_IN_USE. The lock is one that the operating system holds for an open file, by way of SQLite, so that it is
- * gone with the process, however that ends.
+ * Locks a run for this process. Throws RUN_IN_USE. The lock is the operating system's lock on an open SQLite file, so it is released when the process ends,
+ * for any reason.
  */
 export function lockRun(directory: string): RunLock {
   const database = new DatabaseSync(join(directory, LOCK));
@@ -22,19 +22,19 @@ export function lockRun(directory: string): RunLock {
     database.exec("PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (cause) {
     database.close();
-    // A file system without locks is no reason not to train.
+    // Training must work on a file system without locks.
     if ((cause as { readonly errcode?: number }).errcode !== BUSY) return { release: () => undefined };
     throw inUse(directory);
   }
   return { release: () => database.close() };
 }
 
-/** Throws RUN_IN_USE where a process holds the lock of a run. Nothing is written. */
+/** Throws RUN_IN_USE if a process holds the lock of a run. Writes nothing. */
 export function assertFree(directory: string): void {
   if (isLocked(directory)) throw inUse(directory);
 }
 
-/** Whether a process holds the lock of a run. Nothing is written. */
+/** Whether a process holds the lock of a run. Writes nothing. */
 export function isLocked(directory: string): boolean {
   const path = join(directory, LOCK);
   if (!existsSync(path)) return false;

@@ -4,9 +4,10 @@ import { MrlmError } from "@mrlm/spec";
 import { didYouMean } from "../names/nearest.ts";
 
 /**
- * RUN_NOT_FOUND for an absolute path: with the newest run where it is a directory of runs, or the run of the nearest name where it does not exist.
- * @param isNone what is wrong with a path that exists
- * @param hint instead of the code's own
+ * Creates a RUN_NOT_FOUND error for an absolute path. It names the newest run of a directory of runs, or the run with the most similar name if the path
+ * does not exist.
+ * @param isNone predicate of the message if the path exists
+ * @param hint replaces the hint of the error code
  */
 export function runNotFound(
   path: string,
@@ -22,7 +23,7 @@ export function runNotFound(
   return new MrlmError("RUN_NOT_FOUND", `${path} ${what}`, hint === undefined ? {} : { hint });
 }
 
-/** Names of the runs in a directory, the newest last. */
+/** Returns the names of the runs in a directory, the newest last. */
 function runsIn(directory: string): string[] {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   const names = readdirSync(directory).filter((name) => existsSync(join(directory, name, "run.json")));

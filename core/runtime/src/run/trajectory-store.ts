@@ -22,7 +22,7 @@ const REWARD =
 const UNSCORED =
   "EXISTS (SELECT 1 FROM json_each(trajectories.agents) AS part WHERE NOT part.value ->> '$.total.scored')";
 
-/** Among episodes of the same reward: those of different tasks first. */
+/** Rank of an episode among those of its task with the same reward. Sorting by it puts different tasks first. */
 const NTH_OF_TASK = `ROW_NUMBER() OVER (PARTITION BY task, ${REWARD} ORDER BY rowid DESC)`;
 
 /** Conditions and leading columns of each order of a query. */
@@ -33,32 +33,32 @@ const ORDERS = {
   failed: { where: `(error_code IS NOT NULL OR ${UNSCORED})`, by: "" },
 } as const;
 
-/** A stored episode, and when it was played. */
+/** Stored episode, with step and stage. */
 export interface StoredTrajectory {
   readonly step: number;
   readonly stage: string;
   readonly trajectory: Trajectory;
 }
 
-/** Episodes to look for. */
+/** Query for episodes. */
 export interface EpisodeQuery {
-  /** A task's id (`eval/3`), or a split (`eval`); all of them without one. */
+  /** Task id (`eval/3`) or split (`eval`); all tasks by default. */
   readonly task?: string | undefined;
-  /** `best` and `worst`: by mean reward of the agents, different tasks first where it is the same; `failed`: failed or without a score, the newest ones. */
+  /** `best` and `worst`: by mean reward of the agents, and different tasks first if it is equal; `failed`: the newest failed or unscored episodes. */
   readonly order: "newest" | "best" | "worst" | "failed";
   readonly limit: number;
 }
 
-/** Why episodes have no reward. */
+/** Error code of failed or unscored episodes, with their number. */
 export interface CauseCount {
   readonly code: string;
-  /** The most frequent one of this code. */
+  /** Most frequent message of this code. */
   readonly message: string;
   readonly episodes: number;
 }
 
 /**
- * Every episode of a run in one SQLite file: what can be searched for as columns, conversations as JSON, and tokens, log-probabilities, masks and
+ * Store of all episodes of a run in one SQLite file: searchable fields as columns, conversations as JSON, and tokens, log-probabilities, masks and
  * versions as little-endian blobs, exactly as they were sampled.
  */
 export class TrajectoryStore {
@@ -74,7 +74,7 @@ export class TrajectoryStore {
     this.#insertSegment = this.#database.prepare("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   }
 
-  /** Adds the episodes of one iteration, all or none. */
+  /** Adds the episodes of one iteration in one transaction. */
   add(step: number, stage: string, groups: readonly TrajectoryGroup[]): void {
     this.#database.exec("BEGIN");
     try {
@@ -87,12 +87,12 @@ export class TrajectoryStore {
     }
   }
 
-  /** Waits until everything is on the disk, so that no checkpoint is later than its episodes, whatever happens to the machine. */
+  /** Waits until all episodes are on the disk. Called before each checkpoint, so that no checkpoint is newer than its episodes even after a power failure. */
   flush(): void {
     this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   }
 
-  /** Forgets what came after a step that the run goes back to. */
+  /** Removes the episodes after a step. */
   truncateAfter(step: number): void {
     this.#database.exec("BEGIN");
     this.#database
@@ -102,7 +102,7 @@ export class TrajectoryStore {
     this.#database.exec("COMMIT");
   }
 
-  /** Episodes in the order in which they were played. */
+  /** Yields episodes in the order in which they were played. */
   *read(range: { readonly from?: number; readonly to?: number } = {}): Generator<StoredTrajectory> {
     const segments = this.#database.prepare("SELECT * FROM segments WHERE trajectory = ? ORDER BY agent, position");
     const rows = this.#database
@@ -111,7 +111,7 @@ export class TrajectoryStore {
     for (const row of rows) yield toStored(row, segments.all(row["id"] as string));
   }
 
-  /** The episodes of a query, in its order. */
+  /** Returns the episodes of a query, in its order. */
   find({ task, order, limit }: EpisodeQuery): StoredTrajectory[] {
     const isTask =
       task === undefined
@@ -125,7 +125,7 @@ export class TrajectoryStore {
     return rows.map((row) => toStored(row, segments.all(row["id"] as string)));
   }
 
-  /** Tasks of which there are episodes. */
+  /** Returns the tasks that have episodes. */
   tasks(): string[] {
     return this.#database
       .prepare("SELECT DISTINCT task FROM trajectories")
@@ -133,7 +133,7 @@ export class TrajectoryStore {
       .map((row) => String(row["task"]));
   }
 
-  /** The lowest and the highest step of which there are episodes. */
+  /** Returns the lowest and the highest step that have episodes. */
   steps(): { readonly first: number | undefined; readonly last: number | undefined } {
     const row = this.#database.prepare("SELECT MIN(step) AS first, MAX(step) AS last FROM trajectories").get();
     return {
@@ -142,14 +142,14 @@ export class TrajectoryStore {
     };
   }
 
-  /** Why episodes failed, the most frequent code first. */
+  /** Returns the errors of failed episodes, the most frequent code first. */
   failures(): CauseCount[] {
     return this.#causes(
       "SELECT error_code AS code, error_message AS message, COUNT(*) AS episodes FROM trajectories WHERE error_code IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC",
     );
   }
 
-  /** Why agents' parts of episodes that did not fail have no reward, the most frequent code first. */
+  /** Returns the reasons why parts of agents have no score in episodes that did not fail, the most frequent code first. */
   unscored(): CauseCount[] {
     return this.#causes(
       `SELECT part.value ->> '$.total.code' AS code, part.value ->> '$.total.message' AS message, COUNT(*) AS episodes
@@ -161,7 +161,7 @@ export class TrajectoryStore {
     this.#database.close();
   }
 
-  /** Messages may name an episode or a time, so that it is codes that are counted, each with its most frequent message. */
+  /** Counts codes and not messages, because a message may name an episode or a time. Each code has its most frequent message. */
   #causes(sql: string): CauseCount[] {
     const byCode = Map.groupBy(this.#database.prepare(sql).all(), (row) => String(row["code"]));
     const counts = Array.from(byCode, ([code, rows]) => ({
@@ -213,7 +213,7 @@ export class TrajectoryStore {
 
 function openToWrite(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
-  // Commits are on the disk from the next `flush` on, which comes before each checkpoint.
+  // Commits reach the disk with the next `flush`, which precedes each checkpoint.
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
   database.exec(SCHEMA);
   return database;

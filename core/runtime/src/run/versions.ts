@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import type { EngineInfo, JsonObject } from "@mrlm/spec";
 import { VERSION } from "../version.ts";
 
-/** What a run was made with. */
+/** Returns the versions and devices that a run uses. */
 export async function describeVersions(parts: {
   readonly engine: EngineInfo;
   readonly plugins: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export async function describeVersions(parts: {
   };
 }
 
-/** The commit that a directory stands at, with `-dirty` when files differ from it; `null` outside a repository. */
+/** Returns the commit of a directory, with `-dirty` if files differ from it; `null` outside a repository. */
 async function gitCommit(directory: string): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)(

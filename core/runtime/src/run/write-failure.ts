@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** Errors of the operating system that say a file could not be written. */
+/** Error codes of the operating system for a failed write. */
 const CODES = new Set([
   "ENOSPC",
   "EDQUOT",
@@ -14,12 +14,12 @@ const CODES = new Set([
   "ENOTDIR",
   "EISDIR",
 ]);
-/** SQLite's result codes FULL, IOERR and READONLY. */
+/** SQLite result codes FULL, IOERR and READONLY. */
 const SQLITE_CODES = new Set([13, 10, 8]);
 
 /**
- * WRITE_FAILED where an error says that a file could not be written; any other error as it is.
- * @param what could not be done
+ * Converts an error about a file that could not be written to WRITE_FAILED. Returns any other error unchanged.
+ * @param what beginning of the message: the operation that failed
  */
 export function asWriteFailure(error: unknown, what: string, hint?: string): unknown {
   if (MrlmError.isInstance(error) || typeof error !== "object" || error === null) return error;

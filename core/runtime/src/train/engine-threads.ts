@@ -1,23 +1,25 @@
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { readConfig } from "./model-source.ts";
 
-/** Up to this hidden size one operation is too small for several threads, which then train by lanes: parts of a micro-batch, one
- * thread each (ADR 0008, lanes). */
+/**
+ * Largest hidden size at which one operation is too small for several threads. Such models train by lanes: parts of a micro-batch, one thread each
+ * (ADR 0008, lanes).
+ */
 const NARROW = 256;
-/** Lanes of a narrow model. They decide about the last bits of results, so they are as many on every machine, however many cores it has. */
+/** Lanes of a narrow model. Their number affects the last bits of results, so it does not depend on the number of cores. */
 const LANES = 2;
 
-/** What an engine is started with. */
+/** Thread options with which an engine is started. */
 export interface EngineThreads {
-  /** Of torch's pool, in each lane; torch's own choice where left out. */
+  /** Threads of torch's pool in each lane; default: torch's choice. */
   readonly threads?: number;
   /** Default 1. */
   readonly lanes?: number;
 }
 
 /**
- * CPU threads for an engine that holds this model. As many as the configuration says: lanes for a narrow model, torch's pool for a wide one. Without
- * a word from it, two lanes or torch's own choice. Ranks are lanes already, so each of several has one.
+ * Returns the CPU threads of an engine for this model. `engine.threads` sets the number of lanes of a narrow model and the size of torch's pool for a wide
+ * one. The default is two lanes or torch's choice. With several ranks each has one lane, since ranks already run in parallel.
  */
 export function engineThreads({
   engine,
@@ -39,6 +41,6 @@ function hiddenSize({ path, random }: ResolvedConfig["model"]): number | undefin
     const size = (typeof given === "string" ? readConfig(given) : given)["hidden_size"];
     return typeof size === "number" ? size : undefined;
   } catch {
-    return undefined; // Whoever makes the model says what is wrong with the file.
+    return undefined; // Creating the model reports the fault of the file.
   }
 }

@@ -1,24 +1,24 @@
 import { type IterationReport, isErrorCode, MrlmError, type Trajectory } from "@mrlm/spec";
 import { failureAdvice } from "../evaluation/failure-advice.ts";
 
-/** Iterations in a row without a single episode that did not fail, after which a run is not worth going on with. */
+/** Number of consecutive iterations in which all episodes failed, after which the run ends. */
 const MAX_FAILED_ITERATIONS = 3;
 
-/** Different errors of episodes that are told of in one run; all of them are in trajectories.sqlite. */
-const MAX_TOLD = 5;
+/** Largest number of different episode errors that a run reports. All of them are in trajectories.sqlite. */
+const MAX_REPORTED = 5;
 
-/** Tells why episodes fail or have no score, and ends a run whose every episode fails: it would go on for hours and learn nothing. */
+/** Reports why episodes fail or have no score. Ends a run in which every episode fails, since it would train for hours and learn nothing. */
 export class FailureWatch {
   #failed = 0;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
-  /** What to tell of an error that has not been told of yet. Throws the first episode's error when it has been too many iterations. */
+  /** Returns a notice about an error that has not been reported yet. Throws the first episode's error after too many failed iterations. */
   watch({ trajectories = [] }: IterationReport): string | undefined {
     const all = trajectories.flatMap((group) => group.trajectories);
     if (all.length === 0) return undefined;
     this.#failed = all.every(({ error }) => error !== undefined) ? this.#failed + 1 : 0;
     const error = all[0]?.error;
-    if (this.#failed < MAX_FAILED_ITERATIONS || error === undefined) return this.#tell(all);
+    if (this.#failed < MAX_FAILED_ITERATIONS || error === undefined) return this.#notice(all);
     throw new MrlmError(
       isErrorCode(error.code) ? error.code : "INTERNAL",
       `Every episode of the last ${this.#failed} iterations failed, the first of them with: ${error.message}`,
@@ -29,7 +29,7 @@ export class FailureWatch {
     );
   }
 
-  #tell(all: readonly Trajectory[]): string | undefined {
+  #notice(all: readonly Trajectory[]): string | undefined {
     const failed = all.flatMap(({ error }) => error ?? []);
     const unscored = all
       .filter(({ error }) => error === undefined)
@@ -39,9 +39,9 @@ export class FailureWatch {
       { what: `${unscored.length} of ${all.length} episodes have no score`, errors: unscored },
     ];
     for (const { what, errors } of causes) {
-      const first = errors.find(({ code, message }) => !this.#told.has(`${code} ${message}`));
-      if (first === undefined || this.#told.size >= MAX_TOLD) continue;
-      this.#told.add(`${first.code} ${first.message}`);
+      const first = errors.find(({ code, message }) => !this.#reported.has(`${code} ${message}`));
+      if (first === undefined || this.#reported.size >= MAX_REPORTED) continue;
+      this.#reported.add(`${first.code} ${first.message}`);
       return `${what} and are left out. ${first.code}: ${first.message}`;
     }
     return undefined;

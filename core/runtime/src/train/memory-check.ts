@@ -6,14 +6,14 @@ import type { RunMemory } from "./run-memory.ts";
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
 
-/** Bytes for people: `3.2 GiB`, `14 MiB`. */
+/** Formats bytes: `3.2 GiB`, `14 MiB`. */
 export function shownBytes(bytes: number): string {
   return bytes >= GIB ? `${(bytes / GIB).toFixed(1)} GiB` : `${(bytes / MIB).toFixed(bytes < 10 * MIB ? 1 : 0)} MiB`;
 }
 
 /**
- * The token budget that a run is to have where it is not the one that it would have by itself, with words about it. Throws MEMORY_INSUFFICIENT where
- * not even one sequence fits.
+ * Returns a lower token budget, with a notice, if the run does not fit into memory with its own; else `undefined`. Throws MEMORY_INSUFFICIENT if not even one
+ * sequence fits.
  */
 export function checkMemory(
   memory: RunMemory,
@@ -36,7 +36,7 @@ export function checkMemory(
   };
 }
 
-/** What would help, the cheapest first. */
+/** Lists ways to use less memory, the cheapest first. */
 function advice(
   { fittingSequenceTokens, isLengthStated, availableFrom }: RunMemory,
   { model, distributed, sampling }: ResolvedConfig,

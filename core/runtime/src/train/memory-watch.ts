@@ -1,8 +1,8 @@
 import type { ForwardBackwardResult, IterationReport, ModelId } from "@mrlm/spec";
 
-/** Counts how often memory ran out in the passes of an iteration, which the engine got over with smaller micro-batches. */
+/** Counts the passes of an iteration in which memory ran out and which the engine repeated with smaller micro-batches. */
 export class MemoryWatch {
-  /** Retries, and the token budget after the last, by model; since the last report. */
+  /** Retries since the last report and the token budget after the last retry, by model. */
   readonly #shortages = new Map<ModelId, { readonly retries: number; readonly tokens: number }>();
 
   note(model: ModelId, { memoryRetries, microBatchTokens }: ForwardBackwardResult): void {
@@ -13,7 +13,7 @@ export class MemoryWatch {
     });
   }
 
-  /** The report with `memory/retries` and `memory/micro_batch_tokens` of each model whose passes ran out of memory, and a notice for it. */
+  /** Returns the report with `memory/retries` and `memory/micro_batch_tokens` of each model whose passes ran out of memory, and a notice for it. */
   addTo(report: IterationReport): IterationReport {
     if (this.#shortages.size === 0) return report;
     const shortages = [...this.#shortages];

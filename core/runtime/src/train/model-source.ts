@@ -14,7 +14,7 @@ import type { ResolvedConfig } from "../config/resolved-config.ts";
 
 type ModelConfig = ResolvedConfig["model"];
 
-/** What the engine is asked to make of the configuration's `model`. Throws when its files are not there or not of the right kind. */
+/** Returns the options with which the engine creates the policy. Throws if files of `model` are missing or of the wrong kind. */
 export function policyOptions(config: ResolvedConfig): CreateModelOptions {
   const { model, engine, seed } = config;
   const { lora } = model;
@@ -60,7 +60,7 @@ function modelSource(model: ModelConfig, isRemote: boolean): ModelSource {
   };
 }
 
-/** What a Hugging Face configuration says of its tokenizer: it may leave this out where the files say it. */
+/** Returns the tokenizer fields of a Hugging Face configuration, from the tokenizer's files. A configuration may omit them. */
 function tokenizerConfig(files: Readonly<Record<string, Uint8Array>>): JsonObject {
   const tokenizer = loadTokenizer(files);
   const idOf = (name: string): JsonObject => {
@@ -95,7 +95,7 @@ function checkAdapterDirectory(path: string): void {
     );
 }
 
-/** A Hugging Face configuration: the file, or that of a directory. Throws MODEL_DIRECTORY_INVALID. */
+/** Reads a Hugging Face configuration from a file or a directory. Throws MODEL_DIRECTORY_INVALID. */
 export function readConfig(path: string): JsonObject {
   const file = existsSync(path) && statSync(path).isDirectory() ? join(path, "config.json") : path;
   try {

@@ -23,24 +23,24 @@ import { policyOptions } from "./model-source.ts";
 import { rolloutSampling } from "./stage-context.ts";
 import { type StageGoal, stageGoal } from "./stage-goal.ts";
 
-/** One stage, ready to start. */
+/** Stage that is ready to start. */
 export interface PreparedStage {
   readonly name: string;
   readonly definition: AlgorithmDefinition;
-  /** As the algorithm's schema returned them. */
+  /** Options as the algorithm's schema returned them. */
   readonly options: unknown;
   readonly iterations: number;
   readonly goal?: StageGoal;
 }
 
-/** A tracker, ready to start. */
+/** Tracker that is ready to start. */
 export interface PreparedTracker {
   readonly definition: TrackerDefinition;
-  /** As its schema returned them. */
+  /** Options as the tracker's schema returned them. */
   readonly options: unknown;
 }
 
-/** A run in which everything that can be known beforehand is right. */
+/** Run whose configuration has passed all checks that are possible before it starts. */
 export interface PreparedRun {
   readonly config: ResolvedConfig;
   readonly sourceText: string;
@@ -48,13 +48,12 @@ export interface PreparedRun {
   readonly environments: readonly TrainingEnvironment[];
   readonly evaluation: readonly MeasuredEnvironment[];
   readonly trackers: readonly PreparedTracker[];
-  /** What someone should know before the run: keys without effect, options that were dropped. */
+  /** Notices for the user before the run: keys without effect, dropped options. */
   readonly notices: readonly string[];
 }
 
 /**
- * Checks a configuration against the plugins, the environments and the disk, before anything is started that costs time. Errors name the place in
- * the configuration.
+ * Checks a configuration against the plugins, the environments and the disk, before expensive work begins. Errors name the place in the configuration.
  */
 export async function prepareRun(
   loaded: LoadedConfig,
@@ -167,14 +166,14 @@ async function prepareStage(
         path: loaded.stagePath(index, problem.path),
         text: `${problem.text} (an option of ${definition.id})`,
       })),
-      // Who has found the key needs no list of all others.
+      // A wrong value needs no list of keys.
       problems.every(({ at }) => at === "value")
         ? `The README of ${definition.id} has every option.`
         : `Options of ${definition.id}: ${[...STAGE_KEYS, ...keysOf(definition.options, [])].join(", ")}.`,
     );
   }
   await at(place, async () => definition.validate?.(outcome.value, environments, rolloutSampling(stage.sampling)));
-  // What the algorithm will read is read once before anything is started: a file that is missing or broken is found in seconds.
+  // Reads each data file once before the run starts, so that a missing or damaged file is reported within seconds.
   for (const path of definition.files?.(outcome.value) ?? [])
     await at([...place, "data"], async () => {
       const rows = await someRows(path, config.base_directory);
@@ -253,7 +252,7 @@ async function evaluationEnvironment(
   };
 }
 
-/** Refuses what cannot start; an engine that runs already has been started with as many processes as it has. */
+/** Rejects distributed settings that cannot start. A running engine has its own number of processes, so they have no effect on it. */
 function aboutDistribution({ config, source }: LoadedConfig): string[] {
   const { enabled, nproc_per_node, nnodes, master_addr } = config.distributed;
   if (!enabled || nproc_per_node * nnodes === 1) return [];

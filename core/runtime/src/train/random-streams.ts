@@ -1,19 +1,19 @@
 import { randomStream } from "@mrlm/kit";
 import type { JsonObject, RandomStream } from "@mrlm/spec";
 
-/** The named random streams of one stage; their positions are part of a checkpoint. */
+/** Named random streams of one stage. Their positions are part of a checkpoint. */
 export class RandomStreams {
   readonly #seed: number;
   readonly #streams = new Map<string, RandomStream>();
   readonly #restored: Readonly<JsonObject>;
 
-  /** @param restored what `state` returned */
+  /** @param restored result of `state` */
   constructor(seed: number, restored: JsonObject = {}) {
     this.#seed = seed;
     this.#restored = restored;
   }
 
-  /** The stream of a name: the same one each time. */
+  /** Returns the stream of a name: the same one each time. */
   get(name: string): RandomStream {
     const known = this.#streams.get(name);
     if (known !== undefined) return known;

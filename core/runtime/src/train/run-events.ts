@@ -2,7 +2,7 @@ import type { IterationReport } from "@mrlm/spec";
 import type { RunMemory } from "./run-memory.ts";
 import type { EvaluationResult } from "../evaluation/evaluate.ts";
 
-/** What a run tells while it goes on. */
+/** Event emitted during a run. */
 export type RunEvent =
   | {
       readonly kind: "start";
@@ -10,7 +10,7 @@ export type RunEvent =
       readonly stages: readonly { readonly name: string; readonly iterations: number }[];
       readonly resumedAt: number | undefined;
     }
-  /** What the run is estimated to take, before anything is made. */
+  /** Memory estimate of the run, emitted before any model is created. */
   | { readonly kind: "memory"; readonly memory: RunMemory }
   | {
       readonly kind: "stage";
@@ -18,9 +18,9 @@ export type RunEvent =
       readonly name: string;
       readonly iterations: number;
       readonly iteration: number;
-      /** Stages of the run. */
+      /** Number of stages of the run. */
       readonly stages: number;
-      /** Of the algorithm. */
+      /** Description of the algorithm. */
       readonly description: string;
       /** Greedy accuracy on training tasks that ends the stage. */
       readonly until?: number;
@@ -42,31 +42,31 @@ export type RunEvent =
       readonly results: readonly EvaluationResult[];
       readonly seconds: number;
     }
-  /** An evaluation under way, in episodes. */
+  /** Progress of an evaluation, in episodes. */
   | { readonly kind: "progress"; readonly done: number; readonly total: number }
   | { readonly kind: "checkpoint"; readonly step: number; readonly path: string; readonly seconds: number }
   | { readonly kind: "notice"; readonly text: string };
 
 /** One evaluation of a run. */
 export interface EvaluationPoint {
-  /** Iterations of the whole run before it. */
+  /** Iterations of the run before the evaluation. */
   readonly step: number;
-  /** `start`, or the name of the stage that had just ended or was under way. */
+  /** `start`, or the name of the stage that had just ended or was in progress. */
   readonly label: string;
   readonly results: readonly EvaluationResult[];
 }
 
-/** What a run came to. */
+/** Result of a run. */
 export interface RunSummary {
-  /** `stopped`: it was asked to stop, has written a checkpoint and can be resumed. */
+  /** `stopped`: the run was asked to stop, has written a checkpoint and can be resumed. */
   readonly status: "finished" | "stopped";
   readonly directory: string;
   readonly steps: number;
   readonly evaluations: readonly EvaluationPoint[];
-  /** Wall seconds by phase, over interruptions: what the iterations report, `evaluation` and `checkpoint`. */
+  /** Wall seconds by phase, summed over interruptions: phases that iterations report, `evaluation` and `checkpoint`. */
   readonly seconds: Readonly<Record<string, number>>;
-  /** Wall seconds of the iterations alone. */
+  /** Wall seconds of the iterations only. */
   readonly trainingSeconds: number;
-  /** The trained model; `undefined` when the run was stopped. */
+  /** Path of the trained model; `undefined` if the run was stopped. */
   readonly model: string | undefined;
 }

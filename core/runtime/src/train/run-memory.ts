@@ -3,20 +3,20 @@ import { policyOptions } from "./model-source.ts";
 import type { PreparedRun, PreparedStage } from "./prepare-run.ts";
 import { referenceId, referenceKind } from "./stage-context.ts";
 
-/** The estimate of the stage that takes most. */
+/** Memory estimate of the stage that needs most. */
 export interface RunMemory extends MemoryEstimate {
   readonly stage: string;
-  /** Longest sequence that was counted with, and whether the configuration says so (`sampling.max_sequence_tokens`). */
+  /** Whether the configuration states the length of the longest sequence (`sampling.max_sequence_tokens`); else it is assumed. */
   readonly isLengthStated: boolean;
-  /** Whether a lower token budget than the wanted one is needed. */
+  /** Whether the token budget must be lower than the configured one. */
   readonly isLowered: boolean;
 }
 
-/** A sequence is taken to be no longer than this many of the largest answers where the configuration does not limit it, and at least this long. */
+/** Assumed length of the longest sequence if the configuration does not limit it: this multiple of the largest answer, and at least this many tokens. */
 const ASSUMED_ANSWERS = 4;
 const ASSUMED_TOKENS = 1024;
 
-/** Asks the engine what each stage of a run would take: the one that leaves the smallest token budget, and among those the largest. */
+/** Estimates the memory of each stage. Returns the stage with the smallest token budget and, among equals, the largest memory. */
 export async function estimateRun(engine: Engine, prepared: PreparedRun): Promise<RunMemory> {
   const { sampling, stages } = prepared.config;
   const stated = sampling.max_sequence_tokens;
@@ -44,18 +44,18 @@ export async function estimateRun(engine: Engine, prepared: PreparedRun): Promis
 }
 
 /**
- * A power of two, but at least one sequence: free memory differs a little from one moment to the next, and each other budget gives other last bits.
+ * Rounds a token budget down to a power of two, but to at least one sequence. Free memory varies, and each different budget changes the last bits.
  */
 function roundedBudget({ microBatchTokens, leastTokens }: MemoryEstimate): number {
   return microBatchTokens === 0 ? 0 : Math.max(leastTokens, 2 ** Math.floor(Math.log2(microBatchTokens)));
 }
 
-/** The token budget that a stage leaves to the run. */
+/** Returns the largest token budget that a stage permits. */
 function allowance({ microBatchTokens, isLowered }: RunMemory): number {
   return isLowered ? microBatchTokens : Number.MAX_SAFE_INTEGER;
 }
 
-/** What exists at the same time in a stage; what it makes beside the policy ends with it. */
+/** Returns the models that exist at the same time in a stage. Models beside the policy are released at its end. */
 function stageModels(
   { config, stages }: PreparedRun,
   { definition, options }: PreparedStage,

@@ -7,13 +7,13 @@ import { describeChange, diffConfigs } from "./config-diff.ts";
 import { learningSettings } from "./resume-compatibility.ts";
 import type { RunSummary } from "./run-events.ts";
 
-/** Keeps run.json: with what a run was begun, where it was gone on with, and what came of it. */
+/** Writes run.json: start, versions, resumptions and result of a run. */
 export class RunRecorder {
   readonly #run: RunDirectory;
   readonly #before: JsonObject;
   readonly #record: JsonObject;
 
-  /** @param from the checkpoint at which a continuation begins */
+  /** @param from checkpoint from which the run is resumed */
   constructor(run: RunDirectory, about: JsonObject, versions: JsonObject, from: string | undefined) {
     const now = new Date().toISOString();
     this.#run = run;
@@ -26,12 +26,12 @@ export class RunRecorder {
     run.writeRecord({ ...this.#record, status: "running" });
   }
 
-  /** Another process has worked on the run, however far. */
+  /** Whether another process has trained the run before. */
   get hasBegunBefore(): boolean {
     return this.#before["started"] !== undefined;
   }
 
-  /** What a run was made with until now and is not made with any more: last bits may differ. */
+  /** Returns a notice for each version or setting that differs from before the resumption, since last bits may differ. */
   differences(): string[] {
     const { git_commit: _, ...before } = (this.#before["versions"] as JsonObject | undefined) ?? {};
     if (Object.keys(before).length === 0) return [];
@@ -42,7 +42,7 @@ export class RunRecorder {
     );
   }
 
-  /** Adds what has become known since the beginning. */
+  /** Adds fields to the record. */
   add(fields: JsonObject): void {
     Object.assign(this.#record, fields);
     this.#run.writeRecord({ ...this.#record, status: "running" });
@@ -72,7 +72,7 @@ function writeFailure(run: RunDirectory, record: JsonObject, error: unknown): vo
   try {
     run.writeRecord({ ...record, status: "failed", ended: new Date().toISOString(), error: describeError(error) });
   } catch {
-    // The disk may be full, which is what the error says.
+    // The disk may be full, which the error then reports.
   }
 }
 
@@ -82,7 +82,7 @@ function describeError(error: unknown): JsonObject {
   return { code: error.code, message: error.message, ...(error.hint === "" ? {} : { hint: error.hint }) };
 }
 
-/** What a run came to that has ended, has its model, and has not been made longer since; `undefined` for any other. */
+/** Returns the result of a run that has finished, has its model, and has not been extended since; else `undefined`. */
 export function finishedSummary(
   run: RunDirectory,
   checkpoint: Checkpoint,

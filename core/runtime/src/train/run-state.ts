@@ -6,14 +6,15 @@ import type { PreparedRun } from "./prepare-run.ts";
 import { type Extension, extensionOf, learningSettings } from "./resume-compatibility.ts";
 import type { EvaluationPoint } from "./run-events.ts";
 
-/** Which environments and algorithms a configuration's names stood for, with their versions. */
+/** Environments and algorithms that the names of a configuration resolved to, with their versions. */
 export interface Identities {
   readonly environments: readonly string[];
   readonly algorithms: readonly string[];
-  /** SHA-256 of the files that each environment's tasks were made from, by their names. */
+  /** SHA-256 of the files from which each environment makes its tasks, by file name. */
   readonly dataFiles: readonly Readonly<Record<string, string>>[];
 }
 
+/** Returns the identities of the installed plugins and data files of a run. */
 export function identitiesOf({ environments, stages }: PreparedRun): Identities {
   return {
     environments: environments.map(({ ref }) => ref.id),
@@ -22,27 +23,27 @@ export function identitiesOf({ environments, stages }: PreparedRun): Identities 
   };
 }
 
-/** Where a run stands, beside the engine's models: all that a checkpoint needs for a bit-identical continuation. */
+/** Progress of a run. With the engine's models it is everything that a checkpoint needs for a bit-identical continuation. */
 export interface RunState {
-  /** Index of the stage that is under way or comes next. */
+  /** Index of the current or next stage. */
   stage: number;
-  /** Iterations of that stage that are done. */
+  /** Completed iterations of that stage. */
   iteration: number;
-  /** Iterations of the whole run that are done. */
+  /** Completed iterations of the run. */
   step: number;
-  /** An evaluation belongs here that has not been made yet. */
+  /** An evaluation is due before the next iteration. */
   isEvaluationDue: boolean;
-  /** The sampler has the policy's present weights. */
+  /** The sampler has the policy's current weights. */
   isPublished: boolean;
-  /** Token budget of models that are made from directories later on, where memory asked for a lower one than they would have; else `null`. */
+  /** Token budget of models that are later created from directories, if memory requires a lower one than their default; else `null`. */
   microBatchTokens: number | null;
-  /** What the algorithm under way said of itself; `null` between stages. */
+  /** State of the running algorithm; `null` between stages. */
   algorithm: JsonObject | null;
   /** Positions of the stage's random streams. */
   random: JsonObject;
-  /** SHA-256 of each data file that the stage has read, by its path. */
+  /** SHA-256 of each data file that the stage has read, by path. */
   data: Record<string, string>;
-  /** Where the last stage stood when it ended, so that it can be made longer. */
+  /** State of the last stage at its end, so that it can be extended. */
   ended: {
     readonly iteration: number;
     readonly algorithm: JsonObject;
@@ -54,7 +55,7 @@ export interface RunState {
   evaluations: EvaluationPoint[];
 }
 
-/** Rises with each change of what a state holds. */
+/** Version of the state's format. Raise it with each change of `RunState`. */
 const FORMAT_VERSION = 4;
 
 const jsonObject = z.record(z.string(), z.json());
@@ -114,9 +115,9 @@ export function saveState(state: RunState, config: ResolvedConfig, identities: I
 }
 
 /**
- * Reads what `saveState` wrote. Throws CHECKPOINT_MISMATCH, with each field, when the configuration or what is installed would learn something else.
- * A run that has finished is opened again where its last stage is to be longer.
- * @param identities left out where they are not known yet
+ * Restores a state from `saveState`. Throws CHECKPOINT_MISMATCH, with each field, if the configuration or the installed plugins would change what is learnt.
+ * Reopens a finished run if its last stage is now longer.
+ * @param identities omitted if they are not known yet
  */
 export function loadState(
   path: string,
@@ -129,7 +130,7 @@ export function loadState(
       "CHECKPOINT_MISMATCH",
       `Checkpoint ${path} is of format ${String(saved["formatVersion"])}, and this mrlm reads ${FORMAT_VERSION}.`,
       {
-        hint: "Go on with the version of mrlm that wrote it, which run.json names.",
+        hint: "Resume with the version of mrlm that wrote it, which run.json names.",
       },
     );
   const parsed = savedState.safeParse(saved);
@@ -162,7 +163,7 @@ export function loadState(
   return { state: isReopened ? { ...state, ...ended, stage: firstOpen.stage, ended: null } : state, extension };
 }
 
-/** Stages that have come since have nothing to be compared with. */
+/** Returns the part of the identities that both sides have: added stages cannot be compared. */
 function commonPart(now: Identities, before: Identities): Identities {
   return {
     environments: now.environments,
@@ -171,7 +172,7 @@ function commonPart(now: Identities, before: Identities): Identities {
   };
 }
 
-/** Throws CHECKPOINT_MISMATCH where a file that tasks are made from is another now: the tasks of a continuation would be others. */
+/** Throws CHECKPOINT_MISMATCH if a data file of an environment has changed: the resumed run would have other tasks. */
 function assertSameData(path: string, before: Identities, now: Identities): void {
   const changed = before.environments.flatMap((id, i) =>
     diffConfigs(before.dataFiles[i], now.dataFiles[i]).map((change) => `${id}: ${describeChange(change)}`),

@@ -18,25 +18,25 @@ import type { RandomStreams } from "./random-streams.ts";
 import { readRows } from "../collection/rows.ts";
 import { sha256OfFile } from "../run/atomic-write.ts";
 
-/** What a stage's context is made of. */
+/** Parts of a stage's context. */
 export interface StageParts {
   readonly index: number;
   readonly config: ResolvedConfig;
   readonly engine: Engine;
   readonly policy: ModelInfo;
-  /** Models that a checkpoint has brought back. */
+  /** Models restored from a checkpoint. */
   readonly restored: ReadonlySet<ModelId>;
   readonly renderer: Renderer;
   readonly rollouts: Rollouts;
   readonly environments: readonly TrainingEnvironment[];
   readonly streams: RandomStreams;
-  /** Told of each data file that is read: its path and SHA-256, before its rows are used. */
+  /** Called with the path and SHA-256 of each data file before its rows are used. */
   readonly onData: (path: string, sha256: string) => void;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Everything that the algorithm of one stage reaches. */
+/** Creates the context of the algorithm of one stage. */
 export function stageContext(parts: StageParts): AlgorithmContext {
   const { index, config, engine, policy, restored, renderer, environments, streams, logger, signal } = parts;
   let reference: Promise<ModelId> | undefined;
@@ -60,17 +60,17 @@ export function stageContext(parts: StageParts): AlgorithmContext {
   };
 }
 
-/** Every stage has randomness of its own: two stages of one algorithm do not see the same data in the same order. 53 bits. */
+/** Returns the seed of a stage, 53 bits. Each stage has its own, so that two stages of one algorithm read data in different orders. */
 export function stageSeed(runSeed: number, index: number): number {
   return Number(hash64(`stage/${runSeed}/${index}`) >> 11n);
 }
 
-/** Name of the frozen copy that a stage may compare with. */
+/** Returns the id of the reference model of a stage. */
 export function referenceId(index: number): ModelId {
   return `reference-${index}`;
 }
 
-/** The configuration's words for sampling in the contract's. */
+/** Converts the sampling section of the configuration to the contract's type. */
 export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {
   return {
     temperature: sampling.temperature,
@@ -83,8 +83,8 @@ export function rolloutSampling(sampling: ResolvedSampling): RolloutSampling {
 }
 
 /**
- * Source of a stage's reference, the policy at the stage's beginning. In the first stage a new adapter is still zero, so that the policy with its
- * adapter off is the same and takes no memory; later, and with an adapter that continues, only a copy is.
+ * Returns the source of a stage's reference, which is the policy at the stage's beginning. In the first stage a new adapter is zero, so the policy with its
+ * adapter off is the same model and takes no memory. In later stages, or with a loaded adapter, a copy is necessary.
  */
 export function referenceKind({ model: { lora } }: ResolvedConfig, index: number): "adapter-off" | "copy" {
   return lora !== undefined && lora.path === undefined && index === 0 ? "adapter-off" : "copy";

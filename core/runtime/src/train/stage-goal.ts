@@ -4,17 +4,17 @@ import type { EvaluationResult, MeasuredEnvironment } from "../evaluation/evalua
 
 type Stage = ResolvedConfig["stages"][number];
 
-/** How good the policy must be for a stage to end before its last iteration. */
+/** Accuracy at which a stage ends before its last iteration. */
 export interface StageGoal {
-  /** Share of solved tasks at temperature 0, the mean over the environments. */
+  /** Share of tasks solved at temperature 0, the mean over the environments. */
   readonly accuracy: number;
   /** Iterations between two measurements. */
   readonly every: number;
-  /** What it is measured on: the last tasks of the train splits, so that held-out tasks decide nothing. */
+  /** Tasks of the measurement: the last ones of the train splits, so that held-out tasks have no influence on training. */
   readonly environments: readonly MeasuredEnvironment[];
 }
 
-/** The goal of a stage that has `until`. */
+/** Returns the goal of a stage that has `until`. */
 export function stageGoal(
   until: NonNullable<Stage["until"]>,
   training: readonly TrainingEnvironment[],
@@ -30,7 +30,7 @@ export function stageGoal(
   return { accuracy: until.accuracy, every: until.every, environments };
 }
 
-/** Mean of the greedy accuracies; `undefined` where an environment had nothing that could be scored. */
+/** Returns the mean of the greedy accuracies; `undefined` if an environment has no scored episode. */
 export function goalAccuracy(results: readonly EvaluationResult[]): number | undefined {
   const accuracies = results.flatMap(({ greedy }) => greedy.accuracy ?? []);
   return accuracies.length < results.length

@@ -5,17 +5,17 @@ import { type MetricsRow, plainMetrics } from "../run/metrics-file.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { RunEvent } from "./run-events.ts";
 
-/** The trackers of a run at work. */
+/** Active trackers of a run. */
 export interface RunTracking {
-  /** Hands on what an event has in numbers; returns at once. */
+  /** Queues the metrics of an event and returns at once. */
   follow(event: RunEvent): void;
-  /** Hands on again what metrics.jsonl has of the step that a continuation begins after. */
+  /** Queues the rows of metrics.jsonl for the step after which a resumed run begins. */
   repeat(rows: readonly MetricsRow[]): void;
-  /** Waits until everything has been handed on. */
+  /** Waits until all rows have been logged, then closes the trackers. */
   close(status: "finished" | "stopped" | "failed"): Promise<void>;
 }
 
-/** Starts them. One that fails, then or later, is reported once and no longer used: metrics.jsonl has everything. */
+/** Starts the trackers of a run. A tracker that fails is reported once and no longer used: metrics.jsonl has all metrics. */
 export async function trackRun(
   { config, trackers }: PreparedRun,
   run: RunDirectory,

@@ -16,28 +16,28 @@ import { runStages } from "./run-stages.ts";
 import { startRun } from "./start-run.ts";
 import { trackRun } from "./track-run.ts";
 
-/** What a run needs from whoever starts it: environments and an engine, wherever they are. */
+/** Parts and options of a run. Environments and engine may be in other processes. */
 export interface TrainOptions {
   readonly prepared: PreparedRun;
   readonly host: EnvironmentHost;
   readonly engine: Engine;
-  /** Whether the engine outlives the run: its models are released at the end then. */
+  /** Whether the engine continues after the run. If so, the run releases its models at the end. */
   readonly isEngineShared?: boolean;
-  /** Where it is written; a new directory by default. */
+  /** Directory of the run; default: a new one. */
   readonly run?: RunDirectory;
-  /** Where to go on; without one the run starts at its beginning. */
+  /** Checkpoint to resume from; default: start at the beginning. */
   readonly checkpoint?: Checkpoint;
-  /** Versions of the plugins by name, for the record. */
+  /** Versions of the plugins by name, for run.json. */
   readonly plugins?: Readonly<Record<string, string>>;
   readonly logger?: Logger;
   readonly onEvent?: (event: RunEvent) => void;
-  /** Aborted to stop after the iteration under way, with a checkpoint. */
+  /** Aborted to stop after the current iteration, with a checkpoint. */
   readonly drain?: AbortSignal;
   /** Aborted to stop at once. */
   readonly stop?: AbortSignal;
 }
 
-/** Trains. An error that ends the run says how to resume it. */
+/** Trains a run to its end. The hint of an error that ends it states how to resume it. */
 export async function trainRun(options: TrainOptions): Promise<RunSummary> {
   const run = options.run ?? RunDirectory.create(options.prepared.config, options.prepared.sourceText);
   const lock = run.lock();
@@ -52,7 +52,7 @@ export async function trainRun(options: TrainOptions): Promise<RunSummary> {
 
 async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<RunSummary> {
   const { prepared, host, engine, checkpoint, logger = silentLogger } = options;
-  const told = options.onEvent ?? (() => undefined);
+  const notify = options.onEvent ?? (() => undefined);
   const { config } = prepared;
   const info = await engine.describe();
   const versions = await describeVersions({
@@ -65,11 +65,11 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
   const evaluations = config.output.trajectories && prepared.evaluation.length > 0 ? run.openEvaluations() : undefined;
   const never = new AbortController().signal;
   const resumedAt = record.hasBegunBefore ? Number(checkpoint?.state["step"] ?? 0) : undefined;
-  const tracking = await trackRun(prepared, run, resumedAt, (text) => told({ kind: "notice", text }));
+  const tracking = await trackRun(prepared, run, resumedAt, (text) => notify({ kind: "notice", text }));
   const onEvent = (event: RunEvent): void => {
     tracking.follow(event);
     if (event.kind === "memory") record.add({ memory: JSON.parse(JSON.stringify(event.memory)) as JsonObject });
-    told(event);
+    notify(event);
   };
   let status: RunSummary["status"] | "failed" = "failed";
   try {
@@ -98,39 +98,38 @@ async function trainLocked(options: TrainOptions, run: RunDirectory): Promise<Ru
     record.failed(reason);
     throw reason;
   } finally {
-    // Under the lock: before it the models may be those of another process that trains this run.
+    // The run is still locked: without the lock the models may belong to another process that trains this run.
     if (options.isEngineShared === true)
       await releaseModels(engine).catch((error: Error) =>
-        told({ kind: "notice", text: `The models in the engine were not released: ${error.message}` }),
+        notify({ kind: "notice", text: `The models in the engine were not released: ${error.message}` }),
       );
     await tracking.close(status);
     for (const each of [store, evaluations]) each?.close();
   }
 }
 
-/** The cause of a run's end: a run that was stopped ends with the reason for which it was stopped. */
+/** Returns the error with which a run ends: for a stopped run, the reason of the stop. */
 function endingError(thrown: unknown, { stop }: TrainOptions, run: RunDirectory): unknown {
   const error: unknown = stop?.aborted === true && MrlmError.isInstance(stop.reason) ? stop.reason : thrown;
   return asWriteFailure(error, `A file of the run ${run.path} could not be written`);
 }
 
-/** A run that is to be gone on with. */
+/** Run that is opened to be resumed. */
 export interface OpenedRun {
   readonly run: RunDirectory;
   readonly loaded: LoadedConfig;
   readonly checkpoint: Checkpoint | undefined;
-  /** What the run came to, where nothing is left to do. */
+  /** Result of the run, if nothing is left to do. */
   readonly finished: RunSummary | undefined;
 }
 
 /**
- * What `--resume` needs: the run, the configuration that it holds, and the newest complete checkpoint or the one that was named. Rejects, before anything is
- * started, with RUN_NOT_FOUND, RUN_IN_USE, CHECKPOINT_INCOMPLETE or CHECKPOINT_MISMATCH.
- * @param steps of the last stage, instead of the configuration's
+ * Opens a run for `--resume`: its configuration, and the named checkpoint or the newest complete one. Rejects, before any process is started, with RUN_NOT_FOUND, RUN_IN_USE, CHECKPOINT_INCOMPLETE or CHECKPOINT_MISMATCH.
+ * @param steps of the last stage; replaces those of the configuration
  */
 export async function openRun(path: string, onNotice: (text: string) => void, steps?: number): Promise<OpenedRun> {
   const run = RunDirectory.open(path);
-  // Said before anything is started; the run is locked for good when it begins.
+  // An early check, before any process is started. The run takes the lock when it begins.
   assertFree(run.path);
   const loaded = withSteps(loadConfig(run.configPath), steps);
   const isRun = run.names(path);
@@ -158,7 +157,7 @@ function withResumeLine(error: unknown, run: RunDirectory): unknown {
     isFaultOfModel(error.code)
   )
     return error;
-  // The same holds of data, unless a stage before this one is done and need not be repeated.
+  // A resumed run has the same data too. But after a completed stage resuming saves work.
   if (error.code === "DATA_INVALID" && run.checkpoints.names().length === 0) return error;
   const hint = `${error.hint} Continue with: npx mrlm train --resume ${run.path}`;
   return new MrlmError(error.code, error.message, { hint, isRetryable: error.isRetryable, cause: error });

@@ -1,15 +1,15 @@
 import type { Engine, ForwardBackwardResult, ModelId } from "@mrlm/spec";
 
-/** Told of what happens to the weights of a model. */
+/** State that follows the publications of a model. */
 export interface PublishingWatch {
   isPublished: boolean;
 }
 
 /**
- * An engine that notes whether the sampler has a model's present weights, and tells of what its passes came to.
+ * Wraps an engine. Records whether the sampler has a model's current weights, and reports the results of passes.
  *
- * A checkpoint holds the trainer's weights only. Where they had not been published when it was written, the sampler's older ones are gone after a
- * load: what is sampled before the next publication counts as a publication of its own, so that no token names weights that it was not drawn from.
+ * A checkpoint holds the trainer's weights only. If they were not published when it was written, loading it loses the sampler's older weights. Then the
+ * first sampling publishes the loaded weights, so that each token has the version of the weights that it was drawn from.
  */
 export function watchEngine(
   engine: Engine,

@@ -85,7 +85,7 @@ function ofTraining(training: JsonObject, hasEffect: (path: ConfigPath) => boole
 
 function ofSection(algorithm: string, section: JsonObject): TranslatedOption[] {
   return Object.entries(section).flatMap(([key, value]) => {
-    // The temperature is one of `sampling`.
+    // `temperature` belongs to `sampling`.
     if (value === null || key === "temperature") return [];
     if (key === "normalize_rewards")
       return [{ option: "scale", value: value === true ? "group_std" : "none", from: [algorithm, key] }];

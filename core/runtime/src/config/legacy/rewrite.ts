@@ -12,7 +12,7 @@ export class Rewrite {
     this.value = structuredClone(value);
   }
 
-  /** Sets a value, and objects around it, unless the place has one already or the value is missing or null. Returns whether it has. */
+  /** Sets a value, and creates objects around it. Does nothing if the place has a value or the new one is missing or null. Returns whether it was set. */
   set(path: ConfigPath, value: unknown, from: ConfigPath): boolean {
     if (value === undefined || value === null) return false;
     let parent = this.value as Node;
@@ -32,7 +32,7 @@ export class Rewrite {
     this.#origins.set(JSON.stringify(path), from);
   }
 
-  /** Place in the source of a path here: that of the innermost value around it whose origin is known, followed by the rest of the path. */
+  /** Maps a path to the source: origin of the innermost value around it whose origin is known, followed by the rest of the path. */
   originOf(path: ConfigPath): ConfigPath {
     for (let length = path.length; length > 0; length--) {
       const origin = this.#origins.get(JSON.stringify(path.slice(0, length)));

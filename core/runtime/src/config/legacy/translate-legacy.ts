@@ -20,7 +20,7 @@ export interface TranslatedSource {
 
 /**
  * Translates the legacy form of a configuration, the YAML of the system that this one replaces, to the current form. A file may mix both; keys of the
- * current form count first. Returns the source unchanged if it has no legacy key.
+ * current form take precedence. Returns the source unchanged if it has no legacy key.
  *
  * The translation works on the parsed document and not on the text, because errors and notices must keep the lines, columns and key names of the user's
  * file: `locate` of the result maps each key to the key that it comes from.
@@ -54,7 +54,7 @@ export function translateLegacy(source: SourceText): TranslatedSource {
   };
 }
 
-/** Keys whose value stays as it is, and their new places. The first that is set counts. */
+/** Keys whose value is moved unchanged, and their new places. If several have one place, the first that is set applies. */
 const MOVED_KEYS: readonly (readonly [from: ConfigPath, to: ConfigPath])[] = [
   [["experiment_name"], ["name"]],
   [["training", "seed"], ["seed"]],

@@ -3,7 +3,7 @@ import { ownMember } from "../../names/own-member.ts";
 import { schemaNodesAt } from "../../plugins/schema-keys.ts";
 import type { ConfigPath } from "../source-text.ts";
 
-/** A key of the legacy form that is accepted and has no effect, with the reason. Loading the configuration reports it. */
+/** Creates the schema of a legacy key that is accepted and has no effect. Loading a configuration with it reports the reason. */
 export function withoutEffect(reason: string): z.ZodOptional<z.ZodUnknown> {
   return z
     .unknown()
@@ -11,14 +11,14 @@ export function withoutEffect(reason: string): z.ZodOptional<z.ZodUnknown> {
     .meta({ withoutEffect: reason, description: `Accepted, without effect: ${reason}.` });
 }
 
-/** Reason why a key has no effect; `undefined` if it has one. */
+/** Returns the reason why a key has no effect; `undefined` if it has one. */
 export function reasonWithoutEffect(schema: z.ZodType, path: ConfigPath): string | undefined {
   return schemaNodesAt(schema, path.slice(0, -1))
     .map((node) => ownMember(node.def.shape, String(path.at(-1)))?.meta?.()?.["withoutEffect"] as string | undefined)
     .find((reason) => reason !== undefined);
 }
 
-/** Keys of a configuration that are set and have no effect, with the reasons. */
+/** Returns the keys of a configuration that are set and have no effect, with the reasons. */
 export function keysWithoutEffect(
   schema: z.ZodType,
   config: unknown,

@@ -9,7 +9,7 @@ const tokenizer = z.union([
         .string()
         .min(1)
         .optional()
-        .describe("Characters with a token each; default: printable ASCII and the newline"),
+        .describe("Characters that have one token each; default: printable ASCII and the newline"),
       tags: z
         .array(z.string().min(1))
         .optional()
@@ -44,14 +44,14 @@ const lora = z
       .array(z.string())
       .min(1)
       .optional()
-      .describe("Names of the linear layers that get one; default: all but the head, which cannot have one"),
+      .describe("Names of the linear layers that have an adapter; default: all but the head, which cannot have one"),
   })
   .refine(
     ({ path, rank, alpha }) => path !== undefined || (rank !== undefined && alpha !== undefined),
     "needs rank and alpha, or the path of a saved adapter",
   );
 
-/** `model`: what is trained. */
+/** `model`: the model to train. */
 export const modelSection = z.strictObject({
   path: z
     .string()
@@ -69,22 +69,22 @@ export const modelSection = z.strictObject({
         .describe(
           "`characters` (a token for each character), `{ characters: { alphabet, tags } }`, or a directory with tokenizer files",
         ),
-      seed: z.int().nonnegative().optional().describe("Of the weights; default: the run's seed"),
+      seed: z.int().nonnegative().optional().describe("Seed of the weights; default: the run's seed"),
     })
     .optional()
     .describe("Random weights instead of a directory"),
   dtype: z
     .enum(["auto", "float32", "bfloat16", "float16"])
     .optional()
-    .describe("Of the weights; default `auto`: float32 on a CPU, bfloat16 where the GPU has it"),
+    .describe("Type of the weights; default `auto`: float32 on a CPU, bfloat16 on a GPU that supports it"),
   lora: lora.optional().describe("Train low-rank adapters instead of all weights"),
-  float32_head: z.boolean().optional().describe("Compute logits in float32 whatever the dtype"),
+  float32_head: z.boolean().optional().describe("Compute logits in float32, whatever the dtype is"),
   gradient_checkpointing: z.boolean().optional().describe("Recompute activations instead of keeping them"),
   micro_batch_tokens: z
     .int()
     .positive()
     .optional()
     .describe(
-      "Tokens of one forward and backward pass; it changes speed, memory and the last bits of the gradient. Lowered to a power of two where memory is short",
+      "Tokens of one forward and backward pass; it changes speed, memory and the last bits of the gradient. Lowered to a power of two if memory is short",
     ),
 });

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { pluginOptions } from "./json-schema.ts";
 
-/** One of `stages`: an algorithm and its options. */
+/** Entry of `stages`: an algorithm and its options. */
 export const stageSection = z
   .object({
     algorithm: z.string().min(1).describe("`grpo@1`, or `grpo` for the newest version installed"),
-    name: z.string().min(1).optional().describe("In reports; default: the algorithm's name"),
+    name: z.string().min(1).optional().describe("Name in reports; default: the algorithm's name"),
     sampling: z
       .strictObject({
-        temperature: z.number().nonnegative().optional().describe("0 is greedy"),
-        max_tokens: z.int().positive().optional().describe("Of one turn"),
+        temperature: z.number().nonnegative().optional().describe("Sampling temperature; 0 is greedy"),
+        max_tokens: z.int().positive().optional().describe("Largest number of tokens of a turn"),
         min_tokens: z
           .int()
           .nonnegative()
@@ -23,35 +23,39 @@ export const stageSection = z
           .max(1)
           .optional()
           .describe("Algorithms refuse to train on samples whose support was cut"),
-        top_k: z.int().positive().optional().describe("As top_p"),
-        ignore_stop: z.boolean().optional().describe("Stop tokens end no turn: every one has max_tokens (benchmarks)"),
+        top_k: z.int().positive().optional().describe("Like `top_p`"),
+        ignore_stop: z.boolean().optional().describe("Stop tokens do not end a turn: each has max_tokens (benchmarks)"),
       })
       .optional()
-      .describe("Over the run's `sampling` in this stage"),
+      .describe("Replaces keys of the run's `sampling` in this stage"),
     until: z
       .strictObject({
         accuracy: z
           .number()
           .gt(0)
           .max(1)
-          .describe("Share of solved tasks, greedily; the mean over several environments"),
+          .describe("Share of tasks solved at temperature 0; the mean over several environments"),
         every: z.int().positive().optional().describe("Iterations between two measurements; default 1"),
         tasks: z
           .int()
           .positive()
           .optional()
-          .describe("How many training tasks of each environment it is measured on, the last ones; default 256"),
+          .describe("Number of training tasks of each environment for the measurement, the last ones; default 256"),
       })
       .optional()
-      .describe("Ends the stage early, as soon as the policy is that good: held-out tasks stay unseen"),
-    options: pluginOptions.optional().describe("The algorithm's options; they may also stand beside `algorithm`"),
+      .describe("Ends the stage as soon as the policy reaches this accuracy. Held-out tasks are not used"),
+    options: pluginOptions.optional().describe("Options of the algorithm; they may also be beside `algorithm`"),
   })
   .catchall(z.json());
 
-/** `sampling`: how episodes are sampled. */
+/** `sampling`: sampling of episodes. */
 export const samplingSection = z.strictObject({
-  temperature: z.number().nonnegative().optional().describe("Of training and of sampled evaluation; default 1"),
-  max_tokens: z.int().positive().optional().describe("Of one turn; default 256"),
+  temperature: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe("Temperature of training and of sampled evaluation; default 1"),
+  max_tokens: z.int().positive().optional().describe("Largest number of tokens of a turn; default 256"),
   min_tokens: z
     .int()
     .nonnegative()
@@ -60,26 +64,26 @@ export const samplingSection = z.strictObject({
       "Tokens of a turn before which it cannot stop; default 0. PPO and GRPO refuse it: their log-probabilities are of the whole distribution",
     ),
   top_p: z.number().gt(0).max(1).optional().describe("Algorithms refuse to train on samples whose support was cut"),
-  top_k: z.int().positive().optional().describe("As top_p"),
+  top_k: z.int().positive().optional().describe("Like `top_p`"),
   ignore_stop: z
     .boolean()
     .optional()
-    .describe("Stop tokens end no turn: every one has max_tokens (benchmarks); default false"),
+    .describe("Stop tokens do not end a turn: each has max_tokens (benchmarks); default false"),
   max_sequence_tokens: z
     .int()
     .positive()
     .optional()
-    .describe("Of one agent's context, prompt included; default: the model's positions"),
-  concurrency: z.int().positive().optional().describe("Episodes at once; default 256"),
+    .describe("Largest number of tokens of one agent's context, prompt included; default: the model's positions"),
+  concurrency: z.int().positive().optional().describe("Number of concurrent episodes; default 256"),
 });
 
-/** `eval`: measuring on held-out tasks before, between and after the stages. */
+/** `eval`: evaluation on held-out tasks before, between and after the stages. */
 export const evalSection = z.strictObject({
   environments: z
     .array(environmentReference())
     .optional()
     .describe("Entries as in `environments`; default: the environments trained on"),
-  split: z.string().min(1).optional().describe("Default `eval`"),
+  split: z.string().min(1).optional().describe("Split of the tasks; default `eval`"),
   may_fail: z
     .boolean()
     .optional()
@@ -90,8 +94,12 @@ export const evalSection = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .describe("Tasks of each environment, the first ones; default 256; 0: no evaluation"),
-  samples: z.int().nonnegative().optional().describe("Sampled episodes of each task, beside the greedy one; default 1"),
+    .describe("Number of tasks of each environment, the first ones; default 256; 0: no evaluation"),
+  samples: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe("Number of sampled episodes of each task, beside the greedy one; default 1"),
   every: z
     .int()
     .nonnegative()
@@ -104,7 +112,7 @@ export const evalSection = z.strictObject({
 function environmentReference() {
   return z.strictObject({
     id: z.string().min(1).describe("`math@1`, or `math` for the newest version installed"),
-    options: pluginOptions.optional().describe("The environment's own options"),
-    max_turns: z.int().positive().optional().describe("On top of the environment's own limit"),
+    options: pluginOptions.optional().describe("Options of the environment"),
+    max_turns: z.int().positive().optional().describe("Turn limit of an episode, beside the environment's own"),
   });
 }
