@@ -4,7 +4,7 @@ import type { MathOptions } from "./options.ts";
 import { placed, promptOf } from "./prompt.ts";
 import { schemaOf, solutionOf } from "./solution.ts";
 
-/** The problem with its worked steps and the answer; only the answer in the terse style, and where the reply is to be the answer alone. */
+/** Returns the problem with its worked steps and the answer. The terse style, and replies that consist of the answer, have no steps. */
 export async function demonstrate(
   context: EnvironmentContext,
   options: MathOptions,
@@ -13,11 +13,11 @@ export async function demonstrate(
   const task = await taskById(context.tasks, id);
   const { steps, answer } = solutionOf(task);
   const schema = schemaOf(task, options);
-  const said = placed(answer, schema);
+  const response = placed(answer, schema);
   const alone = options.style === "terse" || schema === "text";
   return {
     task: id,
     agent: SINGLE_AGENT,
-    messages: [...promptOf(task, options), textMessage("assistant", alone ? said : [...steps, said].join("\n"))],
+    messages: [...promptOf(task, options), textMessage("assistant", alone ? response : [...steps, response].join("\n"))],
   };
 }

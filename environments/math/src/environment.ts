@@ -14,7 +14,7 @@ import type { MathOptions } from "./options.ts";
 import { promptOf } from "./prompt.ts";
 import { scorerOf } from "./solution.ts";
 
-/** One problem, answered in up to `attempts` turns. */
+/** Environment with one problem in an episode and up to `attempts` answers. */
 export class MathEnvironment implements SimulatedEnvironment {
   readonly #context: EnvironmentContext;
   readonly #options: MathOptions;
@@ -47,7 +47,7 @@ export class MathEnvironment implements SimulatedEnvironment {
     const feedback = wellFormed
       ? "That is not right. Try again."
       : "There was no answer in the place asked for. Try again.";
-    // Only the last attempt counts: a reward for being well-formed would otherwise be paid for failing often.
+    // Only the last attempt counts: else a policy would earn the reward for the form once for each failed attempt.
     return singleStep({ reward: score(0), messages: [textMessage("user", feedback)] });
   }
 }

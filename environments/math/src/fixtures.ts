@@ -3,19 +3,19 @@ import { FAMILY_NAMES } from "./families/index.ts";
 import { placed } from "./prompt.ts";
 import type { Solution } from "./solution.ts";
 
-type Told = Parameters<FixturePolicy>[0];
+type Request = Parameters<FixturePolicy>[0];
 
-const solution = ({ task }: Told): Solution => task.private as unknown as Solution;
+const solution = ({ task }: Request): Solution => task.private as unknown as Solution;
 const tagged = (answer: string): string => placed(answer, "answer");
-const gold: FixturePolicy = (told) => tagged(solution(told).answer);
-const worked: FixturePolicy = (told) => [...solution(told).steps, tagged(solution(told).answer)].join("\n");
-const heard = ({ messages }: Told): string =>
+const gold: FixturePolicy = (request) => tagged(solution(request).answer);
+const worked: FixturePolicy = (request) => [...solution(request).steps, tagged(solution(request).answer)].join("\n");
+const repeated = ({ messages }: Request): string =>
   messages.flatMap(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : ""))).join("\n");
 
 const sums = { families: ["arithmetic"], difficulty_range: [3, 5] };
 const roots = { families: ["quadratics"], difficulty_range: 4 };
 
-/** Known episodes: every family, every place for an answer, and what a policy might try instead of solving. */
+/** Episodes with a known outcome: every family, every place of an answer, and attempts to earn a reward without a solution. */
 export const fixtures: readonly Fixture[] = [
   ...FAMILY_NAMES.map((family): Fixture => ({
     name: `${family}: the right answer`,
@@ -30,7 +30,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "gold",
     task: "eval/3",
     options: { answer_schema: schema },
-    policy: (told) => placed(solution(told).answer, schema),
+    policy: (request) => placed(solution(request).answer, schema),
     reward: 1,
   })),
   {
@@ -38,7 +38,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "gold",
     task: "train/1",
     options: { attempts: 2 },
-    policy: (told) => (told.turn === 0 ? tagged("no idea") : gold(told)),
+    policy: (request) => (request.turn === 0 ? tagged("no idea") : gold(request)),
     reward: 1,
   },
   {
@@ -54,19 +54,19 @@ export const fixtures: readonly Fixture[] = [
     kind: "gold",
     task: "train/0",
     options: roots,
-    policy: (told) => tagged(solution(told).answer.split(", ").toReversed().join(", ")),
+    policy: (request) => tagged(solution(request).answer.split(", ").toReversed().join(", ")),
     reward: 1,
   },
-  { name: "nothing said", kind: "nop", task: "train/0", policy: () => "", reward: 0 },
+  { name: "no answer", kind: "nop", task: "train/0", policy: () => "", reward: 0 },
   {
-    name: "nothing said at any attempt",
+    name: "no answer in any attempt",
     kind: "nop",
     task: "train/0",
     options: { attempts: 3 },
     policy: () => "",
     reward: 0,
   },
-  { name: "the question repeated", kind: "cheat", task: "train/2", options: sums, policy: heard, reward: 0 },
+  { name: "the question repeated", kind: "cheat", task: "train/2", options: sums, policy: repeated, reward: 0 },
   {
     name: "the question as the answer",
     kind: "cheat",
@@ -80,7 +80,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "cheat",
     task: "train/4",
     options: sums,
-    policy: (told) => tagged(`1 or 2 or ${solution(told).answer}`),
+    policy: (request) => tagged(`1 or 2 or ${solution(request).answer}`),
     reward: 0,
   },
   {
@@ -88,7 +88,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "cheat",
     task: "train/0",
     options: roots,
-    policy: (told) => tagged(solution(told).answer.split(", ")[0] as string),
+    policy: (request) => tagged(solution(request).answer.split(", ")[0] as string),
     reward: 0,
   },
   {
@@ -96,7 +96,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "cheat",
     task: "train/0",
     options: { ...sums, answer_schema: "boxed" },
-    policy: (told) => `It is not \\boxed{${solution(told).answer}}.`,
+    policy: (request) => `It is not \\boxed{${solution(request).answer}}.`,
     reward: 0,
   },
   {
@@ -104,7 +104,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "cheat",
     task: "train/0",
     options: { families: ["ordering"], difficulty_range: 9 },
-    policy: (told) => tagged(solution(told).answer.slice(1)),
+    policy: (request) => tagged(solution(request).answer.slice(1)),
     reward: 0,
   },
   {
@@ -120,7 +120,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "malformed",
     task: "train/0",
     options: { rewards: { malformed: -0.25 } },
-    policy: (told) => solution(told).answer,
+    policy: (request) => solution(request).answer,
     reward: -0.25,
   },
   {
@@ -128,7 +128,7 @@ export const fixtures: readonly Fixture[] = [
     kind: "malformed",
     task: "train/0",
     options: { rewards: { malformed: -0.25 } },
-    policy: (told) => `<answer>${solution(told).answer}`,
+    policy: (request) => `<answer>${solution(request).answer}`,
     reward: -0.25,
   },
   {
@@ -144,6 +144,6 @@ export const fixtures: readonly Fixture[] = [
     task: "eval/5",
     seed: 1,
     options: { attempts: 2 },
-    policy: heard,
+    policy: repeated,
   },
 ];

@@ -3,7 +3,7 @@ import { intermediateResults, shareShown } from "./intermediate-results.ts";
 import type { MathOptions } from "./options.ts";
 import { schemaOf, type Solution, solutionOf } from "./solution.ts";
 
-/** An attempt's reward and what may be said about it. */
+/** Reward of an attempt, with the data for feedback. */
 export interface MathGrade {
   readonly reward: Reward;
   readonly correct: boolean;
@@ -11,20 +11,25 @@ export interface MathGrade {
 }
 
 /**
- * Grades one attempt. Its reward is the sum of its components, each times its weight. It is unscored when the scorer failed, or could
- * not decide and `rewards.undecided` gives no value for that.
+ * Grades one attempt. The reward is the sum of its components times their weights. It is unscored if the scorer fails, or if the scorer cannot decide
+ * and `rewards.undecided` has no value.
  */
-export async function gradeAttempt(said: string, task: Task, options: MathOptions, scorer: Scorer): Promise<MathGrade> {
+export async function gradeAttempt(
+  response: string,
+  task: Task,
+  options: MathOptions,
+  scorer: Scorer,
+): Promise<MathGrade> {
   const solution = solutionOf(task);
   const { rewards } = options;
-  const grade = await scorer.score({ answer: said, expected: solution.answer, schema: schemaOf(task, options) });
+  const grade = await scorer.score({ answer: response, expected: solution.answer, schema: schemaOf(task, options) });
   const wellFormed = grade.extracted !== undefined;
   const right = rightness(grade, solution);
   const isUndecided = right === undefined && isUndecidedReward(grade.reward);
   if (right === undefined && !(isUndecided && rewards.undecided !== "unscored"))
     return { reward: grade.reward, correct: false, wellFormed };
   const correct = right === 1;
-  const shown = shareShown(intermediateResults(solution.steps, solution.answer), said) ?? Number(correct);
+  const shown = shareShown(intermediateResults(solution.steps, solution.answer), response) ?? Number(correct);
   const earned = isUndecided ? Number(rewards.undecided) : rewards.correct * (right as number);
   const value = earned + (wellFormed ? rewards.format : rewards.malformed) + rewards.steps * shown;
   return {
@@ -34,13 +39,13 @@ export async function gradeAttempt(said: string, task: Task, options: MathOption
   };
 }
 
-/** 1 for a right answer, what the scorer gives for another, `undefined` when it gives nothing. */
+/** Returns 1 for a correct answer, else the reward of the scorer; `undefined` if it is unscored. */
 function rightness({ extracted, reward }: Grade, { answer, compare }: Solution): number | undefined {
   if (compare === "digits" && (reward.scored || isUndecidedReward(reward))) return Number(extracted?.trim() === answer);
   return reward.scored ? reward.value : undefined;
 }
 
-/** Whether the scorer worked and could not tell, rather than failed. */
+/** Returns true if the scorer could not decide, false if it failed. */
 function isUndecidedReward(reward: Reward): boolean {
   return !reward.scored && reward.code === "SCORER_UNDECIDED";
 }

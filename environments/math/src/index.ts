@@ -6,7 +6,7 @@ import { fixtures } from "./fixtures.ts";
 import { effectiveOptions, type MathOptions } from "./options.ts";
 import { mathTasks } from "./tasks.ts";
 
-/** `math@1`: problems of seeded generators or of a file, graded exactly. */
+/** `math@1`: problems from seeded generators or a file, graded exactly. */
 export const math = defineEnvironment<MathOptions>({
   id: "math@1",
   description: "Math problems from seeded generators or a file, graded exactly.",

@@ -1,8 +1,8 @@
-/** A number after an equals sign, as long as nothing is computed with it further: the 12 of `3 * 4 = 12`, but not the 3 of `x = 3 * 4`. */
+/** Number after an equals sign that is not part of a further computation: 12 in `3 * 4 = 12`, but not 3 in `x = 3 * 4`. */
 const RESULT = /=\s*\$?\s*(-?\d[\d,]*(?:\.\d+)?(?:\/\d+)?)(?![\w^]|[.,]\d|\s*[-+*/^(])/g;
 const NUMBER = /(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:\/\d+)?/g;
 
-/** Numbers on the way to the answer: the results of the worked steps, without the answer itself at their end. */
+/** Returns the results of the worked steps, without the answer at their end. */
 export function intermediateResults(steps: readonly string[], answer: string): string[] {
   const results = steps.flatMap((step) => Array.from(step.matchAll(RESULT), ([, number]) => plain(number as string)));
   while (results.at(-1) === plain(answer)) results.pop();
@@ -10,8 +10,8 @@ export function intermediateResults(steps: readonly string[], answer: string): s
 }
 
 /**
- * The share of the results that a text shows in their order: the longest common subsequence of the results and the text's numbers, over
- * the number of results. `undefined` where there are no results.
+ * Returns the share of the results that a text shows in their order: the length of the longest common subsequence of the results and the numbers of the text,
+ * divided by the number of results. `undefined` without results.
  */
 export function shareShown(results: readonly string[], text: string): number | undefined {
   if (results.length === 0) return undefined;
@@ -28,7 +28,7 @@ export function shareShown(results: readonly string[], text: string): number | u
   return (lengths.at(-1) as number) / results.length;
 }
 
-/** Without thousands separators. */
+/** Returns the numbers of a text without thousands separators. */
 function plain(number: string): string {
   return number.replaceAll(",", "");
 }

@@ -1,14 +1,14 @@
 import type { MathOptions } from "./options.ts";
 
-/** What is drawn at one place of a split. */
+/** Families and difficulties at one index of a split. */
 export interface Mixture {
   readonly families: MathOptions["families"];
   readonly range: MathOptions["difficulty_range"];
 }
 
 /**
- * The mixture at an index: that of the curriculum's stage in the training split, the options' own otherwise. It depends on the index
- * alone, so a resumed run meets the same tasks as one that never stopped.
+ * Returns the mixture at an index: that of the stage of the curriculum in the training split, else that of the options. It depends only on the index, so that a
+ * resumed run has the tasks of an uninterrupted one.
  */
 export function mixtureAt(
   options: MathOptions,

@@ -4,13 +4,13 @@ import { FAMILY_NAMES } from "./families/index.ts";
 
 const families = familyMixture(FAMILY_NAMES);
 
-/** Names of places that are no tags, and `any`, which is no place. */
+/** Names of places that are not tags, and the reserved name `any`. */
 const answerSchema = z
   .string()
   .regex(/^[A-Za-z][\w-]{0,39}$/, "must be boxed, gsm8k, text or the name of a tag")
   .refine((name) => name !== "any", "must name one place");
 
-/** Options of `math@1`, as they stand in a YAML file. */
+/** Options of `math@1` in a configuration file. */
 export const mathOptions = z.strictObject({
   families: families
     .default([...FAMILY_NAMES])
@@ -78,10 +78,10 @@ export const mathOptions = z.strictObject({
   task_seed: z.int().default(0).describe("Another seed gives other problems, and another division of a file"),
 });
 
-/** Options that a file of problems leaves without effect. */
+/** Options without effect on problems from a file. */
 const GENERATORS = ["families", "difficulty_range", "eval_difficulty_range", "curriculum", "train_size", "eval_size"];
 
-/** The same, where options without effect are refused: those of the generators beside `data`. */
+/** Schema that refuses options without effect: those of the generators in combination with `data`. */
 export const effectiveOptions: z.ZodType<MathOptions> = z.preprocess((given, context) => {
   const names =
     typeof given === "object" && given !== null && "data" in given && given.data !== undefined
@@ -97,8 +97,8 @@ export const effectiveOptions: z.ZodType<MathOptions> = z.preprocess((given, con
   return given;
 }, mathOptions);
 
-/** Options of `math@1`, defaults filled in. */
+/** Parsed options of `math@1`. */
 export type MathOptions = z.output<typeof mathOptions>;
 
-/** The same for one row of a file. */
+/** Options for one row of a file. */
 export { answerSchema };

@@ -3,7 +3,7 @@ import type { Message, Task } from "@mrlm/spec";
 import type { MathOptions } from "./options.ts";
 import { schemaOf } from "./solution.ts";
 
-/** What the policy is asked. */
+/** Returns the messages of a task. */
 export function promptOf(task: Task, options: MathOptions): readonly Message[] {
   const question = String(task.public["question"]);
   return [
@@ -18,7 +18,7 @@ function request(schema: string): string {
   return `Give your final answer between <${schema}> and </${schema}>.`;
 }
 
-/** An answer in the place where it belongs. */
+/** Writes an answer in its place. */
 export function placed(answer: string, schema: string): string {
   if (schema === "boxed") return `\\boxed{${answer}}`;
   if (schema === "gsm8k") return `#### ${answer}`;

@@ -5,10 +5,10 @@ import { mixtureAt } from "./mixture.ts";
 import type { MathOptions } from "./options.ts";
 import { sealed } from "./solution.ts";
 
-/** Share of all problems that is never trained on. */
+/** Share of all problems that belongs to the `eval` split. */
 const EVAL_SHARE = 0.1;
 
-/** Seeded problems of the chosen families and difficulties. */
+/** Returns generated problems of the configured families and difficulties. */
 export function mathTasks(options: MathOptions): TaskSource {
   const tasks = generatedTasks({
     seed: options.task_seed,

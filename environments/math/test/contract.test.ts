@@ -25,7 +25,7 @@ const rows = Array.from({ length: 60 }, (_, i) => ({
 writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What plays a fixture, with its options for generators. */
+/** Tests that play a fixture, with its options for generators. */
 const ABOUT_FIXTURES = /^(?:fixture |in process$|is not stepped )/;
 
 // The fixtures are about generated problems; everything else holds for those of a file as well.

@@ -71,8 +71,11 @@ describe("files", () => {
   ])("%s: the demonstration earns the full reward", async (_name, row) => {
     for (const answer_schema of ["answer", "boxed", "gsm8k", "text"]) {
       const { context, options, play } = await prepareFile(file(row), {}, { answer_schema, rewards: { format: 0.5 } });
-      const said = messageText((await demonstrate(context, options, "train/0")).messages.at(-1) as never);
-      expect([said, (await play("train/0", [said]))[0]?.rewards["agent"]]).toMatchObject([said, { value: 1.5 }]);
+      const response = messageText((await demonstrate(context, options, "train/0")).messages.at(-1) as never);
+      expect([response, (await play("train/0", [response]))[0]?.rewards["agent"]]).toMatchObject([
+        response,
+        { value: 1.5 },
+      ]);
     }
   });
 
@@ -90,11 +93,11 @@ describe("files", () => {
     ["an impossible place", [{ ...ROW, answer_schema: "a b" }], ":1: answer_schema:"],
     ["no answer", [{ ...ROW, answer: "" }], ":1: answer:"],
     ["no rows", ["", ""], " has no rows"],
-  ])("%s is DATA_INVALID, before any task is given", async (_name, lines, said) => {
+  ])("%s is DATA_INVALID, before any task is given", async (_name, lines, fault) => {
     const path = file(...lines);
     await expect(prepareFile(path)).rejects.toMatchObject({
       code: "DATA_INVALID",
-      message: expect.stringContaining(`${path}${said}`),
+      message: expect.stringContaining(`${path}${fault}`),
     });
   });
 

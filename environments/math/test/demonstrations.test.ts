@@ -16,10 +16,10 @@ describe("demonstrations earn the full reward", () => {
         });
         for (let i = 0; i < 25; i++) {
           const id = `train/${i}`;
-          const said = messageText((await demonstrate(context, options, id)).messages.at(-1) as never);
-          const [step] = await play(id, [said]);
-          expect([said, step?.rewards["agent"]]).toEqual([
-            said,
+          const response = messageText((await demonstrate(context, options, id)).messages.at(-1) as never);
+          const [step] = await play(id, [response]);
+          expect([response, step?.rewards["agent"]]).toEqual([
+            response,
             { scored: true, value: 2, components: { correct: 1, format: 1, steps: 1 } },
           ]);
         }

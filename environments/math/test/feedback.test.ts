@@ -12,7 +12,7 @@ const reply = fc.oneof(
   fc.constant(""),
 );
 
-test("nothing that a policy hears holds the answer, unless the question does", async () => {
+test("no message to a policy contains the answer, unless the question does", async () => {
   const { context, options, tasks } = await prepare({ attempts: 4, difficulty_range: [1, 10] });
   const signal = new AbortController().signal;
   await fc.assert(
@@ -21,16 +21,16 @@ test("nothing that a policy hears holds the answer, unless the question does", a
       const { answer, steps } = solutionOf(task);
       const environment = await math.create(context, options);
       const first = await environment.reset({ task: task.id, signal });
-      const heard = [first.messages.map(messageText).join("\n").replace(String(task.public["question"]), "")];
+      const received = [first.messages.map(messageText).join("\n").replace(String(task.public["question"]), "")];
       for (const text of replies) {
         const step = await environment.step(
           { agent: "agent", message: { role: "assistant", parts: [{ type: "text", text }] }, finishReason: "stop" },
           { signal },
         );
-        heard.push(JSON.stringify([step.observation, step.info ?? {}]));
+        received.push(JSON.stringify([step.observation, step.info ?? {}]));
         if (step.observation.agent === "") break;
       }
-      for (const text of heard) for (const secret of [answer, ...steps]) expect(text).not.toContain(secret);
+      for (const text of received) for (const secret of [answer, ...steps]) expect(text).not.toContain(secret);
     }),
   );
 });

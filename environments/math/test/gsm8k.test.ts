@@ -22,11 +22,11 @@ const path = fileURLToPath(new URL("../../../../shared/data/gsm8k_test.jsonl", i
       const id = `train/${i}`;
       const answer = solutionOf(await tasks.get("train", i)).answer;
       const neighbour = solutionOf(await tasks.get("train", (i + 1) % 1319)).answer;
-      const said = messageText((await demonstrate(context, options, id)).messages.at(-1) as never);
-      const [own] = await play(id, [said]);
+      const response = messageText((await demonstrate(context, options, id)).messages.at(-1) as never);
+      const [own] = await play(id, [response]);
       const [other] = await play(id, [`\\boxed{${neighbour}}`]);
       const [right, taken] = [own?.rewards["agent"], other?.rewards["agent"]];
-      if (!(right?.scored && right.value === 1.5)) wrong.push(`${id}: ${JSON.stringify(right)} ${said}`);
+      if (!(right?.scored && right.value === 1.5)) wrong.push(`${id}: ${JSON.stringify(right)} ${response}`);
       if (!(taken?.scored && taken.components["correct"] === Number(number(answer) === number(neighbour))))
         wrong.push(`${id}: ${neighbour} for ${answer}`);
     }

@@ -5,7 +5,7 @@ import { promptOf } from "../src/prompt.ts";
 import { solutionOf } from "../src/solution.ts";
 import { mathTasks } from "../src/tasks.ts";
 
-/** What the quickstart trains on: its figures hold for these tasks only. */
+/** Hash of the tasks of the quickstart: its figures are valid for these tasks only. */
 const options = mathOptions.parse({ families: ["ordering"], difficulty_range: 5, style: "terse" });
 
 test("the tasks and prompts of the quickstart never change", async () => {

@@ -12,7 +12,7 @@ const rewardFrom = async (scorer: Scorer, options = {}): Promise<Reward | undefi
     ?.rewards["agent"];
 
 describe("rewards", () => {
-  const undecided = giving(unscored("SCORER_UNDECIDED", "cannot tell"), "1");
+  const undecided = giving(unscored("SCORER_UNDECIDED", "cannot decide"), "1");
 
   test("an undecided answer is unscored, and ends the episode", async () => {
     const { play } = await prepare({ attempts: 3 }, undecided);
@@ -29,7 +29,7 @@ describe("rewards", () => {
     });
   });
 
-  test("a failure of the scorer is unscored whatever the options say", async () => {
+  test("a failure of the scorer is unscored under all options", async () => {
     const failed = giving(unscored("SCORER_FAILED", "out of memory"));
     for (const families of [["arithmetic"], ["ordering"]]) {
       expect(await rewardFrom(failed, { families, rewards: { undecided: -0.5, malformed: -1 } })).toMatchObject({
@@ -39,7 +39,7 @@ describe("rewards", () => {
     }
   });
 
-  test("digits are compared as written even where the scorer has no opinion", async () => {
+  test("digits are compared as written even if the scorer is undecided", async () => {
     expect(await rewardFrom(undecided, { families: ["ordering"] })).toMatchObject({ scored: true, value: 0 });
   });
 

@@ -15,7 +15,7 @@ describe("word problems and chains", () => {
       fc.property(cases, (it) => {
         const { prose, terse, answer } = problemOf("word_problems", it);
         expect(evaluate(terse)).toBeCloseTo(numberOf(answer), 8);
-        // 100 percent go without saying.
+        // Stories do not state 100 percent.
         for (const number of terse.match(/\d+/g)?.filter((digits) => digits !== "100") ?? [])
           expect(prose).toMatch(new RegExp(`\\b${number}\\b`));
       }),

@@ -1,6 +1,6 @@
 import { maskedCrc32c } from "./crc32c.ts";
 
-/** A field of a protocol buffer: its number, and what it holds. */
+/** Field of a protocol buffer: number and value. */
 type Field = readonly [
   number: number,
   value:
@@ -10,17 +10,17 @@ type Field = readonly [
     | { readonly integer: number },
 ];
 
-/** The first event of a file names its format. With version 2 readers honour session logs. */
+/** Returns the first event of a file, which names its format. Readers use session logs from version 2. */
 export function versionEvent(wallTime: number): Uint8Array {
   return message([1, { double: wallTime }], [3, { bytes: Buffer.from("brain.Event:2") }]);
 }
 
-/** Says that a run goes on at a step: readers forget what older files hold from there on. */
+/** Returns the event of a resumed run: readers discard this step and later ones of older files. */
 export function sessionStartEvent(wallTime: number, step: number): Uint8Array {
   return message([1, { double: wallTime }], [2, { integer: step }], [7, { bytes: message([1, { integer: 1 }]) }]);
 }
 
-/** Scalars of one step: tensorflow.Event with a Summary of simple values (tensorflow/core/util/event.proto, framework/summary.proto). */
+/** Returns the scalars of one step: tensorflow.Event with a Summary of simple values (tensorflow/core/util/event.proto, framework/summary.proto). */
 export function scalarsEvent(wallTime: number, step: number, scalars: Readonly<Record<string, number>>): Uint8Array {
   const values = Object.entries(scalars).map(([tag, value]): Field => [
     1,
@@ -29,7 +29,7 @@ export function scalarsEvent(wallTime: number, step: number, scalars: Readonly<R
   return message([1, { double: wallTime }], [2, { integer: step }], [5, { bytes: message(...values) }]);
 }
 
-/** A record: length, its checksum, the data, its checksum, all little-endian (TFRecord). */
+/** Returns a TFRecord: length, checksum of the length, data, checksum of the data, all little-endian. */
 export function record(data: Uint8Array): Buffer {
   const result = Buffer.alloc(data.length + 16);
   result.writeBigUInt64LE(BigInt(data.length), 0);
@@ -52,7 +52,7 @@ function message(...fields: readonly Field[]): Buffer {
   );
 }
 
-/** @param value a whole number of 0 or more */
+/** @param value whole number ≥ 0 */
 function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;

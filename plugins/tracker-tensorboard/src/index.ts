@@ -17,7 +17,7 @@ const options = z.strictObject({
 });
 type Options = z.output<typeof options>;
 
-/** `tensorboard`: metrics as event files, which `tensorboard --logdir` reads. */
+/** `tensorboard`: writes metrics as event files, which `tensorboard --logdir` reads. */
 export const tensorboard: TrackerDefinition<Options> = {
   name: "tensorboard",
   description: "Metrics as TensorBoard event files.",

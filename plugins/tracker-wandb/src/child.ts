@@ -2,24 +2,24 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const SCRIPT = fileURLToPath(new URL("../python/track.py", import.meta.url));
-/** Beside WANDB_*: where programs, libraries, home, temporary files, proxies and certificates are. No other secret of the trainer reaches W&B. */
+/** Environment variables beside WANDB_*: paths of programs, libraries, home, temporary files, proxies and certificates. W&B receives no other secret. */
 const PASSED =
   /^(WANDB_.*|PATH|PYTHON(PATH|HOME|UTF8)|(DY)?LD_LIBRARY_PATH|HOME|USER|LOGNAME|LANG|LC_.*|TZ|TMPDIR|TE?MP|XDG_.*|(HTTPS?|NO|ALL)_PROXY|SSL_CERT_.*|REQUESTS_CA_BUNDLE|NETRC|SYSTEMROOT|USERPROFILE|USERNAME|(LOCAL)?APPDATA|PATHEXT)$/i;
 const KEPT_STDERR = 4000;
 const PIPES_MS = 2000;
 
-/** A Python of its own at work on track.py. */
+/** Python process that runs track.py. */
 export interface Child {
   readonly process: ChildProcess;
-  /** Fulfilled when it has ended: `undefined` if all went well, else what went wrong. */
+  /** Resolves when the process has ended: `undefined` after success, else a description of the fault. */
   readonly fault: Promise<string | undefined>;
 }
 
-/** The Python that has the SDK. */
+/** Returns the Python with the SDK. */
 export const pythonOf = (chosen: string | undefined): string =>
   chosen ?? process.env["MRLM_WANDB_PYTHON"] ?? (process.platform === "win32" ? "python" : "python3");
 
-/** Starts track.py. In a session of its own: Ctrl-C reaches the trainer alone, which says when to finish. */
+/** Starts track.py in its own session, so that Ctrl-C reaches only the training process, which sends `finish`. */
 export function startChild(python: string, args: readonly string[]): Child {
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => PASSED.test(name))),
@@ -35,7 +35,7 @@ export function startChild(python: string, args: readonly string[]): Child {
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-KEPT_STDERR)));
-  child.stdin.on("error", () => undefined); // It has ended, and `fault` says why.
+  child.stdin.on("error", () => undefined); // The process has ended, and `fault` has the reason.
   child.on("error", (error) => resolve(`${python} does not start (${error.message})`));
   const end = (code: number | null, signal: NodeJS.Signals | null): void =>
     resolve(
@@ -45,19 +45,19 @@ export function startChild(python: string, args: readonly string[]): Child {
     );
   child.on("close", end);
   child.on("exit", (code, signal) => {
-    // W&B's service may hold the pipes a while longer.
+    // The service process of W&B may keep the pipes open for some time.
     const held = setTimeout(() => (end(code, signal), child.stdout.destroy(), child.stderr.destroy()), PIPES_MS);
     child.on("close", () => clearTimeout(held));
   });
   return { process: child, fault };
 }
 
-/** Ends it with all that it has started. */
+/** Kills the process and its child processes. */
 export function killChild({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 

@@ -5,12 +5,12 @@ import { type Options, options } from "./options.ts";
 import { runId } from "./run-id.ts";
 
 const CHECK_MS = 120_000;
-/** Of rows that wait while W&B connects or is slow: thousands of iterations. */
+/** Limit in bytes of queued rows while W&B connects or is slow: thousands of iterations. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** As W&B itself ends a run: 255 is Ctrl-C's. */
+/** Exit codes with their meaning in W&B: 255 stands for Ctrl-C. */
 const EXIT_CODES = { finished: 0, stopped: 255, failed: 1 };
 
-/** `wandb`: metrics in Weights & Biases, by its Python SDK in a process of its own. */
+/** `wandb`: sends metrics to Weights & Biases by its Python SDK in a separate process. */
 export const wandb: TrackerDefinition<Options> = {
   name: "wandb",
   description: "Metrics in Weights & Biases, online or offline.",
@@ -35,7 +35,7 @@ function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...c
   let ended = false;
   void child.fault.then((text) => ([ended, fault] = [true, text]));
   const { stdin } = child.process;
-  const tell = (message: object): void => {
+  const send = (message: object): void => {
     if (ended) throw failure(fault ?? "its process ended early");
     if ((stdin?.writableLength ?? 0) > MAX_WAITING_BYTES) {
       killChild(child.process);
@@ -44,7 +44,7 @@ function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...c
     stdin?.write(`${JSON.stringify(message)}\n`);
   };
   const { project, entity, group, tags, mode } = chosen;
-  tell({
+  send({
     init: {
       project,
       entity,
@@ -59,9 +59,9 @@ function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...c
     },
   });
   return {
-    log: async ({ step, stage, metrics }) => tell({ log: { ...metrics, step, stage } }),
+    log: async ({ step, stage, metrics }) => send({ log: { ...metrics, step, stage } }),
     async close(status) {
-      tell({ finish: EXIT_CODES[status] });
+      send({ finish: EXIT_CODES[status] });
       stdin?.end();
       const late = await within(
         child,
@@ -75,7 +75,7 @@ function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...c
 
 const failure = (fault: string): MrlmError => new MrlmError("TRACKER_FAILED", `W&B: ${fault}.`);
 
-/** What went wrong with a child until its end, for which it has so long. */
+/** Waits for the end of a child and returns its fault. Kills the child after `ms` and returns `late`. */
 async function within(child: Child, ms: number, late: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(() => (killChild(child.process), resolve(late)), ms);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The id by which W&B knows a run, kept in the run's directory: a run that is resumed goes on under it. */
+/** Returns the id of a run in W&B. A file in the directory of the run keeps it, so that a resumed run has the same id. */
 export function runId(run: string): string {
   const file = join(run, "wandb", "run-id");
   try {

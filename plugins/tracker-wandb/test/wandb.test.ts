@@ -34,7 +34,7 @@ const folder = (name: string): string => {
   return join(scratch, name);
 };
 
-/** Rows and the run of an offline folder, by the SDK's messages; they lie in blocks as in LevelDB's log format, behind 7 bytes of the file's own. */
+/** Reads the rows and the run of an offline folder from the messages of the SDK, which are in blocks of the LevelDB log format after a header of 7 bytes. */
 const READ = `
 import glob, json, sys
 from wandb.proto import wandb_internal_pb2 as pb
@@ -64,7 +64,7 @@ print(json.dumps(out))
 (has("wandb") ? describe : describe.skip)(
   "the SDK offline (skipped where no Python has wandb: MRLM_TEST_PYTHON names one)",
   () => {
-    test("reads back what was logged; a resumed run goes on under its id", async () => {
+    test("reads the logged rows; a resumed run keeps its id", async () => {
       const run = folder("offline");
       await wandb.check?.(defaults);
       for (const [resumedAt, steps, status] of [
@@ -118,7 +118,7 @@ print(json.dumps(out))
   const RUN =
     "class Settings:\n  def __init__(self, **k): pass\nclass Run:\n  def define_metric(self, *a, **k): pass\n  def finish(self, exit_code): FINISH\n  def log(self, row): LOG\ndef init(**k): return Run()\ndef login(): return True\n";
 
-  test("no package, no Python, no key: told before the run, with what to do", async () => {
+  test("no package, no Python, no key: reported before the run, with a hint", async () => {
     await expect(
       withPackage(
         "missing",
@@ -156,7 +156,7 @@ print(json.dumps(out))
     });
   });
 
-  test("one that hangs at the end is ended after its deadline; it sees WANDB_* but no other secrets", async () => {
+  test("one that hangs at the end is ended after its deadline; it receives WANDB_* but no other secrets", async () => {
     process.env["MRLM_TOKEN"] = "secret";
     process.env["WANDB_NOTES"] = "passed";
     const source = `import json, os, time\n${RUN.replace("LOG", "json.dump(dict(os.environ), open('env.json', 'w'))").replace("FINISH", "time.sleep(600)").replace("def init(**k):", "def init(**k):\n  os.chdir(k['dir']);")}`;

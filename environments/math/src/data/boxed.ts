@@ -1,11 +1,11 @@
-/** The last `\boxed{...}` or `\fbox{...}` of a LaTeX text. */
+/** Last `\boxed{...}` or `\fbox{...}` of a LaTeX text. */
 export interface Box {
   readonly content: string;
   /** The text with the content of the box in its place. */
   readonly unboxed: string;
 }
 
-/** Finds it; braces inside may nest. `undefined` where there is none, or it is never closed. */
+/** Finds the last box; its braces may nest. Returns `undefined` without a box, or for one that is not closed. */
 export function lastBox(text: string): Box | undefined {
   const opened = [...text.matchAll(/\\(?:boxed|fbox)\s*\{/g)].at(-1);
   if (opened === undefined) return undefined;

@@ -6,13 +6,13 @@ import { type PlacedRow, readRows } from "./read-rows.ts";
 
 type Data = NonNullable<MathOptions["data"]>;
 
-/** The problems of a file, all checked before the first is given. */
+/** Returns the problems of a file. All rows are checked before the first task is used. */
 export async function dataTasks(context: EnvironmentContext, data: Data, seed: number): Promise<TaskSource> {
   const { train, eval: held } = divide(await readFrom(context, data), data.eval_share, seed);
   return listedTasks({ train, eval: held }, taskOf);
 }
 
-/** The scorers that rows name, each with the first row that does. */
+/** Returns the scorers that rows name, each with the first row that names it. */
 export async function scorersOf(context: EnvironmentContext, data: Data): Promise<readonly Requirement[]> {
   const askers = new Map<string, string>();
   for (const { scorer, place } of await readFrom(context, data))

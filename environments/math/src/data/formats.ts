@@ -5,17 +5,17 @@ import { fromMath, mathSchema } from "./math.ts";
 import { fromRow, rowSchema } from "./rows.ts";
 import type { Row } from "./row.ts";
 
-/** Reads a row of one format; DATA_INVALID where it is not of that form. */
+/** Reads a row of one format. Throws DATA_INVALID for a row of another form. */
 export type ReadRow = (value: unknown, place: Place) => Row;
 
-/** Every format, by name. */
+/** Formats by name. */
 export const FORMATS = {
   gsm8k: format(gsm8kSchema, fromGsm8k),
   math: format(mathSchema, fromMath),
   rows: format(rowSchema, fromRow),
 } as const satisfies Record<string, ReadRow>;
 
-/** The format whose fields a row has. */
+/** Returns the format whose fields a row has. */
 export function recognise(value: unknown, place: Place): ReadRow {
   const fields = typeof value === "object" && value !== null ? Object.keys(value) : [];
   if (fields.includes("query")) return FORMATS.rows;

@@ -2,10 +2,10 @@ import { invalidRow, type Place } from "@mrlm/kit";
 import { z } from "zod";
 import type { Row } from "./row.ts";
 
-/** A row as GSM8K has it: the worked solution ends in `#### 18` and computes in annotations such as `<<9*2=18>>`. */
+/** Row of GSM8K: the worked solution ends with `#### 18` and has annotations such as `<<9*2=18>>`. */
 export const gsm8kSchema = z.object({ question: z.string().min(1), answer: z.string() });
 
-/** The annotations are left out of the steps: the text around them says the same. */
+/** Reads a row. Steps omit the annotations, which repeat the text around them. */
 export function fromGsm8k({ question, answer }: z.output<typeof gsm8kSchema>, place: Place): Row {
   const end = answer.lastIndexOf("####");
   const expected = end < 0 ? "" : answer.slice(end + 4).trim();

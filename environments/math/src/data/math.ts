@@ -3,7 +3,7 @@ import { z } from "zod";
 import { lastBox } from "./boxed.ts";
 import type { Row } from "./row.ts";
 
-/** A row as MATH (Hendrycks et al., 2021) has it: the worked solution has its answer in `\boxed{}`. */
+/** Row of MATH (Hendrycks et al., 2021): the worked solution has its answer in `\boxed{}`. */
 export const mathSchema = z.object({
   problem: z.string().min(1),
   solution: z.string(),
@@ -11,7 +11,7 @@ export const mathSchema = z.object({
   type: z.string().optional(),
 });
 
-/** The steps are the solution's lines without the box, which the reply may not be asked for. */
+/** Reads a row. Steps are the lines of the solution without the box, because the options may ask for another place of the answer. */
 export function fromMath({ problem, solution, level, type }: z.output<typeof mathSchema>, place: Place): Row {
   const box = lastBox(solution);
   if (box === undefined || box.content === "") throw invalidRow(place, "the solution has no answer in \\boxed{}");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { answerSchema } from "../options.ts";
 import type { Row } from "./row.ts";
 
-/** A row that names its own scorer and the place of its answer. */
+/** Row that may name its scorer and the place of its answer. */
 export const rowSchema = z.object({
   id: z.union([z.string(), z.number()]).optional(),
   query: z.string().min(1),
@@ -11,7 +11,7 @@ export const rowSchema = z.object({
   answer_schema: answerSchema.optional(),
 });
 
-/** There is no worked solution. */
+/** Reads a row, which has no worked solution. */
 export function fromRow({ id, query, answer, scorer, answer_schema }: z.output<typeof rowSchema>): Row {
   return { question: query, answer, steps: [], scorer, answer_schema, info: id === undefined ? {} : { id } };
 }

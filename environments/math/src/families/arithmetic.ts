@@ -3,7 +3,7 @@ import type { Family } from "./problem.ts";
 type Operator = "+" | "-" | "*";
 type Expression = { readonly text: string; readonly value: number; readonly tight: boolean };
 
-/** Sums, differences and products of whole numbers: more terms and larger numbers with rising difficulty. */
+/** Sums, differences and products of whole numbers. Higher difficulty: more terms and larger numbers. */
 export const arithmetic: Family = {
   name: "arithmetic",
   generate(random, difficulty) {

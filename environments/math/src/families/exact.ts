@@ -1,9 +1,9 @@
-/** Greatest common divisor of two whole numbers, never negative; that of 0 and 0 is 0. */
+/** Returns the greatest common divisor of two whole numbers, ≥ 0; that of 0 and 0 is 0. */
 export function greatestCommonDivisor(one: number, other: number): number {
   return other === 0 ? Math.abs(one) : greatestCommonDivisor(other, one % other);
 }
 
-/** A quotient in lowest terms with a positive denominator, as `3`, `-3` or `-3/4`. */
+/** Writes a quotient in lowest terms with a positive denominator: `3`, `-3` or `-3/4`. */
 export function fraction(numerator: number, denominator: number): string {
   const divisor = greatestCommonDivisor(numerator, denominator) * Math.sign(denominator);
   const top = numerator / divisor;
@@ -11,7 +11,7 @@ export function fraction(numerator: number, denominator: number): string {
   return bottom === 1 ? String(top + 0) : `${top}/${bottom}`;
 }
 
-/** Divisors of a positive whole number, ascending. */
+/** Returns the divisors of a positive whole number in ascending order. */
 export function divisorsOf(number: number): number[] {
   const small: number[] = [];
   for (let divisor = 1; divisor * divisor <= number; divisor++) if (number % divisor === 0) small.push(divisor);
@@ -19,7 +19,7 @@ export function divisorsOf(number: number): number[] {
   return [...small, ...large.filter((divisor) => divisor > (small.at(-1) as number))];
 }
 
-/** Prime factors of a whole number above 1 with their exponents, ascending. */
+/** Returns the prime factors of a whole number above 1 with their exponents, in ascending order. */
 export function primeFactors(number: number): [prime: number, exponent: number][] {
   const found: [number, number][] = [];
   let rest = number;

@@ -9,7 +9,7 @@ import { quadratics } from "./quadratics.ts";
 import { systems } from "./systems.ts";
 import { wordProblems } from "./word-problems/word-problems.ts";
 
-/** Names of the families, as options have them. */
+/** Names of the families in options. */
 export const FAMILY_NAMES = [
   "arithmetic",
   "ordering",
@@ -23,7 +23,7 @@ export const FAMILY_NAMES = [
 ] as const;
 export type FamilyName = (typeof FAMILY_NAMES)[number];
 
-/** Every family, by name. */
+/** Families by name. */
 export const FAMILIES: Readonly<Record<FamilyName, Family>> = {
   arithmetic,
   ordering,

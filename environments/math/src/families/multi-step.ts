@@ -8,10 +8,10 @@ interface Operation {
   readonly value: number;
 }
 
-/** Values above this are brought down before they grow further. */
+/** Bound above which the next operation reduces a value. */
 const LARGE = 500;
 
-/** A chain of operations, each on the result of the one before: difficulty d gives about d / 2 + 2 of them. */
+/** Chain of operations, each on the result of the previous one: about d / 2 + 2 operations at difficulty d. */
 export const multiStep: Family = {
   name: "multi_step",
   generate(random, difficulty) {

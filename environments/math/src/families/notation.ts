@@ -1,6 +1,5 @@
 /**
- * A sum of terms with whole coefficients, as it is written by hand: `2x^2 - x + 3`. Terms with coefficient 0 are left out; a term
- * without a name is a constant.
+ * Writes a sum of terms with whole coefficients: `2x^2 - x + 3`. Terms with coefficient 0 are omitted; a term without a name is a constant.
  */
 export function sum(...terms: readonly (readonly [coefficient: number, name: string])[]): string {
   const written = terms
@@ -19,7 +18,7 @@ export function dense(text: string): string {
   return text.replaceAll(" ", "");
 }
 
-/** A number as an operand: in parentheses where it is negative. */
+/** Writes a number as an operand, in parentheses if it is negative. */
 export function operand(value: number): string {
   return value < 0 ? `(${value})` : String(value);
 }

@@ -78,7 +78,7 @@ function problem(
   };
 }
 
-/** A whole number other than 0. */
+/** Draws a whole number other than 0. */
 function nonzero(random: RandomStream, size: number): number {
   return random.integer(1, size) * random.pick([1, -1]);
 }

@@ -32,7 +32,7 @@ export function commonMultiple(random: RandomStream, difficulty: number): Proble
   };
 }
 
-/** Two numbers with a common factor more often than chance has it. */
+/** Draws two numbers that have a common factor more often than independent numbers. */
 function pair(random: RandomStream, difficulty: number): [number, number] {
   const factor = random.integer(1, 2 + difficulty * 3);
   const size = 4 + difficulty * difficulty;

@@ -2,7 +2,7 @@ import type { RandomStream } from "@mrlm/spec";
 import { divisorsOf, primeFactors } from "../exact.ts";
 import type { Problem } from "../problem.ts";
 
-/** How many divisors a number has: the product of its exponents, each plus one. */
+/** Number of divisors of a number: the product of its exponents, each plus one. */
 export function divisorCount(random: RandomStream, difficulty: number): Problem {
   const number = random.integer(4, 30 * difficulty);
   const factors = primeFactors(number);

@@ -7,7 +7,7 @@ import { largestPrimeFactor, nextPrime } from "./primes.ts";
 
 type Kind = (random: RandomStream, difficulty: number) => Problem;
 
-/** From which difficulty on each kind is asked. */
+/** Lowest difficulty of each kind of question. */
 const KINDS: readonly (readonly [difficulty: number, kind: Kind])[] = [
   [1, remainder],
   [1, commonDivisor],

@@ -1,22 +1,22 @@
 import type { RandomStream } from "@mrlm/spec";
 
-/** A situation with its numbers. */
+/** Story of a word problem with its numbers. */
 export interface Story {
-  /** What happens, one sentence each, in this order. */
+  /** Sentences of the story, in order. */
   readonly sentences: readonly string[];
   readonly question: string;
-  /** The computation, exactly: whole numbers, + - * / and parentheses. */
+  /** Exact computation of the answer: whole numbers, + - * / and parentheses. */
   readonly expression: string;
   readonly answer: string;
   readonly steps: readonly string[];
-  /** True but of no use: each holds a number that the computation does not need. */
+  /** True sentences without effect on the answer: each has a number that the computation does not use. */
   readonly distractors: readonly string[];
 }
 
-/** Invents a story; `size` grows with difficulty from 3 to 30. */
+/** Draws a story. `size` grows with the difficulty from 3 to 30. */
 export type Template = (random: RandomStream, size: number) => Story;
 
-/** Somebody. */
+/** Draws the name of a person. */
 export function someone(random: RandomStream): string {
   return random.pick([
     "Ada",

@@ -123,5 +123,5 @@ const discount: Template = (random, size) => {
   };
 };
 
-/** Every story that can be told. */
+/** All templates of stories. */
 export const TEMPLATES: readonly Template[] = [shopping, stock, journey, ages, sharing, discount];

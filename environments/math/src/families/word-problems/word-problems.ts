@@ -1,17 +1,17 @@
 import type { Family } from "../problem.ts";
 import { TEMPLATES } from "./templates.ts";
 
-/** Stories with a question: larger numbers with rising difficulty, one needless fact from difficulty 4 on and two from 7 on. */
+/** Stories with a question. Higher difficulty: larger numbers, one unused fact from difficulty 4, two from 7. */
 export const wordProblems: Family = {
   name: "word_problems",
   generate(random, difficulty) {
     const story = random.pick(TEMPLATES)(random, 3 * difficulty);
     const needless = random.shuffle(story.distractors).slice(0, difficulty < 4 ? 0 : difficulty < 7 ? 1 : 2);
-    const told = [...story.sentences];
-    // After the first sentence, which says what it is about.
-    for (const sentence of needless) told.splice(random.integer(1, told.length), 0, sentence);
+    const sentences = [...story.sentences];
+    // After the first sentence, which introduces the subject.
+    for (const sentence of needless) sentences.splice(random.integer(1, sentences.length), 0, sentence);
     return {
-      prose: [...told, story.question].join(" "),
+      prose: [...sentences, story.question].join(" "),
       terse: story.expression,
       answer: story.answer,
       steps: story.steps,
