@@ -35,7 +35,7 @@ function toProblem(row: Row, most: number): Problem {
   const isAssert = (statement: string): boolean => statement.startsWith("assert");
   const asserts = statements.filter(isAssert).slice(0, most);
   const candidate = `candidate = ${row.entry_point}\n`;
-  // What stands between asserts prepares them; a check without asserts of its own level is one test.
+  // Statements between asserts prepare them; a check without asserts of its own level is one test.
   const last = statements.lastIndexOf(asserts.at(-1) ?? "");
   const prepared = statements.slice(0, last + 1).filter((statement) => !isAssert(statement));
   const codes = asserts.length > 0 ? asserts : [statements.join("\n")];

@@ -70,10 +70,14 @@ export async function javascriptFigures(count: number): Promise<Figures> {
     await sandbox.warm();
     await runAll(sandbox, WARM_UP);
     const start = performance.now();
-    const walls = (await runAll(sandbox, count)).sort((a, b) => a - b);
+    const wallMs = (await runAll(sandbox, count)).sort((a, b) => a - b);
     const perSecond = (count / (performance.now() - start)) * 1000;
-    const wallAt = (share: number): number => round(walls[Math.floor(count * share)] as number);
-    return { javascript_per_s: Math.round(perSecond), javascript_p50_ms: wallAt(0.5), javascript_p99_ms: wallAt(0.99) };
+    const wallMsAt = (share: number): number => round(wallMs[Math.floor(count * share)] as number);
+    return {
+      javascript_per_s: Math.round(perSecond),
+      javascript_p50_ms: wallMsAt(0.5),
+      javascript_p99_ms: wallMsAt(0.99),
+    };
   } finally {
     await sandbox.close();
   }

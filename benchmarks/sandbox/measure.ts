@@ -1,4 +1,4 @@
-/** What a measurement of many equal pieces of work found. */
+/** Result of a measurement of many equal pieces of work. */
 export interface Measured {
   readonly perSecond: number;
   readonly p50Ms: number;

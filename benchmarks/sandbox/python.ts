@@ -18,7 +18,7 @@ const PARALLEL = 2;
 const TESTS = 5;
 const EMPTY_RUNS = 300;
 
-/** What a benchmark found, by the names of its figures. */
+/** Figures of a benchmark by name. */
 export type Figures = Record<string, number | string | null>;
 
 /** Both kinds of Python sandbox on HumanEval's reference solutions with five tests each, against the usual ways of trainers, in one run. */
@@ -53,12 +53,12 @@ export async function pythonFigures(seconds: number): Promise<Figures> {
   );
   figures["pyodide_to_process"] = ratio("pyodide", "process");
   figures["native_to_bwrap_process"] = ratio("native", "bwrap_process");
-  // What holds in every kind that is here.
+  // Figures that every installed kind has.
   for (const name of ["humaneval_passed", "humaneval_mutants_caught"])
     figures[name] = Math.min(...kinds.map((kind) => figures[`${kind}_${name}`] as number));
   return figures;
 
-  /** One kind of sandbox: how fast it is, what an empty submission takes from one to the next, and what the code environment says of references and mutants. */
+  /** Measures one kind of sandbox: its speed, the time of an empty submission, and the verdicts of the code environment on references and mutants. */
   async function sandbox(name: "pyodide" | "native"): Promise<void> {
     const pool = new PooledSandbox(await pythonBackend(pythonOptions.parse({ kind: name, children: PARALLEL })));
     await pool.warm();

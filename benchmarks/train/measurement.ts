@@ -1,4 +1,4 @@
-/** What a step cost. */
+/** Cost of a step. */
 export interface Measurement {
   readonly cpu_s_per_step: number;
   readonly wall_s_per_step: number;

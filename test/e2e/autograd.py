@@ -103,7 +103,7 @@ def grpo_loss(model, case, old):
 
 
 def action_estimates(episodes, options):
-    """Advantages, whitened, and targets of each episode of one turn, while the critic still says 0 everywhere."""
+    """Advantages, whitened, and targets of each episode of one turn, while the critic still returns 0 everywhere."""
     decay = options["gamma"] * options["gae_lambda"]
     raw = []
     for episode in episodes:
@@ -200,9 +200,9 @@ def mismatched(model, case):
     total = 0.0
     for i, episode in enumerate(episodes):
         asked, answered = episode["rows"][0], episodes[(i + 2) % len(episodes)]["rows"][0]
-        said = [t for t, chosen in zip(answered["tokens"], answered["mask"], strict=True) if chosen]
+        sampled = [t for t, chosen in zip(answered["tokens"], answered["mask"], strict=True) if chosen]
         prompt = asked["tokens"][: asked["mask"].index(1)]
-        row = {"tokens": prompt + said, "mask": [0] * len(prompt) + [1] * len(said)}
+        row = {"tokens": prompt + sampled, "mask": [0] * len(prompt) + [1] * len(sampled)}
         total += float((outputs(model, {"rows": [row]}, 1.0)[0] - outputs(reference, {"rows": [row]}, 1.0)[0]).sum())
     return max(0.0, total / len(episodes))
 

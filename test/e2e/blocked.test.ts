@@ -53,12 +53,12 @@ test("an environment that blocks its server ends the run past its deadline, with
   expect(mrlm.pids("server").filter(isAlive)).toEqual([]);
 }, 300_000);
 
-test("a second Ctrl-C ends a server that hears nothing", async () => {
+test("a second Ctrl-C ends a server whose event loop is blocked", async () => {
   const mrlm = train(600_000);
-  await mrlm.said("in the loop");
+  await mrlm.printed("in the loop");
   for (const words of ["again to stop at once", ""]) {
     mrlm.child.kill("SIGINT");
-    await mrlm.said(words);
+    await mrlm.printed(words);
   }
   expect((await mrlm.finished).code).toBe(130);
   const pids = mrlm.pids("server");

@@ -68,9 +68,9 @@ describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", (
       .split("\n")
       .map((line) => JSON.parse(line) as Row);
 
-  test("killed, it goes on where it was, and comes to the same bytes", async () => {
+  test("killed, it continues and ends with the same bytes", async () => {
     const again = join(output, "again.jsonl");
-    // An engine of its own, since a killed command releases nothing from one that lives on.
+    // A separate engine: a killed command releases nothing from an engine that continues to run.
     const own = writeConfig(
       output,
       { ...loadConfig(join(model, "config.yaml")).config, engine: TINY.engine },
@@ -141,10 +141,10 @@ describeWithEngine("mrlm collect (skipped where `npm run setup` has not run)", (
 });
 
 const directory = temporaryDirectory();
-test("what cannot be collected is said before anything is started, with exit code 2", async () => {
+test("what cannot be collected is reported before anything is started, with exit code 2", async () => {
   const [there, model] = [join(directory, "there.jsonl"), join(directory, "model")];
   writeFileSync(there, "");
-  for (const [args, said] of [
+  for (const [args, message] of [
     [["-o", there], "already exists"],
     [["-o", join(directory, "data.csv")], "ends neither in .jsonl nor in .parquet"],
     [["-o", join(directory, "no", "data.jsonl")], "There is no directory"],
@@ -156,6 +156,6 @@ test("what cannot be collected is said before anything is started, with exit cod
     [["-o", join(directory, "a.jsonl")], "There is no model directory"],
   ] as const) {
     const { code, stderr } = await run(["collect", "--model", model, "--environment", "math", ...args]);
-    expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(said)]);
+    expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(message)]);
   }
 });

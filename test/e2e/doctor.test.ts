@@ -69,11 +69,11 @@ const contradicting = pairs.map(({ prompt }, i) =>
   i % 2 === 0 ? { prompt, chosen: "ab", rejected: "ba" } : { prompt, chosen: "ba", rejected: "ab" },
 );
 
-/** The rules that have a finding, and all that is said. */
+/** Rules that have a finding, and the text of all findings. */
 async function examine(
   kind: string,
   { options, config, reward, engine }: Run,
-): Promise<{ readonly rules: string[]; readonly said: string }> {
+): Promise<{ readonly rules: string[]; readonly text: string }> {
   const environments = [lettersEnvironment({ reward: reward ?? brief })];
   const { summary } = await trainBigram({
     algorithms: [grpo, ppo, sft, dpo],
@@ -82,13 +82,13 @@ async function examine(
     config: { sampling: { max_tokens: 16 }, checkpoint: { every: 0 }, ...config },
     ...(engine === undefined ? {} : { engine }),
   });
-  // What takes how long depends on the machine.
+  // Durations depend on the machine.
   const findings = diagnose(readRun(summary.directory)).filter(
     ({ rule }) => !["wire-bound", "environment-bound"].includes(rule),
   );
   return {
     rules: findings.map(({ rule }) => rule),
-    said: findings.map(({ what, advice }) => `${what} ${advice}`).join("\n"),
+    text: findings.map(({ what, advice }) => `${what} ${advice}`).join("\n"),
   };
 }
 
@@ -182,9 +182,9 @@ test.each<[string, string, Run, string, RegExp]>([
     "cut-targets",
     /no stop token/,
   ],
-])("%s %s: the first finding says so", async (kind, _, run, rule, words) => {
-  const { rules, said } = await examine(kind, run);
-  expect([rules[0], said]).toEqual([rule, expect.stringMatching(words)]);
+])("%s %s: the first finding names it", async (kind, _, run, rule, words) => {
+  const { rules, text } = await examine(kind, run);
+  expect([rules[0], text]).toEqual([rule, expect.stringMatching(words)]);
   // Advice that would make it worse.
-  expect(said).not.toContain("Raise learning_rate three- to tenfold, or sample");
+  expect(text).not.toContain("Raise learning_rate three- to tenfold, or sample");
 });

@@ -22,7 +22,7 @@ const TINY_MODEL = {
   },
   tokenizer: { characters: {} },
 };
-/** What makes an iteration of each algorithm small. */
+/** Options that make an iteration of each algorithm small. */
 const SMALL = {
   sft: { batch_size: 16 },
   grpo: { prompts_per_step: 3, group_size: 4 },
@@ -117,12 +117,12 @@ describeWithEngine(
       const stages = job.stages.map((stage) => ({ ...stage, steps: 2 }));
       const { status, steps } = await train({ ...job, stages, eval: { tasks: 4 }, output: ${JSON.stringify(output)} });
       console.log(status, steps);`;
-      const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
+      const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
         cwd: ROOT,
         encoding: "utf8",
         env: { ...process.env, NODE_OPTIONS: "" },
       });
-      expect(said.trim().split("\n").at(-1)).toBe("finished 4");
+      expect(printed.trim().split("\n").at(-1)).toBe("finished 4");
     }, 300_000);
   },
 );

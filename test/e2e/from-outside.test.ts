@@ -39,16 +39,16 @@ test("npx that is killed takes its command along: npm's shell does not pass the 
     stdio: ["ignore", "pipe", "pipe"],
     env,
   });
-  const said = text(shell.stderr);
+  const output = text(shell.stderr);
   await once(shell.stdout, "data");
   const over = once(shell.stdout, "end");
   shell.kill("SIGTERM");
   await over;
-  expect(await said).toContain("finishing the calls under way");
+  expect(await output).toContain("finishing the calls under way");
 });
 
-test("what an environment throws outside of its calls ends the command with an error that says so", async () => {
-  const directory = environmentOf("stray", "", 'setTimeout(() => { throw new Error("nobody awaits this"); }, 1);');
+test("what an environment throws outside of its calls ends the command with an error that names it", async () => {
+  const directory = environmentOf("stray", "", 'setTimeout(() => { throw new Error("no caller awaits this"); }, 1);');
   const config = writeConfig(folder, { ...TINY, plugins: { [directory]: true }, environments: [{ id: "stray" }] });
   const server = new Mrlm(["serve", "--config", config, "--environments", "stray", "--port", "0", "--json"]);
   const { address } = await server.event(({ event }) => event === "listening");
@@ -60,9 +60,11 @@ test("what an environment throws outside of its calls ends the command with an e
   const { code, stderr, events } = await server.finished;
   expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/error INTERNAL: Error: nobody awaits this\n.*index\.ts:2[^]*thrown outside of every call/),
+    expect.stringMatching(
+      /error INTERNAL: Error: no caller awaits this\n.*index\.ts:2[^]*thrown outside of every call/,
+    ),
   ]);
-  expect(events.at(-1)).toMatchObject({ event: "error", code: "INTERNAL", message: "nobody awaits this" });
+  expect(events.at(-1)).toMatchObject({ event: "error", code: "INTERNAL", message: "no caller awaits this" });
   await Promise.race([asked, sleep(0)]);
   await client?.close();
 });
@@ -74,7 +76,7 @@ test.each([
     "enum A { B }",
     /enum is not supported in strip-only mode \(\S+index\.ts:1\)\n {2}Node runs TypeScript by leaving its types out/,
   ],
-])("an entry with %s: what is wrong, where, and what helps", async (name, first, said) => {
+])("an entry with %s: what is wrong, where, and what helps", async (name, first, message) => {
   const plugin = environmentOf(name.replaceAll(" ", "-"), first);
   const { code, stderr } = await run([
     "train",
@@ -87,7 +89,7 @@ test.each([
     }),
     "--dry-run",
   ]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
 });
 
 test("U8: the fault of a plugin is the same error, with the same exit code, in a server of its own", async () => {

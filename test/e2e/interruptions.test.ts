@@ -61,7 +61,7 @@ describeWithEngine(
       const summary = only(finished, "summary");
       expect([finished.code, summary?.["status"], finished.stderr]).toEqual([0, "finished", expect.anything()]);
       undisturbed = outcomeOf(summary?.["directory"] as string);
-      // The comparison would say nothing about a model that did not learn.
+      // The comparison would be void for a model that did not learn.
       const norms = undisturbed.metrics.flatMap(
         (row) => (row as { metrics?: Record<string, number> }).metrics?.["optim/grad_norm"] ?? [],
       );
@@ -91,8 +91,8 @@ describeWithEngine(
       const drained = resume();
       await drained.event(afterStep(18));
       process.kill(drained.pids("server")[0] as number, "SIGKILL");
-      await drained.said("The environment server ended by SIGKILL; starting it again");
-      await drained.said("The environment server is up again");
+      await drained.printed("The environment server ended by SIGKILL; starting it again");
+      await drained.printed("The environment server is up again");
       drained.child.kill("SIGINT");
       const stopped = await drained.finished;
       const summary = only(stopped, "summary");
@@ -108,7 +108,7 @@ describeWithEngine(
       await hasty.event(afterStep(22));
       const hastyTree = processTree(hasty.child.pid as number);
       hasty.child.kill("SIGINT");
-      await hasty.said("again to stop at once");
+      await hasty.printed("again to stop at once");
       hasty.child.kill("SIGINT");
       const ended = await hasty.finished;
       expect([ended.code, resumed(ended.stderr)]).toEqual([130, directory]);

@@ -6,7 +6,7 @@ import { run } from "./support/mrlm.ts";
 import { temporaryDirectory, TINY, writeConfig } from "./support/tiny-run.ts";
 
 const directory = temporaryDirectory();
-/** Nobody listens there: a run that got as far as its engine would fail with another error. */
+/** No process listens there: a run that reached its engine would fail with another error. */
 const REMOTE = { ...TINY, server: {}, engine: { address: "127.0.0.1:9" } };
 const train = (config: object, env?: NodeJS.ProcessEnv) =>
   run(["train", "--config", writeConfig(directory, config), "--output", directory], env);
@@ -44,10 +44,10 @@ test.each([
     { ...REMOTE, stages: [{ algorithm: "gppo" }] },
     /^error PLUGIN_NOT_FOUND: .*Did you mean "grpo"\?/m,
   ],
-])("%s is said before training begins, with exit code 2", async (_, config, said) => {
+])("%s is reported before training begins, with exit code 2", async (_, config, message) => {
   // The engine's interpreter is given, so that these do not depend on whether it is installed.
   const { code, stderr } = await train(config, { MRLM_ENGINE_PYTHON: fakePython(directory, "3.12") });
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
   expect(code).toBe(2);
 });
 
@@ -80,7 +80,7 @@ test("U5: doctor quotes the error of a run that failed, with exit code 4; so doe
   ]);
 });
 
-test("an engine that is not set up is said before anything is started, with exit code 3 and the command that sets it up", async () => {
+test("an engine that is not set up is reported before anything is started, with exit code 3 and the command that sets it up", async () => {
   const { code, stdout, stderr } = await train(TINY, NO_ENGINE);
   expect([code, stdout, stderr]).toEqual([
     3,
@@ -92,11 +92,14 @@ test("an engine that is not set up is said before anything is started, with exit
 test.each([
   ["missing", () => join(directory, "no-python"), /^error PYTHON_NOT_FOUND: /],
   ["too old", () => fakePython(directory, "3.8"), /^error PYTHON_VERSION: .*3\.8/s],
-])("engine setup with a Python that is %s says which one it takes, with exit code 3", async (_, python, said) => {
-  const { code, stderr } = await run(["engine", "setup"], { ...NO_ENGINE, MRLM_PYTHON: python() });
-  expect(stderr).toMatch(said);
-  expect([code, stderr]).toEqual([3, expect.stringContaining("Python 3.10 to 3.13")]);
-});
+])(
+  "engine setup with a Python that is %s names the versions that it takes, with exit code 3",
+  async (_, python, message) => {
+    const { code, stderr } = await run(["engine", "setup"], { ...NO_ENGINE, MRLM_PYTHON: python() });
+    expect(stderr).toMatch(message);
+    expect([code, stderr]).toEqual([3, expect.stringContaining("Python 3.10 to 3.13")]);
+  },
+);
 
 test("a file, a run or a command that is not there: exit code 2, and with --json an object on stdout", async () => {
   for (const args of [
@@ -135,7 +138,7 @@ test("a file, a run or a command that is not there: exit code 2, and with --json
   ]);
 });
 
-test("a plugin that a configuration names by its path is seen by info; one that lacks a package says what to install, and where", async () => {
+test("a plugin that a configuration names by its path is listed by info; the error of one that lacks a package states what to install, and where", async () => {
   const folder = join(directory, "lacking");
   mkdirSync(folder);
   writeFileSync(

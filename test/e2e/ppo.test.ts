@@ -38,7 +38,7 @@ import { letters, runStage, tinyConfig, tokenizerFiles } from "./support/stage.t
   }, 180_000);
   afterAll(() => stop?.());
 
-  test("numerics 44: the critic is a twin of the policy whose head is zero: it says 0 everywhere until it has learnt", () => {
+  test("numerics 44: the critic is a twin of the policy whose head is zero: it returns 0 everywhere until it has learnt", () => {
     const [first, second] = reports.map(({ metrics }) => metrics["value/mean"] as Mean);
     expect(first?.sum).toBe(0);
     expect(Math.abs(second?.sum ?? 0)).toBeGreaterThan(0);

@@ -51,9 +51,9 @@ test.each([
     /^error DATA_INVALID: .*\.jsonl:1 has no object in "options"/,
   ],
   ["a file that is not there", () => join(directory, "none.jsonl"), /^error CONFIG_NOT_FOUND: /],
-])("%s is named, with exit code 2", async (_, path, said) => {
+])("%s is named, with exit code 2", async (_, path, message) => {
   const { code, stderr } = await run(["score", "--scorer", "math", "--file", path()]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
 });
 
 test("an unknown scorer is named with the nearest one", async () => {

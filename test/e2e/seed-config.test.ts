@@ -22,7 +22,7 @@ test("a configuration in the legacy form loads unchanged", () => {
 
 const directory = temporaryDirectory();
 
-test("the command takes it, and says only that its model is not there", async () => {
+test("the command takes it, and reports only that its model is missing", async () => {
   const { code, stderr } = await run(["train", "--config", "examples/seed/math_grpo.yaml"], {
     MRLM_ENGINE_PYTHON: fakePython(directory, "3.12"),
   });

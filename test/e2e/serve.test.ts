@@ -41,7 +41,7 @@ test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () =
   expect(await server.finished).toMatchObject({ code: 0, signal: null });
 });
 
-test("U17: what an environment prints and logs reaches whoever trains on it, with one level, and disturbs nothing", async () => {
+test("U17: what an environment prints and logs reaches the training process, with one level, and disturbs nothing", async () => {
   writeFileSync(
     join(folder, "package.json"),
     JSON.stringify({
@@ -113,7 +113,7 @@ describe("where no jail holds what a model wrote", () => {
   });
 
   test.each([
-    ["code, when told --unsafe-sandbox", [...serve("code", "0.0.0.0"), "--unsafe-sandbox"]],
+    ["code, with --unsafe-sandbox", [...serve("code", "0.0.0.0"), "--unsafe-sandbox"]],
     ["code, on loopback", serve("code", "127.0.0.1")],
     ["math, which runs nothing", serve("math", "0.0.0.0")],
   ])("%s is", async (_, args) => {

@@ -37,7 +37,7 @@ test("mrlm serve --token-file: the token opens it, from TypeScript and from a co
       "--config",
       writeConfig(directory, { ...TINY, server: { address, ...section }, engine: { address: "127.0.0.1:9" } }),
     ]);
-  // With the token it gets as far as the engine, where nobody listens.
+  // With the token it reaches the address of the engine, where no process listens.
   expect(await train({ token_file: "token" })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("error ENGINE_UNAVAILABLE"),

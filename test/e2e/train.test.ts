@@ -31,7 +31,7 @@ describeWithEngine(
       directory = /^run directory: (\S+)$/m.exec(finished.stdout)?.[1] ?? "";
     }, 300_000);
 
-    test("U16: it says what each stage does, and ends with a curve, the table, two examples and the next commands; details are in the log", () => {
+    test("U16: it prints what each stage does, and ends with a curve, the table, two examples and the next commands; details are in the log", () => {
       for (const line of [
         /^starting the environment server$/m,
         /^starting the engine/m,
@@ -114,12 +114,12 @@ describeWithEngine(
     });
 
     test("AutoModelForCausalLM and AutoTokenizer load the model", () => {
-      const said = execFileSync(installed?.executable as string, ["-c", LOADS, path("model")], {
+      const output = execFileSync(installed?.executable as string, ["-c", LOADS, path("model")], {
         encoding: "utf8",
         stdio: ["ignore", "pipe", "ignore"],
         env: { ...process.env, HF_HUB_OFFLINE: "1" },
       });
-      expect(said.trim()).toMatch(/^Qwen2ForCausalLM True sort.21$/);
+      expect(output.trim()).toMatch(/^Qwen2ForCausalLM True sort.21$/);
     });
 
     test("the command that evaluates works: an evaluation takes what it needs from the run", async () => {

@@ -115,12 +115,12 @@ describeWithEngine("each example comes to what it claims (skipped where `npm run
     const script = `const { job, train } = await import(${JSON.stringify(join(ROOT, "examples/typescript/train.ts"))});
       const { evaluations } = await train({ ...job, output: ${JSON.stringify(output)} });
       console.log(JSON.stringify(evaluations.at(-1).results[0].greedy.accuracy));`;
-    const said = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
+    const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
       cwd: ROOT,
       encoding: "utf8",
       env: { ...process.env, NODE_OPTIONS: "" },
     });
-    expect(Number(said.trim().split("\n").at(-1))).toBeGreaterThan(0.5);
+    expect(Number(printed.trim().split("\n").at(-1))).toBeGreaterThan(0.5);
   }, 600_000);
 });
 

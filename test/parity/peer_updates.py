@@ -27,7 +27,7 @@ def load(directory):
 
 
 def settings(case, output, rows):
-    """The whole batch at once, plain gradient steps, a norm that is told and never clips."""
+    """The whole batch at once, plain gradient steps, a norm that is reported and never clips."""
     options = case["options"]
     return {
         "output_dir": output,

@@ -7,7 +7,7 @@ import { type Kind, meanOf, plainSteps, type Played, Updates } from "../e2e/supp
 
 const batch = { ...plainSteps(2), prompts_per_step: 4, group_size: 4 };
 const pairs = { ...plainSteps(1), batch_size: 3 };
-/** Where the formulas are the same; docs/reference/algorithms.md says where they are not. */
+/** Options under which the formulas are the same; docs/reference/algorithms.md lists the differences. */
 const CASES: readonly (readonly [Kind, string, JsonObject])[] = [
   ["sft", "token mean", { ...plainSteps(1), batch_size: 6 }],
   ["dpo", "sigmoid", { ...pairs, beta: 0.5 }],

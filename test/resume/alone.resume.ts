@@ -56,7 +56,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
     ["ddp", ddp],
     ["fsdp", fsdp],
   ])(
-    "a rank of two killed alone (%s): the run ends and names it, nothing lives on, and it goes on bit for bit",
+    "a rank of two killed alone (%s): the run ends and names it, no process remains, and it resumes bit for bit",
     async (name, { config }) => {
       const undisturbed = await alone(name, config);
       const mrlm = begin(name, config);
@@ -81,7 +81,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
     1_800_000,
   );
 
-  test("the trainer killed, its engine living on: the run takes it over, and goes on bit for bit", async () => {
+  test("the trainer killed, its engine still running: the run takes it over, and resumes bit for bit", async () => {
     const engine = await launchEngine({ device: "cpu", threads: 1, logDirectory: directory });
     const secret = writeTokenFile(engine.token);
     try {
@@ -108,7 +108,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
     }
   }, 1_800_000);
 
-  test("the trainer killed while sandboxes are at work for its environments' server: nothing lives on", async () => {
+  test("the trainer killed while sandboxes are at work for its environments' server: no process remains", async () => {
     const mrlm = begin("code", {
       ...loadConfig(join(ROOT, "examples/code/code.yaml")).config,
       eval: { tasks: 0 },
@@ -151,7 +151,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
   }, 1_800_000);
 
   (existsSync("/usr/bin/prlimit") ? test : test.skip)(
-    "a disk that is full for the engine: that is said, the last checkpoint is complete, and with room again the run goes on bit for bit (skipped without prlimit)",
+    "a disk that is full for the engine: that is reported, the last checkpoint is complete, and with room again the run resumes bit for bit (skipped without prlimit)",
     async () => {
       const undisturbed = await alone("full", ppo.config);
       const mrlm = begin("full", ppo.config);
@@ -174,7 +174,7 @@ describeWithEngine("what a run does when one part of it fails (skipped where `np
     1_800_000,
   );
 
-  test("each file of the newest checkpoint damaged: that is said, the one before it is used, and the result is the same", async () => {
+  test("each file of the newest checkpoint damaged: that is reported, the one before it is used, and the result is the same", async () => {
     const mrlm = begin("damage", ppo.config);
     const path = await directoryOf(mrlm);
     await afterStep(mrlm, 7);

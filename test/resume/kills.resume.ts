@@ -15,13 +15,13 @@ const directory = temporaryDirectory();
 const random = randomStream("kills", SEED);
 const model = join(directory, "model");
 const survived: Kill[] = [];
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
-const tell = (kills: readonly Kill[]): string => {
+const print = (text: string): void => void process.stderr.write(`${text}\n`);
+const describeKills = (kills: readonly Kill[]): string => {
   const during = (kind: Kill["during"]): number => kills.filter((kill) => kill.during === kind).length;
   return `${kills.length} kills survived bit for bit, ${during("start")} of them during a start and ${during("checkpoint")} during the writing of a checkpoint`;
 };
 
-afterAll(() => say(`In all: ${tell(survived)} (RESUME_SEED=${SEED})`));
+afterAll(() => print(`In all: ${describeKills(survived)} (RESUME_SEED=${SEED})`));
 
 describeWithEngine(
   "numerics 52, 53: killed at random instants and resumed each time, a run ends with the same bits (skipped where `npm run setup` has not run)",
@@ -45,12 +45,12 @@ describeWithEngine(
             undisturbed,
             random.next,
           );
-          // Where the kills fell is in the message of a failure.
+          // The message of a failure lists the kills.
           expect({ kills: run.kills, ...run.outcome }).toEqual({ kills: run.kills, ...undisturbed.outcome });
           kills.push(...run.kills);
         }
         survived.push(...kills);
-        say(`${name}: ${tell(kills)}`);
+        print(`${name}: ${describeKills(kills)}`);
       },
       3_600_000,
     );

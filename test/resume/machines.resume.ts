@@ -29,19 +29,22 @@ const machines = async () => ({
 /** A run of two machines. */
 interface Pair {
   /** Machine 0, which trains. */
-  readonly host: Mrlm;
+  readonly coordinator: Mrlm;
   /** Machine 1, which has joined. */
-  readonly guest: Mrlm;
+  readonly participant: Mrlm;
 }
 
 const treeOf = ({ child }: Mrlm): ProcessId[] => processTree(child.pid as number);
 const errorOf = ({ events }: Finished) => events.find(({ event }) => event === "error");
-const afterStep = ({ host }: Pair, step: number) =>
-  host.event(({ event, step: done }) => event === "iteration" && (done as number) >= step);
+const afterStep = ({ coordinator }: Pair, step: number) =>
+  coordinator.event(({ event, step: done }) => event === "iteration" && (done as number) >= step);
 
 /** Waits for both ends and for what they had started. */
-async function ends({ host, guest }: Pair, trees: readonly ProcessId[]): Promise<readonly [Finished, Finished]> {
-  const ended = await Promise.all([host.finished, guest.finished]);
+async function ends(
+  { coordinator, participant }: Pair,
+  trees: readonly ProcessId[],
+): Promise<readonly [Finished, Finished]> {
+  const ended = await Promise.all([coordinator.finished, participant.finished]);
   await gone(trees);
   return ended;
 }
@@ -57,12 +60,12 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
     undisturbed = (await leaveAlone(config, join(directory, "alone"))).outcome;
   }, 600_000);
 
-  test("whatever part of it is killed, the rest ends, says which, and the run goes on, to the bits that two ranks on one machine have", async () => {
+  test("whatever part of it is killed, the rest ends and reports it, and the run resumes to the bits that two ranks on one machine have", async () => {
     const config = writeConfig(directory, { ...base, distributed: await machines() }, "killed.yaml");
     let path: string | undefined;
     const begin = (): Pair => ({
-      guest: new Mrlm(["join", "--json", "--config", config, "--node-rank", "1"]),
-      host: new Mrlm(
+      participant: new Mrlm(["join", "--json", "--config", config, "--node-rank", "1"]),
+      coordinator: new Mrlm(
         path === undefined
           ? ["train", "--json", "--config", config, "--output", join(directory, "killed")]
           : ["train", "--json", "--resume", path],
@@ -72,47 +75,61 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
     const kills: readonly {
       readonly what: string;
       readonly kill: (pair: Pair) => RegExp;
-      readonly told: readonly ("host" | "guest")[];
+      readonly reporting: readonly ("coordinator" | "participant")[];
     }[] = [
       {
         what: "all of machine 1",
-        kill: ({ guest }) => (
-          killAll(treeOf(guest)),
+        kill: ({ participant }) => (
+          killAll(treeOf(participant)),
           /machine 1 \(127\.0\.0\.1, rank 1\) was lost: its connection broke/
         ),
-        told: ["host"],
+        reporting: ["coordinator"],
       },
       {
         what: "all of machine 0",
-        kill: ({ host }) => (
-          killAll(treeOf(host)),
+        kill: ({ coordinator }) => (
+          killAll(treeOf(coordinator)),
           /machine 0 \(127\.0\.0\.1, rank 0\) was lost: its connection broke/
         ),
-        told: ["guest"],
+        reporting: ["participant"],
       },
-      { what: "a rank of machine 1", kill: ({ guest }) => killRank(rankOf(guest), 1), told: ["host", "guest"] },
-      { what: "a rank of machine 0", kill: ({ host }) => killRank(rankOf(host), 0), told: ["host", "guest"] },
+      {
+        what: "a rank of machine 1",
+        kill: ({ participant }) => killRank(rankOf(participant), 1),
+        reporting: ["coordinator", "participant"],
+      },
+      {
+        what: "a rank of machine 0",
+        kill: ({ coordinator }) => killRank(rankOf(coordinator), 0),
+        reporting: ["coordinator", "participant"],
+      },
       {
         what: "mrlm join alone",
-        kill: ({ guest }) => (guest.child.kill("SIGKILL"), /machine 1 \(127\.0\.0\.1, rank 1\) left the run/),
-        told: ["host"],
+        kill: ({ participant }) => (
+          participant.child.kill("SIGKILL"),
+          /machine 1 \(127\.0\.0\.1, rank 1\) left the run/
+        ),
+        reporting: ["coordinator"],
       },
       {
         what: "mrlm train alone",
-        kill: ({ host }) => (host.child.kill("SIGKILL"), /the command that started the run on machine 0 is gone/),
-        told: ["guest"],
+        kill: ({ coordinator }) => (
+          coordinator.child.kill("SIGKILL"),
+          /the command that started the run on machine 0 is gone/
+        ),
+        reporting: ["participant"],
       },
     ];
-    for (const [i, { what, kill, told }] of kills.entries()) {
+    for (const [i, { what, kill, reporting }] of kills.entries()) {
       const pair = begin();
-      path ??= (await pair.host.event(({ event }) => event === "start"))["directory"] as string;
+      path ??= (await pair.coordinator.event(({ event }) => event === "start"))["directory"] as string;
       await afterStep(pair, 2 * i + 2);
-      const trees = [...treeOf(pair.host), ...treeOf(pair.guest)];
+      const trees = [...treeOf(pair.coordinator), ...treeOf(pair.participant)];
       const words = kill(pair);
-      const [host, guest] = await ends(pair, trees);
-      for (const side of told) {
-        const ended = side === "host" ? host : guest;
-        const hint = expect.stringContaining(side === "host" ? `--resume ${path}` : "mrlm train --resume RUN");
+      const [coordinator, participant] = await ends(pair, trees);
+      for (const side of reporting) {
+        const ended = side === "coordinator" ? coordinator : participant;
+        const hint = expect.stringContaining(side === "coordinator" ? `--resume ${path}` : "mrlm train --resume RUN");
         expect([what, side, ended.code, errorOf(ended)]).toEqual([
           what,
           side,
@@ -121,8 +138,8 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
         ]);
       }
     }
-    const [host, guest] = await ends(begin(), []);
-    expect([host.code, guest.code]).toEqual([0, 0]);
+    const [coordinator, participant] = await ends(begin(), []);
+    expect([coordinator.code, participant.code]).toEqual([0, 0]);
     expect(outcomeOf(path as string)).toEqual(undisturbed);
     expect(readdirSync(join(directory, "killed"))).toHaveLength(1);
   }, 1_800_000);
@@ -131,26 +148,26 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
     const config = writeConfig(directory, { ...base, distributed: await machines() }, "stopped.yaml");
     const guestOf = (): Mrlm => new Mrlm(["join", "--config", config, "--node-rank", "1"]);
     const pair = {
-      guest: guestOf(),
-      host: new Mrlm(["train", "--json", "--config", config, "--output", join(directory, "stopped")]),
+      participant: guestOf(),
+      coordinator: new Mrlm(["train", "--json", "--config", config, "--output", join(directory, "stopped")]),
     };
     await afterStep(pair, 2);
-    pair.guest.child.kill("SIGTERM");
-    pair.host.child.kill("SIGTERM");
-    const [host, guest] = await ends(pair, [...treeOf(pair.host), ...treeOf(pair.guest)]);
-    expect([host.code, guest.code, guest.stderr]).toEqual([
+    pair.participant.child.kill("SIGTERM");
+    pair.coordinator.child.kill("SIGTERM");
+    const [coordinator, participant] = await ends(pair, [...treeOf(pair.coordinator), ...treeOf(pair.participant)]);
+    expect([coordinator.code, participant.code, participant.stderr]).toEqual([
       130,
       130,
       expect.stringContaining("waiting for machine 0 to end the run"),
     ]);
-    const path = host.events.find(({ event }) => event === "summary")?.["directory"] as string;
+    const path = coordinator.events.find(({ event }) => event === "summary")?.["directory"] as string;
 
-    const again = { guest: guestOf(), host: new Mrlm(["train", "--json", "--resume", path]) };
+    const again = { participant: guestOf(), coordinator: new Mrlm(["train", "--json", "--resume", path]) };
     await afterStep(again, 4);
-    const trees = [...treeOf(again.host), ...treeOf(again.guest)];
-    again.guest.child.kill("SIGINT");
-    await again.guest.said("waiting for machine 0 to end the run");
-    again.guest.child.kill("SIGINT");
+    const trees = [...treeOf(again.coordinator), ...treeOf(again.participant)];
+    again.participant.child.kill("SIGINT");
+    await again.participant.printed("waiting for machine 0 to end the run");
+    again.participant.child.kill("SIGINT");
     const [left, leaver] = await ends(again, trees);
     expect([left.code, leaver.code, errorOf(left)]).toEqual([
       1,
@@ -222,7 +239,7 @@ describeWithEngine("a run over two machines (skipped where `npm run setup` has n
       [train(patient), "waiting up to 600 s for machine 1"],
       [joins(patient), "waiting up to 600 s for machine 0"],
     ] as const) {
-      await mrlm.said(words);
+      await mrlm.printed(words);
       await sleep(100);
       const tree = treeOf(mrlm);
       mrlm.child.kill("SIGINT");

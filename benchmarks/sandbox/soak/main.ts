@@ -16,7 +16,7 @@ const SHARES = { hostile: 0.3, session: 0.02 };
 const LANES = 2;
 const SAMPLE_MS = 5_000;
 const NOTE_MS = 30_000;
-/** What a process may gather that has not warmed up yet. */
+/** Growth that is allowed before a process has warmed up. */
 const MOST_GROWTH = { rss_mb: 96, members_mb: 512, descriptors: 16 };
 
 const { values } = parseArgs({
@@ -43,7 +43,7 @@ clearInterval(sampler);
 clearInterval(noter);
 note();
 await close();
-// What has just ended may still be waited for.
+// The parent may not have waited yet for a process that has just ended.
 for (let wait = 0; wait < 20 && processes.zombies() > 0; wait++) await sleep(100);
 const orphans = processes.alive();
 const left = readdirSync(temporary);

@@ -4,7 +4,7 @@ interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly state: string;
-  /** With the number, what tells it from a later process of the same number. */
+  /** Distinguishes it, with the number, from a later process of the same number. */
   readonly started: string;
   readonly rssBytes: number;
 }
@@ -29,7 +29,7 @@ export class Processes {
     return [...found.values()];
   }
 
-  /** Of all that were seen, those that have not ended, whoever their parent is now. */
+  /** Recorded processes that have not ended, under any parent. */
   alive(): number[] {
     this.below();
     return allProcesses()
@@ -37,7 +37,7 @@ export class Processes {
       .map(({ pid }) => pid);
   }
 
-  /** Of all that were seen, those that have ended and that nobody has asked about. */
+  /** Recorded processes that have ended and that no parent has waited for. */
   zombies(): number {
     return allProcesses().filter(({ pid, started, state }) => this.#seen.has(`${pid}:${started}`) && state === "Z")
       .length;

@@ -3,7 +3,7 @@ import type { Processes } from "./processes.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** What this process and those below it hold at one moment. */
+/** Resources of this process and its descendants at one moment. */
 export interface Sample {
   readonly rss_mb: number;
   readonly descriptors: number;

@@ -1,10 +1,10 @@
 import type { RandomStream, Sandbox } from "@mrlm/spec";
 import { type HostileProgram, runHostile } from "@mrlm/testing";
 
-/** What became of one submission. */
+/** Result of one submission. */
 export interface Found {
   readonly what: string;
-  /** Why that is wrong; undefined if it is not. */
+  /** Description of a wrong result; undefined for a right one. */
   readonly complaint?: string;
   readonly lateMs: number;
   readonly overMb: number;

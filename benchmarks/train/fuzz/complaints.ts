@@ -2,11 +2,11 @@ import { diagnose, MetricsFile, type MetricsRow, readRun } from "@mrlm/runtime";
 import { join } from "node:path";
 import type { JsonObject } from "@mrlm/spec";
 
-/** Metrics that are absent or null where there is nothing to measure, by the count beside them or by what else a row says. */
+/** Metrics that are absent or null where there is nothing to measure, by the count beside them or by another value of the row. */
 const isExplained = (name: string, row: { readonly metrics: JsonObject; readonly counts: JsonObject }): boolean =>
   row.counts[name] === 0 || (name === "value/explained_variance" && row.metrics[name] === undefined);
 
-/** What a run's record says that no record should. */
+/** Faults in a run's record. */
 export function recordComplaints(directory: string): string[] {
   const rows = iterationRows(directory);
   const broken = rows.flatMap(({ step, metrics, counts }) =>
@@ -16,11 +16,11 @@ export function recordComplaints(directory: string): string[] {
         : [`step ${step}: ${name} is ${JSON.stringify(value)} with count ${counts[name]}`],
     ),
   );
-  const said = diagnose(readRun(directory)).flatMap(({ rule, what, advice }) =>
+  const findings = diagnose(readRun(directory)).flatMap(({ rule, what, advice }) =>
     /NaN|undefined|Infinity|null/.test(`${what} ${advice}`) ? [`doctor ${rule}: ${what} ${advice}`] : [],
   );
   const empty = rows.length === 0 ? ["no iteration was recorded"] : [];
-  return [...broken, ...said, ...empty];
+  return [...broken, ...findings, ...empty];
 }
 
 /** A row of metrics.jsonl that is of an iteration. */
@@ -60,7 +60,7 @@ export function gradientComplaints(rows: readonly IterationRow[]): string[] {
 const COMPUTED =
   /^(loss\/|optim\/grad_norm|optim\/critic_grad_norm|kl\/|entropy$|preference\/|logprob\/|ratio\/|clip\/|value\/|return\/)/;
 
-/** What the first iteration computed otherwise, relative to 1 or the value's magnitude. */
+/** Differences of the first iteration, relative to 1 or the value's magnitude. */
 export function computedOtherwise(
   one: readonly IterationRow[],
   other: readonly IterationRow[],

@@ -2,7 +2,7 @@ import type { JsonObject } from "@mrlm/spec";
 import type { Chance } from "./chance.ts";
 import type { Data } from "./place.ts";
 
-/** What a stage may be drawn for. */
+/** Conditions under which a stage is drawn. */
 export interface StagePlace {
   readonly data: Data;
   /** Directory of a model with the same tokenizer. */

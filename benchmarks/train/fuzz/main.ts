@@ -1,5 +1,5 @@
 // npm run fuzz:train [-- --runs N] [--seed S] [--only I] [--strategy one|ddp|fsdp] [--code] [--bigram]: trains by random configurations, each a few thousand parameters for a few steps, and complains of what breaks.
-// What is said of number I of a seed comes again with --only I. The last line is JSON; the exit code is 1 where there was a complaint.
+// `--only I` repeats number I of a seed. The last line is JSON; the exit code is 1 if there was a complaint.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

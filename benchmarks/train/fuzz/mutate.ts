@@ -9,8 +9,8 @@ type Path = readonly (string | number)[];
 interface Mutant {
   readonly what: string;
   readonly config: JsonValue;
-  /** What the refusal must say beside code, line and column. */
-  readonly says: readonly string[];
+  /** Words that the error must have beside code, line and column. */
+  readonly words: readonly string[];
 }
 
 const REQUIRED = ["model", "stages", "algorithm", "steps", "rank", "alpha", "id"];
@@ -74,12 +74,12 @@ export async function mutationComplaints({ name, config }: Drawn, place: Place, 
   return complaints;
 }
 
-function refusalFault(error: unknown, { says }: Mutant): string | undefined {
+function refusalFault(error: unknown, { words }: Mutant): string | undefined {
   if (!MrlmError.isInstance(error) || error.code === "INTERNAL") return `failed: ${(error as Error).stack}`;
-  const said = `${error.message} ${error.hint}`;
-  if (!/fuzz\.yaml:\d+:\d+: /.test(said)) return `was refused without a place: ${error.code} ${said}`;
-  const lacking = says.filter((words) => !said.includes(words));
-  return lacking.length > 0 ? `was refused without ${JSON.stringify(lacking)}: ${error.code} ${said}` : undefined;
+  const message = `${error.message} ${error.hint}`;
+  if (!/fuzz\.yaml:\d+:\d+: /.test(message)) return `was refused without a place: ${error.code} ${message}`;
+  const lacking = words.filter((each) => !message.includes(each));
+  return lacking.length > 0 ? `was refused without ${JSON.stringify(lacking)}: ${error.code} ${message}` : undefined;
 }
 
 function mutate(config: JsonObject, path: Path, chance: Chance): Mutant {
@@ -93,7 +93,7 @@ function mutate(config: JsonObject, path: Path, chance: Chance): Mutant {
   const set = (other: JsonValue): Mutant => ({
     what: `${at}: ${JSON.stringify(other)} for ${JSON.stringify(value)}`,
     config: changed(config, path, other) as JsonValue,
-    says: [String(key)],
+    words: [String(key)],
   });
   const ways: (() => Mutant)[] = [];
   if (typeof value === "number")
@@ -116,7 +116,7 @@ function mutate(config: JsonObject, path: Path, chance: Chance): Mutant {
       () => set(true),
     );
   if (typeof value === "string" && CHOICES.includes(key))
-    ways.push(() => ({ ...set(`${value}x`), says: ["must be one of"] }));
+    ways.push(() => ({ ...set(`${value}x`), words: ["must be one of"] }));
   if (Array.isArray(value) && key !== "trackers" && key !== "data")
     ways.push(
       () => set("one"),
@@ -134,10 +134,10 @@ function mutate(config: JsonObject, path: Path, chance: Chance): Mutant {
         value,
         `${key.slice(0, -2)}${key.at(-1)}${key.at(-2) === key.at(-1) ? "q" : key.at(-2)}`,
       ) as JsonValue,
-      says: REQUIRED.includes(key) ? [] : ["id you mean", key],
+      words: REQUIRED.includes(key) ? [] : ["id you mean", key],
     }));
   if (REQUIRED.includes(key))
-    ways.push(() => ({ what: `without ${at}`, config: changed(config, path, undefined) as JsonValue, says: [key] }));
+    ways.push(() => ({ what: `without ${at}`, config: changed(config, path, undefined) as JsonValue, words: [key] }));
   return chance.pick(ways)();
 }
 

@@ -30,7 +30,7 @@ import tensorboardPlugin from "@mrlm/tracker-tensorboard";
 import reversePlugin from "../../../examples/reverse/reverse.ts";
 import { fuzzEnvironments } from "./environments.ts";
 
-/** How many processes an engine has, and what they share. */
+/** Number of processes of an engine, and how weights are divided among them. */
 export type Strategy = "one" | "ddp" | "fsdp";
 
 /** Data files to learn from. */
@@ -42,7 +42,7 @@ export interface Data {
   readonly parquet: string;
 }
 
-/** Where trials take place: one host and one engine of each kind for all of them. */
+/** Shared surroundings of all trials: one host, and one engine of each kind. */
 export interface Place {
   readonly host: LocalHost;
   readonly plugins: PluginHost;

@@ -8,13 +8,13 @@ import type { Drawn } from "./draw.ts";
 import type { Place } from "./place.ts";
 import { compareWeights } from "./weights.ts";
 
-/** What came of a configuration. */
+/** Result of a configuration. */
 export interface Verdict {
   readonly kind: "trained" | "refused" | "stopped";
   readonly complaints: readonly string[];
 }
 
-/** What a run may find out only while it plays: there was nothing to learn from. */
+/** Errors that a run may raise only after it has played: there was nothing to learn from. */
 const FOUND_OUT_LATER = [/There is not one pair to learn from/];
 
 /** Trains by a configuration, again, on from a checkpoint, and under another token budget; complains of everything that should not be. */
@@ -88,7 +88,7 @@ export async function tryOut({ config, strategy, chance }: Drawn, place: Place):
       const tolerance = updates_per_step * minibatches === 1 ? 1e-5 : 3e-3;
       complaints.push(...computedOtherwise(rows, iterationRows(third), tolerance, "under another token budget"));
       const [stage] = prepared.stages;
-      // What is sampled may differ: ranks share the work, and the last bits of a batch depend on what is in it.
+      // Samples may differ: ranks share the work, and the last bits of a batch depend on what is in it.
       if (strategy !== "one" && stage?.definition.playsEpisodes?.(stage.options) === false) {
         const alone = await train(prepared, await place.engine("one"));
         made.push(alone);

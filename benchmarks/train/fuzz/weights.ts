@@ -6,7 +6,7 @@ interface Tensor {
   readonly bytes: Buffer;
 }
 
-/** What a trained model holds: a Hugging Face directory with one safetensors file (https://github.com/huggingface/safetensors), or a bigram's. */
+/** Tensors of a trained model: a Hugging Face directory with one safetensors file (https://github.com/huggingface/safetensors), or a bigram's. */
 function tensorsOf(directory: string): Map<string, Tensor> {
   if (existsSync(join(directory, "weights.bin")))
     return new Map([["weights", { dtype: "F64", bytes: readFileSync(join(directory, "weights.bin")) }]]);
@@ -29,7 +29,7 @@ function tensorsOf(directory: string): Map<string, Tensor> {
   );
 }
 
-/** What happened to the weights between two directories. */
+/** Change of the weights between two directories. */
 export function compareWeights(
   before: string,
   after: string,

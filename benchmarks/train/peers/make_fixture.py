@@ -26,7 +26,7 @@ def write_tokenizer(directory: Path) -> int:
     """Save the character tokenizer and return the size of its vocabulary.
 
     It is a byte-level BPE without merges rather than a word-level model, because `AutoTokenizer` rebuilds the
-    pre-tokenizer of every `qwen2` directory as byte-level, whatever tokenizer.json says; a word-level tokenizer would
+    pre-tokenizer of every `qwen2` directory as byte-level, even if tokenizer.json differs; a word-level tokenizer would
     then lose its spaces without an error.
     """
     from transformers import Qwen2Tokenizer

@@ -2,7 +2,7 @@
 
     python3 setup_environment.py [--print-only]
 
-It lives in ${XDG_CACHE_HOME:-~/.cache}/mrlm/bench/trl-<hash>, where the hash covers requirements.txt and the Python
+It is in ${XDG_CACHE_HOME:-~/.cache}/mrlm/bench/trl-<hash>, where the hash covers requirements.txt and the Python
 version, so that an edited pin makes a new environment and nothing is ever reinstalled. Progress goes to stderr.
 Only the standard library is used.
 """

@@ -22,11 +22,11 @@ export interface Intrusion {
   readonly files: readonly string[];
 }
 
-/** The user `nobody`. */
+/** The user `nobody`. */ // words: quoted
 const OTHER = 65_534;
 const SCRIPT = readFileSync(fileURLToPath(new URL("intruder.mjs", import.meta.url)), "utf8");
 
-/** Why no process of another user can be started here; `undefined` where one can. */
+/** Reason why no process of another user can be started here; `undefined` where one can. */
 export const noOtherUser: string | undefined =
   process.platform !== "linux" || process.getuid?.() !== 0
     ? "only root on Linux can start a process of another user"

@@ -41,15 +41,15 @@ export class Mrlm {
     createInterface({ input: child.stdout }).on("line", (line) => {
       this.#stdout += `${line}\n`;
       if (line.startsWith("{")) this.#events.push(JSON.parse(line) as Event);
-      this.#tell();
+      this.#notify();
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr += text;
-      this.#tell();
+      this.#notify();
     });
     this.finished = once(child, "close").then(([code, signal]) => {
       this.#ended = true;
-      this.#tell();
+      this.#notify();
       return {
         code: code as number | null,
         signal: signal as NodeJS.Signals | null,
@@ -60,24 +60,24 @@ export class Mrlm {
     });
   }
 
-  /** The first event of which something holds, once it is there. Rejects, with what was said, when the command ends without one. */
+  /** Waits for the first event that satisfies `holds`. Rejects with the output when the command ends without one. */
   event(holds: (event: Event) => boolean): Promise<Event> {
     return this.#until(() => this.#events.find(holds), "an event");
   }
 
-  /** Waits until something has been said on stderr. */
-  async said(text: string): Promise<void> {
+  /** Waits until stderr contains a text. */
+  async printed(text: string): Promise<void> {
     await this.#until(() => this.#stderr.includes(text) || undefined, JSON.stringify(text));
   }
 
-  /** Ids of the processes that it has told of, by their role, the latest last. */
+  /** Ids of the processes of a role that it has reported, the latest last. */
   pids(role: string): number[] {
     return this.#events
       .filter((event) => event.event === "process" && event["role"] === role)
       .map(({ pid }) => pid as number);
   }
 
-  /** Iterations that it has told of. */
+  /** Number of the last iteration that it has reported. */
   lastStep(): number {
     return (this.#events.findLast(({ event }) => event === "iteration")?.["step"] as number | undefined) ?? 0;
   }
@@ -96,7 +96,7 @@ export class Mrlm {
     });
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const check of [...this.#watchers]) check();
   }
 }
@@ -106,7 +106,7 @@ export function run(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<F
   return new Mrlm(args, env).finished;
 }
 
-/** Whether a process is alive; one that nobody has waited for yet does not count. */
+/** Whether a process is alive; one that its parent has not waited for yet does not count. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MetricsFile, TrajectoryStore } from "@mrlm/runtime";
 
-/** What a run came to, to the last bit. Left out are the seconds that it took. */
+/** Result of a run, to the last bit, without its durations. */
 export interface Outcome {
   readonly weights: string;
   readonly metrics: readonly unknown[];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A process, told from a later one of the same id by when it began. */
+/** A process. The time of its start distinguishes it from a later one of the same id. */
 export interface ProcessId {
   readonly pid: number;
   readonly began: string;
@@ -31,7 +31,7 @@ export function killAll(processes: readonly ProcessId[]): void {
   }
 }
 
-/** Waits for the end of processes that nobody ends any more. */
+/** Waits for processes to end by themselves. */
 export async function gone(processes: readonly ProcessId[]): Promise<void> {
   while (processes.some(isRunning)) await sleep(50);
 }
@@ -46,7 +46,7 @@ function isRunning({ pid, began }: ProcessId): boolean {
   return statOf(pid)?.began === began;
 }
 
-/** Of a process that runs; one that has ended and that nobody has asked for its status counts as gone. */
+/** Of a process that runs; one that has ended and that its parent has not waited for counts as ended. */
 function statOf(pid: number): (ProcessId & { readonly parent: number }) | undefined {
   try {
     const [state, parent, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8")

@@ -12,11 +12,11 @@ export function pythonWith(...modules: readonly string[]): string | undefined {
   }
 }
 
-/** `test` for tests that need such a Python; their names say so, and they are skipped where there is none. */
+/** `test` for tests that need such a Python; their names state it, and they are skipped where there is none. */
 export const testWith = (python: string | undefined): typeof test | typeof test.skip =>
   python === undefined ? test.skip : test;
 
-/** What a Python program prints, as JSON. */
+/** Runs a Python program and parses its output as JSON. */
 export function pythonJson(python: string, program: string, ...args: readonly string[]): unknown {
   return JSON.parse(
     execFileSync(python, ["-c", program, ...args], {

@@ -35,7 +35,7 @@ export const tinyConfig = {
   initializer_range: 0.2,
 };
 
-/** Where a stage takes place. */
+/** Surroundings of a stage. */
 export interface Place {
   readonly engine: Engine;
   readonly policy: ModelId;

@@ -45,7 +45,7 @@ export const plainSteps = (size: number) => ({
   max_grad_norm: 0,
 });
 
-/** What somebody else needs to make the same updates, and what came of ours. */
+/** Input from which another implementation makes the same updates, and the result of ours. */
 export interface Played {
   readonly name: string;
   /** Token ids, masks, rewards and options; directories of the weights before and after. */

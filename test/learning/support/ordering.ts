@@ -21,7 +21,7 @@ const PLAY = { temperature: 1, maxTokens: 10 };
 /** An example's configuration. */
 export const example = (path: string): ResolvedConfig => loadConfig(join(ROOT, "examples", path)).config;
 
-/** How well the policy sorts: the share that it gets right greedily, and its mean reward when it is sampled. */
+/** Measures how well the policy sorts: the share of right greedy answers, and the mean reward of sampled ones. */
 export interface Skill {
   readonly greedy: number;
   readonly sampled: number;

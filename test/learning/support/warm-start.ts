@@ -1,10 +1,10 @@
 import { sft } from "@mrlm/sft";
 import type { Ordering, Skill } from "./ordering.ts";
 
-/** Where learning starts. Greedy accuracy swings by a tenth from step to step at a constant rate: not every order of the data leads through both. */
+/** Start of learning. Greedy accuracy swings by a tenth from step to step at a constant rate: not every order of the data leads through both. */
 const GREEDY = [0.78, 0.86] as const;
 const SAMPLED = [0.44, 0.48] as const;
-/** Nobody sorts that well before; measuring takes as long as three steps. */
+/** The accuracy is never reached before; measuring takes as long as three steps. */
 const FIRST_MEASURED = 68;
 /** The first of them leads there on the machine that this was written on. */
 const SEEDS = [1, 0, 2, 3, 4, 5];

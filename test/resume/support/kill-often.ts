@@ -13,9 +13,9 @@ export interface Undisturbed {
   readonly runMs: number;
 }
 
-/** Where a kill fell. */
+/** One kill: its iteration and its instant. */
 export interface Kill {
-  /** Iterations that the process had told of. */
+  /** Number of iterations that the process had reported. */
   readonly steps: number;
   readonly during: "start" | "checkpoint" | "run";
 }
