@@ -18,6 +18,9 @@ export async function demonstrate(
   return {
     task: id,
     agent: SINGLE_AGENT,
-    messages: [...promptOf(task, options), textMessage("assistant", alone ? response : [...steps, response].join("\n"))],
+    messages: [
+      ...promptOf(task, options),
+      textMessage("assistant", alone ? response : [...steps, response].join("\n")),
+    ],
   };
 }
