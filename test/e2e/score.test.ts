@@ -50,10 +50,12 @@ test.each([
     () => file('{"expected": "1", "answer": "1", "options": 2}'),
     /^error DATA_INVALID: .*\.jsonl:1 has no object in "options"/,
   ],
-  ["a file that is not there", () => join(directory, "none.jsonl"), /^error CONFIG_NOT_FOUND: /],
-])("%s is named, with exit code 2", async (_, path, message) => {
-  const { code, stderr } = await run(["score", "--scorer", "math", "--file", path()]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  ["a file that is not there", () => join(directory, "none.jsonl"), /^error DATA_INVALID: .*there is no such file/],
+  ["a directory", () => directory, /^error DATA_INVALID: .*it is a directory/],
+  ["a file without rows", () => file(""), /^error DATA_INVALID: .*has no rows/],
+])("%s is refused before the first verdict, with exit code 2", async (_, path, message) => {
+  const { code, stdout, stderr } = await run(["score", "--scorer", "math", "--file", path()]);
+  expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(message)]);
 });
 
 test("an unknown scorer is named with the nearest one", async () => {

@@ -1,37 +1,27 @@
-import { accessSync, constants, statSync } from "node:fs";
 import { jsonlRows } from "@mrlm/kit";
 import { PluginHost } from "@mrlm/runtime";
 import { fileFault, type JsonObject, type JsonValue, MrlmError, type Scorer, type ScoreRequest } from "@mrlm/spec";
 import type { CommandContext } from "../command-context.ts";
 
-/** What the command line says. */
+/** Options of `mrlm score`. */
 export interface ScoreArguments {
   readonly scorer: string;
   readonly file: string;
 }
 
-/** Prints each row of the file with its verdict, as JSONL. */
+/** Prints each row of the file with its verdict, as JSONL. Rejects with DATA_INVALID before the first verdict. */
 export async function scoreFile({ directory }: CommandContext, { scorer: id, file }: ScoreArguments): Promise<void> {
-  try {
-    accessSync(file, constants.R_OK);
-    if (statSync(file).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
-  } catch (cause) {
-    throw new MrlmError("CONFIG_NOT_FOUND", `The file ${file} cannot be read: ${fileFault(cause)}.`, {
-      hint: "Check the path.",
-      cause,
-    });
-  }
+  const rows = await readRows(file);
   const plugins = await PluginHost.discover({ directory });
   try {
     const scorer = await plugins.service("scorer", id, "the command `mrlm score`");
-    for await (const { value, place } of jsonlRows(file))
-      process.stdout.write(`${JSON.stringify(await judge(scorer, rowOf(value, place)))}\n`);
+    for (const row of rows) process.stdout.write(`${JSON.stringify(await score(scorer, row))}\n`);
   } finally {
     await plugins.close();
   }
 }
 
-async function judge(scorer: Scorer, row: ScoreRequest): Promise<JsonObject> {
+async function score(scorer: Scorer, row: ScoreRequest): Promise<JsonObject> {
   const grade = await scorer.score(row);
   return {
     ...row,
@@ -42,7 +32,21 @@ async function judge(scorer: Scorer, row: ScoreRequest): Promise<JsonObject> {
   };
 }
 
-/** The row with all that it holds; DATA_INVALID where it is nothing to judge. */
+async function readRows(file: string): Promise<ScoreRequest[]> {
+  const rows = await Array.fromAsync(jsonlRows(file), ({ value, place }) => rowOf(value, place)).catch(
+    (cause: unknown) => {
+      if (MrlmError.isInstance(cause)) throw cause;
+      throw new MrlmError("DATA_INVALID", `The file ${file} cannot be read: ${fileFault(cause)}.`, {
+        hint: "Check the path.",
+        cause,
+      });
+    },
+  );
+  if (rows.length > 0) return rows;
+  throw new MrlmError("DATA_INVALID", `${file} has no rows.`, { hint: "It needs one JSON object on each line." });
+}
+
+/** Checks a row and returns it with all its members. Throws DATA_INVALID. */
 function rowOf(value: JsonValue, place: string): ScoreRequest & JsonObject {
   const row = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
   const textless = ["expected", "answer", ...("schema" in row ? ["schema"] : [])].find(
