@@ -181,6 +181,19 @@ describe("a diagnosis", () => {
     ]);
   });
 
+  test("a solved task: equal rewards and zero gradients are no findings from a mean reward of 0.99 on", () => {
+    const equal = (reward: number): RunRecord =>
+      run(() => ({
+        "reward/mean": reward,
+        "reward/correct": reward,
+        "groups/without_signal": 0.97,
+        "optim/grad_norm": 0,
+      }));
+    expect(found(equal(0.99))).toEqual([]);
+    expect(found(equal(1))).toEqual([]);
+    expect(found(equal(0.98))).toEqual(["groups-without-signal"]);
+  });
+
   test("a first iteration that was lucky, imitation that becomes certain, a small model's fixed costs and a critic that says 0 are no findings", () => {
     expect(
       found(

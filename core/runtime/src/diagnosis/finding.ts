@@ -49,6 +49,14 @@ export function recent(values: readonly number[]): number[] {
   return values.slice(-Math.max(3, Math.floor(values.length / 4)));
 }
 
+/** Mean reward from which a task counts as solved. */
+export const SOLVED = 0.99;
+
+/** Whether the recent episodes are solved: then equal rewards and zero gradients are no problem. */
+export function isSolved(iterations: readonly IterationRecord[]): boolean {
+  return mean(recent(series(iterations, "reward/mean"))) >= SOLVED;
+}
+
 export function percent(share: number): string {
   return `${(100 * share).toFixed(share < 0.01 ? 1 : 0)} %`;
 }

@@ -1,4 +1,4 @@
-import { mean, median, percent, recent, series, short, type StageRule } from "../finding.ts";
+import { isSolved, mean, median, percent, recent, series, short, type StageRule } from "../finding.ts";
 
 /** A norm above this many times the median of the iterations before it is a spike. */
 export const SPIKE = 10;
@@ -51,11 +51,11 @@ export const explainedVariance: StageRule = ({ iterations }) => {
 export const learningStopped: StageRule = ({ iterations }) => {
   const norms = recent(series(iterations, "optim/grad_norm"));
   const share = norms.filter((norm) => norm === 0).length / norms.length;
-  if (!(share > 0.5)) return undefined;
+  if (!(share > 0.5) || isSolved(iterations)) return undefined;
   return {
     rule: "no-gradient",
     severity: "problem",
     what: `The gradient was zero in ${percent(share)} of the last iterations: nothing is learnt any more.`,
-    advice: "All advantages are zero: see groups without signal. If all tasks are solved, the stage can end (until).",
+    advice: "All advantages are zero: see groups without signal.",
   };
 };

@@ -1,4 +1,4 @@
-import { ends, mean, percent, recent, series, short, type StageRule } from "../finding.ts";
+import { ends, isSolved, mean, SOLVED, percent, recent, series, short, type StageRule } from "../finding.ts";
 import type { IterationRecord } from "../run-record.ts";
 
 /** More groups than this without two different rewards: most of what is sampled teaches nothing. */
@@ -12,6 +12,8 @@ export const groupsWithoutSignal: StageRule = ({ iterations }) => {
   const values = recent(series(iterations, "groups/without_signal"));
   const share = mean(values);
   if (!(share > WITHOUT_SIGNAL)) return undefined;
+  // Every episode of a solved task has the highest reward.
+  if (isSolved(iterations)) return undefined;
   const reward = mean(recent(series(iterations, "reward/mean")));
   const never = series(iterations, "reward/std").every((deviation) => deviation === 0);
   return {
@@ -31,8 +33,7 @@ export const flatReward: StageRule = ({ iterations }) => {
   if (parts === undefined || iterations.length < 20) return undefined;
   const [before, after] = [mean(parts.first), mean(parts.last)];
   const error = Math.sqrt(variance(parts.first) / parts.first.length + variance(parts.last) / parts.last.length);
-  const isTop = after >= 0.99;
-  if (isTop || Math.abs(after - before) > Math.max(FLAT * error, 0.005)) return undefined;
+  if (after >= SOLVED || Math.abs(after - before) > Math.max(FLAT * error, 0.005)) return undefined;
   return {
     rule: "flat-reward",
     severity: "problem",
