@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "@jest/globals";
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { adapterDirectory, Checkpoints, modelDirectory } from "@mrlm/runtime";
@@ -46,6 +46,10 @@ test("a damaged checkpoint is passed over with its fault, and refused where it i
     notice: expect.stringContaining("was cut"),
   });
   await expect(modelDirectory(second)).rejects.toMatchObject({ code: "CHECKPOINT_INCOMPLETE" });
+  appendFileSync(join(first, "model", "weights.safetensors"), "more");
+  await expect(modelDirectory(first)).rejects.toMatchObject({
+    message: expect.stringMatching(/ was changed: \S+ has (\d+) bytes instead of \d+\.$/),
+  });
 });
 
 test("M1: the adapter of a run's model is in a directory of its own; another directory stands for itself", async () => {
