@@ -65,9 +65,9 @@ describe("what goes where", () => {
     const { console, err } = recordedConsole();
     reportError(
       console,
-      new MrlmError("PORT_IN_USE", "Port 1 is in use.", { hint: "Take 2.", cause: new Error("EADDRINUSE") }),
+      new MrlmError("ENGINE_EXITED", "The engine ended.", { hint: "Start it.", cause: new Error("SIGSEGV") }),
     );
-    expect(err()).toBe("error PORT_IN_USE: Port 1 is in use.\n  Take 2.\n  caused by: EADDRINUSE\n");
+    expect(err()).toBe("error ENGINE_EXITED: The engine ended.\n  Start it.\n  caused by: SIGSEGV\n");
     const remote = recordedConsole();
     const status = Object.assign(new Error("14 UNAVAILABLE: refused"), { code: 14, details: "refused", metadata: {} });
     reportError(

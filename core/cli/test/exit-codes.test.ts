@@ -5,6 +5,8 @@ import { EXIT, exitCodeOf } from "../src/exit-codes.ts";
 test.each([
   [new MrlmError("CONFIG_INVALID", "x"), EXIT.invalid],
   [new MrlmError("PORT_IN_USE", "x"), EXIT.invalid],
+  [new MrlmError("OUTPUT_INVALID", "x"), EXIT.invalid],
+  [new MrlmError("WRITE_FAILED", "x"), EXIT.failure],
   [new MrlmError("SANDBOX_UNSAFE", "x"), EXIT.invalid],
   [new MrlmError("CHECKPOINT_INCOMPLETE", "x"), EXIT.invalid],
   [new MrlmError("RUN_NOT_FOUND", "x"), EXIT.invalid],

@@ -18,7 +18,7 @@ test("a place in which a file can be made is left as it was", () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("what is in the way is said, and what is no file is not overwritten either", () => {
+test("an existing file is refused, and a directory or a device even with --overwrite", () => {
   const [folder, file] = [join(directory, "folder"), join(directory, "file.json")];
   mkdirSync(folder);
   mkdirSync(join(directory, "taken.jsonl.partial"));
@@ -33,8 +33,8 @@ test("what is in the way is said, and what is no file is not overwritten either"
 });
 
 (existsSync("/proc/self") ? test : test.skip)(
-  "a directory that no file can be made in is WRITE_FAILED (skipped where there is no /proc)",
+  "a directory that no file can be made in is OUTPUT_INVALID (skipped where there is no /proc)",
   () => {
-    refused("/proc/result.json", "WRITE_FAILED", /cannot be written/);
+    refused("/proc/result.json", "OUTPUT_INVALID", /cannot be written/);
   },
 );

@@ -37,7 +37,7 @@ export { type ExaminedFile, examineFile } from "./diagnosis/examine-file.ts";
 export type { Finding } from "./diagnosis/finding.ts";
 export { readRun, type RunRecord } from "./diagnosis/run-record.ts";
 export { writeAtomically } from "./run/atomic-write.ts";
-export { asWriteFailure } from "./run/write-failure.ts";
+export { asOutputFault, asWriteFailure } from "./run/write-failure.ts";
 export { type BeforeAndAfter, beforeAndAfter } from "./episodes/before-and-after.ts";
 export { type KeptEpisode, keptEpisodes } from "./episodes/kept-episodes.ts";
 export { type DirectoryRenderer, directoryRenderer } from "./run/directory-renderer.ts";

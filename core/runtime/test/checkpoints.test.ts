@@ -122,13 +122,13 @@ test("a directory that is no run is RUN_NOT_FOUND, with what to give instead", (
 });
 
 (existsSync("/proc/self") ? test : test.skip)(
-  "a run directory that cannot be made is WRITE_FAILED, also where Node would try for ever (skipped where there is no /proc)",
+  "a run directory that cannot be made is OUTPUT_INVALID, also where Node would try for ever (skipped where there is no /proc)",
   () => {
     const config = parseConfig("{ model: { path: m }, stages: [{ algorithm: sft }], output: /proc/nope/deeper }", {
       path: "x.yaml",
     }).config;
     expect(() => RunDirectory.create(config, "")).toThrow(
-      expect.objectContaining({ code: "WRITE_FAILED", message: expect.stringContaining("/proc/nope/deeper") }),
+      expect.objectContaining({ code: "OUTPUT_INVALID", message: expect.stringContaining("/proc/nope/deeper") }),
     );
   },
 );

@@ -1,12 +1,13 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { asWriteFailure } from "@mrlm/runtime";
+import { asOutputFault } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 
 /**
- * Makes sure, before work begins, that a result can be written there and takes nobody's place. Throws USAGE, or WRITE_FAILED where a file cannot be made.
- * Answers the absolute path.
- * @param options.besides endings of files that stand beside it while it is made
+ * Checks, before work begins, that a result can be written to a path and replaces no file by accident. Throws USAGE, or OUTPUT_INVALID where
+ * no file can be made.
+ * @param options.besides extensions of files that are written beside it in the meantime
+ * @returns the absolute path
  */
 export function outputFile(
   given: string,
@@ -24,7 +25,7 @@ export function outputFile(
     closeSync(openSync(trial, "wx"));
     rmSync(trial);
   } catch (error) {
-    throw asWriteFailure(error, `${given} cannot be written`, "Name a file in a directory that you may write in.");
+    throw asOutputFault(error, `${given} cannot be written`, "Name a file in a directory that you may write in.");
   }
   return path;
 }

@@ -9,7 +9,7 @@ import { MetricsFile } from "./metrics-file.ts";
 import { isLocked, lockRun, type RunLock } from "./run-lock.ts";
 import { runNotFound } from "./run-not-found.ts";
 import { TrajectoryStore } from "./trajectory-store.ts";
-import { asWriteFailure } from "./write-failure.ts";
+import { asOutputFault } from "./write-failure.ts";
 
 const CONFIG = "config.yaml";
 const RECORD = "run.json";
@@ -42,7 +42,7 @@ export class RunDirectory {
     this.checkpoints = new Checkpoints(path);
   }
 
-  /** Creates `<output>/<name>-<timestamp>`. */
+  /** Creates `<output>/<name>-<timestamp>`. Throws OUTPUT_INVALID where the place accepts no file, WRITE_FAILED where the disk is full. */
   static create(config: ResolvedConfig, sourceText: string, now = new Date()): RunDirectory {
     const stamp = now.toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
     try {
@@ -52,7 +52,7 @@ export class RunDirectory {
       writeAtomically(join(run.path, "config.source.yaml"), sourceText);
       return run;
     } catch (error) {
-      throw asWriteFailure(
+      throw asOutputFault(
         error,
         `The run directory cannot be made in ${config.output.directory}`,
         "`output` of the configuration, or --output, names a directory in which you may write.",
@@ -114,13 +114,13 @@ export class RunDirectory {
     return isLocked(this.path);
   }
 
-  /** Throws WRITE_FAILED if no file can be created in the directory. */
+  /** Throws OUTPUT_INVALID if no file can be created in the directory. */
   assertWritable(): void {
     try {
       accessSync(this.path, constants.W_OK);
     } catch (error) {
       throw new MrlmError(
-        "WRITE_FAILED",
+        "OUTPUT_INVALID",
         `Nothing can be written in the run directory ${this.path}: ${fileFault(error)}.`,
         { hint: "Copy it to a place in which you may write, and continue the copy.", cause: error },
       );

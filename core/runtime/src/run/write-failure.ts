@@ -1,19 +1,9 @@
 import { MrlmError } from "@mrlm/spec";
 
+/** Error codes of a path or of its rights, in contrast to a full disk. */
+const PATH_CODES = new Set(["EROFS", "EACCES", "EPERM", "ENOENT", "EEXIST", "ENOTDIR", "EISDIR"]);
 /** Error codes of the operating system for a failed write. */
-const CODES = new Set([
-  "ENOSPC",
-  "EDQUOT",
-  "EFBIG",
-  "EIO",
-  "EROFS",
-  "EACCES",
-  "EPERM",
-  "ENOENT",
-  "EEXIST",
-  "ENOTDIR",
-  "EISDIR",
-]);
+const CODES = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EIO", ...PATH_CODES]);
 /** SQLite result codes FULL, IOERR and READONLY. */
 const SQLITE_CODES = new Set([13, 10, 8]);
 
@@ -30,4 +20,12 @@ export function asWriteFailure(error: unknown, what: string, hint?: string): unk
     ...(hint === undefined ? {} : { hint }),
     cause: error,
   });
+}
+
+/** Converts an error from before the work: OUTPUT_INVALID where the path that was named for results accepts no file, else as `asWriteFailure`. */
+export function asOutputFault(error: unknown, what: string, hint: string): unknown {
+  const failure = asWriteFailure(error, what, hint);
+  if (!MrlmError.hasCode(failure, "WRITE_FAILED") || !PATH_CODES.has((error as NodeJS.ErrnoException).code ?? ""))
+    return failure;
+  return new MrlmError("OUTPUT_INVALID", (failure as MrlmError).message, { hint, cause: error });
 }

@@ -171,6 +171,11 @@ export const ERROR_CODES = {
     retryable: false,
   },
   OPTIONS_INVALID: { meaning: "Options do not fit their schema.", hint: "Correct the named option.", retryable: false },
+  OUTPUT_INVALID: {
+    meaning: "No file can be made at the path that was named for results. No work began.",
+    hint: "Name a directory in which you may write.",
+    retryable: false,
+  },
   OUT_OF_MEMORY: {
     meaning: "Memory ran out, and the work cannot be done in smaller parts.",
     hint: "Lower model.micro_batch_tokens or sampling.max_sequence_tokens, or set model.gradient_checkpointing.",
