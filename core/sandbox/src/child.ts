@@ -1,4 +1,4 @@
-/** What a child process imports: it reads requests on one descriptor and answers on another. Imports nothing but Node. */
+/** Entry point for child processes: reads requests from one descriptor and writes answers to another. Imports Node only. */
 export { Answer } from "./child/answer.ts";
 export { type ChildHandler, serveRequests } from "./child/serve-requests.ts";
 export type { ChildRequest, ChildResult } from "./protocol/messages.ts";

@@ -1,4 +1,4 @@
-/** Supervised child processes for untrusted code. A sandbox plugin brings a backend; everything else is here. */
+/** Supervised child processes for untrusted code. A sandbox plugin brings a backend; this package has everything else. */
 export { detectJail } from "./jail/detect-jail.ts";
 export type { Jail, Launch } from "./jail/launch.ts";
 export { type SeccompOptions, seccompFilter } from "./jail/seccomp.ts";

@@ -20,7 +20,7 @@ import { PooledSession } from "./pooled-session.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** Limits of a submission that brings none. */
+/** Default limits of a submission. */
 export const DEFAULT_LIMITS: SandboxLimits = {
   wallMs: 10_000,
   cpuMs: 10_000,
@@ -28,16 +28,16 @@ export const DEFAULT_LIMITS: SandboxLimits = {
   outputBytes: 64 * 1024,
 };
 
-/** What a pool of sandbox children is made with. */
+/** Options of a pooled sandbox. */
 export interface PooledSandboxOptions {
   readonly backend: SandboxBackend;
   readonly limits?: Partial<SandboxLimits>;
   readonly pool?: Partial<Pick<PoolOptions, "children" | "queue" | "maxRuns" | "maxGrowthBytes">>;
-  /** Sessions that may be open at the same time; each holds a child of its own. */
+  /** Maximum number of open sessions; each has its own child. */
   readonly sessions?: number;
 }
 
-/** A sandbox over supervised children of one backend. */
+/** Sandbox over supervised children of one backend. */
 export class PooledSandbox implements Sandbox {
   readonly language: string;
   readonly limits: SandboxLimits;
@@ -60,7 +60,7 @@ export class PooledSandbox implements Sandbox {
       ...pool,
     };
     this.#pool = new Pool(backend, sizes);
-    // A session's state goes with its child.
+    // A session loses its state with its child.
     const forever = {
       maxRuns: Number.POSITIVE_INFINITY,
       maxGrowthBytes: Number.POSITIVE_INFINITY,
@@ -98,9 +98,9 @@ export class PooledSandbox implements Sandbox {
   async layers(): Promise<SandboxLayers> {
     const jail = await detectJail();
     const { kind, language, layers } = this.#backend;
-    const walls = { watchdog: watchdogMissing(), rlimits: rlimitsMissing() };
-    const active = Object.entries(walls).flatMap(([layer, reason]) => (reason === undefined ? [layer] : []));
-    const missing = Object.entries(walls).flatMap(([layer, reason]) =>
+    const monitors = { watchdog: watchdogMissing(), rlimits: rlimitsMissing() };
+    const active = Object.entries(monitors).flatMap(([layer, reason]) => (reason === undefined ? [layer] : []));
+    const missing = Object.entries(monitors).flatMap(([layer, reason]) =>
       reason === undefined ? [] : [{ layer, reason }],
     );
     return {

@@ -18,7 +18,7 @@ interface OpenOptions extends SandboxSessionOptions {
   readonly hasSnapshots: boolean;
 }
 
-/** A session: a child that nobody else uses until it is closed. */
+/** Session with exclusive use of a child until it is closed. */
 export class PooledSession implements SandboxSession {
   readonly snapshot?: (options?: SandboxCallOptions) => Promise<string>;
   readonly restore?: (snapshot: string, options?: SandboxCallOptions) => Promise<void>;

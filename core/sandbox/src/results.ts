@@ -8,7 +8,7 @@ import type {
 } from "@mrlm/spec";
 import type { Outcome } from "./pool/exchange.ts";
 
-/** What a caller is told of a run. */
+/** Converts an outcome to the result of a run. */
 export function toResult(outcome: Outcome): SandboxResult {
   const { result, stdout, stderr, stdoutTruncated, stderrTruncated, wallMs, peakMemoryBytes } = outcome;
   const { verdict, value, shown, error, exitCode, cpuMs } = result;
@@ -28,7 +28,7 @@ export function toResult(outcome: Outcome): SandboxResult {
   };
 }
 
-/** The same of a test call: each test has a verdict, also those that a limit kept from running. */
+/** Converts an outcome to a test report. Each test has a verdict, also one that did not run because of a limit. */
 export function toReport(outcome: Outcome, tests: readonly SandboxTest[], limits: SandboxLimits): SandboxTestReport {
   const { verdict } = outcome.result;
   const current = outcome.isTesting ? outcome.tests.indexOf(undefined) : -1;
@@ -42,7 +42,7 @@ export function toReport(outcome: Outcome, tests: readonly SandboxTest[], limits
   return { ...toResult(outcome), tests: results };
 }
 
-/** What ended a submission, for people. */
+/** Describes the limit that ended a submission. */
 function whyEnded(verdict: SandboxVerdict, limits: SandboxLimits): string {
   switch (verdict) {
     case "timeout":

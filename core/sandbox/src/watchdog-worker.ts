@@ -1,18 +1,18 @@
-// The watchdog's thread: sleeps, looks at each armed child, kills what is past a limit. The event loop of the process may be busy meanwhile.
+// Thread of the watchdog: checks armed children at intervals and kills those over a limit, even if the event loop is busy.
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { Inspector } from "./watchdog/inspector.ts";
 import { NEXT_LOOK, sharedNow, THREAD, tickOf, WAKE, watchTable } from "./watchdog/table.ts";
 
-/** Above the children that it watches: a watchdog that waits for the processor is late. */
+/** Nice value above that of the children: a watchdog that waits for a processor would be late. */
 const PRIORITY = -10;
 
 const { buffer, thread } = workerData as { buffer: SharedArrayBuffer; thread: number };
 const table = watchTable(buffer);
 const inspector = new Inspector(table, (killed) => parentPort?.postMessage(killed));
 raisePriority();
-// Read before everything that a waker may have changed, so that no wake is slept through.
+// Read first, so that no wake-up is missed.
 let wake = Atomics.load(table.armed, WAKE);
 while (Atomics.load(table.armed, THREAD) === thread) {
   const pauseMs = inspector.inspect();
@@ -21,11 +21,11 @@ while (Atomics.load(table.armed, THREAD) === thread) {
   wake = Atomics.load(table.armed, WAKE);
 }
 
-/** Only root and those whom it allows may; others stay as they are. */
+/** Raises the priority of this thread, if this user may. */
 function raisePriority(): void {
   try {
     setPriority(Number(readlinkSync("/proc/thread-self").split("/").at(-1)), PRIORITY);
   } catch {
-    // Not allowed, or no /proc.
+    // No permission, or no /proc.
   }
 }

@@ -12,7 +12,7 @@ const backend: SandboxBackend = {
 
 describe("a child that breaks down", () => {
   let sandbox: PooledSandbox;
-  /** Verdict, and how many runs its child has seen with it. */
+  /** Returns the verdict, and the number of runs of its child so far. */
   const outcome = async (code: string): Promise<readonly [string, unknown]> => {
     const { verdict, value } = await sandbox.run({ code });
     return [verdict, value];
@@ -29,7 +29,7 @@ describe("a child that breaks down", () => {
     expect(await outcome("die if used")).toEqual(["ok", 1]);
   });
 
-  test("twice, or when it is new, owes it to this submission", async () => {
+  test("twice, or when it is new, is the fault of this submission", async () => {
     expect(await outcome("die")).toEqual(["killed", undefined]);
     expect(await outcome("live")).toEqual(["ok", 1]);
     expect(await outcome("die")).toEqual(["killed", undefined]);

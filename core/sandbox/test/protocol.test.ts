@@ -15,19 +15,19 @@ describe("frames", () => {
         (values, sizes) => {
           const bytes = Buffer.concat(values.map(encodeFrame));
           const reader = new FrameReader(1 << 20);
-          const heard: unknown[] = [];
+          const received: unknown[] = [];
           for (let at = 0, turn = 0; at < bytes.length; turn++) {
             const size = sizes[turn % sizes.length] as number;
-            heard.push(...reader.push(bytes.subarray(at, at + size)));
+            received.push(...reader.push(bytes.subarray(at, at + size)));
             at += size;
           }
-          expect(JSON.stringify(heard)).toBe(JSON.stringify(values));
+          expect(JSON.stringify(received)).toBe(JSON.stringify(values));
         },
       ),
     );
   });
 
-  test("one that is cut short says nothing until the rest has come", () => {
+  test("one that is cut short yields nothing until the rest has come", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(), (value, at) => {
         const frame = encodeFrame(value);
@@ -39,14 +39,14 @@ describe("frames", () => {
     );
   });
 
-  test("one that is too long is refused by its length alone, after those before it were heard", () => {
+  test("one that is too long is refused by its length alone, after those before it were received", () => {
     const reader = new FrameReader(8);
-    const heard: unknown[] = [];
-    const hear = (chunk: Buffer): void => {
-      for (const frame of reader.push(chunk)) heard.push(frame);
+    const received: unknown[] = [];
+    const receive = (chunk: Buffer): void => {
+      for (const frame of reader.push(chunk)) received.push(frame);
     };
-    expect(() => hear(Buffer.concat([encodeFrame("first"), Buffer.from([9, 0, 0, 0])]))).toThrow(FrameError);
-    expect(heard).toEqual(["first"]);
+    expect(() => receive(Buffer.concat([encodeFrame("first"), Buffer.from([9, 0, 0, 0])]))).toThrow(FrameError);
+    expect(received).toEqual(["first"]);
   });
 
   test("one that is too long, or no JSON, is refused", () => {
@@ -68,20 +68,20 @@ test("text is cut between characters", () => {
 
 describe("an exchange", () => {
   const passed = { verdict: "passed" } as const;
-  const heard = (...messages: object[]): boolean[] => {
+  const received = (...messages: object[]): boolean[] => {
     const exchange = new Exchange("nonce", 2, 10);
-    return messages.map((message) => exchange.hear({ id: "nonce", ...message } as never));
+    return messages.map((message) => exchange.receive({ id: "nonce", ...message } as never));
   };
 
   test("takes nothing without its nonce", () => {
-    expect(heard({ type: "result", id: "other", result: { verdict: "ok" } })).toEqual([false]);
+    expect(received({ type: "result", id: "other", result: { verdict: "ok" } })).toEqual([false]);
   });
 
   test("takes each test once, after the tests have begun", () => {
     const tested = (index: number): object => ({ type: "tested", index, result: passed });
-    expect(heard(tested(0))).toEqual([false]);
-    expect(heard({ type: "testing" }, tested(0), tested(0))).toEqual([true, true, false]);
-    expect(heard({ type: "testing" }, tested(2))).toEqual([true, false]);
+    expect(received(tested(0))).toEqual([false]);
+    expect(received({ type: "testing" }, tested(0), tested(0))).toEqual([true, true, false]);
+    expect(received({ type: "testing" }, tested(2))).toEqual([true, false]);
   });
 
   test("takes of a test what is of the right form, and no more of it than people read", async () => {
@@ -93,9 +93,9 @@ describe("an exchange", () => {
       { verdict: "failed", message: 7, error: { ...error, name: null } },
       { verdict: "well" },
     ];
-    exchange.hear({ type: "testing", id: "nonce" });
+    exchange.receive({ type: "testing", id: "nonce" });
     for (const [index, result] of results.entries())
-      exchange.hear({ type: "tested", id: "nonce", index, result } as never);
+      exchange.receive({ type: "tested", id: "nonce", index, result } as never);
     exchange.impose("timeout");
     const message = "m".repeat(10_000);
     expect((await exchange.promise).tests).toEqual([
@@ -108,8 +108,8 @@ describe("an exchange", () => {
 
   test("keeps output up to its limit", async () => {
     const exchange = new Exchange("nonce", 0, 10);
-    exchange.hear({ type: "output", id: "nonce", stream: "stdout", text: "123456" });
-    exchange.hear({ type: "output", id: "nonce", stream: "stdout", text: "789012" });
+    exchange.receive({ type: "output", id: "nonce", stream: "stdout", text: "123456" });
+    exchange.receive({ type: "output", id: "nonce", stream: "stdout", text: "789012" });
     exchange.impose("timeout");
     expect(await exchange.promise).toMatchObject({
       stdout: "1234567890",
@@ -133,7 +133,7 @@ describe("the result of a run", () => {
     [{ verdict: "error", error }],
     [{ verdict: "error", error: { ...error, line: 3 }, exitCode: 1, spent: true }],
     [{ verdict: "ok", snapshot: "1" }],
-  ])("%j is one", (told) => expect(readResult(told)).toEqual(told));
+  ])("%j is one", (reported) => expect(readResult(reported)).toEqual(reported));
 
   test("what is not known of results is left out", () => {
     expect(
@@ -155,7 +155,7 @@ describe("the result of a run", () => {
     [{ verdict: "error", error: { ...error, line: "1" } }],
     [{ verdict: "ok", exitCode: 0.5 }],
     [{ verdict: "ok", snapshot: 1 }],
-  ])("%j is none: the submission has broken its interpreter", (told) =>
-    expect(readResult(told as never)).toEqual({ verdict: "killed" }),
+  ])("%j is none: the submission has broken its interpreter", (reported) =>
+    expect(readResult(reported as never)).toEqual({ verdict: "killed" }),
   );
 });

@@ -29,7 +29,7 @@ afterEach(async () => {
   test("is read until it is gone, and then never again", async () => {
     const child = start("sleep", "600");
     const meter = new UsageMeter(pidOf(child), false);
-    // Between fork and exec it has no memory of its own.
+    // Between fork and exec it shows no memory.
     await until(() => (meter.read()?.rssBytes ?? 0) > 0);
     await end(child);
     expect(meter.read()).toBeUndefined();

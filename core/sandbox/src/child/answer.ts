@@ -3,13 +3,13 @@ import type { SandboxTestResult } from "@mrlm/spec";
 import { encodeFrame } from "../protocol/frames.ts";
 import { ANSWER_FD, type ChildMessage, type ChildResult, MAX_FRAME_BYTES } from "../protocol/messages.ts";
 
-/** Pieces of output that are sent at once; later ones are gathered first. */
+/** Number of pieces of output that are sent immediately; later pieces are collected first. */
 const PROMPT_PIECES = 64;
 const GATHERED_CHARACTERS = 4096;
-/** Of a frame: the parent takes none of any length, and JSON makes six characters of some. */
+/** Maximum characters of output in a frame: the parent limits frames, and JSON writes some characters as six. */
 const LONGEST_PIECE = 1 << 20;
 
-/** Writes a message at once: what was said before a child is killed has been said. */
+/** Writes a message synchronously, so that the parent receives it even if the child is killed afterwards. */
 export function send(message: ChildMessage): void {
   write(encodeFrame(message));
 }
@@ -18,7 +18,7 @@ function write(frame: Buffer): void {
   for (let sent = 0; sent < frame.length;) sent += writeSync(ANSWER_FD, frame, sent);
 }
 
-/** The answers to one request. */
+/** Answers to one request. */
 export class Answer {
   readonly #id: string;
   readonly #outputBytes: number;
@@ -33,7 +33,7 @@ export class Answer {
     this.#outputBytes = outputBytes;
   }
 
-  /** Text that the submission printed. What is past the limit is dropped; returns false once nothing more will be taken. */
+  /** Sends output of the submission, up to the limit. Returns false once the limit is reached. */
   output(stream: "stdout" | "stderr", text: string): boolean {
     const state = this.#streams[stream];
     if (state.isTruncated || text === "") return !state.isTruncated;
@@ -47,12 +47,12 @@ export class Answer {
     return !state.isTruncated;
   }
 
-  /** The top-level code has ended well, the tests begin. */
+  /** Reports that the top-level code has ended without error and the tests begin. */
   testing(): void {
     send({ type: "testing", id: this.#id });
   }
 
-  /** The verdict of the test at this position. */
+  /** Reports the verdict of the test at this position. */
   tested(index: number, result: Omit<SandboxTestResult, "name">): void {
     this.#sendOrElse(
       { type: "tested", id: this.#id, index, result },
@@ -60,7 +60,7 @@ export class Answer {
     );
   }
 
-  /** The last word. */
+  /** Sends the result, which is the last message. */
   end(result: ChildResult): void {
     this.#flush("stdout");
     this.#flush("stderr");
@@ -71,12 +71,12 @@ export class Answer {
     );
   }
 
-  /** The last word when there is no verdict. */
+  /** Sends the failure of the sandbox, the last message when there is no verdict. */
   fail(message: string): void {
     send({ type: "failed", id: this.#id, message });
   }
 
-  /** What a submission says of itself may be longer than a frame, or nested too deeply to be written: it has broken its interpreter then. */
+  /** Sends `message`, or `otherwise` if the submission made `message` longer than a frame or too deep to be written. */
   #sendOrElse(message: ChildMessage, otherwise: ChildMessage): void {
     let frame: Buffer;
     try {
@@ -105,7 +105,7 @@ export class Answer {
   }
 }
 
-/** The text in pieces; no character is cut in two. One piece where there is no text. */
+/** Splits a text into pieces between characters; an empty text is one piece. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let at = 0;
@@ -118,7 +118,7 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** The longest start of `text` that takes no more than `bytes` in UTF-8; no character is cut in two. */
+/** Returns the longest start of `text` with at most `bytes` in UTF-8, cut between characters. */
 export function cutAtBytes(text: string, bytes: number): string {
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text;
   const cut = Buffer.from(text.slice(0, bytes), "utf8");

@@ -3,13 +3,13 @@ import { FrameReader } from "../protocol/frames.ts";
 import { type ChildReady, type ChildRequest, type ChildResult, REQUEST_FD } from "../protocol/messages.ts";
 import { Answer, send } from "./answer.ts";
 
-/** Carries out one request. What it throws is a failure of the sandbox: there is no verdict then. */
+/** Serves one request. An exception is a failure of the sandbox: there is no verdict. */
 export type ChildHandler = (request: ChildRequest, answer: Answer) => Promise<ChildResult> | ChildResult;
 
-/** Requests come from the parent: they are as long as it makes them. */
+/** Requests come from the trusted parent, which limits their length. */
 const MAX_REQUEST_BYTES = 0xffff_ffff;
 
-/** Says that the child is ready, and carries out one request after the other until the parent closes the channel. */
+/** Reports that the child is ready, then serves requests one by one until the parent closes the channel. */
 export function serveRequests(handler: ChildHandler, ready: ChildReady = {}): void {
   const reader = new FrameReader(MAX_REQUEST_BYTES);
   let last: Promise<void> = Promise.resolve();
@@ -18,7 +18,7 @@ export function serveRequests(handler: ChildHandler, ready: ChildReady = {}): vo
     for (const request of reader.push(chunk))
       last = last.then(() => carryOut(request as unknown as ChildRequest, handler));
   });
-  // The parent is gone, or wants this child to go.
+  // The parent has exited, or ends this child.
   socket.on("close", () => process.exit(0));
   send({ type: "ready", ...ready });
 }

@@ -7,17 +7,17 @@ import { seccompFilter } from "./seccomp.ts";
 /** Parts of a bubblewrap jail that not every machine allows. */
 export interface BubblewrapOptions {
   readonly seccomp: boolean;
-  /** A /proc of its own; some containers forbid it. */
+  /** Mount a separate /proc; some containers forbid it. */
   readonly proc: boolean;
 }
 
-/** Nobody: inside, the user of the same id owns nothing. */
-const NOBODY = "65534";
-/** Of the jail's own user namespace: for another id bubblewrap makes a second one inside, which does not own the jail's other namespaces. */
+/** User id that owns no file in the jail. */
+const UNPRIVILEGED = "65534";
+/** User id for programs that make namespaces: for another id bubblewrap nests a user namespace that does not own the jail's others. */
 const ROOT = "0";
 const TMP_BYTES = 64 * 1024 * 1024;
 
-/** What a dynamically linked program needs of the system. */
+/** System folders that a dynamically linked program needs. */
 const SYSTEM = [
   "/lib",
   "/lib32",
@@ -32,9 +32,9 @@ const SYSTEM = [
 ];
 
 /**
- * The program in namespaces of its own for users, mounts, processes, IPC, network, host name and control groups, as a user without rights; a
- * file system of the system's libraries and the program's mounts, read-only, with an empty /tmp; behind a filter of system calls. It
- * dies with this process.
+ * Runs a program in separate namespaces for users, mounts, processes, IPC, network, host name and control groups, as an unprivileged user.
+ * Its file system has the system's libraries and the program's mounts, read-only, and an empty /tmp. A filter refuses system calls. The
+ * program ends with this process.
  */
 export function bubblewrapLaunch(
   bubblewrap: string,
@@ -44,7 +44,7 @@ export function bubblewrapLaunch(
   const filter = seccomp
     ? seccompFilter({ forks: program.forks === true, namespaces: program.namespaces === true })
     : undefined;
-  const user = program.namespaces === true ? ROOT : NOBODY;
+  const user = program.namespaces === true ? ROOT : UNPRIVILEGED;
   const args = [
     ...["--unshare-all", "--unshare-user", "--uid", user, "--gid", user, "--hostname", "sandbox"],
     ...["--die-with-parent", "--new-session", "--clearenv"],
@@ -54,7 +54,7 @@ export function bubblewrapLaunch(
     ...program.mounts.flatMap(({ source, target }) => ["--ro-bind", source, target]),
     ...(program.links ?? []).flatMap(({ target, path }) => ["--dir", dirname(path), "--symlink", target, path]),
     ...(proc ? ["--proc", "/proc"] : []),
-    // Nothing can be written but in /tmp: a file in /dev would take memory that counts toward no limit, and would be there for the next submission.
+    // Only /tmp is writable: a file in /dev would take memory that no limit counts, and the next submission could read it.
     ...[
       "--dev",
       "/dev",

@@ -7,12 +7,12 @@ import type { Jail } from "./launch.ts";
 import { spawnLaunch } from "./spawn-launch.ts";
 
 const TRIAL_MS = 20_000;
-/** What a container or a hardened kernel refuses; the words are the C library's. */
+/** Messages of the C library when a container or a hardened kernel refuses a call. */
 const DENIED = /Operation not permitted|Permission denied|No space left on device|No permissions/i;
 const ADVICE =
-  "this user may not make namespaces here: the sandboxes guide says how a machine or a container allows it";
+  "this user may not make namespaces here: the sandboxes guide describes how to allow it on a machine or in a container";
 
-/** From the most walls to the fewest. */
+/** Variants of the jail, from the most isolation layers to the fewest. */
 const VARIANTS: readonly BubblewrapOptions[] = [
   { seccomp: true, proc: true },
   { seccomp: true, proc: false },
@@ -21,7 +21,7 @@ const VARIANTS: readonly BubblewrapOptions[] = [
 
 let detected: Promise<Jail> | undefined;
 
-/** The best jail that works on this machine; tried out once for each process, because containers often forbid one. */
+/** Returns the best jail that works on this machine. Tries the variants once per process, because containers often forbid some. */
 export function detectJail(): Promise<Jail> {
   detected ??= detect();
   return detected;
@@ -42,16 +42,16 @@ async function detect(): Promise<Jail> {
   return noJail(`bubblewrap does not work here: ${complaint}${DENIED.test(complaint) ? ` (${ADVICE})` : ""}`);
 }
 
-/** Starts bubblewrap itself in the jail. Returns what it complained of, `undefined` if it works. */
+/** Starts bubblewrap itself in the jail. Returns its error message, `undefined` if it works. */
 async function complaintOf(bubblewrap: string, variant: BubblewrapOptions): Promise<string | undefined> {
   const program = { command: bubblewrap, args: ["--version"], mounts: [{ source: bubblewrap, target: bubblewrap }] };
   const { process: trial, stdio } = spawnLaunch(bubblewrapLaunch(bubblewrap, program, variant));
-  let said = "";
-  stdio[2]?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  let stderr = "";
+  stdio[2]?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const timer = setTimeout(() => trial.kill("SIGKILL"), TRIAL_MS);
   try {
     const [code, signal] = (await once(trial, "close")) as [number | null, string | null];
-    return code === 0 ? undefined : said.trim() || `it ended with ${signal ?? `exit code ${code}`}`;
+    return code === 0 ? undefined : stderr.trim() || `it ended with ${signal ?? `exit code ${code}`}`;
   } catch (error) {
     return (error as Error).message;
   } finally {
@@ -68,7 +68,7 @@ function jail(bubblewrap: string, variant: BubblewrapOptions, complaint = ""): J
   };
 }
 
-/** A plain child process: the parent's limits hold it, the operating system does not, but for ending it with its parent where it can. */
+/** Returns a jail that only the parent's limits enforce. Where the operating system can, it ends the child with its parent. */
 async function noJail(reason: string): Promise<Jail> {
   const prefix = await dieWithParent();
   return {
@@ -85,12 +85,12 @@ async function noJail(reason: string): Promise<Jail> {
   };
 }
 
-/** A command before which another one gets SIGKILL when this process ends; empty where there is none. */
+/** Returns a command prefix that sends SIGKILL to the command when this process ends; empty where there is none. */
 async function dieWithParent(): Promise<string[]> {
   const setpriv = process.platform === "linux" ? findCommand("setpriv") : undefined;
   if (setpriv === undefined) return [];
   const prefix = [setpriv, "--pdeathsig", "KILL", "--"];
-  // Not every setpriv has that option.
+  // Old versions of setpriv lack the option.
   return promisify(execFile)(setpriv, [...prefix.slice(1), setpriv, "--version"], { env: {}, timeout: TRIAL_MS }).then(
     () => prefix,
     () => [],

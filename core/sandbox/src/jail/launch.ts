@@ -1,20 +1,20 @@
 import type { ChildProgram } from "../program/child-program.ts";
 
-/** First descriptor that is the wrapper's own; 3 and 4 are the child's. */
+/** First descriptor of the wrapper; 3 and 4 belong to the child. */
 export const FIRST_EXTRA_FD = 5;
 
-/** A command as it is spawned, after the jail has wrapped the child's own. */
+/** Command to spawn, after the jail has wrapped the command of the child. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Descriptors from FIRST_EXTRA_FD on, which the child does not get: the wrapper says the child's process id on one, or reads bytes from it. */
+  /** Descriptors from FIRST_EXTRA_FD on, for the wrapper only: it writes the child's process id to one, or reads bytes from it. */
   readonly descriptors: readonly ("pid" | Buffer)[];
 }
 
-/** A way to hold a child, or why there is none. */
+/** Isolation by the operating system, or the reason why there is none. */
 export interface Jail {
-  /** Which walls it is made of; empty: none. */
+  /** Isolation layers of the jail; empty if there are none. */
   readonly layers: readonly string[];
   readonly missing: readonly { readonly layer: string; readonly reason: string }[];
   readonly isJailed: boolean;

@@ -5,21 +5,21 @@ import { findCommand } from "./find-command.ts";
 
 const run = promisify(execFile);
 
-/** Why the kernel's own limits cannot be set here; `undefined` when they can. */
+/** Returns why limits of the kernel cannot be set here; `undefined` if they can. */
 export function rlimitsMissing(): string | undefined {
   if (process.platform !== "linux") return `prlimit is for Linux, and this is ${process.platform}`;
   return prlimit() === undefined ? "the command prlimit (util-linux) is not installed" : undefined;
 }
 
-/** Limits of a process that the kernel keeps; see getrlimit(2). */
+/** Limits of a process that the kernel enforces; see getrlimit(2). */
 export interface ProcessLimits {
-  /** Private writable memory, whether touched or not: past it the process gets none. The others only ever fall; this one may be raised again later. */
+  /** Private writable memory in bytes, touched or not. It may be raised later; the other limits cannot. */
   readonly data: number;
   readonly openFiles: number;
   readonly fileBytes: number;
 }
 
-/** Sets the limits of a running process, and forbids it core dumps. Rejects if the system refuses that. */
+/** Sets the limits of a running process and disables core dumps. Rejects if the system refuses. */
 export async function limitProcess(pid: number, { data, openFiles, fileBytes }: ProcessLimits): Promise<void> {
   const command = prlimit();
   if (command === undefined) return;
@@ -30,7 +30,7 @@ export async function limitProcess(pid: number, { data, openFiles, fileBytes }: 
   );
 }
 
-/** What RLIMIT_DATA counts of a process now, in bytes. */
+/** Returns the memory of a process that RLIMIT_DATA counts, in bytes. */
 export function dataBytesOf(pid: number): number {
   return Number(/^VmData:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]) * 1024;
 }

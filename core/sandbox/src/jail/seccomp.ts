@@ -1,24 +1,24 @@
 import { CLONE, FORKS, NAMESPACES, REFUSED, SHARED_MEMORY, UNKNOWN } from "./syscalls.ts";
 
-/** What a program may do beside computing. */
+/** Permissions of a program. */
 export interface SeccompOptions {
-  /** Start processes. */
+  /** May start processes. */
   readonly forks: boolean;
-  /** Make namespaces and mounts. */
+  /** May make namespaces and mounts. */
   readonly namespaces: boolean;
-  /** Make memory that no process's size shows: memfd, System V segments. Default true. */
+  /** May make memory that the size of no process contains: memfd, System V segments. Default true. */
   readonly sharedMemory?: boolean;
-  /** A filter that the process has already: what it refuses is left out here, because loading a filter takes longer the longer it is. */
+  /** Filter that the process already has. Its rules are left out here, because a longer filter takes longer to load. */
   readonly behind?: Omit<SeccompOptions, "behind">;
 }
 
-/** Columns of the table of system calls, and the kernel's names for the two architectures (linux/audit.h). */
+/** Column of the table of system calls, and the audit number of the architecture (linux/audit.h). */
 const ARCHITECTURES: Readonly<Record<string, { readonly column: 0 | 1; readonly audit: number }>> = {
   x64: { column: 0, audit: 0xc000_003e },
   arm64: { column: 1, audit: 0xc000_00b7 },
 };
 
-// Classic BPF (linux/bpf_common.h) and its answers to seccomp (linux/seccomp.h).
+// Classic BPF (linux/bpf_common.h) and its return values for seccomp (linux/seccomp.h).
 const LOAD_WORD = 0x20;
 const JUMP_EQUAL = 0x15;
 const JUMP_AT_LEAST = 0x35;
@@ -44,7 +44,7 @@ const CLONE_NAMESPACES = 0x7e02_0000;
 type Table = Readonly<Record<string, readonly [x64: number, arm64: number]>>;
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
-/** The filter as the kernel reads it (struct sock_filter, 8 bytes each), or `undefined` on an architecture without a table. */
+/** Returns the filter as an array of `struct sock_filter`, 8 bytes each; `undefined` on an architecture without a table. */
 export function seccompFilter(options: SeccompOptions, architecture: string = process.arch): Buffer | undefined {
   const target = ARCHITECTURES[architecture];
   if (target === undefined) return undefined;
@@ -55,7 +55,7 @@ export function seccompFilter(options: SeccompOptions, architecture: string = pr
   const refused = numbers(refusedBy(options).filter((table) => !outer.includes(table)));
   const unknown = options.behind === undefined ? numbers([UNKNOWN]) : [];
   const clone = cloneRule(CLONE[column], options);
-  // The answers ALLOW, EPERM and ENOSYS come last: a jump says how many instructions it skips.
+  // The return instructions ALLOW, EPERM and ENOSYS come last; a jump gives the number of instructions to skip.
   const length = refused.length + unknown.length + clone.length;
   const checks = [...refused.map((number) => [number, 1] as const), ...unknown.map((number) => [number, 2] as const)];
   const instructions: Instruction[] = [
@@ -82,7 +82,7 @@ function refusedBy({ forks, namespaces, sharedMemory }: SeccompOptions): Table[]
   ];
 }
 
-/** Threads always; processes and namespaces as the options say. Ends before the answers ALLOW and EPERM. */
+/** Allows threads always, processes and namespaces by the options. The return instructions ALLOW and EPERM follow it. */
 function cloneRule(number: number, { forks, namespaces }: SeccompOptions): Instruction[] {
   if (namespaces) return [];
   const test: Instruction = forks ? [JUMP_ANY_BIT, 1, 0, CLONE_NAMESPACES] : [JUMP_ANY_BIT, 0, 1, CLONE_THREAD];

@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { FIRST_EXTRA_FD, type Launch } from "./launch.ts";
 
-/** A started command. */
+/** Started command. */
 export interface Started {
   readonly process: ChildProcess;
-  /** By descriptor. */
+  /** Streams by descriptor. */
   readonly stdio: readonly Duplex[];
-  /** Of the process inside the wrapper, once the wrapper has said it; without a wrapper, of the command itself. */
+  /** Process id of the child, once the wrapper has reported it; without a wrapper, of the command itself. */
   readonly pid: Promise<number>;
 }
 
-/** Starts a command in a process group of its own: nothing inherited, stderr and the descriptors of `launch` connected to this process. */
+/** Starts a command in a new process group, without inherited descriptors; stderr and the descriptors of `launch` are pipes. */
 export function spawnLaunch(launch: Launch): Started {
   const child = spawn(launch.command, launch.args, {
     cwd: "/",
@@ -20,7 +20,7 @@ export function spawnLaunch(launch: Launch): Started {
     stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", ...launch.descriptors.map(() => "pipe" as const)],
   });
   const stdio = child.stdio as readonly unknown[] as readonly Duplex[];
-  // What goes wrong with a pipe, the end of the process tells better.
+  // The exit of the process explains errors of its pipes better.
   for (const stream of stdio) stream?.on("error", () => {});
   let pid = Promise.resolve(child.pid ?? 0);
   launch.descriptors.forEach((descriptor, index) => {
@@ -31,13 +31,13 @@ export function spawnLaunch(launch: Launch): Started {
   return { process: child, stdio, pid };
 }
 
-/** bubblewrap says `{ "child-pid": N }`, and perhaps more. Never rejects: a process that did not start has no id. */
+/** Reads `{ "child-pid": N }`, which bubblewrap writes. Never rejects: a process that did not start has no id. */
 function readPid(stream: Duplex): Promise<number> {
   return new Promise((resolve) => {
-    let said = "";
+    let text = "";
     stream.on("data", (chunk: Buffer) => {
-      said += chunk.toString("latin1");
-      const pid = /"child-pid": *(\d+)/.exec(said)?.[1];
+      text += chunk.toString("latin1");
+      const pid = /"child-pid": *(\d+)/.exec(text)?.[1];
       if (pid !== undefined) resolve(Number(pid));
     });
     stream.on("close", () => resolve(0));

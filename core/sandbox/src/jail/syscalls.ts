@@ -1,9 +1,9 @@
-/** Numbers of system calls on x86-64 and on 64-bit ARM; 0 where there is none. From the kernel's unistd tables, which never change. */
+/** Numbers of system calls on x86-64 and 64-bit ARM; 0 if there is none. Source: the kernel's unistd tables, which are stable. */
 type Numbers = readonly [x64: number, arm64: number];
 
-/** What only administrators, debuggers and container runtimes call, and what has held most holes of the kernel: refused with EPERM. */
+/** Calls for administrators, debuggers and container runtimes, and calls with most kernel vulnerabilities: refused with EPERM. */
 export const REFUSED: Readonly<Record<string, Numbers>> = {
-  // Other processes.
+  // Access to other processes.
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
@@ -11,7 +11,7 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   pidfd_getfd: [438, 438],
   migrate_pages: [256, 238],
   move_pages: [279, 239],
-  // Wide doors into the kernel.
+  // Large kernel interfaces.
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
@@ -25,15 +25,15 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   uselib: [134, 0],
   ustat: [136, 0],
   sysfs: [139, 0],
-  // What it would read of in /proc, if it had one.
+  // The same information as /proc, which is hidden.
   statmount: [457, 457],
   listmount: [458, 458],
-  // Memory of the kernel that counts toward no process: megabytes for each call.
+  // Kernel memory that counts toward no process: megabytes for each call.
   semget: [64, 190],
   msgget: [68, 186],
   mq_open: [240, 180],
   io_setup: [206, 0],
-  // The network; pairs of sockets that are already open stay usable.
+  // The network; open socket pairs stay usable.
   socket: [41, 198],
   // Files outside the mounts.
   open_by_handle_at: [304, 265],
@@ -42,7 +42,7 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   quotactl: [179, 60],
   quotactl_fd: [443, 443],
   acct: [163, 89],
-  // The machine.
+  // Administration of the machine.
   init_module: [175, 105],
   finit_module: [313, 273],
   delete_module: [176, 106],
@@ -61,7 +61,7 @@ export const REFUSED: Readonly<Record<string, Numbers>> = {
   ioperm: [173, 0],
 };
 
-/** Refused unless the program makes namespaces of its own for what it starts. */
+/** Refused unless the program makes namespaces for the processes that it starts. */
 export const NAMESPACES: Readonly<Record<string, Numbers>> = {
   mount: [165, 40],
   umount2: [166, 39],
@@ -81,22 +81,22 @@ export const NAMESPACES: Readonly<Record<string, Numbers>> = {
   setdomainname: [171, 162],
 };
 
-/** Answered as by a kernel that does not have them yet: programs then take the older way. */
+/** Refused with ENOSYS, as by an old kernel: programs then use the older call. */
 export const UNKNOWN: Readonly<Record<string, Numbers>> = {
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
-  // Its flags lie in memory, where a filter cannot see them.
+  // Its flags are in memory, which a filter cannot read.
   clone3: [435, 435],
 };
 
-/** Make processes; refused unless the program forks. */
+/** Calls that make processes; refused unless the program forks. */
 export const FORKS: Readonly<Record<string, Numbers>> = { fork: [57, 0], vfork: [58, 0] };
 
-/** Makes a thread or a process, as its flags say. */
+/** Makes a thread or a process, depending on its flags. */
 export const CLONE: Numbers = [56, 220];
 
-/** Make memory that counts toward no process until it is mapped, and that no limit of the kernel holds without a control group. */
+/** Calls that make memory which counts toward no process until it is mapped; only a control group could limit it. */
 export const SHARED_MEMORY: Readonly<Record<string, Numbers>> = {
   memfd_create: [319, 279],
   memfd_secret: [447, 447],

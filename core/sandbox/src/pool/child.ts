@@ -10,27 +10,27 @@ import { Connection } from "./connection.ts";
 import { Exchange, type Outcome } from "./exchange.ts";
 
 const START_MS = 60_000;
-/** The child keeps the deadline too; this much later the parent kills it. */
+/** The child enforces the deadline too; the parent kills it this much later. */
 const GRACE_MS = 200;
-/** The kernel's limit on memory lies this much above the watchdog's, which can say why it killed. */
-const WALL_ABOVE_BYTES = 64 * 1024 * 1024;
+/** The kernel's memory limit is this much above the watchdog's, which reports the cause of a kill. */
+const KERNEL_LIMIT_MARGIN_BYTES = 64 * 1024 * 1024;
 const OPEN_FILES = 256;
 const FILE_BYTES = 64 * 1024 * 1024;
 
-/** Last words of V8 and of CPython when the kernel, or a table's size, gives them no more. */
+/** Messages of V8 and CPython when an allocation fails. */
 const OUT_OF_MEMORY =
   /out of memory|bad_alloc|is_heap_oom|OOM error|Allocation failed|invalid (?:array|size|table) |MemoryError/i;
 
-/** How an exchange differs from a submission of its own. */
+/** Options of an exchange. */
 export interface ExchangeOptions {
   readonly signal?: AbortSignal;
-  /** One of a session: its memory counts from the child's start, and the limits hold on when it is over. */
+  /** The exchange belongs to a session: memory counts from the child's start, and the limits stay after the exchange. */
   readonly isSession?: boolean;
 }
 
-/** A child process from its start to its end. It carries out one request at a time. */
+/** Child process from its start to its end. It serves one request at a time. */
 export class Child {
-  /** Requests so far. */
+  /** Number of requests so far. */
   runs = 0;
   readonly #program: ChildProgram;
   readonly #connection: Connection;
@@ -49,13 +49,13 @@ export class Child {
   constructor(program: ChildProgram, jail: Jail) {
     this.#program = program;
     this.#connection = new Connection(jail.launch(program), {
-      onFrame: (frame) => this.#hear(frame),
+      onFrame: (frame) => this.#receive(frame),
       onGarbage: (what) => this.#breakOff(`sent ${what}`),
       onExit: (how, isKill) => this.#onExit(how, isKill),
     });
   }
 
-  /** Resolves when the child can take a request (of so much memory without further ado); rejects with SANDBOX_FAILED when it never will. */
+  /** Resolves when the child can take a request with this memory limit. Rejects with SANDBOX_FAILED if it does not start. */
   async ready(memoryBytes: number): Promise<void> {
     const timer = setTimeout(() => this.#breakOff(`was not ready after ${START_MS / 1000} s`), START_MS);
     try {
@@ -66,7 +66,7 @@ export class Child {
       this.#newBytes = this.#idleBytes = this.#usage().rssBytes;
       if (rlimitsMissing() === undefined && reservedBytes !== undefined)
         this.#unusedDataBytes = dataBytesOf(this.#pid) + reservedBytes;
-      await this.#raiseWall(memoryBytes);
+      await this.#raiseKernelLimit(memoryBytes);
       this.#connection.setReferenced(false);
     } catch (error) {
       throw MrlmError.isInstance(error) ? error : this.#failure("ended while it started");
@@ -75,29 +75,29 @@ export class Child {
     }
   }
 
-  /** Settles when the process is gone. */
+  /** Settles when the process has exited. */
   get exited(): Promise<void> {
     return this.#connection.exited;
   }
 
-  /** Whether it can be given another request. */
+  /** Whether it can take another request. */
   get isAlive(): boolean {
     return this.#isAlive;
   }
 
-  /** By how much it is larger, when idle, than when it was new. */
+  /** Growth of its resident memory since its start, measured when idle. */
   get grownBytes(): number {
     return this.#idleBytes - this.#newBytes;
   }
 
-  /** Carries out a request under its limits. Rejects with SANDBOX_FAILED, or CANCELLED once the signal is aborted; either ends the child. */
+  /** Runs a request under its limits. Rejects with SANDBOX_FAILED, or CANCELLED when the signal is aborted; either ends the child. */
   async exchange(
     task: ChildTask,
     limits: SandboxLimits,
     { signal, isSession = false }: ExchangeOptions = {},
   ): Promise<Outcome> {
     this.runs += 1;
-    await this.#raiseWall(limits.memoryBytes);
+    await this.#raiseKernelLimit(limits.memoryBytes);
     const id = randomUUID();
     const exchange = new Exchange(id, task.op === "test" ? task.suite.tests.length : 0, limits.outputBytes);
     const cancel = (): void => {
@@ -113,24 +113,24 @@ export class Child {
     this.#arm(limits, before, baseBytes + this.#ownBytes, limits.wallMs + GRACE_MS);
     this.#connection.send({ ...task, id, limits });
     try {
-      const heard = await exchange.promise;
+      const reported = await exchange.promise;
       const after = this.#isAlive ? this.#usage() : { rssBytes: 0, cpuMs: this.#slot.cpuMs };
       const peakBytes = Math.max(this.#slot.peakBytes, after.rssBytes) - baseBytes;
       this.#idleBytes = after.rssBytes;
-      return { ...heard, cpuMs: Math.max(0, after.cpuMs - before.cpuMs), peakMemoryBytes: Math.max(0, peakBytes) };
+      return { ...reported, cpuMs: Math.max(0, after.cpuMs - before.cpuMs), peakMemoryBytes: Math.max(0, peakBytes) };
     } finally {
       this.#exchange = undefined;
       signal?.removeEventListener("abort", cancel);
-      // The watchdog may have killed it when it had just answered.
+      // The watchdog may have killed it just after its answer.
       if (this.#slot.disarm() !== undefined) this.kill();
-      // Somebody may wait for the child that takes its place.
+      // A task may be waiting for the child that replaces it.
       if (this.#isAlive) this.#connection.setReferenced(false);
       if (isSession && this.#isAlive)
         this.#arm(limits, this.#usage(), baseBytes + this.#ownBytes, Number.POSITIVE_INFINITY);
     }
   }
 
-  /** Ends the process and all that it has started. */
+  /** Kills the process and all processes that it started. */
   kill(): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
@@ -153,25 +153,25 @@ export class Child {
     return this.#meter?.read() ?? { rssBytes: 0, cpuMs: 0 };
   }
 
-  /** The kernel's limit stays where the most generous request so far has put it. */
-  async #raiseWall(memoryBytes: number): Promise<void> {
+  /** Raises the kernel's memory limit if no earlier request needed as much. */
+  async #raiseKernelLimit(memoryBytes: number): Promise<void> {
     if (this.#unusedDataBytes === 0 || memoryBytes <= this.#wallBytes) return;
     this.#wallBytes = memoryBytes;
-    const data = this.#unusedDataBytes + memoryBytes + WALL_ABOVE_BYTES;
+    const data = this.#unusedDataBytes + memoryBytes + KERNEL_LIMIT_MARGIN_BYTES;
     await limitProcess(this.#pid, { data, openFiles: OPEN_FILES, fileBytes: FILE_BYTES }).catch((error: Error) => {
       throw this.#failure(`could not be given its limits: ${error.message.trim()}`);
     });
   }
 
-  #hear(frame: JsonValue): void {
+  #receive(frame: JsonValue): void {
     const message = readMessage(frame);
     if (message?.type === "ready") this.#ready.resolve(message);
     else if (message?.type === "failed") this.#breakOff(`failed: ${message.message}`);
-    else if (message === undefined || this.#exchange?.hear(message) !== true)
+    else if (message === undefined || this.#exchange?.receive(message) !== true)
       this.#breakOff("sent a message that does not belong to its request");
   }
 
-  /** The child no longer does what it should: nothing that it says counts any more. */
+  /** Ends a child that broke the protocol, and ignores its later messages. */
   #breakOff(what: string): void {
     const failure = this.#failure(what);
     this.#ready.reject(failure);
@@ -180,8 +180,8 @@ export class Child {
   }
 
   /**
-   * The watchdog has killed it. That is its verdict, and nobody waits for the process to be gone, which takes a while on a busy machine; what it
-   * said before is read in one turn of the event loop.
+   * Handles a kill by the watchdog. Settles after one turn of the event loop, in which earlier messages are read, and not at the exit of the
+   * process, which takes longer on a busy machine.
    */
   #onKill(): void {
     this.#isAlive = false;
@@ -201,17 +201,17 @@ export class Child {
     this.#ready.reject(this.#failure(`ended before it was ready (${how})`));
     this.#ready.promise.catch(() => {});
     if (verdict !== undefined) this.#exchange?.impose(verdict);
-    else if (OUT_OF_MEMORY.test(this.#connection.said)) this.#exchange?.impose("memory-limit");
-    // Somebody else killed it: that says nothing about the submission.
-    else if (isKill) this.#exchange?.reject(this.#failure("was killed by somebody else"));
+    else if (OUT_OF_MEMORY.test(this.#connection.stderrTail)) this.#exchange?.impose("memory-limit");
+    // Another process killed it, so there is no verdict about the submission.
+    else if (isKill) this.#exchange?.reject(this.#failure("was killed from outside"));
     else this.#exchange?.impose("killed");
   }
 
   #failure(what: string): MrlmError {
-    const { said } = this.#connection;
+    const { stderrTail } = this.#connection;
     return new MrlmError(
       "SANDBOX_FAILED",
-      `The sandbox child ${this.#program.command} ${what}.${said === "" ? "" : ` It said: ${said}`}`,
+      `The sandbox child ${this.#program.command} ${what}.${stderrTail === "" ? "" : ` It printed: ${stderrTail}`}`,
     );
   }
 }

@@ -6,31 +6,35 @@ import { encodeFrame, FrameReader } from "../protocol/frames.ts";
 import { ANSWER_FD, MAX_FRAME_BYTES, REQUEST_FD } from "../protocol/messages.ts";
 import { killGroup } from "../watchdog/kill-group.ts";
 
-const STDERR_TAIL = 4000;
+const STDERR_TAIL_CHARACTERS = 4000;
 
-/** Who hears of what a child does. */
+/** Callbacks for the events of a child. */
 export interface ConnectionListener {
   onFrame(frame: JsonValue): void;
-  /** It sent something that is no frame. */
+  /** Called for data that is not a frame. */
   onGarbage(what: string): void;
-  /** `isKill`: by SIGKILL. */
+  /** Called at the exit; `isKill`: by SIGKILL. */
   onExit(how: string, isKill: boolean): void;
 }
 
-/** A process and the frames that go to it and come from it. */
+/** Process with its frames in both directions. */
 export class Connection {
-  /** Settles when the process is gone. */
+  /** Settles when the process has exited. */
   readonly exited: Promise<void>;
   readonly #started: Started;
   readonly #reader = new FrameReader(MAX_FRAME_BYTES);
   #pid = 0;
-  #said = "";
+  #stderrTail = "";
 
   constructor(launch: Launch, listener: ConnectionListener) {
     this.#started = spawnLaunch(launch);
     const { process: child, stdio, pid } = this.#started;
     void pid.then((known) => (this.#pid = known));
-    stdio[2]?.on("data", (chunk: Buffer) => (this.#said = (this.#said + chunk.toString("latin1")).slice(-STDERR_TAIL)));
+    stdio[2]?.on(
+      "data",
+      (chunk: Buffer) =>
+        (this.#stderrTail = (this.#stderrTail + chunk.toString("latin1")).slice(-STDERR_TAIL_CHARACTERS)),
+    );
     stdio[ANSWER_FD]?.on("data", (chunk: Buffer) => {
       try {
         for (const frame of this.#reader.push(chunk)) listener.onFrame(frame);
@@ -38,9 +42,9 @@ export class Connection {
         listener.onGarbage((error as Error).message);
       }
     });
-    // "close" comes after the last byte of every pipe, so that nothing which was said before the end is lost.
+    // "close" follows the last byte of every pipe, so no message is lost.
     this.exited = once(child, "close").then(
-      // bubblewrap ends with 128 and the number of the signal that ended the child.
+      // bubblewrap exits with 128 plus the number of the signal that ended the child.
       ([code, signal]) =>
         listener.onExit(
           code === null ? `signal ${signal}` : `exit code ${code}`,
@@ -50,21 +54,21 @@ export class Connection {
     );
   }
 
-  /** Process id of the child itself, inside whatever wraps it. */
+  /** Returns the process id of the child, not of its wrapper. */
   pid(): Promise<number> {
     return this.#started.pid;
   }
 
-  /** The end of what the child wrote to its standard error: a submission cannot write there. */
-  get said(): string {
-    return this.#said.trim();
+  /** Last part of the standard error of the child, to which a submission cannot write. */
+  get stderrTail(): string {
+    return this.#stderrTail.trim();
   }
 
   send(message: unknown): void {
     this.#started.stdio[REQUEST_FD]?.write(encodeFrame(message));
   }
 
-  /** Ends the process and all that it has started: it leads a process group, or is the first of a PID namespace. This process waits for that. */
+  /** Kills the process and all that it started: it leads a process group, or is process 1 of a PID namespace. */
   kill(): void {
     const outer = this.#started.process;
     if (outer.exitCode !== null || outer.signalCode !== null) return;
@@ -72,7 +76,7 @@ export class Connection {
     for (const pid of [this.#pid, outer.pid ?? 0].filter((id) => id > 0)) killGroup(pid);
   }
 
-  /** Whether this process stays alive for the child's sake. */
+  /** Sets whether the child keeps this process alive. */
   setReferenced(isReferenced: boolean): void {
     const { process: child, stdio } = this.#started;
     const open = stdio.filter((stream) => stream !== null && !stream.destroyed);

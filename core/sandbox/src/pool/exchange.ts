@@ -3,31 +3,31 @@ import { cutAtBytes } from "../child/answer.ts";
 import type { ChildMessage, ChildResult } from "../protocol/messages.ts";
 import { readResult, readTested } from "../protocol/read-result.ts";
 
-/** Everything that is known when a request has ended. */
+/** Data of a request that has ended. */
 export interface Outcome {
   readonly result: ChildResult;
-  /** The parent ended it, or the child died of it. */
+  /** The parent ended the request, or the child exited. */
   readonly isImposed: boolean;
   readonly stdout: string;
   readonly stderr: string;
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;
-  /** By index; a hole: never finished. */
+  /** Results by index; a hole for a test that did not finish. */
   readonly tests: readonly (Omit<SandboxTestResult, "name"> | undefined)[];
-  /** The top-level code had ended well. */
+  /** The top-level code had ended without error. */
   readonly isTesting: boolean;
   readonly wallMs: number;
-  /** Of the child with what it started, in steps of a clock tick. */
+  /** Processor time of the child and the processes that it started, in steps of a clock tick. */
   readonly cpuMs: number;
   readonly peakMemoryBytes: number;
 }
 
-/** What can be known from messages alone. */
-type Heard = Omit<Outcome, "cpuMs" | "peakMemoryBytes">;
+/** Part of an outcome that comes from messages. */
+type Reported = Omit<Outcome, "cpuMs" | "peakMemoryBytes">;
 
-/** One request and what has been heard of it so far. */
+/** One request and the messages about it. */
 export class Exchange {
-  readonly promise: Promise<Heard>;
+  readonly promise: Promise<Reported>;
   readonly #id: string;
   readonly #outputBytes: number;
   readonly #start = performance.now();
@@ -36,7 +36,7 @@ export class Exchange {
     stderr: { text: "", bytes: 0, isTruncated: false },
   };
   readonly #tests: (Omit<SandboxTestResult, "name"> | undefined)[];
-  readonly #settle = Promise.withResolvers<Heard>();
+  readonly #settle = Promise.withResolvers<Reported>();
   #isTesting = false;
 
   constructor(id: string, tests: number, outputBytes: number) {
@@ -47,8 +47,8 @@ export class Exchange {
     this.promise.catch(() => {});
   }
 
-  /** Takes what the child said; false if it belongs to no request of ours, or comes out of order. */
-  hear(message: ChildMessage): boolean {
+  /** Processes a message of the child. Returns false if it belongs to another request or is out of order. */
+  receive(message: ChildMessage): boolean {
     if (message.type === "ready" || message.type === "failed" || message.id !== this.#id) return false;
     switch (message.type) {
       case "output":
@@ -68,7 +68,7 @@ export class Exchange {
     }
   }
 
-  /** The submission was ended. */
+  /** Ends the request with a verdict of the parent. */
   impose(verdict: SandboxVerdict): void {
     this.#end({ verdict }, true);
   }

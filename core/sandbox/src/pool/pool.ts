@@ -8,19 +8,19 @@ import type { Outcome } from "./exchange.ts";
 
 /** Sizes of a pool. */
 export interface PoolOptions {
-  /** Children that run submissions at the same time. */
+  /** Number of children that run submissions at the same time. */
   readonly children: number;
-  /** Submissions that may wait; one more is refused. */
+  /** Number of submissions that may wait; the pool refuses more. */
   readonly queue: number;
-  /** A child is replaced after this many runs, */
+  /** Runs after which a child is replaced. */
   readonly maxRuns: number;
-  /** or when it has grown by this much and is idle. */
+  /** Growth of an idle child after which it is replaced. */
   readonly maxGrowthBytes: number;
-  /** The memory limit of most submissions: new children are prepared for it. */
+  /** Memory limit of most submissions, for which new children are prepared. */
   readonly memoryBytes: number;
-  /** A child that has ended is replaced before somebody asks for it. */
+  /** Whether a child that has ended is replaced before the next request. */
   readonly keepsWarm: boolean;
-  /** Its children are sessions'. */
+  /** Whether its children serve sessions. */
   readonly isForSessions: boolean;
 }
 
@@ -29,17 +29,17 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Children that are started at first use, shared, and replaced when they are worn or dead. */
+/** Pool of children that start at first use and are replaced when they are used up or have ended. */
 export class Pool {
   readonly #backend: SandboxBackend;
   readonly #options: PoolOptions;
   readonly #idle: Child[] = [];
-  /** Processes that have not ended. */
+  /** Processes that have not exited. */
   readonly #all = new Set<Child>();
   readonly #queue: Waiting[] = [];
-  /** Starts under way; each settles with what went wrong. */
+  /** Starts in progress; each settles with its error. */
   readonly #starting = new Set<Promise<Error | undefined>>();
-  /** Processes that have not ended, and starts that have no process yet. */
+  /** Number of processes that have not exited, and of starts without a process. */
   #count = 0;
   #isClosed = false;
 
@@ -48,7 +48,7 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Runs a task in an idle child, or waits for one. A child that breaks down may owe it to an earlier submission: then the task runs once more. */
+  /** Runs a task in an idle child, or waits for one. If the child fails, an earlier submission may be the cause, so the task runs once more. */
   async run(task: ChildTask, limits: SandboxLimits, signal?: AbortSignal): Promise<Outcome> {
     const first = await this.#runOnce(task, limits, signal);
     const isSuspect = first.outcome.isImposed && first.outcome.result.verdict === "killed" && first.wasUsed;
@@ -71,7 +71,7 @@ export class Pool {
     }
   }
 
-  /** A child that nobody else uses until `release`. */
+  /** Returns a child for exclusive use until `release`. */
   acquire(signal?: AbortSignal): Promise<Child> {
     if (this.#isClosed) return Promise.reject(closed());
     if (signal?.aborted === true) return Promise.reject(cancelled());
@@ -95,7 +95,7 @@ export class Pool {
     });
   }
 
-  /** Gives a child back. A dead or worn one is replaced. */
+  /** Returns a child to the pool. Replaces it if it has ended or is used up. */
   release(child: Child): void {
     const { maxRuns, maxGrowthBytes } = this.#options;
     if (child.isAlive && (child.runs >= maxRuns || child.grownBytes > maxGrowthBytes)) child.kill();
@@ -111,7 +111,7 @@ export class Pool {
     for (const failure of await Promise.all(this.#starting)) if (failure !== undefined) throw failure;
   }
 
-  /** Ends all children and refuses whoever waits. Resolves when the processes are gone. */
+  /** Ends all children and rejects waiting tasks. Resolves when the processes have exited. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const waiting of this.#queue.splice(0)) waiting.reject(closed());
@@ -119,7 +119,7 @@ export class Pool {
     await Promise.all([...this.#starting, ...[...this.#all].map((child) => child.exited)]);
   }
 
-  /** Starts children until `wanted` are on their way, as far as there is room. */
+  /** Starts children until `wanted` are starting, up to the limit. */
   #startUpTo(wanted: number): void {
     for (let count = Math.min(wanted - this.#starting.size, this.#options.children - this.#count); count > 0; count--) {
       this.#count += 1;
@@ -138,7 +138,7 @@ export class Pool {
       this.release(child);
       return undefined;
     } catch (error) {
-      // Whoever waits must hear of it; the next one tries again.
+      // Reject the waiting tasks; the next task tries again.
       for (const waiting of this.#queue.splice(0)) waiting.reject(error as Error);
       return error as Error;
     }
@@ -163,7 +163,7 @@ export class Pool {
     const at = this.#idle.indexOf(child);
     if (at >= 0) this.#idle.splice(at, 1);
     if (this.#isClosed) return;
-    // One that could not even be made ready is not tried again and again.
+    // Do not retry a child that never became ready.
     const spare = this.#options.keepsWarm && child.runs > 0 ? 1 : 0;
     this.#startUpTo(Math.max(spare, this.#queue.length));
   }

@@ -4,23 +4,23 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ChildProgram } from "./child-program.ts";
 
-/** What a Node child consists of. */
+/** Parts of a Node child. */
 export interface NodeProgramOptions {
-  /** The module to run, `src/NAME.ts` or `dist/NAME.js` of a package. */
+  /** Module to run, `src/NAME.ts` or `dist/NAME.js` of a package. */
   readonly entry: URL;
-  /** Packages that it imports, by name. */
+  /** Names of the packages that it imports. */
   readonly packages: readonly string[];
   readonly nodeOptions?: readonly string[];
   readonly isJailed: boolean;
   readonly allowAddons?: boolean;
-  /** Other paths that it may read, if they exist. */
+  /** Further paths that it may read, if they exist. */
   readonly readable?: readonly string[];
 }
 
-/** In the jail the package itself lies in /app/main and the others in /app/packages. */
+/** Folder of the package in the jail; the other packages are in /app/packages. */
 const MAIN = "/app/main";
 
-/** A Node process under its permission model: it reads nothing but the packages that it needs, and writes nothing. */
+/** Returns a Node program under the permission model: it can read only the packages that it needs, and write nothing. */
 export function nodeProgram(options: NodeProgramOptions): ChildProgram {
   const { entry, packages, isJailed } = options;
   const path = realpathSync(fileURLToPath(entry));
@@ -63,7 +63,7 @@ function packageRoot(path: string): string {
   return folder;
 }
 
-/** Where Node looks for packages of a module in `folder`. */
+/** Returns the folders in which Node looks for packages of a module in `folder`. */
 function nodeModulesOf(folder: string): string[] {
   const found: string[] = [];
   for (let at = folder; ; at = dirname(at)) {

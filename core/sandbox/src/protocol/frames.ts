@@ -1,6 +1,6 @@
 import type { JsonValue } from "@mrlm/spec";
 
-/** A frame: its length in bytes as a little-endian 32-bit number, then that many bytes of JSON in UTF-8. */
+/** Encodes a frame: the length in bytes as a little-endian 32-bit number, then JSON in UTF-8. */
 export function encodeFrame(message: unknown): Buffer {
   const json = JSON.stringify(message);
   const length = Buffer.byteLength(json);
@@ -10,10 +10,10 @@ export function encodeFrame(message: unknown): Buffer {
   return frame;
 }
 
-/** A longer frame, or one that is not JSON: the peer is broken, or no longer ours. */
+/** Error for a frame that is too long or not JSON: the peer has failed, or a submission controls it. */
 export class FrameError extends Error {}
 
-/** Puts frames together from chunks of any size. Holds no more than one frame of `maxBytes`. */
+/** Reads frames from chunks of any size. Buffers at most one frame of `maxBytes`. */
 export class FrameReader {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
@@ -23,7 +23,7 @@ export class FrameReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** The frames that `chunk` completes. Throws FrameError. */
+  /** Yields the frames that `chunk` completes. Throws FrameError. */
   *push(chunk: Buffer): Generator<JsonValue> {
     this.#chunks.push(chunk);
     this.#buffered += chunk.length;
@@ -39,7 +39,7 @@ export class FrameReader {
     }
   }
 
-  /** The buffered bytes in one piece, if they are in several and `length` reaches beyond the first. */
+  /** Returns the first buffered chunk; joins the chunks if it has fewer than `length` bytes. */
   #peek(length: number): Buffer {
     if ((this.#chunks[0] as Buffer).length < length) this.#chunks = [Buffer.concat(this.#chunks)];
     return this.#chunks[0] as Buffer;

@@ -9,50 +9,50 @@ import type {
   Submission,
 } from "@mrlm/spec";
 
-/** Descriptor on which a child reads requests, and the one on which it answers. */
+/** Descriptors of a child: it reads requests from the first and writes answers to the second. */
 export const REQUEST_FD = 3;
 export const ANSWER_FD = 4;
 
-/** The longest frame of a child, in bytes: results of tests, a value. */
+/** Maximum length of a frame of a child in bytes: results of tests, a value. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
-/** What a child is asked to do. `id` is a fresh nonce: an answer without it is no answer. */
+/** Request to a child. `id` is a new nonce that each answer must repeat. */
 export type ChildRequest = { readonly id: string; readonly limits: SandboxLimits } & ChildTask;
 
 export type ChildTask =
   | { readonly op: "run"; readonly submission: Submission }
   | { readonly op: "test"; readonly submission: Submission; readonly suite: SandboxTestSuite }
-  /** The child is a session's from now on. */
+  /** Makes the child serve one session. */
   | { readonly op: "open"; readonly files: Readonly<Record<string, string>> }
   | { readonly op: "evaluate"; readonly submission: Submission }
   | { readonly op: "snapshot" }
   | { readonly op: "restore"; readonly snapshot: string };
 
-/** How a submission ended, as the trusted part of the child saw it. */
+/** Result of a submission, as the trusted part of the child reports it. */
 export interface ChildResult {
   readonly verdict: SandboxVerdict;
   readonly value?: JsonValue;
   readonly shown?: string;
   readonly error?: SandboxError;
   readonly exitCode?: number;
-  /** Measured by the child where it knows better than the parent, which sees clock ticks of the whole process. */
+  /** Measured by the child where it is more exact than the parent, which measures the whole process in clock ticks. */
   readonly cpuMs?: number;
   readonly peakMemoryBytes?: number;
   /** Name of a snapshot. */
   readonly snapshot?: string;
-  /** The child could not make itself pristine again: the parent replaces it. */
+  /** The child could not restore its initial state: the parent replaces it. */
   readonly spent?: boolean;
 }
 
-/** What a child says of itself when it is ready. */
+/** Properties of a child that is ready. */
 export interface ChildReady {
-  /** Writable memory that a run maps without using it (V8 does), in bytes: the kernel's limit on such memory leaves room for it. Unknown: no such limit. */
+  /** Writable memory in bytes that a run maps without using it, as V8 does; added to the kernel's limit. Unknown: no kernel limit. */
   readonly reservedBytes?: number;
-  /** Resident memory by which it may grow for its own sake while it carries out a request: processes that it prepares for the next ones. It counts toward no limit. Default 0. */
+  /** Resident memory in bytes that the child itself may need during a request, such as for runners of later requests. No limit counts it. Default 0. */
   readonly ownBytes?: number;
 }
 
-/** What a child says. All but `ready` carry the nonce of the request. */
+/** Message of a child. All but `ready` have the nonce of the request. */
 export type ChildMessage =
   | ({ readonly type: "ready" } & ChildReady)
   | {
@@ -62,7 +62,7 @@ export type ChildMessage =
       readonly text: string;
       readonly isCut?: boolean;
     }
-  /** The submission's top-level code has ended well: the tests begin. */
+  /** The submission's top-level code has ended without error and the tests begin. */
   | { readonly type: "testing"; readonly id: string }
   | {
       readonly type: "tested";
@@ -74,7 +74,7 @@ export type ChildMessage =
   /** The sandbox failed: there is no verdict. */
   | { readonly type: "failed"; readonly id: string; readonly message: string };
 
-/** Reads what a child said; `undefined` if it is malformed. */
+/** Reads a message of a child; `undefined` if it is malformed. */
 export function readMessage(json: JsonValue): ChildMessage | undefined {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return undefined;
   const { type, id } = json as JsonObject;

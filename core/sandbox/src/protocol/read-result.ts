@@ -1,17 +1,17 @@
 import type { JsonObject, JsonValue, SandboxError, SandboxTestResult, SandboxVerdict } from "@mrlm/spec";
 import type { ChildResult } from "./messages.ts";
 
-/** Characters of an error's parts. */
+/** Maximum characters of the parts of an error. */
 const LONGEST = { name: 200, message: 10_000, trace: 40_000 };
 const VERDICTS: readonly SandboxVerdict[] = ["ok", "error", "timeout", "cpu-limit", "memory-limit", "killed"];
 
 /**
- * How a submission ended, as a child tells it. Some of that the submission says itself (its value, its error), by means that it may have changed: what
- * is not of the right form is its doing, and means that it has broken its interpreter.
+ * Reads the result of a submission. The submission may have written parts of it (value, error), with functions that it changed. A malformed
+ * result means that the submission broke its interpreter.
  */
-export function readResult(told: JsonValue | undefined): ChildResult {
-  if (!isObject(told)) return { verdict: "killed" };
-  const { verdict, value, shown, error, exitCode, cpuMs, peakMemoryBytes, snapshot, spent } = told;
+export function readResult(reported: JsonValue | undefined): ChildResult {
+  if (!isObject(reported)) return { verdict: "killed" };
+  const { verdict, value, shown, error, exitCode, cpuMs, peakMemoryBytes, snapshot, spent } = reported;
   const isWell =
     VERDICTS.includes(verdict as SandboxVerdict) &&
     (shown === undefined || typeof shown === "string") &&
@@ -35,9 +35,9 @@ export function readResult(told: JsonValue | undefined): ChildResult {
   };
 }
 
-/** The verdict on a test, as a child tells it; an error or a message of another form is left out. */
-export function readTested(told: JsonValue | undefined): Omit<SandboxTestResult, "name"> {
-  const { verdict, message, error: described } = isObject(told) ? told : {};
+/** Reads the verdict of a test; leaves out a malformed error or message. */
+export function readTested(reported: JsonValue | undefined): Omit<SandboxTestResult, "name"> {
+  const { verdict, message, error: described } = isObject(reported) ? reported : {};
   if (verdict === "passed") return { verdict };
   const error = readError(described);
   return {
@@ -47,7 +47,7 @@ export function readTested(told: JsonValue | undefined): Omit<SandboxTestResult,
   };
 }
 
-/** What a submission raised, no longer than people read; `undefined` if it is of another form. */
+/** Reads an error, with limited length; `undefined` if it is malformed. */
 function readError(value: JsonValue | undefined): SandboxError | undefined {
   if (!isObject(value)) return undefined;
   const { name, message, trace, line } = value;
@@ -66,7 +66,7 @@ function readError(value: JsonValue | undefined): SandboxError | undefined {
   };
 }
 
-/** A copy: a part of a text would keep all of it in memory. */
+/** Copies the start of a text: a slice would keep the whole text in memory. */
 function cut(text: string, longest: number): string {
   return text.length <= longest ? text : Buffer.from(text.slice(0, longest)).toString();
 }

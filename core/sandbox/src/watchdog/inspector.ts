@@ -2,13 +2,13 @@ import { killGroup } from "./kill-group.ts";
 import { CAUSE, fieldAt, pauseMs, sharedNow, SLOTS, type WatchTable } from "./table.ts";
 import { type Usage, UsageMeter } from "./usage-meter.ts";
 
-/** Whose child was killed, and in which run. */
+/** Slot and run of a killed child. */
 export interface Killed {
   readonly slot: number;
   readonly run: number;
 }
 
-/** The watchdog's eyes and teeth: looks at armed children, kills what is past a limit. */
+/** Checks armed child processes; kills those over a limit. */
 export class Inspector {
   readonly #table: WatchTable;
   readonly #onKill: (killed: Killed) => void;
@@ -19,7 +19,7 @@ export class Inspector {
     this.#onKill = onKill;
   }
 
-  /** Looks at every armed child once. Returns the milliseconds until it must look again. */
+  /** Checks every armed child once. Returns the milliseconds until the next check. */
   inspect(): number {
     let longestMs = Number.POSITIVE_INFINITY;
     for (let slot = 0; slot < SLOTS; slot++) {
@@ -43,7 +43,7 @@ export class Inspector {
     if (cause === CAUSE.none)
       return pauseMs(leftMs, usage === undefined ? Number.POSITIVE_INFINITY : at("memoryLimit") - usage.rssBytes);
     values[fieldAt(slot, "cause")] = cause;
-    // Whoever sets the word to 0 decides: a run that ends at this moment is not killed any more, nor is the next one.
+    // The side that sets the word to 0 decides: a run that has just ended is not killed, nor is the next one.
     if (Atomics.compareExchange(armed, slot, run, 0) === run) {
       killGroup(pid);
       this.#onKill({ slot, run });
@@ -64,5 +64,5 @@ export class Inspector {
 function causeOf(leftMs: number, usage: Usage | undefined, cpuLimit: number, memoryLimit: number): number {
   if (usage !== undefined && usage.rssBytes > memoryLimit) return CAUSE.memory;
   if (usage !== undefined && usage.cpuMs > cpuLimit) return CAUSE.cpu;
-  return leftMs <= 0 ? CAUSE.wall : CAUSE.none;
+  return leftMs <= 0 ? CAUSE.deadline : CAUSE.none;
 }

@@ -1,10 +1,10 @@
-/** SIGKILL to a process and, where it leads one, its group. The first process of a PID namespace takes all others of it along. */
+/** Sends SIGKILL to a process and to the group that it leads. The end of process 1 of a PID namespace ends all others in it. */
 export function killGroup(pid: number): void {
   for (const target of [-pid, pid]) {
     try {
       process.kill(target, "SIGKILL");
     } catch {
-      // No leader of a group, or gone already.
+      // Not the leader of a group, or already exited.
     }
   }
 }

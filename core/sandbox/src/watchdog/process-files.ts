@@ -1,41 +1,41 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 
-/** Bytes of a page, and clock ticks in a second, of every Linux that Node runs on but a few (64 KiB pages on some ARM servers). */
+/** Page size in bytes and clock ticks per second of Linux, except for some ARM servers with pages of 64 KiB. */
 const PAGE_BYTES = 4096;
 const TICK_MS = 10;
 
-/** More than `stat` or a usual list of children ever has; a longer list is read in one piece by its path. */
+/** Buffer longer than `stat` and most lists of children; a longer list is read by its path. */
 const buffer = Buffer.allocUnsafe(4096);
 
-/** What a process uses now. */
+/** Current use of resources by a process. */
 export interface Usage {
   readonly rssBytes: number;
   readonly cpuMs: number;
 }
 
-/** A process's files in /proc, held open: reading one again costs a third of opening, reading and closing it. They outlive the process, and then say nothing. */
+/** Open files of a process in /proc. Reading an open file again costs a third of opening, reading and closing it. */
 export class ProcessFiles {
   readonly #pid: number;
   readonly #stat: number;
   #children: number | undefined;
   #threads = 1;
 
-  /** Throws when there is no such process (any more), or no /proc. */
+  /** Throws if there is no such process, or no /proc. */
   constructor(pid: number) {
     this.#pid = pid;
     this.#stat = openSync(`/proc/${pid}/stat`, "r");
   }
 
-  /** Resident memory and processor time of the process alone. Throws when it is gone. */
+  /** Returns resident memory and processor time of the process alone. Throws if it has exited. */
   usage(): Usage {
     const stat = buffer.toString("latin1", 0, readSync(this.#stat, buffer, 0, buffer.length, 0));
-    // The name of the program, in brackets, may hold anything.
+    // The name of the program, in brackets, may contain any characters.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     this.#threads = Number(fields[17]);
     return { cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS, rssBytes: Number(fields[21]) * PAGE_BYTES };
   }
 
-  /** Processes that it has started and that have not ended. Throws when it is gone. */
+  /** Returns the running processes that it started. Throws if it has exited. */
   children(): number[] {
     if (this.#threads !== 1)
       return readdirSync(`/proc/${this.#pid}/task`).flatMap((thread) => this.#childrenOf(thread));
@@ -53,7 +53,7 @@ export class ProcessFiles {
     try {
       return numbers(readFileSync(`/proc/${this.#pid}/task/${thread}/children`, "latin1"));
     } catch {
-      return []; // The thread has ended: its children are another's now.
+      return []; // The thread has ended: its children have another parent now.
     }
   }
 }

@@ -1,40 +1,40 @@
 /** Fields of a slot of the table that pools and the watchdog thread share. */
 export const FIELD = {
   pid: 0,
-  /** 1: the processes that it makes count too. */
+  /** 1 if the processes that it starts count too. */
   isTree: 1,
-  /** Bytes of resident memory, absolute. */
+  /** Resident memory in bytes. */
   memoryLimit: 2,
-  /** Milliseconds of processor time since the process began. */
+  /** Processor time in milliseconds since the start of the process. */
   cpuLimit: 3,
-  /** On the clock of `sharedNow`. */
+  /** Time of `sharedNow`. */
   deadline: 4,
-  /** Why it was killed: a CAUSE. */
+  /** Cause of the kill, a CAUSE. */
   cause: 5,
-  /** Highest resident memory since it was armed. */
+  /** Peak resident memory since it was armed. */
   peak: 6,
-  /** Processor time when last seen. */
+  /** Processor time at the last check. */
   cpu: 7,
 } as const;
 
-export const CAUSE = { none: 0, wall: 1, cpu: 2, memory: 3 } as const;
+export const CAUSE = { none: 0, deadline: 1, cpu: 2, memory: 3 } as const;
 
 const FIELDS = 8;
-/** Children that one process can supervise. */
+/** Maximum number of children that one process supervises. */
 export const SLOTS = 1024;
 
-/** Words after the slots of `armed`: one names the thread that is to run, one changes to wake it, one is the `tickOf` its next look; 0: it plans none. */
+/** Words after the slots of `armed`: the number of the thread that runs, a counter that wakes it, and the `tickOf` its next check (0: none). */
 export const THREAD = SLOTS + 1;
 export const WAKE = SLOTS + 2;
 export const NEXT_LOOK = SLOTS + 3;
 const WORDS = SLOTS + 4;
 
-/** Memory can grow no faster than this: a page fault costs the kernel about a microsecond. */
+/** Maximum growth of memory: a page fault costs the kernel about a microsecond. */
 const BYTES_PER_MS = 4e6;
 const SHORTEST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 10;
 
-/** Two views of one shared buffer. A slot's word in `armed` is a number of the run while one is watched, and 0 otherwise. */
+/** Two views of one shared buffer. A slot's word in `armed` is the number of the watched run, or 0. */
 export interface WatchTable {
   readonly armed: Int32Array<SharedArrayBuffer>;
   readonly values: Float64Array<SharedArrayBuffer>;
@@ -54,18 +54,18 @@ export function fieldAt(slot: number, field: keyof typeof FIELD): number {
   return slot * FIELDS + FIELD[field];
 }
 
-/** Milliseconds on a clock that all threads of a process share. */
+/** Returns milliseconds on a clock that all threads of a process share. */
 export function sharedNow(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;
 }
 
-/** How long a child may go unwatched that has so much time and memory left. */
+/** Returns the time until the next check of a child with this time and memory left. */
 export function pauseMs(leftMs: number, leftBytes: number): number {
   return Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, leftMs, leftBytes / BYTES_PER_MS));
 }
 
-/** A time of `sharedNow` as a word that is never 0; differences of two are right for 12 days. */
+/** Converts a time of `sharedNow` to a word that is never 0; differences of two words are correct for 12 days. */
 export function tickOf(timeMs: number): number {
   return timeMs | 0 | 1;
 }

@@ -2,7 +2,7 @@ import { ProcessFiles, type Usage } from "./process-files.ts";
 
 export type { Usage } from "./process-files.ts";
 
-/** Reads over and over what one process uses; for a tree, together with all that descend from it. */
+/** Measures the resources that a process uses; for a tree, together with its descendants. */
 export class UsageMeter {
   readonly pid: number;
   readonly #isTree: boolean;
@@ -14,12 +14,12 @@ export class UsageMeter {
     this.#isTree = isTree;
   }
 
-  /** It has been seen to be gone. */
+  /** Whether a measurement found that the process has exited. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** `undefined` when the process is gone, or there is no /proc. */
+  /** Measures; `undefined` if the process has exited or there is no /proc. */
   read(): Usage | undefined {
     if (this.#isGone) return undefined;
     const known = this.#files;
@@ -30,20 +30,20 @@ export class UsageMeter {
     return usage;
   }
 
-  /** Lets go of what it holds open. */
+  /** Closes the open files. */
   close(): void {
     for (const files of this.#files.values()) files.close();
     this.#files.clear();
   }
 
-  /** Of a process and, in a tree, what descends from it. What is still there moves from `known` to `seen`. */
+  /** Measures a process and, in a tree, its descendants. Moves the files of running processes from `known` to `seen`. */
   #usageOf(pid: number, known: Map<number, ProcessFiles>, seen: Map<number, ProcessFiles>): Usage | undefined {
     const own = this.#filesOf(pid, known);
     if (own === undefined) return undefined;
     seen.set(pid, own.files);
     let { rssBytes, cpuMs } = own.usage;
     for (const child of this.#isTree ? childrenOf(own.files) : []) {
-      // A list that changes while it is read may name one twice.
+      // A list that changes during the read may contain a process twice.
       const usage = seen.has(child) ? undefined : this.#usageOf(child, known, seen);
       rssBytes += usage?.rssBytes ?? 0;
       cpuMs += usage?.cpuMs ?? 0;
@@ -51,18 +51,18 @@ export class UsageMeter {
     return { rssBytes, cpuMs };
   }
 
-  /** An id in the tree may have become another process's; the root's stays its own. */
-  #filesOf(pid: number, known: Map<number, ProcessFiles>): Said | undefined {
+  /** Opens or reuses the files of a process. An id in the tree may belong to a new process; that of the root cannot. */
+  #filesOf(pid: number, known: Map<number, ProcessFiles>): Reading | undefined {
     const held = known.get(pid);
     known.delete(pid);
-    const said = saidBy(held);
-    if (said !== undefined) return said;
+    const reading = readFiles(held);
+    if (reading !== undefined) return reading;
     this.#isGone ||= pid === this.pid && held !== undefined;
-    return this.#isGone ? undefined : saidBy(opened(pid));
+    return this.#isGone ? undefined : readFiles(opened(pid));
   }
 }
 
-interface Said {
+interface Reading {
   readonly files: ProcessFiles;
   readonly usage: Usage;
 }
@@ -75,8 +75,8 @@ function opened(pid: number): ProcessFiles | undefined {
   }
 }
 
-/** What a process's files say now; those of one that is gone are closed. */
-function saidBy(files: ProcessFiles | undefined): Said | undefined {
+/** Reads a process's files; closes those of a process that has exited. */
+function readFiles(files: ProcessFiles | undefined): Reading | undefined {
   try {
     return files === undefined ? undefined : { files, usage: files.usage() };
   } catch {

@@ -4,11 +4,11 @@ import { MrlmError, type SandboxVerdict } from "@mrlm/spec";
 import type { Killed } from "./inspector.ts";
 import { CAUSE, fieldAt, NEXT_LOOK, pauseMs, sharedNow, SLOTS, THREAD, tickOf, WAKE, watchTable } from "./table.ts";
 
-/** What a child may use, in the absolute numbers that its process has. */
+/** Limits of a child, in absolute numbers of its process. */
 export interface Watch {
   readonly pid: number;
   readonly isTree: boolean;
-  /** What it uses now, and what it may. */
+  /** Present resident memory, and its limit. */
   readonly rssBytes: number;
   readonly memoryBytes: number;
   readonly cpuMs: number;
@@ -24,14 +24,14 @@ const taken = new Map<number, WatchSlot>();
 let lastThread = 0;
 let lastRun = 0;
 
-/** One child's place in the watchdog's table. The thread runs while any is taken. */
+/** Slot of one child in the watchdog's table. The thread runs while a slot is in use. */
 export class WatchSlot {
   readonly #slot: number;
   readonly #onKill: () => void;
   #run = 0;
   #isReleased = false;
 
-  /** `onKill`: the thread has sent the signal. On a busy machine the process takes a while to end. */
+  /** `onKill` is called when the thread has sent the signal. The process may exit later. */
   constructor(onKill: () => void) {
     this.#onKill = onKill;
     const slot = Array.from({ length: SLOTS }, (_, index) => index).find((index) => !taken.has(index));
@@ -42,7 +42,7 @@ export class WatchSlot {
     taken.set(slot, this);
   }
 
-  /** From now on the process is killed when it is past a limit. */
+  /** Starts the watch: the thread kills the process at a limit. */
   arm(watch: Watch): void {
     const { values, armed } = table;
     values[fieldAt(this.#slot, "pid")] = watch.pid;
@@ -59,25 +59,25 @@ export class WatchSlot {
     wakeWithin(pauseMs(watch.wallMs, watch.memoryBytes - watch.rssBytes));
   }
 
-  /** Ends the watch. Returns the limit for which the process was killed, if it was. */
+  /** Ends the watch. Returns the verdict if the process was killed. */
   disarm(): SandboxVerdict | undefined {
     if (this.#isReleased) return undefined;
     const isKilled = Atomics.exchange(table.armed, this.#slot, 0) === 0;
     return isKilled ? VERDICTS[table.values[fieldAt(this.#slot, "cause")] as number] : undefined;
   }
 
-  /** What the thread says. It may come when that run is long over. */
-  static hear({ slot, run }: Killed): void {
+  /** Receives a kill from the thread, possibly after the end of that run. */
+  static receive({ slot, run }: Killed): void {
     const watched = taken.get(slot);
     if (watched !== undefined && watched.#run === run) watched.#onKill();
   }
 
-  /** Highest resident memory that was seen since `arm`. */
+  /** Highest measured resident memory since `arm`. */
   get peakBytes(): number {
     return table.values[fieldAt(this.#slot, "peak")] as number;
   }
 
-  /** Processor time of the process when the watchdog last looked. */
+  /** Processor time of the process at the last check. */
   get cpuMs(): number {
     return table.values[fieldAt(this.#slot, "cpu")] as number;
   }
@@ -90,7 +90,7 @@ export class WatchSlot {
   }
 }
 
-/** Why memory and processor time of another process cannot be seen; `undefined` when they can. The deadline holds in any case. */
+/** Returns why memory and processor time of other processes cannot be measured; `undefined` if they can. The deadline holds always. */
 export function watchdogMissing(): string | undefined {
   return existsSync("/proc/self/stat") ? undefined : "there is no /proc to read memory and processor time from";
 }
@@ -105,10 +105,10 @@ function startThread(): void {
     execArgv: ["--no-warnings"],
     name: "mrlm-watchdog",
   };
-  new Worker(new URL(file, import.meta.url), options).on("message", WatchSlot.hear).unref();
+  new Worker(new URL(file, import.meta.url), options).on("message", WatchSlot.receive).unref();
 }
 
-/** Which thread is to run; any other ends. */
+/** Sets the number of the thread that runs; any other thread ends. */
 function setThread(thread: number): void {
   Atomics.store(table.armed, THREAD, thread);
   wake();
@@ -119,7 +119,7 @@ function wake(): void {
   Atomics.notify(table.armed, WAKE);
 }
 
-/** Wakes the thread unless it wakes early enough by itself. One that has looked already and does not wait yet sees that the word has changed. */
+/** Wakes the thread unless its next check is early enough. A thread that is about to wait notices the changed word. */
 function wakeWithin(ms: number): void {
   Atomics.add(table.armed, WAKE, 1);
   const next = Atomics.load(table.armed, NEXT_LOOK);

@@ -1,4 +1,4 @@
-// A child whose "programs" say how it ends: its language has three words.
+// A child whose "programs" are one of three words, each of which names how the child ends.
 import { serveRequests } from "../../src/child.ts";
 
 let runs = 0;
