@@ -2,7 +2,7 @@ import { nodeProgram, type SandboxBackend } from "@mrlm/sandbox";
 
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url);
 
-/** Children of the kind `isolated-vm`. */
+/** Backend of the kind `isolated-vm`. */
 export const isolatedVmBackend: SandboxBackend = {
   kind: "isolated-vm",
   language: "javascript",
@@ -13,9 +13,9 @@ export const isolatedVmBackend: SandboxBackend = {
       entry,
       packages: ["@mrlm/sandbox", "isolated-vm", "node-gyp-build", "node-inspect-extracted"],
       allowAddons: true,
-      // An isolate lives for milliseconds: threads that compile and collect for it cost more than they save, and the pool has a process for each core.
+      // An isolate exists for milliseconds: threads for compilation and garbage collection cost more than they save, and the pool uses all cores.
       nodeOptions: ["--single-threaded"],
-      // How node-gyp-build tells musl from glibc, and where the child reads how much it has mapped.
+      // node-gyp-build distinguishes musl from glibc by the first; the child reads its mapped memory from the second.
       readable: ["/etc/alpine-release", "/proc/self/status"],
       isJailed,
     }),

@@ -1,4 +1,4 @@
-// The child process: carries out requests in isolates that live no longer than a request.
+// The child process: serves requests, each in new isolates.
 import { readFileSync } from "node:fs";
 import { type Answer, type ChildRequest, type ChildResult, serveRequests } from "@mrlm/sandbox/child";
 import { Isolates } from "./child/isolates.ts";
@@ -9,7 +9,7 @@ import { isReaderBroken, stripTypes } from "./child/typescript.ts";
 
 const isolates = new Isolates();
 isolates.checker();
-// Loaded now rather than under the first submission's deadline.
+// Loads the TypeScript reader before the first submission, whose deadline would include it.
 stripTypes("let warm: number;", "warm.ts");
 
 let session: Session | undefined;
@@ -36,7 +36,7 @@ function carryOut(request: ChildRequest, answer: Answer): Promise<ChildResult> |
   throw new Error(`This child cannot carry out "${request.op}".`);
 }
 
-/** What an isolate maps without using it: half a gigabyte of tables, more or less. */
+/** Measures the memory that an isolate maps without using it: about half a gigabyte of tables. */
 function reserved(): { reservedBytes?: number } {
   const before = dataBytes();
   const isolate = isolates.runner(0, true);
@@ -50,6 +50,6 @@ function dataBytes(): number | undefined {
   try {
     return Number(/^VmData:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1]) * 1024;
   } catch {
-    return undefined; // No /proc, no limit by it.
+    return undefined; // Without /proc there is no kernel limit.
   }
 }

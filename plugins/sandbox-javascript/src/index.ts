@@ -1,4 +1,4 @@
-/** JavaScript and TypeScript that a model wrote, in isolated-vm inside a supervised child process. */
+/** Sandbox for JavaScript and TypeScript: isolated-vm inside supervised child processes. */
 import { definePlugin, limitsOf, sandboxOptions } from "@mrlm/kit";
 import { PooledSandbox } from "@mrlm/sandbox";
 import { z } from "zod";

@@ -61,7 +61,7 @@ const key = fc.constantFrom(
   "exec",
   "a",
 );
-/** JSON with every tag in every place. */
+/** JSON with every tag in every position. */
 const { value: forged } = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -135,7 +135,7 @@ const targets: readonly (() => unknown)[] = [
   ...intrinsics.prototypes().map((prototype) => () => prototype),
 ];
 
-/** The tests' end, with a submission that answers by any text. */
+/** Makes the tests' side, with a submission that answers with any text. */
 function linked(callOther: CallOther): Link {
   return makeLink({
     letter: "t",
@@ -229,7 +229,7 @@ test("S2: whatever a submission answers, the built-in objects of the tests' isol
             }),
           );
         } catch {
-          // The meaning of the answer does not matter here.
+          // This test does not check the answer itself.
         }
         expect(Object.getPrototypeOf(handler)).toBe(Function.prototype);
       },

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { makeSandbox } from "./support/make-sandbox.ts";
 
-/** More than a child could serve when each left a context behind: it grew by 64 MB and was replaced. */
+/** More submissions than a child could serve if each left a context: it would grow by 64 MB and be replaced. */
 const SUBMISSIONS = 250;
 
 const childProcesses = (): string[] =>

@@ -12,7 +12,7 @@ describe("hostile programs", () => {
     expect(corpora.flatMap(({ programs }) => programs).length).toBeGreaterThanOrEqual(80);
   });
 
-  // All of them: npm run test:faults -- sandbox-javascript.
+  // To run all of them: npm run test:faults -- sandbox-javascript.
   test.each(corpora)(
     "$file: each of a sample ends as documented, and the next submission is not affected",
     async ({ programs }) => {

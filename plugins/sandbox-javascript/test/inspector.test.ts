@@ -14,7 +14,7 @@ const primitive = fc.oneof(
 );
 const value = fc.oneof(primitive, fc.array(primitive), fc.dictionary(fc.string(), primitive));
 
-/** What it returns or throws. */
+/** Returns the text of the result or of the error. */
 const outcome = (run: () => string): string => {
   try {
     return run();

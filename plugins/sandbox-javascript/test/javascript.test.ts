@@ -117,7 +117,7 @@ describe("what runs", () => {
     expect((await sandbox.run({ code, stdin: "1\n2\n3\n" })).stdout).toBe("6\n");
   });
 
-  test("an exit code, and a rejection that nobody handles", async () => {
+  test("an exit code, and an unhandled rejection", async () => {
     expect(await sandbox.run({ code: "try { process.exit(3); } finally { console.log('never'); }" })).toMatchObject({
       verdict: "error",
       exitCode: 3,
@@ -163,7 +163,7 @@ describe("values between checker and runner", () => {
     expect(await verdicts(code, ["counter", "apply", "upTo"], tests)).toEqual(tests.map(() => "passed"));
   });
 
-  test("a failed assertion is told with the call before it", async () => {
+  test("a failed assertion is reported with the call before it", async () => {
     expect(await verdicts("const f = (x) => x + 1;", ["f"], ["assert(f(1) === 3);"])).toEqual([
       "AssertionError: false is not truthy; f(1) returned 2",
     ]);
@@ -187,7 +187,7 @@ describe("values between checker and runner", () => {
   });
 });
 
-test("output and values of which each character is six of JSON: as much as the limit allows, and a value too long to be told is shown", async () => {
+test("output and values of which each character is six of JSON: as much as the limit allows, and a value too long to be sent is shown", async () => {
   const output = await sandbox.run({
     code: 'console.log("\\u0001".repeat(12e6));',
     limits: { outputBytes: 13_000_000, memoryBytes: 2 ** 29, wallMs: 60_000 },

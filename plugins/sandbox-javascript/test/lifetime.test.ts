@@ -18,7 +18,7 @@ describe("timers of a request", () => {
       expect(due).toBeGreaterThan(first);
       expect(due).toBeLessThanOrEqual(Math.max(1100, now) + 6);
     }
-    // So many are enough.
+    // The limit of timers is reached.
     expect(lifetime.timerMs()).toBe(0);
   });
 });

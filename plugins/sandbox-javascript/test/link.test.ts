@@ -6,7 +6,7 @@ const sandbox = makeSandbox();
 afterAll(() => sandbox.close());
 const verdicts = verdictsOf(sandbox);
 
-/** Each test passes. */
+/** Expects that each test passes. */
 async function pass(code: string, tests: readonly string[], harness = ""): Promise<void> {
   const names = [...code.matchAll(/(?:function\*?|const) (\w+)/g)].map(([, name]) => name as string);
   expect(await verdicts(code, names, tests, harness)).toEqual(tests.map(() => "passed"));

@@ -4,7 +4,7 @@ import { compareAsserts } from "./support/compare-asserts.ts";
 import { comparePrograms } from "./support/compare-programs.ts";
 import { makeSandbox } from "./support/make-sandbox.ts";
 
-/** FAULTS_SEED repeats a run. */
+/** Seed of the run; FAULTS_SEED repeats a run. */
 const SEED = Number(process.env["FAULTS_SEED"] ?? Date.now() % 2 ** 31);
 console.log(`FAULTS_SEED=${SEED}`);
 const sandbox = makeSandbox();

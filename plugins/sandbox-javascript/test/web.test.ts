@@ -35,7 +35,7 @@ describe("N1: values that Node's way to show them needs URL for", () => {
 });
 
 describe("N7: modules and globals that plain programs use", () => {
-  /** Prints what each expression gives; Node itself says what is right. */
+  /** Compares the value of each expression with that under Node. */
   const sameAsHere = async (prologue: string, expressions: readonly string[]): Promise<void> => {
     const code = `${prologue}\nconst attempt = (run) => { try { return run(); } catch (error) { return [error.name, error.code]; } };\nconsole.log(JSON.stringify([${expressions.map((text) => `attempt(() => ${text})`).join(", ")}]));`;
     const here = await new Promise<string>((resolve, reject) => {

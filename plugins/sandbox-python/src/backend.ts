@@ -5,12 +5,12 @@ import { nativeBackend, nativeMissing } from "./native-backend.ts";
 import type { PythonOptions } from "./options.ts";
 import { pyodideBackend } from "./pyodide-backend.ts";
 
-/** Both kinds make their interpreters new by themselves: a child is replaced for what its trusted half may gather. */
+/** Runs after which a child is replaced. Both kinds renew their interpreters themselves, but their trusted half may accumulate memory. */
 const MAX_RUNS = 20_000;
-/** Beyond what two processes take that have compiled their code. */
+/** Growth after which a child is replaced, above that of two processes with compiled code. */
 const MAX_GROWTH = 256 * 1024 * 1024;
 
-/** What a pool is made with. Rejects with SANDBOX_FAILED when the kind `native` is asked for and cannot be had. */
+/** Chooses the backend. Rejects with SANDBOX_FAILED if the kind `native` is required and unavailable. */
 export async function pythonBackend({
   kind,
   python,
@@ -33,6 +33,6 @@ async function chosen(kind: PythonOptions["kind"], python: string | undefined): 
   if (missing === undefined) return nativeBackend({ python });
   if (kind === "auto") return { ...pyodideBackend, missing: [{ layer: "native", reason: missing }] };
   throw new MrlmError("SANDBOX_FAILED", `The kind \`native\` cannot be had here: ${missing}.`, {
-    hint: "Use the kind `pyodide`, which needs nothing of the machine; or install bubblewrap and Python 3.10 or newer, and allow namespaces as the sandboxes guide says.",
+    hint: "Use the kind `pyodide`, which needs no installation; or install bubblewrap and Python 3.10 or newer, and allow namespaces as the sandboxes guide describes.",
   });
 }

@@ -19,7 +19,7 @@ const BUILD_MS = 300_000;
 
 let building: Promise<string> | undefined;
 
-/** The file with the memory of a Python that has just started; made once for each version of it on a machine. Rejects with SANDBOX_FAILED. */
+/** Returns the file with the memory of a Python that has just started, made once per version on a machine. Rejects with SANDBOX_FAILED. */
 export async function bootImageFile(): Promise<string> {
   building ??= find().catch((error: unknown) => {
     building = undefined;
@@ -58,7 +58,7 @@ async function build(path: string): Promise<void> {
   }
 }
 
-/** Everything that the image is made of. */
+/** Hashes all inputs of the image. */
 function fingerprint(): string {
   const hash = createHash("sha256").update(readFileSync(join(pyodideFolder(), "package.json")));
   const python = join(pythonFolder(), "mrlm_sandbox");
@@ -79,7 +79,7 @@ function writableFolder(): string {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       return folder;
     } catch {
-      // The next one.
+      // Try the next folder.
     }
   }
   throw new MrlmError(

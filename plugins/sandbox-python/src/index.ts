@@ -1,4 +1,4 @@
-/** Python that a model wrote: in Pyodide, or in a jailed CPython, inside supervised child processes. */
+/** Sandbox for Python: Pyodide, or a jailed CPython, inside supervised child processes. */
 import { definePlugin } from "@mrlm/kit";
 import { PooledSandbox } from "@mrlm/sandbox";
 import { pythonBackend } from "./backend.ts";

@@ -3,16 +3,16 @@ import { MrlmError } from "@mrlm/spec";
 import { findPython, type NativePython } from "./native/find-python.ts";
 import { pythonFolder } from "./pyodide/python-folder.ts";
 
-/** Of a submission's /tmp. */
+/** Size of a submission's /tmp. */
 const TMP_BYTES = 32 * 1024 * 1024;
-/** What the zygote may do in its jail, and a runner may not. */
+/** Permissions that the zygote has in its jail and a runner lacks. */
 const JAIL = { forks: true, namespaces: true };
-/** What is mounted in every jail anyway. */
+/** Folders that every jail mounts. */
 const SYSTEM = /^\/(usr\/)?(local\/)?lib(32|64)?(\/|$)/;
 
 const tried = new Map<string | undefined, Promise<string | undefined>>();
 
-/** Why the kind `native` cannot be had on this machine; `undefined` when it can. Tried out once for each Python in a process. */
+/** Returns why the kind `native` is unavailable on this machine; `undefined` if it works. Tries each Python once per process. */
 export function nativeMissing(chosen?: string): Promise<string | undefined> {
   const known = tried.get(chosen) ?? whyMissing(chosen);
   tried.set(chosen, known);
@@ -26,7 +26,7 @@ async function whyMissing(chosen: string | undefined): Promise<string | undefine
     return `there is no filter of system calls for ${process.arch}`;
   const python = await findPython(chosen);
   if (typeof python === "string") return python;
-  // Some machines let bubblewrap make namespaces, and refuse them to what runs in it.
+  // Some machines allow namespaces to bubblewrap, but not to programs inside it.
   const trial = new PooledSandbox({ backend: nativeBackend({ python: chosen }), pool: { children: 1 } });
   try {
     await trial.warm();
@@ -38,7 +38,7 @@ async function whyMissing(chosen: string | undefined): Promise<string | undefine
   }
 }
 
-/** Children of the kind `native`: the CPython of this machine, in a jail. */
+/** Backend of the kind `native`: the CPython of this machine, in a jail. */
 export function nativeBackend({ python: chosen }: { readonly python?: string | undefined } = {}): SandboxBackend {
   let found: Promise<NativePython | string> | undefined;
   return {
@@ -71,7 +71,7 @@ export function nativeBackend({ python: chosen }: { readonly python?: string | u
       };
       return {
         command: python.executable,
-        // -s -S -P and an empty environment: nothing but the standard library can be imported. (-I would also forget the seed of hashes.)
+        // -s, -S, -P and an empty environment: only the standard library can be imported. (-I would also ignore the seed of hashes.)
         args: ["-s", "-S", "-B", "-X", "utf8", "/app/python/main.py", JSON.stringify(options)],
         env: { PYTHONHASHSEED: "0", HOME: "/tmp", LANG: "C.UTF-8", LD_BIND_NOW: "1" },
         mounts: [

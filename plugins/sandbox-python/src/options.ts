@@ -17,5 +17,5 @@ export const pythonOptions = z
   })
   .prefault({});
 
-/** What they parse to. */
+/** Parsed options. */
 export type PythonOptions = z.output<typeof pythonOptions>;

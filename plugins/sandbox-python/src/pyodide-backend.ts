@@ -7,7 +7,7 @@ const entry = new URL(
   import.meta.url,
 );
 
-/** Children of the kind `pyodide`: Python compiled to WebAssembly. They need nothing on the machine. */
+/** Backend of the kind `pyodide`: Python compiled to WebAssembly, without an installation. */
 export const pyodideBackend: SandboxBackend = {
   kind: "pyodide",
   language: "python",

@@ -2,14 +2,14 @@ import { readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
 const HOUR_MS = 3_600_000;
-/** Much longer than a living process lets pass between two marks. */
+/** Age of an unused image, much longer than the interval between two marks of a process. */
 const UNUSED_MS = 24 * HOUR_MS;
-/** Images, and what an interrupted write has left of one. */
+/** Names of images and of partial files of interrupted writes. */
 const NAME = /^pyodide-[0-9a-f]+\.image(\.\d+\.part)?$/;
 
 let marking: NodeJS.Timeout | undefined;
 
-/** Marks an image as in use, now and for as long as this process lives: its time of change is when somebody used it last. */
+/** Marks an image as in use until this process exits: its modification time is that of its last use. */
 export function keepInUse(path: string): void {
   clearInterval(marking);
   marking = setInterval(() => mark(path), HOUR_MS).unref();
@@ -29,6 +29,6 @@ function mark(path: string): void {
   try {
     utimesSync(path, new Date(), new Date());
   } catch {
-    // Somebody else's, or gone: whoever needs it next makes it anew.
+    // Owned by another user, or already removed. The next process that needs it makes it again.
   }
 }

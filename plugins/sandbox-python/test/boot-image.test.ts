@@ -11,7 +11,7 @@ const PAGE = 4096;
 const folder = mkdtempSync(join(tmpdir(), "mrlm-boot-image-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Memory of pages that hold zeros but for one byte, or nothing else. */
+/** Memory of pages that have one byte other than zero, or none. */
 const memory = fc
   .array(fc.record({ at: fc.nat(PAGE - 1), byte: fc.nat(2) }), { minLength: 1, maxLength: 12 })
   .map((pages) => {
@@ -45,7 +45,7 @@ test("pages of zeros are not kept", () => {
   ]);
 });
 
-test("an image that nobody has used for a day goes; one in use, and what is no image, stay", () => {
+test("an image unused for a day is removed; one in use, and other files, stay", () => {
   const cache = mkdtempSync(join(tmpdir(), "mrlm-images-"));
   const old = new Date(Date.now() - 2 * 24 * 3_600_000);
   for (const name of ["pyodide-aa.image", "pyodide-bb.image", "pyodide-cc.image.12.part", "notes.txt"]) {

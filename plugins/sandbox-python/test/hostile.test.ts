@@ -10,7 +10,7 @@ test("there are at least 200 hostile programs", () => {
   expect(corpora.flatMap(({ programs }) => programs).length).toBeGreaterThanOrEqual(200);
 });
 
-// An attack on a name that is gone fails for the wrong reason, and so tests nothing.
+// An attack on a name that does not exist fails for the wrong reason.
 test("names of our Python modules in hostile programs exist", () => {
   const code = corpora.flatMap(({ programs }) => programs.map((program) => program.code)).join("\n");
   const attacked = [...code.matchAll(/"mrlm_sandbox\.(\w+)"\]\.(\w+)/g)];
@@ -21,7 +21,7 @@ test("names of our Python modules in hostile programs exist", () => {
     );
 });
 
-// All of them: npm run test:faults -- sandbox-python.
+// To run all of them: npm run test:faults -- sandbox-python.
 describeKinds("hostile programs in Python", (sandbox) => {
   test("S3: a frame that a submission writes is a verdict against it, and never the sandbox's failure (a sample)", async () => {
     expect(frames.length).toBeGreaterThan(6);

@@ -10,7 +10,7 @@ test("Pyodide's interpreter is after a reset what it was: memory, stack pointer,
   const all = ["memory", "folder", "nodes", "streams", "nextInode"];
   expect(JSON.parse(stdout)).toEqual([
     { ending: "ok", before: all, after: [] },
-    // The stack pointer is a global of WebAssembly: no copy of the memory brings it back.
+    // The stack pointer is a global of WebAssembly, which a copy of the memory does not restore.
     { ending: "ProgramExit", before: ["stackPointer", "memory"], after: [] },
     { ending: "ok", before: all, after: [] },
   ]);

@@ -13,13 +13,13 @@ const script = fileURLToPath(new URL("support/with-path.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "mrlm-bwrap-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-interface Told extends SandboxLayers {
+interface Report extends SandboxLayers {
   readonly verdict: string;
   readonly descendants: readonly number[];
 }
 
-/** What the sandbox is on a machine whose bubblewrap is this shell script. `$0` in arguments has become the path of the real one: the trial runs bubblewrap in itself. */
-function on(name: string, bubblewrap: string, ...args: string[]): Promise<Told> {
+/** Reports the sandbox on a machine whose bubblewrap is this shell script. `$0` in arguments is the path of the real one, which the trial runs inside itself. */
+function on(name: string, bubblewrap: string, ...args: string[]): Promise<Report> {
   mkdirSync(join(folder, name));
   const path = join(folder, name, "bwrap");
   writeFileSync(
@@ -28,13 +28,13 @@ function on(name: string, bubblewrap: string, ...args: string[]): Promise<Told> 
   );
   chmodSync(path, 0o755);
   const env = { ...process.env, PATH: [join(folder, name), process.env["PATH"]].join(delimiter) };
-  // It may end itself by a signal.
+  // The process may end itself by a signal.
   return new Promise((resolve, reject) =>
     execFile(
       process.execPath,
       ["--no-warnings", "--conditions=mrlm-source", script, ...args],
       { env },
-      (error, stdout) => (stdout === "" ? reject(error as Error) : resolve(JSON.parse(stdout) as Told)),
+      (error, stdout) => (stdout === "" ? reject(error as Error) : resolve(JSON.parse(stdout) as Report)),
     ),
   );
 }
@@ -47,7 +47,7 @@ describe("machines that are not like this one", () => {
     return;
   }
 
-  test("namespaces are denied to bubblewrap: Pyodide without a jail, and each missing layer says why", async () => {
+  test("namespaces are denied to bubblewrap: Pyodide without a jail, and each missing layer has a reason", async () => {
     const { kind, jailed, verdict, missing: layers } = await on("denied", DENIED, "auto");
     expect([kind, jailed, verdict]).toEqual(["pyodide", false, "ok"]);
     expect(Object.fromEntries(layers.map(({ layer, reason }) => [layer, reason]))).toMatchObject({

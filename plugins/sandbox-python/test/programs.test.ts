@@ -76,7 +76,7 @@ describeKinds("what programs use in Python", (sandbox) => {
     expect(await sandbox().run({ code, stdin: "12345\r\n".repeat(700_000), limits: { wallMs: 60_000 } })).toMatchObject(
       { verdict: "ok", stdout: "4900000 700000\n" },
     );
-    // More than there is room for is never read in part.
+    // Input above the limit is never read in part.
     expect(
       (
         await sandbox().run({
@@ -108,13 +108,13 @@ describeKinds("what programs use in Python", (sandbox) => {
     ]);
   });
 
-  test("threads that nobody waits for, where there are any; and what leaves by a truth value", async () => {
+  test("threads that are not joined, where there are any; and exits by a truth value", async () => {
     const code =
       "import threading, time\ndef work():\n    time.sleep(0.1)\n    print('done')\ntry:\n    threading.Thread(target=work).start()\nexcept RuntimeError:\n    work()\nraise SystemExit(False)";
     expect(await sandbox().run({ code })).toMatchObject({ verdict: "ok", exitCode: 0, stdout: "done\n", stderr: "" });
   });
 
-  test("a value that is too long to be told is still shown", async () => {
+  test("a value that is too long to be sent is still shown", async () => {
     const result = await sandbox().run({
       code: "def f(): return ['x' * 100] * 100_000",
       call: { name: "f", arguments: [] },

@@ -3,25 +3,25 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Sandbox, SandboxLimits, SandboxResult } from "@mrlm/spec";
 import { SANDBOX_PROGRAMS, type SandboxPrograms } from "./programs.ts";
 
-/** A program that means harm, and what must become of it. */
+/** Hostile program and its expected outcome. */
 export interface HostileProgram {
   readonly name: string;
-  /** Verdicts, any of which will do; `prints TEXT`: it ends well and prints that; `cheats`: it passes no test. */
+  /** Accepted verdicts; `prints TEXT`: it ends without error and prints the text; `cheats`: it passes no test. */
   readonly expected: readonly string[];
-  /** What it tries. */
+  /** Description of the attack. */
   readonly intent: string;
   readonly code: string;
 }
 
-/** What became of it. */
+/** Outcome of a hostile program. */
 export interface HostileOutcome {
   readonly program: HostileProgram;
   readonly result: SandboxResult;
-  /** Why that is not what must be; `undefined` if it is. */
+  /** Difference from the expected outcome; `undefined` if there is none. */
   readonly complaint?: string;
-  /** Milliseconds past the deadline. */
+  /** Milliseconds after the deadline. */
   readonly lateMs: number;
-  /** Bytes past the memory limit. */
+  /** Bytes above the memory limit. */
   readonly overBytes: number;
 }
 
@@ -35,11 +35,11 @@ export const HOSTILE_LIMITS: SandboxLimits = {
   outputBytes: 4096,
 };
 
-/** Time for what must end before its deadline, on a busy machine. */
-const PATIENT_LIMITS = { wallMs: 60_000, cpuMs: 20_000 };
+/** Limits for programs that must end before their deadline, also on a busy machine. */
+const LONG_LIMITS = { wallMs: 60_000, cpuMs: 20_000 };
 const OVERSHOOT_BYTES = 64 * MEGABYTE;
 
-/** Reads a corpus: a line `%% name ; expected, expected ; what it tries`, then the program, and so on. */
+/** Reads a corpus: for each program a line `%% name ; expected, expected ; attack`, then the code. */
 export function readCorpus(text: string): HostileProgram[] {
   return text
     .split(/^%% /m)
@@ -58,25 +58,25 @@ export function readCorpus(text: string): HostileProgram[] {
     });
 }
 
-/** The programs of a file. */
+/** Programs of a file. */
 export interface HostileCorpus {
   readonly file: string;
   readonly programs: readonly HostileProgram[];
 }
 
-/** Reads the corpora of a folder. Throws for one that is malformed. */
+/** Reads the corpora of a folder. Throws for a malformed one. */
 export function readCorpora(folder: URL): HostileCorpus[] {
   return readdirSync(folder)
     .toSorted()
     .map((file) => ({ file, programs: readCorpus(readFileSync(new URL(file, folder), "utf8")) }));
 }
 
-/** One in `stride` programs of a corpus, the first among them: for the quick suite. The suite of faults runs all. */
+/** Returns every `stride`th program from the first on, for the quick suite. The suite of faults runs all. */
 export function sampleOf<T>(programs: readonly T[], stride: number): T[] {
   return programs.filter((_, i) => i % stride === 0);
 }
 
-/** Runs hostile programs, two at a time, and says what is wrong; nothing where each ended as documented. */
+/** Runs hostile programs, two at a time. Returns a complaint for each that did not end as documented. */
 export async function hostileComplaints(sandbox: Sandbox, programs: readonly HostileProgram[]): Promise<string[]> {
   const waiting = [...programs];
   const complaints: string[] = [];
@@ -90,11 +90,11 @@ export async function hostileComplaints(sandbox: Sandbox, programs: readonly Hos
   return complaints;
 }
 
-/** Runs a hostile program, then a good one, and says what is wrong with either. */
+/** Runs a hostile program, then a harmless one, and checks both. */
 export async function runHostile(sandbox: Sandbox, program: HostileProgram): Promise<HostileOutcome> {
   const programs = SANDBOX_PROGRAMS[sandbox.language] as SandboxPrograms;
   const mayTakeAllTime = program.expected.includes("timeout") || program.expected[0] === "cheats";
-  const limits = { ...HOSTILE_LIMITS, ...(mayTakeAllTime ? {} : PATIENT_LIMITS) };
+  const limits = { ...HOSTILE_LIMITS, ...(mayTakeAllTime ? {} : LONG_LIMITS) };
   const result =
     program.expected[0] === "cheats"
       ? await cheat(sandbox, program, programs, limits)
@@ -104,7 +104,7 @@ export async function runHostile(sandbox: Sandbox, program: HostileProgram): Pro
   const after = await sandbox.run({ code: programs.checksPollution });
   const complaint =
     complaintOf(program, result, overBytes) ??
-    (after.stdout.trim() === "clean" ? undefined : `the next submission said ${JSON.stringify(after)}`);
+    (after.stdout.trim() === "clean" ? undefined : `the next submission returned ${JSON.stringify(after)}`);
   return { program, result, lateMs, overBytes, ...(complaint === undefined ? {} : { complaint }) };
 }
 
@@ -134,7 +134,7 @@ function complaintOf({ expected }: HostileProgram, result: Cheated, overBytes: n
   if (text !== undefined)
     return result.verdict === "ok" && result.stdout.trim() === text
       ? undefined
-      : `it said ${JSON.stringify(result.stdout)} (${result.verdict} ${result.error?.message ?? ""})`;
+      : `it printed ${JSON.stringify(result.stdout)} (${result.verdict} ${result.error?.message ?? ""})`;
   const isTimeout = result.verdict === "cpu-limit" && expected.includes("timeout");
   return isTimeout || expected.includes(result.verdict)
     ? undefined

@@ -1,4 +1,4 @@
-/** The same small programs in each language. */
+/** Small programs, the same in each language. */
 export interface SandboxPrograms {
   /** Prints `hello`. */
   readonly hello: string;
@@ -8,19 +8,19 @@ export interface SandboxPrograms {
   readonly readsFile: string;
   /** Defines `add(a, b)`, which raises RangeError or ValueError for negative `a` on line 2, and `sort_it(items)`, which sorts in place. */
   readonly library: string;
-  /** Defines `answer()`, which returns something that JSON cannot say. */
+  /** Defines `answer()`, which returns a value that JSON lacks. */
   readonly notJson: string;
   /** Raises on line 3. */
   readonly raises: string;
-  /** Cannot be read; the fault is on line 2. */
+  /** Has a syntax error on line 2. */
   readonly malformed: string;
   readonly loops: string;
   readonly eatsMemory: string;
-  /** Prints `ping` for ever. */
+  /** Prints `ping` without end. */
   readonly floods: string;
-  /** Changes what every program uses, and a global. */
+  /** Changes built-in objects and a global variable. */
   readonly pollutes: string;
-  /** Prints `clean` if nothing is changed. */
+  /** Prints `clean` if they are unchanged. */
   readonly checksPollution: string;
   /** Defines `add` so that it never returns for 3. */
   readonly hangsAtThree: string;
@@ -32,7 +32,7 @@ export interface SandboxPrograms {
     readonly mutates: string;
     readonly third: string;
   };
-  /** Lines of a session. */
+  /** Inputs of a session. */
   readonly session: { readonly define: string; readonly use: string };
 }
 
@@ -50,7 +50,7 @@ const javascript: SandboxPrograms = {
   floods: 'for (;;) console.log("ping");',
   pollutes:
     "globalThis.leaked = 1; Array.prototype.map = () => [42]; Object.prototype.leaked = 1; JSON.stringify = () => '1';",
-  // TypeScript: what reads it is not to be broken either.
+  // TypeScript, to check the reader of types too.
   checksPollution:
     'const none: undefined = undefined;\nconsole.log(typeof leaked === "undefined" && [1].map((x) => x)[0] === 1 && {}.leaked === none ? "clean" : "dirty");',
   hangsAtThree: "function add(a, b) { while (a === 3); return a + b; }",

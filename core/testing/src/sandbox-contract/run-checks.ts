@@ -4,7 +4,7 @@ import type { SandboxCheck } from "./sandbox-check.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** What a program, or a function of one, comes to. */
+/** Checks of programs and of calls of their functions. */
 export const runChecks: readonly SandboxCheck[] = [
   {
     name: "a program's output is returned",
@@ -24,7 +24,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
-    name: "a value that JSON cannot say is shown",
+    name: "a value that JSON lacks is shown",
     async run({ sandbox, programs }) {
       const result = await sandbox.run({ code: programs.notJson, call: { name: "answer", arguments: [] } });
       assert.equal(result.verdict, "ok");
@@ -103,7 +103,7 @@ export const runChecks: readonly SandboxCheck[] = [
     },
   },
   {
-    name: "no submission sees what another has done",
+    name: "no submission notices an earlier one",
     async run({ sandbox, programs }) {
       for (let round = 0; round < 4; round++) {
         await sandbox.run({ code: programs.pollutes });

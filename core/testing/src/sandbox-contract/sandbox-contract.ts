@@ -6,18 +6,18 @@ import { SANDBOX_PROGRAMS, type SandboxPrograms } from "./programs.ts";
 import { runChecks } from "./run-checks.ts";
 import { testChecks } from "./test-checks.ts";
 
-/** What to test. */
+/** Options of the contract suite. */
 export interface SandboxContractOptions {
-  /** Of the group of tests. */
+  /** Name of the group of tests. */
   readonly name: string;
   readonly make: () => Sandbox | Promise<Sandbox>;
   readonly timeoutMs?: number;
-  /** The global `describe` and `test` (jest) unless given; those of node:test where there are none. */
+  /** Functions that register tests; default: the global `describe` and `test` of jest, else those of node:test. */
   readonly registry?: TestRegistry;
 }
 
 /**
- * Registers a test for everything that a sandbox promises: output, values, errors with lines, limits, isolation, tests of a submission, sessions,
+ * Registers a test for each property of a sandbox: output, values, errors with lines, limits, isolation, tests of a submission, sessions,
  * cancelling. The tests share one sandbox, and the last one closes it.
  */
 export function sandboxContract({ name, make, timeoutMs = 120_000, ...options }: SandboxContractOptions): void {

@@ -4,7 +4,7 @@ import type { SandboxCheck } from "./sandbox-check.ts";
 
 const entryPoints = ["add", "sort_it"];
 
-/** What tests of a submission come to. */
+/** Checks of tests of a submission. */
 export const testChecks: readonly SandboxCheck[] = [
   {
     name: "each test has a verdict, and changed arguments come back",
@@ -24,7 +24,7 @@ export const testChecks: readonly SandboxCheck[] = [
           ["mutates", "passed"],
         ],
       );
-      assert(report.tests[1]?.message, "a failed test says why");
+      assert(report.tests[1]?.message, "a failed test has a message");
     },
   },
   {

@@ -5,20 +5,20 @@ import { Compartment, type Tick } from "./compartment.ts";
 import type { Turn } from "./turn.ts";
 import { stripTypes } from "./typescript.ts";
 
-/** The isolate of trusted test code, in a context that no earlier tests have seen. */
+/** Isolate of trusted test code, with a new context for each suite. */
 export class Checker {
   readonly #compartment: Compartment;
   readonly #isolate: ivm.Isolate;
   #harness: ivm.Script | undefined;
   #tests: ivm.Reference<unknown> | undefined;
 
-  /** `callRunner` is a callback that calls into the submission. */
+  /** `callRunner` is a callback that calls the submission. */
   constructor(isolate: ivm.Isolate, callRunner: ivm.Callback, turn: Turn) {
     this.#isolate = isolate;
     this.#compartment = new Compartment(isolate, [callRunner], turn);
   }
 
-  /** Defines the entry points, and reads all test code. Throws for code that cannot be read: that is no fault of the submission. */
+  /** Defines the entry points and compiles all test code. Throws for invalid test code, which is no fault of the submission. */
   prepare({ entryPoints, harness = "", tests }: SandboxTestSuite): void {
     this.#compartment.call("define", JSON.stringify(entryPoints));
     this.#harness = this.#compile(harness, "harness.js");
@@ -35,12 +35,12 @@ export class Checker {
     this.#compartment.enter((timeout) => void this.#harness?.runSync(context, { timeout, reference: true }));
   }
 
-  /** Begins the test at this position. */
+  /** Starts the test at this position. */
   start(index: number): void {
     this.#compartment.call("start", index, this.#tests?.derefInto());
   }
 
-  /** Of the test that was begun; `undefined` while it waits for something. */
+  /** Returns the verdict of the started test; `undefined` while it waits. */
   verdict(): Omit<SandboxTestResult, "name"> | undefined {
     const text = this.#compartment.call<string>("verdict");
     return text === "" ? undefined : (JSON.parse(text) as Tested);
@@ -59,7 +59,7 @@ export class Checker {
     this.#compartment.release();
   }
 
-  /** One script with an array of functions: crossing into the isolate for each would take longer than the tests. */
+  /** Compiles one script with an array of functions: entering the isolate for each test would take longer than the tests. */
   #compileTests(tests: SandboxTestSuite["tests"]): ivm.Script | undefined {
     const functionOf = (code: string): string => `async () => {${code}\n}`;
     try {
@@ -68,7 +68,7 @@ export class Checker {
       });
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      // One of them is TypeScript, or broken: then it is told which.
+      // A test is TypeScript or invalid: compile each alone, so that the error names it.
       const codes = tests.map(({ name, code }) => this.#readable(functionOf, code, `${name}.js`));
       return this.#isolate.compileScriptSync(`[${codes.map(functionOf).join(",")}]`, { filename: "tests.js" });
     }
@@ -81,7 +81,7 @@ export class Checker {
     );
   }
 
-  /** The code as JavaScript. Throws for what is neither that nor TypeScript. */
+  /** Returns the code as JavaScript. Throws if it is neither JavaScript nor TypeScript. */
   #readable(wrap: (code: string) => string, code: string, filename: string): string {
     const compiles = (text: string): string => {
       this.#isolate.compileScriptSync(wrap(text), { filename });

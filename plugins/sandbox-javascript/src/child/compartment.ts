@@ -2,26 +2,26 @@ import type ivm from "isolated-vm";
 import type { Turn } from "./turn.ts";
 import { START } from "./snapshot.ts";
 
-/** What a tick of an isolate's timers says. */
+/** Result of a tick of an isolate's timers. */
 export interface Tick {
-  /** A callback has run: what waits for it may go on now. */
+  /** Whether a callback has run, so that waiting code may continue. */
   readonly ran: boolean;
-  /** Milliseconds until the next timer is due; -1: none. */
+  /** Milliseconds until the next timer is due; -1 without one. */
   readonly nextMs: number;
-  /** Promises that the other isolate waits for. */
+  /** Settled promises for which the other isolate waits, as text. */
   readonly settled: readonly string[];
   /** Description of an error that a timer's callback threw. */
   readonly uncaught?: string;
-  /** The submission's top-level code has come to its end. */
+  /** Whether the submission's top-level code has ended. */
   readonly isBound?: boolean;
 }
 
-/** Characters of an answer: a value of 8 MB, with how it is shown. An honest isolate says no more. */
+/** Maximum characters of an answer: a value of 8 MB and its shown text. Unmodified code in an isolate returns no more. */
 const LONGEST = 24 * 1024 * 1024;
 
 type IsolateFunction = ivm.Reference<(...args: unknown[]) => unknown>;
 
-/** A context of an isolate and our functions in it. Only text and numbers go in and out. */
+/** Context of an isolate with our functions. Only text and numbers enter and leave it. */
 export class Compartment {
   readonly context: ivm.Context;
   readonly #isolate: ivm.Isolate;
@@ -29,7 +29,7 @@ export class Compartment {
   readonly #api: ivm.Reference<Record<string, unknown>>;
   readonly #functions = new Map<string, IsolateFunction>();
 
-  /** `args` go to the function of the snapshot that begins; it answers with the object of our functions. */
+  /** `args` are the arguments of the snapshot's start function, which returns the object of our functions. */
   constructor(isolate: ivm.Isolate, args: readonly unknown[], turn: Turn) {
     this.#isolate = isolate;
     this.#turn = turn;
@@ -59,8 +59,8 @@ export class Compartment {
   }
 
   /**
-   * What one of our functions answers, as JSON; `undefined` for "". A submission can change what our functions in its isolate stand on, so an answer
-   * of another form is its doing: it has broken its interpreter.
+   * Calls one of our functions and parses its JSON; `undefined` for "". A submission can change the built-in objects that our functions in its
+   * isolate use, so a malformed answer means that the submission broke its interpreter.
    */
   read<Value>(name: string, isValid: (value: unknown) => value is Value, ...args: readonly unknown[]): Value {
     const text = this.call<unknown>(name, ...args);
@@ -69,7 +69,7 @@ export class Compartment {
     return value;
   }
 
-  /** Runs something in the isolate for as long as there is time. Throws Ended, or what became of a rejected promise that nobody handles. */
+  /** Runs a function in the isolate until the deadline. Throws Ended, or the error of a rejected promise without a handler. */
   enter<Result>(run: (timeoutMs: number) => Result): Result {
     const { lifetime } = this.#turn;
     if (lifetime.ended !== undefined) throw lifetime.ended;

@@ -3,13 +3,13 @@ import type ivm from "isolated-vm";
 import { describeParentError } from "./parent-error.ts";
 import { stripTypes, TypeScriptError, type Stripped } from "./typescript.ts";
 
-/** A submission that could be read. */
+/** Compiled submission. */
 export type Compiled = { readonly file: string; readonly lineAt?: Stripped["lineAt"] } & (
   | { readonly kind: "script"; readonly script: ivm.Script }
   | { readonly kind: "module"; readonly module: ivm.Module }
 );
 
-/** Nothing could read it; `error` is of the reading that came farthest. */
+/** Error of a submission that cannot be compiled; `error` comes from the attempt that got farthest. */
 export class CompileError extends Error {
   readonly error: SandboxError;
 
@@ -22,17 +22,17 @@ export class CompileError extends Error {
 const PARAMETERS = "exports, require, module, __filename, __dirname";
 const OPENING = `(function (${PARAMETERS}) {`;
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
-/** What only a module may contain. */
+/** Words that only a module may contain. */
 const MODULE_WORDS = /\b(?:import|export|await)\b/;
 
-/** Names of files as traces have them. */
+/** Returns the file name that traces show. */
 export function fileOf({ dialect }: Submission): string {
   return dialect === "typescript" ? "submission.ts" : "submission.js";
 }
 
 /**
- * Reads a submission as Node would: as the body of a CommonJS module, else as an ES module; as JavaScript, else as TypeScript. The last thing
- * it does is to hand over what it has defined under `names`.
+ * Compiles a submission as Node would: as a CommonJS module, else as an ES module; as JavaScript, else as TypeScript. Its last statement
+ * passes the values of `names` to our code.
  */
 export function compile(isolate: ivm.Isolate, submission: Submission, names: readonly string[]): Compiled {
   const file = fileOf(submission);
@@ -55,7 +55,7 @@ export function compile(isolate: ivm.Isolate, submission: Submission, names: rea
   throw new CompileError(failures.reduce((best, failure) => ((failure.line ?? 0) > (best.line ?? 0) ? failure : best)));
 }
 
-/** Reads code of a session: a script, so that its declarations stay; one that awaits becomes a function, and they do not. */
+/** Compiles code of a session: a script, whose declarations stay; code that awaits becomes a function, whose declarations do not. */
 export function compileEvaluation(isolate: ivm.Isolate, { code, dialect }: Submission, file: string): ivm.Script {
   const failures: SandboxError[] = [];
   const stripped = (): string => stripTypes(code, file).code;
@@ -79,7 +79,7 @@ export function compileEvaluation(isolate: ivm.Isolate, { code, dialect }: Submi
   throw new CompileError(failures[0] as SandboxError);
 }
 
-/** `#!/usr/bin/env node` becomes a comment of the same length. */
+/** Replaces `#!/usr/bin/env node` by a comment of the same length. */
 function withoutHashbang(code: string): string {
   return code.replace(/^\uFEFF?#!/, (mark) => mark.replace("#!", "//"));
 }
@@ -105,7 +105,7 @@ function compileModule(isolate: ivm.Isolate, code: string, file: string, values:
   try {
     return { kind: "module", module: isolate.compileModuleSync(`${code}\n;$bind(${values});`, { filename: file }) };
   } catch (error) {
-    // Of what is no module, the first complaint is the right one: that of a module would be about `return` or strict mode.
+    // Code that is not a module gets the first error: the error as a module would be about `return` or strict mode.
     throw /^\s*(?:import|export)\b/m.test(code) || /\bawait\b/.test(String(asScript)) ? error : asScript;
   }
 }

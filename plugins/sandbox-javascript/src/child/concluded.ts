@@ -2,7 +2,7 @@ import type { ChildResult } from "@mrlm/sandbox/child";
 import { Ended } from "./ended.ts";
 import { Uncaught } from "./runner.ts";
 
-/** What becomes of a request: its result, also where a limit or an error of the submission ended it. */
+/** Runs a request and returns its result, also if a limit or an error of the submission ended it. */
 export async function concluded(run: () => Promise<ChildResult>, release: () => void): Promise<ChildResult> {
   try {
     return await run();

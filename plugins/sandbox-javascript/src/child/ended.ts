@@ -1,6 +1,6 @@
 import type { ChildResult } from "@mrlm/sandbox/child";
 
-/** Thrown through everything when a submission is over before its code is: at its deadline, at its memory limit, or because it said so. */
+/** Thrown when a submission ends before its code: at its deadline, at its memory limit, or by `process.exit`. */
 export class Ended extends Error {
   readonly result: ChildResult;
 

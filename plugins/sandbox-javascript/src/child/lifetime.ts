@@ -1,12 +1,12 @@
 import type { ChildResult } from "@mrlm/sandbox/child";
 import { Ended } from "./ended.ts";
 
-/** By how much the timers after a request's first end later than that. */
+/** Difference between the first timer of a request and the later ones. */
 const LATER_MS = 5;
-/** Timers of one request; what runs forever after that ends with its process. */
+/** Maximum number of timers of one request; after that only the end of the process stops an endless loop. */
 const MAX_TIMERS = 1000;
 
-/** How long a request may still take, and how it has ended. */
+/** Remaining time of a request, and its ending. */
 export class Lifetime {
   readonly #deadline: number;
   #ended: Ended | undefined;
@@ -17,9 +17,9 @@ export class Lifetime {
   }
 
   /**
-   * For a timer of isolated-vm; 0: none. A timer lies in a thread's queue until it is due, also when what it guarded ended long before, and one that
-   * is due before every other gets a thread of its own: a loop of `setImmediate` took memory for both up to the limit. So there are not too
-   * many, and a request's first one is due first.
+   * Returns the timeout for a timer of isolated-vm; 0 for none. A timer stays in the queue of a thread until it is due, even if its call has
+   * ended, and a timer that is due before all others gets its own thread. A loop of `setImmediate` used memory for both up to the limit. So
+   * the number of timers is limited, and the first timer of a request is due first.
    */
   timerMs(): number {
     this.#timers += 1;
@@ -27,17 +27,17 @@ export class Lifetime {
     return this.leftMs + (this.#timers === 1 ? 0 : LATER_MS);
   }
 
-  /** Whole milliseconds from now: at least 1. */
+  /** Remaining milliseconds, rounded up, at least 1. */
   get leftMs(): number {
     return Math.max(1, Math.ceil(this.#deadline - performance.now()));
   }
 
-  /** isolated-vm's own clock may ring a little early. */
+  /** Whether the deadline has passed, with a tolerance: timers of isolated-vm may fire slightly early. */
   get isOver(): boolean {
     return performance.now() >= this.#deadline - 2;
   }
 
-  /** Ends the request with this result, unless it has ended before. An error of ours does not keep its class on its way through isolates: this does. */
+  /** Ends the request with this result, unless it has ended before. The ending is kept here, because an error loses its class in an isolate. */
   end(result: ChildResult): Ended {
     this.#ended ??= new Ended(result);
     return this.#ended;

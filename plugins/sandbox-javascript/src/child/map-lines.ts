@@ -1,7 +1,7 @@
 import type { SandboxError } from "@mrlm/spec";
 import type { Compiled } from "./compile.ts";
 
-/** The same error with the lines of what was written, where TypeScript had to be rewritten. */
+/** Maps the lines of an error to the original source if TypeScript was rewritten. */
 export function mapLines(error: SandboxError, { file, lineAt }: Pick<Compiled, "file" | "lineAt">): SandboxError {
   if (lineAt === undefined) return error;
   const place = new RegExp(`${file.replace(".", "\\.")}:(\\d+):(\\d+)`, "g");

@@ -1,21 +1,21 @@
 import type { SandboxError } from "@mrlm/spec";
 
-/** A frame in one of the submission's files. */
+/** Stack frame in one of the submission's files. */
 const FRAME = /^ +at (?:.* \()?((?:submission\.[jt]s|\.\/[^:()]+)):(\d+):\d+\)?$/;
 const MAX_FRAMES = 12;
-/** Characters: a submission makes them as long as it likes. */
+/** Maximum characters: a submission controls their length. */
 const MAX_MESSAGE = 10_000;
 const MAX_STACK = 100_000;
-/** isolated-vm says where in the text of a syntax error. */
+/** Position that isolated-vm appends to the message of a syntax error. */
 const PLACE = / \[([^[\]]+):(\d+):\d+\]$/;
 
-/** Describes an error that isolated-vm has copied out of an isolate: of syntax, or a rejection that nobody handled. */
+/** Describes an error that isolated-vm copied out of an isolate: a syntax error, or an unhandled rejection. */
 export function describeParentError(error: unknown, file: string): SandboxError {
   if (!(error instanceof Error))
     return { name: "Error", message: `${String(error)} was thrown, which is not an Error`, trace: "" };
-  const said = error.message.slice(0, MAX_MESSAGE);
-  const place = PLACE.exec(said);
-  const message = said.replace(PLACE, "");
+  const text = error.message.slice(0, MAX_MESSAGE);
+  const place = PLACE.exec(text);
+  const message = text.replace(PLACE, "");
   const heading = `${error.name}: ${message}`;
   if (place !== null) {
     const line = place[1] === file ? { line: Number(place[2]) } : {};

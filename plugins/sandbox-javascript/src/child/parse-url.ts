@@ -11,10 +11,10 @@ const KEYS = [
   "search",
   "hash",
 ] as const;
-/** Characters. */
+/** Maximum characters. */
 const MAX_TEXT = 1_000_000;
 
-/** Of an isolate's `URL`: JSON text of the components, "" for what is no URL. An isolate can send anything; texts only go in and out. */
+/** Parses a URL for an isolate, which may send any value. Returns JSON text of the components, "" if it is not a URL. */
 export function parseUrl(argsText: unknown): string {
   if (typeof argsText !== "string" || argsText.length > MAX_TEXT) return "";
   try {

@@ -6,12 +6,12 @@ interface ModuleRun {
   readonly context: ivm.Context;
   readonly module: ivm.Module;
   readonly files: Readonly<Record<string, string>>;
-  /** Names that a built-in module exports; `undefined` if there is none of that name. */
+  /** Returns the names that a built-in module exports; `undefined` if there is no such module. */
   exportsOf(name: string): readonly string[] | undefined;
   readonly timeout: number;
 }
 
-/** Links an ES module with the submission's files and the built-in modules, and runs it up to its end or its first wait. */
+/** Links an ES module with the submission's files and the built-in modules, and runs it to its end or first await. */
 export function runModule({ isolate, context, module, files, exportsOf, timeout }: ModuleRun): void {
   const known = new Map<string, ivm.Module>();
   module.instantiateSync(context, (specifier) => {

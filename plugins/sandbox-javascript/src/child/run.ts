@@ -5,7 +5,7 @@ import { Lifetime } from "./lifetime.ts";
 import { Runner } from "./runner.ts";
 import { settle } from "./settle.ts";
 
-/** Runs a program until nothing of it waits any more, or a function of it until it has a result. */
+/** Runs a program until it has no pending timers or promises, or a function of it until it has a result. */
 export function runSubmission(
   { submission, limits }: ChildRequest & { readonly op: "run" },
   answer: Answer,

@@ -11,22 +11,22 @@ import { runModule } from "./run-module.ts";
 import { withServices } from "./services.ts";
 import type { Turn } from "./turn.ts";
 
-/** In code that shows values, more often than not. */
+/** Words that most code which prints objects contains. */
 const SHOWS = /\b(?:console|inspect|util)\b/;
 
-/** What a runner is made with. */
+/** Options of a runner. */
 export interface RunnerOptions {
   readonly isolates: Isolates;
   readonly submission: Submission;
-  /** Whether its results will be shown; otherwise its code tells. */
+  /** Whether its results are shown; by default decided from its code. */
   readonly showsValues?: boolean;
-  /** Changed from outside from request to request. */
+  /** Data of the present request; the owner changes it. */
   readonly turn: Turn;
-  /** Calls a function that the other isolate has handed over. */
+  /** Calls a function of which the other isolate has sent a handle. */
   readonly callParent?: CallParent;
 }
 
-/** An error that the submission raised where nothing of it caught it. */
+/** Error that the submission threw and did not catch. */
 export class Uncaught extends Error {
   readonly error: SandboxError;
 
@@ -36,7 +36,7 @@ export class Uncaught extends Error {
   }
 }
 
-/** A submission in an isolate of its own, which no other submission has seen or will see. */
+/** Submission in an isolate that no other submission uses. */
 export class Runner {
   readonly isolate: ivm.Isolate;
   readonly #submission: Submission;
@@ -79,7 +79,7 @@ export class Runner {
     }
   }
 
-  /** Runs the top-level code up to its end or its first wait, and hands over what it has defined under `names`. */
+  /** Runs the top-level code to its end or first await, and registers the values of `names`. */
   load(names: readonly string[]): void {
     const compiled = this.#guard(() => compile(this.isolate, this.#submission, names));
     this.#compiled = compiled;
@@ -107,7 +107,7 @@ export class Runner {
     }
   }
 
-  /** Runs code where the names of earlier code are known; `result` has the value of its last expression. */
+  /** Runs code in the scope of earlier code; `result` has the value of its last expression. */
   evaluate(submission: Submission): void {
     const file = fileOf(submission);
     this.#compiled = undefined;
@@ -116,29 +116,29 @@ export class Runner {
     this.call("hold", value.derefInto());
   }
 
-  /** Calls our code in the isolate. */
+  /** Calls one of our functions in the isolate. */
   call<Result>(name: string, ...args: readonly unknown[]): Result {
     return this.#guard(() => this.#compartment.call<Result>(name, ...args));
   }
 
-  /** What our code in the isolate answers. Throws Ended where the submission has made it answer something else. */
+  /** Calls one of our functions and reads its answer. Throws Ended if the submission made the answer malformed. */
   read<Value>(name: string, isValid: (value: unknown) => value is Value, ...args: readonly unknown[]): Value {
     return this.#guard(() => this.#compartment.read(name, isValid, ...args));
   }
 
-  /** Lets one timer run, if one is due. */
+  /** Runs one timer that is due. */
   tick(): Tick {
     const tick = this.#guard(() => this.#compartment.tick());
     if (tick.uncaught === undefined) return tick;
     throw this.uncaught(describedError(tick.uncaught));
   }
 
-  /** An error that our code in the isolate has described, with the lines of what was written. */
+  /** Makes an error from its description, with lines of the original source. */
   uncaught(error: SandboxError): Uncaught {
     return new Uncaught(this.#compiled === undefined ? error : mapLines(error, this.#compiled));
   }
 
-  /** A limit, or the program itself, has ended it. */
+  /** Whether a limit, or the program itself, has ended it. */
   get isGone(): boolean {
     return this.isolate.isDisposed;
   }
@@ -147,7 +147,7 @@ export class Runner {
     if (!this.isolate.isDisposed) this.isolate.dispose();
   }
 
-  /** Throws Ended when the time or the memory is used up, and Uncaught for what the submission raised and nothing of it caught. */
+  /** Throws Ended at a limit of time or memory, and Uncaught for an error that the submission did not catch. */
   #guard<Result>(run: (timeoutMs: number) => Result): Result {
     try {
       return this.#compartment.enter(run);
@@ -159,7 +159,7 @@ export class Runner {
   }
 }
 
-/** Whether it is the description of an error, whoever wrote it. */
+/** Whether a value has the form of an error description. The submission may have written it. */
 export function isError(value: unknown): value is SandboxError {
   if (typeof value !== "object" || value === null) return false;
   const { name, message, trace, line } = value as Record<string, unknown>;
@@ -182,11 +182,11 @@ function describedError(text: string): SandboxError {
     const value: unknown = JSON.parse(text);
     if (isError(value)) return value;
   } catch {
-    // Nothing that our own code would say.
+    // Our own code never returns it.
   }
   return { name: "Error", message: "An error that cannot be described was thrown.", trace: "" };
 }
 
 function refuse(): string {
-  throw new Error("There is nobody to call.");
+  throw new Error("There are no tests to call.");
 }

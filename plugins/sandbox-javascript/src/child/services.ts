@@ -2,7 +2,7 @@ import type { CallParent } from "../isolate/start.ts";
 import { parseUrl } from "./parse-url.ts";
 import { partText } from "./snapshot.ts";
 
-/** A function for isolates: what begins with a colon is answered here, and all else by `callParent`. A callback for each service would cost each isolate time. */
+/** Makes the callback of isolates: targets that begin with a colon are served here, all others by `callParent`. One callback costs less than several. */
 export function withServices(callParent: CallParent): CallParent {
   return (target, argsText) => {
     if (target === ":url") return parseUrl(argsText);

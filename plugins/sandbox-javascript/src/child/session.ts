@@ -6,7 +6,7 @@ import { Runner } from "./runner.ts";
 import { settle } from "./settle.ts";
 import type { Turn } from "./turn.ts";
 
-/** One isolate in which an evaluation finds what earlier ones have left. */
+/** Isolate that keeps its state between evaluations. */
 export class Session {
   readonly #runner: Runner;
   readonly #turn: Turn;

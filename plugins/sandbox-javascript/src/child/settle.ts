@@ -7,8 +7,8 @@ import type { Turn } from "./turn.ts";
 type Outcome = { readonly value?: JsonValue; readonly shown: string } | { readonly threw: SandboxError };
 
 /**
- * Lets timers run and promises settle until the top-level code has come to its end and, for a program of its own, nothing waits any more
- * (`loaded`), until it has come to its end (`bound`), or until the value that the runner holds is known (`result`).
+ * Runs timers and promises until the top-level code has ended and nothing is pending (`loaded`), until the top-level code has ended
+ * (`bound`), or until the value of the runner is settled (`result`).
  */
 export async function settle(
   runner: Runner,

@@ -20,18 +20,18 @@ import { installTimers } from "../isolate/timers.ts";
 import { makeUpdater } from "../isolate/update.ts";
 import { makeWeb } from "../isolate/web.ts";
 
-/** The name under which a new isolate has the function that begins; it takes the name away. */
+/** Name of the start function in a new isolate. The function deletes the name. */
 export const START = "$start";
 
 export type Snapshot = ivm.ExternalCopy<ArrayBuffer>;
 
-/** Heaps in which our side of an isolate stands ready: an isolate begins from one in a millisecond, instead of running that code for eight. */
+/** Heap snapshots with our code. An isolate starts from one in a millisecond; running the code would take eight. */
 export interface IsolateSnapshots {
-  /** Of a submission that, by its looks, shows no values: the way to show them is fetched, and seven milliseconds away. */
+  /** For a submission that probably prints no objects: it fetches the inspector on first use, in seven milliseconds. */
   readonly silent: Snapshot;
-  /** Of one that does: it is made. That costs an isolate 0.6 milliseconds, because a heap is read again for each of its two contexts. */
+  /** For a submission that does: the inspector is included. It costs 0.6 milliseconds, because each of two contexts reads the heap. */
   readonly showing: Snapshot;
-  /** Of tests, which show values when they fail: it is compiled. */
+  /** For tests, which show values when they fail: the inspector is compiled. */
   readonly checker: Snapshot;
 }
 
@@ -50,7 +50,7 @@ export function isolateSnapshots(): IsolateSnapshots {
   };
 }
 
-/** What every submission calls: called once in a context that is thrown away, so that the snapshot holds it compiled. */
+/** Calls of every submission, made once in a temporary context, so that the snapshot has the functions compiled. */
 const RUNNER_CALLS = `
   const runner = ${START}('{"file":"submission.js","stdin":"","arguments":[],"files":{}}', 100, () => {}, () => {}, () => '{"ok":[[1],[],0]}');
   runner.load(() => [(x) => x], '["f"]');
@@ -60,7 +60,7 @@ const RUNNER_CALLS = `
   runner.tick();
   console.log("warm");`;
 
-/** The submission answers with a record. */
+/** The same for tests; the submission answers with a record. */
 const CHECKER_CALLS = `
   const checker = ${START}(() => '{"ok":[[{"$":2}],[{"c":1,"d":"e"}],2]}');
   checker.define('["f"]');
@@ -90,10 +90,10 @@ const PARTS = {
   makeLink,
   makeRunner,
 };
-/** Parts that submissions seldom use. Isolates fetch their text when it is needed: everything in a snapshot costs each isolate time. */
+/** Parts that submissions seldom use. Isolates fetch their text on first use: every part of a snapshot costs each isolate time. */
 const SELDOM = { makeAssert, makeDeepEqual, makeEvents, makeUpdater, makeWeb };
 
-/** The text of a part that an isolate fetches, "" if there is none of this name. */
+/** Returns the text of a part that an isolate fetches, "" if there is no such part. */
 export function partText(name: unknown): string {
   if (name === "inspector") return INSPECTOR;
   return typeof name === "string" && Object.hasOwn(SELDOM, name)
@@ -101,7 +101,7 @@ export function partText(name: unknown): string {
     : "";
 }
 
-/** Node's own way to show values, which keeps a copy of all that is built in. It copies Atomics, which submissions do not have. */
+/** Node's own inspector, which copies all built-in objects. It expects Atomics, which submissions do not have. */
 const INSPECTOR = `(() => {
   "use strict";
   const module = { exports: {} };
@@ -114,10 +114,10 @@ function snapshot(code: string, calls: string): Snapshot {
   return ivm.Isolate.createSnapshot([{ code }], `{${calls}}`);
 }
 
-/** The code in isolates: functions by their text. `held`: parts that the snapshot holds instead of fetching them. */
-function isolateSource(prepare: (parts: Parts) => unknown, held: readonly string[], more = ""): string {
+/** Returns the code in isolates, as the text of functions. `included`: seldom used parts that the snapshot contains. */
+function isolateSource(prepare: (parts: Parts) => unknown, included: readonly string[], more = ""): string {
   const seldom = Object.keys(SELDOM).map(
-    (name) => `${name}: ${held.includes(name) ? partText(name) : `(...args) => fetched("${name}")(...args)`}`,
+    (name) => `${name}: ${included.includes(name) ? partText(name) : `(...args) => fetched("${name}")(...args)`}`,
   );
   const parts = [...Object.entries(PARTS).map(([name, part]) => `${name}: ${part}`), ...seldom];
   return `(() => {
@@ -125,7 +125,7 @@ function isolateSource(prepare: (parts: Parts) => unknown, held: readonly string
     const evaluate = eval;
     let callParent;
     const fetched = (name) => evaluate(callParent(":part", name));
-    const inspector = (${makeInspector})(${held.includes("inspector") ? INSPECTOR : '() => fetched("inspector")()'});
+    const inspector = (${makeInspector})(${included.includes("inspector") ? INSPECTOR : '() => fetched("inspector")()'});
     ${more}
     const start = (${prepare})({ inspector, ${parts.join(",\n")} });
     const value = (...args) => {

@@ -12,7 +12,7 @@ import { Runner, Uncaught } from "./runner.ts";
 import { withServices } from "./services.ts";
 import { settle } from "./settle.ts";
 
-/** Calls from one isolate into the other and back, one inside the other. */
+/** Maximum depth of nested calls between the isolates. */
 const MAX_NESTING = 32;
 
 type TestOutcome = Omit<SandboxTestResult, "name">;
@@ -28,11 +28,11 @@ interface TestSetting {
   readonly answer: Answer;
   readonly isolates: Isolates;
   readonly lifetime: Lifetime;
-  /** What has been made and must be let go. */
+  /** Compartments to release at the end. */
   readonly compartments: { release(): void }[];
 }
 
-/** Runs a submission in one isolate and tests of it in another. */
+/** Runs a submission in one isolate and its tests in another. */
 export function testSubmission(
   request: TestSetting["request"],
   answer: Answer,
@@ -75,16 +75,16 @@ async function runTests({ request, answer, isolates, lifetime, compartments }: T
   return { verdict: "ok" };
 }
 
-/** Set-up code that fails after it has called the submission fails every test; before that, it is broken itself, and there is no verdict. */
+/** Runs the set-up code. A failure after a call of the submission fails every test; before one it throws, and there is no verdict. */
 function setUp(checker: Checker, hasCalled: () => boolean): TestOutcome | undefined {
   try {
     checker.setUp();
     return undefined;
   } catch (error) {
     if (error instanceof Ended) throw error;
-    const said = `${(error as Error).name}: ${(error as Error).message}`;
-    if (!hasCalled()) throw new Error(`the set-up code of the tests failed: ${said}`, { cause: error });
-    return { verdict: "failed", message: `in the set-up of the tests: ${said}` };
+    const failure = `${(error as Error).name}: ${(error as Error).message}`;
+    if (!hasCalled()) throw new Error(`the set-up code of the tests failed: ${failure}`, { cause: error });
+    return { verdict: "failed", message: `in the set-up of the tests: ${failure}` };
   }
 }
 
@@ -105,7 +105,7 @@ async function runTest(run: TestRun, index: number): Promise<TestOutcome> {
   }
 }
 
-/** Lets timers of both isolates run and promises settle across; sleeps when only time helps. Says whether anything can help. */
+/** Runs timers of both isolates and passes settled promises across; sleeps until the next timer. Returns false if nothing is pending. */
 async function waitForTimers({ runner, checker, lifetime }: TestRun): Promise<boolean> {
   const [here, there] = [runner.tick(), checker.tick()];
   for (const text of here.settled) checker.call("settle", text);
@@ -124,7 +124,7 @@ function stuck(who: string): SandboxError {
   return { name: "Error", message, trace: `Error: ${message}` };
 }
 
-/** Guards calls between the isolates: each lies deeper on the same stack. */
+/** Limits nested calls between the isolates, which share one stack. */
 function nesting(): (call: CallParent) => CallParent {
   let depth = 0;
   return (call) => (target, args) => {

@@ -2,7 +2,7 @@ import type { Answer } from "@mrlm/sandbox/child";
 import type { SandboxLimits } from "@mrlm/spec";
 import type { Lifetime } from "./lifetime.ts";
 
-/** What changes from one request of a session to the next. */
+/** Data that differs between the requests of a session. */
 export interface Turn {
   lifetime: Lifetime;
   answer: Answer;

@@ -1,13 +1,13 @@
 import { SourceMap, type SourceMapPayload, stripTypeScriptTypes } from "node:module";
 
-/** JavaScript made of TypeScript. */
+/** JavaScript generated from TypeScript. */
 export interface Stripped {
   readonly code: string;
-  /** Line of the original for a line and column of `code`, both from 1; left out where lines are the same. */
+  /** Maps a line and column of `code`, both from 1, to a line of the original; absent if lines are equal. */
   readonly lineAt?: (line: number, column: number) => number;
 }
 
-/** TypeScript that cannot be read. */
+/** Syntax error of TypeScript. */
 export class TypeScriptError extends Error {
   readonly line: number | undefined;
 
@@ -19,19 +19,19 @@ export class TypeScriptError extends Error {
 }
 
 const UNSUPPORTED = "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX";
-/** What Node says of sources. Anything else is about its reader, a WebAssembly module that all sources of a process share. */
+/** Codes of Node's errors about sources. Any other error concerns the reader, a WebAssembly module that all sources of a process share. */
 const ABOUT_SOURCES = ["ERR_INVALID_TYPESCRIPT_SYNTAX", UNSUPPORTED];
 
 let isBroken = false;
 
-/** Whether a source has broken the reader of TypeScript, as one that is nested too deeply does: it reads no other one any more, and the process must go. */
+/** Whether a source, such as a deeply nested one, has broken the reader of TypeScript. The process must then be replaced. */
 export function isReaderBroken(): boolean {
   return isBroken;
 }
 
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/;
 
-/** The program without its types; enums, namespaces and parameter properties become code. */
+/** Removes types; converts enums, namespaces and parameter properties to JavaScript. */
 export function stripTypes(code: string, file: string): Stripped {
   try {
     return { code: stripTypeScriptTypes(code, { sourceUrl: file }).replace(/\n\n\/\/# sourceURL=[^\n]*$/, "") };
@@ -55,7 +55,7 @@ function mapped(text: string): Stripped {
   };
 }
 
-/** Node puts the place before the stack: `submission.ts:3`. */
+/** Makes an error with its line: Node writes the position before the stack, as `submission.ts:3`. */
 function typeScriptError(error: Error & { readonly code?: string }, file: string): TypeScriptError {
   if (!ABOUT_SOURCES.includes(error.code ?? "")) {
     isBroken = true;

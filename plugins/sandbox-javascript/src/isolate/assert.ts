@@ -1,8 +1,8 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { DeepEqual, Mode } from "./deep-equal.ts";
 import type { Inspector } from "./inspector.ts";
 
-/** The assertions of Node 24's `node:assert`, with messages that show the values. */
+/** Makes the assertions of Node 24's `node:assert`, with messages that show the values. */
 export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown {
   type Expected =
     | RegExp
@@ -17,7 +17,7 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     readonly expected?: unknown;
     readonly operator: string;
   }
-  /** Returned by `caught` where nothing was thrown. */
+  /** Result of `caught` if nothing was thrown. */
   const NOTHING = { thrown: "nothing" };
   const MAX_SHOWN = 300;
   const show = (value: unknown): string => {
@@ -122,7 +122,7 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     return NOTHING;
   }
 
-  /** An object: each of its properties is compared; of an error also name and message. */
+  /** Compares each property of an expected object; of an error also name and message. */
   function hasProperties(error: unknown, expected: object): boolean {
     if (typeof error !== "object" || error === null) return false;
     const keys = Object.keys(expected);
@@ -136,7 +136,7 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     });
   }
 
-  /** By a class, a pattern or a function of the test. `undefined`: it is none of them. */
+  /** Checks by a class, a pattern or a function of the test; `undefined` if `expected` is none of them. */
   function satisfies(error: unknown, expected: Exclude<Expected, string | undefined | null>): boolean | undefined {
     if (expected instanceof RegExp) return expected.exec(String(error)) !== null;
     if (typeof expected !== "function") return undefined;
@@ -150,11 +150,11 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     let [expected, message] = args as [Expected, unknown];
     if (typeof expected === "string") {
       if (args.length > 1) invalid("error", "an object, an Error, a function or a regular expression", expected);
-      const said = typeof error === "object" && error !== null ? (error as Error).message : error;
-      if (said === expected)
+      const actual = typeof error === "object" && error !== null ? (error as Error).message : error;
+      if (actual === expected)
         throw coded(
           new TypeError(
-            `The "error/message" argument is ambiguous. The error message ${show(said)} is identical to the message.`,
+            `The "error/message" argument is ambiguous. The error message ${show(actual)} is identical to the message.`,
           ),
           "ERR_AMBIGUOUS_ARGUMENT",
         );
@@ -173,7 +173,7 @@ export function makeAssert(inspector: Inspector, deepEqual: DeepEqual): unknown 
     const holds = satisfies(error, expected) ?? hasProperties(error, expected);
     const isCompared =
       typeof expected === "object" && !(expected instanceof RegExp) && typeof error === "object" && error !== null;
-    // An error as the message is thrown where properties are compared, and is text elsewhere.
+    // An error as message is thrown if properties are compared, and converted to text otherwise.
     const text = message instanceof Error && !isCompared ? String(message) : message || undefined;
     check(holds, text, () => `what was thrown is not what was expected: ${showError(error)}`, failure);
   }

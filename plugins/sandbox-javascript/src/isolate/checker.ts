@@ -1,31 +1,31 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { Inspector } from "./inspector.ts";
 import type { DescribedError } from "./errors.ts";
 import type { Link } from "./link.ts";
 import type { Timers } from "./timers.ts";
 
-/** What became of one test, as text. */
+/** Result of one test, as text. */
 export interface Tested {
   readonly verdict: "passed" | "failed";
   readonly message?: string;
   readonly error?: DescribedError;
 }
 
-/** What the host calls in the isolate of the tests. */
+/** Functions that the parent calls in the isolate of the tests. */
 export interface CheckerApi {
   /** Defines the entry points as global functions. */
   define(names: string): void;
-  /** Runs one of these tests. `verdict` has what came of it. */
+  /** Starts one of these tests; `verdict` returns its result. */
   start(index: number, tests: readonly (() => Promise<void>)[]): void;
-  /** Of the test that was started; "" while it waits for something. */
+  /** Returns the result of the started test; "" while it waits. */
   verdict(): string;
-  /** The submission calls a function that the tests have given it. */
+  /** Serves a call by the submission of a function that the tests passed to it. */
   serve(handle: string, argsText: string): string;
   tick(): string;
   settle(text: string): void;
 }
 
-/** The last call into the submission, for messages. */
+/** Last call of the submission, for messages. */
 export interface CallRecord {
   readonly name: string;
   readonly args: readonly unknown[];
@@ -36,13 +36,13 @@ export function makeChecker(parts: {
   readonly inspector: Inspector;
   readonly link: Link;
   readonly timers: Timers;
-  /** What the submission threw, by the error that it became here. */
+  /** Errors of the submission, by the errors made from them here. */
   readonly thrown: WeakMap<object, DescribedError>;
   readonly takeUncaught: () => string | undefined;
 }): CheckerApi {
   const { inspector, link, timers, thrown, takeUncaught } = parts;
   const MAX_SHOWN = 200;
-  /** Of a message: what the submission says of its errors is as long as it likes. */
+  /** Maximum characters of a message: the submission controls the length of its errors. */
   const MAX_TEXT = 10_000;
   let started = 0;
   let tested: Tested | undefined;
@@ -53,7 +53,7 @@ export function makeChecker(parts: {
     return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
   };
 
-  /** Each part as long as an honest submission would make it. */
+  /** Cuts the parts to the lengths that an unmodified submission would return. */
   function shortened({ name, message, trace, line }: DescribedError): DescribedError {
     const short = (text: unknown): string => (typeof text === "string" ? text.slice(0, MAX_TEXT) : "");
     return {
@@ -74,19 +74,19 @@ export function makeChecker(parts: {
     };
   }
 
-  /** An assertion that failed is told with the call before it: that is what it was about. */
+  /** Describes a failed test. A failed assertion gets the call before it, which it is probably about. */
   function failed(error: unknown): Tested {
     const from = typeof error === "object" && error !== null ? thrown.get(error) : undefined;
-    const said = (error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${show(error)}`).slice(
+    const message = (error instanceof Error ? `${error.name}: ${error.message}` : `thrown: ${show(error)}`).slice(
       0,
       MAX_TEXT,
     );
-    if (from !== undefined) return { verdict: "failed", message: said, error: shortened(from) };
+    if (from !== undefined) return { verdict: "failed", message, error: shortened(from) };
     const call =
       lastCall === undefined || !("returned" in lastCall)
         ? ""
         : `; ${lastCall.name}(${lastCall.args.map(show).join(", ")}) returned ${show(lastCall.returned)}`;
-    return { verdict: "failed", message: said + call };
+    return { verdict: "failed", message: message + call };
   }
 
   return {
@@ -103,7 +103,7 @@ export function makeChecker(parts: {
     start(index, tests) {
       tested = undefined;
       lastCall = undefined;
-      // A test that was given up may still end, when another has begun.
+      // An abandoned test may still end after the next one has started.
       const mine = ++started;
       const test = tests[index] as () => Promise<void>;
       test().then(

@@ -1,8 +1,8 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { Decode } from "./decode.ts";
 import type { Encode } from "./encode.ts";
 
-/** Puts `structuredClone` into the global object: a value goes the way of values between isolates and back. */
+/** Installs `structuredClone`, which encodes and decodes a value as between isolates. */
 export function installClone(encode: Encode, decode: Decode): void {
   const { parse } = JSON;
   const structuredClone = (value: unknown): unknown => {

@@ -1,7 +1,7 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { Inspector } from "./inspector.ts";
 
-/** A console that writes lines, as Node's does. */
+/** Installs a console that writes lines, as Node's does. */
 export function installConsole(
   { format, inspect }: Inspector,
   write: (stream: "stdout" | "stderr", text: string) => void,

@@ -1,15 +1,15 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { Handles } from "./encode.ts";
 
-/** `contents`: what the known objects hold now; empty if the text does not say. */
+/** Decoded message. `contents`: present contents of the known objects; empty if the text has none. */
 export interface Decoded {
   readonly values: readonly unknown[];
   readonly contents: readonly object[];
 }
 
 /**
- * Reads the parsed text of `Encode`: values made of exact built-in types and of what `objects` and `handles` have, whatever the text says. `objects` is that of
- * the other side. Throws an error for what no encoder writes.
+ * Reads the parsed text of `Encode`. Values consist of exact built-in types and of `objects` and `handles` only, for any text. `objects` is the
+ * list of the other side. Throws for a text that no encoder writes.
  */
 export type Decode = (message: unknown, handles: Handles | undefined, objects: object[]) => Decoded;
 
@@ -66,7 +66,7 @@ export function makeDecoder(): Decode {
     TypeError,
     URIError,
   } as never;
-  /** Of the result of a regular expression. */
+  /** Keys of the result of a regular expression. */
   const MATCH_KEYS: Record<string, true> = {
     __proto__: null,
     index: true,
@@ -75,7 +75,7 @@ export function makeDecoder(): Decode {
     indices: true,
   } as never;
   const INHERITED: Record<string, true> = { __proto__: null } as never;
-  /** Of them, those that may be functions of one answer. */
+  /** Conversions, which may be functions that return one value. */
   const CONVERSIONS: Record<string, true> = {
     __proto__: null,
     toString: true,
@@ -97,7 +97,7 @@ export function makeDecoder(): Decode {
     return isArray(value) ? value : malformed();
   }
 
-  /** A part of a container: a primitive, or an object with a tag. */
+  /** Decodes a part of a container: a primitive, or an object with a tag. */
   function valueOf(tree: unknown, scope: Scope): unknown {
     if (typeof tree !== "object" || tree === null) return tree;
     const { $: tag, v: content, n: name, l: length } = tree as Tagged;
@@ -133,7 +133,7 @@ export function makeDecoder(): Decode {
     return content === "-0" ? -0 : content === "Infinity" ? Infinity : content === "-Infinity" ? -Infinity : NaN;
   }
 
-  /** A container, empty if it can be filled later. */
+  /** Makes a container, empty if it can be filled later. */
   function containerOf(tree: unknown): object {
     if (isArray(tree)) return [];
     if (typeof tree !== "object" || tree === null) return malformed();
@@ -223,8 +223,8 @@ export function makeDecoder(): Decode {
   }
 
   /**
-   * Defines a property. A function under a name that every object inherits would answer for the language ("has it this key?"): it is left out, unless it
-   * is a conversion and returns one value only.
+   * Defines a property. A function under a name that every object inherits would replace a function of the language, such as `hasOwnProperty`. It
+   * is left out, unless it is a conversion that returns one value.
    */
   function put(record: object, key: string, tree: unknown, scope: Scope): void {
     const value = valueOf(tree, scope);

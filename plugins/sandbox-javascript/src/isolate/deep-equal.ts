@@ -1,10 +1,10 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 
 /** `loose`: primitives by `==`, prototypes ignored; `strict`: by Object.is, with prototypes; `partial`: `left` may have more than `right`. */
 export type Mode = "loose" | "partial" | "strict";
 export type DeepEqual = (left: unknown, right: unknown, mode: Mode) => boolean;
 
-/** Structural equality by the rules of Node 24's `assert.deepEqual`, `deepStrictEqual` and `partialDeepStrictEqual`. */
+/** Makes structural equality by the rules of Node 24's `assert.deepEqual`, `deepStrictEqual` and `partialDeepStrictEqual`. */
 export function makeDeepEqual(): DeepEqual {
   type Keyed = Record<PropertyKey, unknown>;
   const { isArray } = Array;
@@ -19,7 +19,7 @@ export function makeDeepEqual(): DeepEqual {
     | undefined;
   const boxClasses = [Number, String, Boolean, BigInt, Symbol];
   const boxedOf = boxClasses.map(({ prototype }) => prototype.valueOf as () => unknown);
-  /** By the first of these that both values are, they are compared. */
+  /** Classes in the order in which they select the comparison of two values. */
   const KINDS = [Set, Map, Date, RegExp, ArrayBuffer];
   const WELL_KNOWN = new Set<unknown>([
     Array,
@@ -82,7 +82,7 @@ export function makeDeepEqual(): DeepEqual {
     return isView(value) ? new BytesClass(value.buffer, value.byteOffset, value.byteLength) : new BytesClass(value);
   }
 
-  /** The bytes of `b`; of a larger `a` in this order. */
+  /** Whether `a` has the bytes of `b`; a larger `a` must have them in this order. */
   function sameBytes(a: Uint8Array, b: Uint8Array, mode: Mode): boolean {
     if (a.length < b.length || (mode !== "partial" && a.length !== b.length)) return false;
     let at = 0;
@@ -105,7 +105,7 @@ export function makeDeepEqual(): DeepEqual {
     return getOwnPropertySymbols(value).filter((symbol) => isEnumerable(value, symbol));
   }
 
-  /** Own enumerable keys that are no positions. */
+  /** Returns the own enumerable keys that are not indices. */
   function otherKeys(value: object, mode: Mode): PropertyKey[] {
     const names = keys(value);
     let from = names.length;
@@ -120,7 +120,7 @@ export function makeDeepEqual(): DeepEqual {
     return getPrototypeOf(a) === getPrototypeOf(b);
   }
 
-  /** Finds partners for values one after the other, in the order in which Node tries them: with `==` it matters. */
+  /** Finds partners for values one by one, in the order in which Node tries them, which matters with `==`. */
   function partners<T>(candidates: T[]): { take(fits: (candidate: T) => boolean): boolean; readonly left: number } {
     let start = 0;
     let end = candidates.length - 1;
@@ -205,7 +205,7 @@ export function makeDeepEqual(): DeepEqual {
       return sameProperties(a, b);
     }
 
-    /** Of a kind whose contents are no values. */
+    /** Compares objects of a kind that contains no values. */
     function sameOfKind(a: object, b: object): boolean {
       if (a instanceof Date) return is(a.getTime(), (b as Date).getTime());
       if (a instanceof RegExp)
@@ -263,7 +263,7 @@ export function makeDeepEqual(): DeepEqual {
     function sameItems(a: unknown[], b: unknown[]): boolean {
       if (mode === "partial") return someItems(a, b);
       for (let i = 0; i < b.length; i++) {
-        // From a hole of `b` on, the keys that are left are compared. A hole of `a` is equal to `null` only, and with `==`.
+        // From a hole of `b` on, the remaining keys are compared. A hole of `a` equals only `null`, with `==`.
         if (b[i] === undefined && !hasOwn(b, i)) return sameKeys(a, b, keys(a), keys(b));
         if (a[i] === undefined && !hasOwn(a, i) && (mode !== "loose" || b[i] !== null)) return false;
         if (!same(a[i], b[i])) return false;
@@ -271,7 +271,7 @@ export function makeDeepEqual(): DeepEqual {
       return true;
     }
 
-    /** The items of `b`, in this order, with others between them. */
+    /** Whether `a` has the items of `b` in this order, with other items between them. */
     function someItems(a: unknown[], b: unknown[]): boolean {
       const [left, right] = [keys(a).slice(0, a.length), keys(b)];
       let at = 0;
@@ -283,7 +283,7 @@ export function makeDeepEqual(): DeepEqual {
       return true;
     }
 
-    /** Whether a primitive that the other set lacks may have a partner that is only `==`. */
+    /** Whether a primitive that the other set lacks may equal another item by `==`. */
     function mayBeLoose(value: unknown, has: (alternative: unknown) => boolean): boolean {
       if (value === undefined) return has(null);
       if (value === null) return has(undefined);

@@ -1,18 +1,18 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 
-/** Functions, promises and iterators do not leave their isolate. The other side has a handle: the letter of the owner and a number, `s12`. */
+/** Handles for functions, promises and iterators, which do not leave their isolate: the letter of the owner and a number, `s12`. */
 export interface Handles {
   handleOf(value: object): string;
-  /** `name` and `length` are those of the function; the other side says them. */
+  /** Returns the function of a handle, with the name and length that the other side sent. */
   functionAt(handle: string, name: unknown, length: unknown): unknown;
   promiseAt(handle: string): unknown;
   iteratorAt(handle: string, isAsync: boolean): unknown;
 }
 
 /**
- * JSON text of values: `[values, containers, from]`. Each container stands once in a list, and is its number `{ $: 3 }` wherever it is a part, so that cycles, shared
- * parts and any depth cross. `objects` has the containers that both sides know already; those that are new in this text are appended. The list begins at
- * `from`: after those known, or at 0, for their present contents. Throws a TypeError for what is not plain data.
+ * Writes values as JSON text: `[values, containers, from]`. Each container appears once in a list, and as its number `{ $: 3 }` elsewhere, so
+ * that cycles, shared parts and any depth are possible. `objects` has the containers that both sides know; new ones are appended. The list
+ * begins at `from`: after the known ones, or at 0 to send their present contents. Throws a TypeError for a value that is not plain data.
  */
 export type Encode = (
   values: readonly unknown[],
@@ -22,15 +22,15 @@ export type Encode = (
 ) => string;
 
 /**
- * Values as JSON. A value that JSON does not have is an object with the key `$`. Instances of classes become plain objects of their own
- * enumerable properties. A function `toString`, `valueOf`, `toLocaleString` or `toJSON` is called once, here: the other side has a function that
- * returns this result, so that the answer cannot depend on who asks.
+ * Makes the encoder. A value that JSON lacks is an object with the key `$`. Instances of classes become plain objects of their own
+ * enumerable properties. A function `toString`, `valueOf`, `toLocaleString` or `toJSON` is called once, here; the other side gets a function
+ * that returns this result, so the answer cannot depend on the caller.
  */
 export function makeEncoder(): Encode {
   interface Scope {
     readonly handles: Handles | undefined;
     readonly objects: object[];
-    /** Made for the first container. */
+    /** Numbers of containers, made with the first one. */
     numbers: Map<object, number> | undefined;
   }
   const { stringify } = JSON;
@@ -152,7 +152,7 @@ export function makeEncoder(): Encode {
     return undefined;
   }
 
-  /** The contents of a container. */
+  /** Encodes the contents of a container. */
   function contentsTree(value: object, scope: Scope): unknown {
     if (isArray(value)) return arrayTree(value, scope);
     const prototype = getPrototypeOf(value) as unknown;
@@ -168,7 +168,7 @@ export function makeEncoder(): Encode {
       const item = value[i];
       items[i] = item === undefined && !hasOwn(value, i) ? { $: "h" } : toTree(item, scope);
     }
-    // A match of a regular expression. To look for other properties of arrays would take longer than the items.
+    // A match of a regular expression. Searching other arrays for properties would take longer than encoding the items.
     return hasOwn(value, "index") ? { $: "l", v: items, o: entriesTree(value, scope, length) } : items;
   }
 
@@ -237,7 +237,7 @@ export function makeEncoder(): Encode {
     return items;
   }
 
-  /** The nearest built-in class, and what the error has of its own. */
+  /** Encodes an error: its nearest built-in class and its own properties. */
   function errorTree(value: Error, scope: Scope): unknown {
     let prototype: object | null = getPrototypeOf(value) as object | null;
     while (prototype !== null && !errorNames.has(prototype)) prototype = getPrototypeOf(prototype) as object | null;

@@ -1,6 +1,6 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 
-/** An error as it leaves an isolate. */
+/** Description of an error that leaves an isolate. */
 export interface DescribedError {
   readonly name: string;
   readonly message: string;
@@ -8,7 +8,7 @@ export interface DescribedError {
   readonly line?: number;
 }
 
-/** Describes whatever was thrown, with the frames that lie in the submission's files. */
+/** Makes a function that describes any thrown value, with the frames in the submission's files. */
 export function makeErrorDescriber(): (thrown: unknown) => DescribedError {
   const ErrorClass = Error;
   const toText = String;
@@ -19,7 +19,7 @@ export function makeErrorDescriber(): (thrown: unknown) => DescribedError {
   const startsWith = String.prototype.startsWith;
   const MAX_TEXT = 4000;
   const MAX_FRAMES = 12;
-  // "at f (submission.js:3:7)" or "at submission.js:3:7"; a file of the submission has no directory of its own scheme.
+  // "at f (submission.js:3:7)" or "at submission.js:3:7"; a file of the submission is `./path`, without a scheme.
   const frame = /^ +at (?:.* \()?((?:submission\.[jt]s|\.\/[^:()]+)):(\d+):\d+\)?$/;
 
   const textOf = (read: () => unknown): string => {

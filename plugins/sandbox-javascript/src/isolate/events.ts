@@ -1,6 +1,6 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 
-/** The module `events`. */
+/** Makes the module `events`. */
 export function makeEvents(): unknown {
   type Listener = (...args: unknown[]) => unknown;
   interface Entry {
@@ -101,7 +101,7 @@ export function makeEvents(): unknown {
     }
   }
 
-  /** The arguments of the next event of this name; an error is a rejection. */
+  /** Resolves with the arguments of the next event of this name; rejects for an error event. */
   const once = (emitter: EventEmitter, name: PropertyKey): Promise<unknown[]> =>
     new Promise((resolve, reject) => {
       const fail = (error: unknown): void => {

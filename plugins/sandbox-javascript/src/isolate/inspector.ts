@@ -1,25 +1,25 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 
-/** Text as `console` and a prompt show values. */
+/** Text of values, as `console` and a prompt show them. */
 export interface Inspector {
   format(...values: unknown[]): string;
-  /** `options` as those of Node's `util.inspect`. */
+  /** Returns the text of a value; `options` as in Node's `util.inspect`. */
   inspect(value: unknown, ...options: unknown[]): string;
 }
 
-/** Shows values as Node does. Its own way to do so takes a millisecond or two to make: `make` is called for the first value that needs it. */
+/** Makes an inspector. Node's own takes one or two milliseconds to make, so `make` is called for the first value that needs it. */
 export function makeInspector(make: () => Inspector): Inspector {
   const { apply } = Reflect;
   const { is } = Object;
   const charCodeAt = String.prototype.charCodeAt;
   const includes = String.prototype.includes;
   const toText = String;
-  /** Longer text is cut into lines where it is shown. */
+  /** Longer text may be split into lines. */
   const SHORT_TEXT = 16;
   let made: Inspector | undefined;
   const inspector = (): Inspector => (made ??= make());
 
-  /** What shows a value that is neither text nor an object; `undefined` for others. */
+  /** Returns the text of a value that is neither a string nor an object; `undefined` for others. */
   function plain(value: unknown): string | undefined {
     switch (typeof value) {
       case "number":
@@ -34,7 +34,7 @@ export function makeInspector(make: () => Inspector): Inspector {
     }
   }
 
-  /** Printable ASCII that needs no escapes between single quotes. */
+  /** Whether a text is short, printable ASCII that needs no escapes in single quotes. */
   function isShortAndPlain(text: string): boolean {
     if (text.length > SHORT_TEXT) return false;
     for (let i = 0; i < text.length; i++) {

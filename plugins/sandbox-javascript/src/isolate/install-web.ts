@@ -1,7 +1,7 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { makeWeb, ParseUrl } from "./web.ts";
 
-/** Puts what `makeWeb` makes into the global object. It is made when it is used. */
+/** Installs the globals of `makeWeb`, each made on first use. */
 export function installWeb(make: typeof makeWeb, parseUrl: ParseUrl): void {
   const { defineProperty } = Object;
   let made: ReturnType<typeof makeWeb> | undefined;

@@ -1,47 +1,47 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { Decode } from "./decode.ts";
 import type { Encode, Handles } from "./encode.ts";
 import type { DescribedError } from "./errors.ts";
 import type { Update } from "./update.ts";
 
-/** Calls a function of the other isolate: an entry point by name, or what it has handed over by handle. */
+/** Calls a function of the other isolate: an entry point by name, or any function by its handle. */
 export type CallOther = (target: string, argsText: string) => string;
 
 export interface LinkParts {
-  /** Of the handles of this side. */
+  /** First letter of the handles of this side. */
   readonly letter: "s" | "t";
   readonly encode: Encode;
   readonly decode: Decode;
   readonly update: Update;
   readonly callOther: CallOther;
   readonly describe: (error: unknown) => DescribedError;
-  /** An error of the other side has become `error` here. */
+  /** Called when `error` was made from an error of the other side. */
   readonly onThrown: (error: object, from: DescribedError) => void;
 }
 
 export interface Link {
-  /** A function here that calls one of the other side. */
+  /** Returns a function that calls a function of the other side. */
   proxy(target: string): (...args: unknown[]) => unknown;
-  /** The other side calls: answers with the outcome as text. */
+  /** Serves a call by the other side. Returns the outcome as text. */
   serve(target: (...args: never[]) => unknown, argsText: string): string;
-  /** A function of this side that the other side has a handle of. */
+  /** Returns a function of this side by its handle. */
   functionAt(handle: string): ((...args: never[]) => unknown) | undefined;
-  /** Promises of this side that have settled since the last call of this function, as text for `settle` of the other side. */
+  /** Returns the promises of this side that settled since the last call, as text for `settle` of the other side. */
   takeSettled(): string[];
   settle(text: string): void;
 }
 
 /**
- * One end of the connection of two isolates. Values go as plain data; functions, promises and iterators as handles. Both ends number the containers in the
- * arguments of a call: a result that is one of them arrives as the same object, and the contents of those that the call has changed come back with the result.
- * An error that is thrown arrives as an error of the same built-in class.
+ * Makes one side of the connection of two isolates. Values are sent as plain data; functions, promises and iterators as handles. Both sides
+ * number the containers in the arguments of a call alike. A result that is one of them arrives as the same object, and the contents that the
+ * call changed return with the result. A thrown error arrives as an error of the same built-in class.
  */
 export function makeLink({ letter, encode, decode, update, callOther, describe, onThrown }: LinkParts): Link {
-  /** A call, while promises that belong to it are open. `objects` are the containers in its arguments. */
+  /** Call, kept while its promises are pending. `objects` are the containers in its arguments. */
   interface Call {
     args: readonly unknown[];
     readonly objects: object[];
-    /** The text of the arguments as the other side has them; `undefined` on the side that calls. */
+    /** Text of the arguments as the other side knows them; `undefined` on the calling side. */
     known: string | undefined;
     readonly handles: Handles;
   }
@@ -65,7 +65,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
   const ErrorClass = Error;
   const then = Promise.prototype.then;
   const IteratorPrototype = getPrototypeOf(getPrototypeOf([].values())) as object;
-  /** Objects of this side that the other side has a handle of, and the functions that it can call by one. */
+  /** Objects of this side by handle, and the functions that the other side can call by handle. */
   const mine = new MapClass<string, object>();
   const callable = new MapClass<string, (...args: never[]) => unknown>();
   const known = new WeakMap<object, string>();
@@ -103,7 +103,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     return handle;
   }
 
-  /** The thing of this handle: this side's own, or what stands here for one of the other side. */
+  /** Returns the object of a handle: this side's own, or the proxy of one of the other side. */
   function other(handle: string, make: () => object): object {
     let found = handle[0] === letter ? mine.get(handle) : others.get(handle);
     if (found === undefined) {
@@ -128,7 +128,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     ]);
   }
 
-  /** The other side says which method: any other one would change the iterator itself. */
+  /** Calls a method of an iterator by name: the other side may choose from these three only. */
   function step(source: Iterator<unknown>, method: "next" | "return" | "throw", args: unknown[]): unknown {
     if (method !== "next" && method !== "return" && method !== "throw")
       throw new TypeErrorClass("An iterator has no such method.");
@@ -148,7 +148,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     return self;
   }
 
-  /** The same name and number of parameters as the function there: what curries, for one, counts them. */
+  /** Sets name and number of parameters as of the function there: currying, for example, counts them. */
   function shaped(made: (...args: unknown[]) => unknown, name: unknown, length: unknown): object {
     if (typeof name === "string") defineProperty(made, "name", { value: name, configurable: true });
     if (typeof length === "number") defineProperty(made, "length", { value: length, configurable: true });
@@ -163,7 +163,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     };
   }
 
-  /** The value of an outcome, or its error, which is thrown. The text is untrusted: the other side wrote it. */
+  /** Returns the value of an outcome or throws its error. The outcome is untrusted: the other side wrote it. */
   function concluded(result: unknown, call: Call): unknown {
     const { ok, threw, raised } = (typeof result === "object" && result !== null ? result : {}) as Outcome;
     const { objects } = call;
@@ -206,7 +206,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     return defineProperty(new ErrorClass(message), "name", { value: name, configurable: true, writable: true });
   }
 
-  /** Text of what `produce` returns or throws, with the contents of the arguments if they are no longer those that the other side knows. */
+  /** Returns the text of the result or error of `produce`, with the contents of the arguments if they changed. */
   function outcome(produce: () => unknown, call: Call): string {
     const { objects } = call;
     const size = objects.length;
@@ -224,7 +224,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
       try {
         both = encoded(value, true);
       } catch {
-        return encoded(value, false); // An argument holds something now that cannot cross: the other side keeps what it has.
+        return encoded(value, false); // An argument now contains a value that cannot be sent: the other side keeps its contents.
       }
       call.known = after;
       return both;
@@ -247,7 +247,7 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
     }
   }
 
-  /** The text of the arguments, if it is not what the other side knows. */
+  /** Returns the text of the arguments if it differs from the text that the other side knows. */
   function changed(call: Call): string | undefined {
     if (call.known === undefined || call.objects.length === 0) return undefined;
     try {
@@ -278,18 +278,18 @@ export function makeLink({ letter, encode, decode, update, callOther, describe, 
       return taken;
     },
     settle(text) {
-      let said: { handle: unknown; outcome: unknown };
+      let settled: { handle: unknown; outcome: unknown };
       try {
-        said = parse(text) as typeof said;
-        if (typeof said !== "object" || said === null || typeof said.handle !== "string") return;
+        settled = parse(text) as typeof settled;
+        if (typeof settled !== "object" || settled === null || typeof settled.handle !== "string") return;
       } catch {
-        return; // The other side can send anything. Its promise stays open.
+        return; // The other side can send any text. Its promise stays pending.
       }
-      const waiting = pending.get(said.handle);
+      const waiting = pending.get(settled.handle);
       if (waiting === undefined) return;
-      pending.delete(said.handle);
+      pending.delete(settled.handle);
       try {
-        waiting.resolve(concluded(said.outcome, waiting.call));
+        waiting.resolve(concluded(settled.outcome, waiting.call));
       } catch (error) {
         waiting.reject(error);
       }

@@ -1,8 +1,8 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { DeepEqual } from "./deep-equal.ts";
 import type { Inspector } from "./inspector.ts";
 
-/** What a program is given. */
+/** Input of a program. */
 export interface ProgramInput {
   readonly file: string;
   readonly stdin: string;
@@ -10,20 +10,20 @@ export interface ProgramInput {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** The surroundings of a program that was written for Node. */
+/** Environment of a program that was written for Node. */
 export interface Program {
-  /** Before anything of the program runs. */
+  /** Sets the input, before the program runs. */
   begin(input: ProgramInput): void;
   file(): string;
   readonly module: { exports: unknown };
   readonly require: (name: string) => unknown;
-  /** A module of Node that there is, by its name with or without `node:`. */
+  /** Returns a module of Node, by its name with or without `node:`; `undefined` if there is none. */
   builtin(name: string): object | undefined;
 }
 
 /**
- * `process`, and `require` for what programs that solve problems use of Node: standard input, files in memory, lines, assertions, inspection. There
- * is nothing behind it but this isolate's memory.
+ * Installs `process`, and `require` for the modules of Node that programs which solve problems use: standard input, files in memory, lines,
+ * assertions, inspection. All of it uses only the memory of this isolate.
  */
 export function installProgram(
   parent: { write(stream: "stdout" | "stderr", text: string): void; exit(code: number): void },
@@ -48,7 +48,7 @@ export function installProgram(
   let started = 0;
   let unread = "";
 
-  /** What programs seldom use is made when they do. */
+  /** Makes a function that calls `make` once, on first use. */
   function once<T>(make: () => T): () => T {
     let made: T | undefined;
     return () => (made ??= make());
@@ -81,7 +81,7 @@ export function installProgram(
     listenerCount(name: string): number;
   }
 
-  /** An emitter of what was known from the beginning; `listened` is called with the name of each event that gets a listener. */
+  /** Makes an emitter; `listened` is called with the name of each event that gets a listener. */
   function emitter(listened?: (name: unknown) => void): Emitter {
     const self = new (events() as new () => Emitter)();
     if (listened !== undefined) self.on("newListener", listened);
@@ -98,7 +98,7 @@ export function installProgram(
         isFlowing = true;
         soon(() => {
           if (unread !== "") stdin.emit("readable");
-          stdin.emit("readable"); // That it has ended.
+          stdin.emit("readable"); // Reports the end.
           const text = stdin.listenerCount("data") > 0 ? takeStdin() : "";
           if (text !== "") stdin.emit("data", text);
           stdin.emit("end");
@@ -136,13 +136,13 @@ export function installProgram(
     let isClosed = false;
     const pump = (): void => {
       rest ??= lines();
-      const heard = waiting.shift();
+      const resolve = waiting.shift();
       if (isClosed) return;
       if (rest.length === 0) return reader.close();
       const line = rest.shift() as string;
-      if (heard === undefined) reader.emit("line", line);
-      else heard(line);
-      if (heard === undefined || waiting.length > 0) soon(pump);
+      if (resolve === undefined) reader.emit("line", line);
+      else resolve(line);
+      if (resolve === undefined || waiting.length > 0) soon(pump);
     };
     return Object.assign(reader, {
       question(prompt: string, options: unknown, callback: unknown = options) {

@@ -1,31 +1,31 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 import type { Inspector } from "./inspector.ts";
 import type { DescribedError } from "./errors.ts";
 import type { Link } from "./link.ts";
 import type { Program } from "./program.ts";
 import type { Timers } from "./timers.ts";
 
-/** What the host calls in the submission's isolate. All arguments and results are text and numbers. */
+/** Functions that the parent calls in the submission's isolate. All arguments and results are text and numbers. */
 export interface RunnerApi {
-  /** Runs the submission's top-level code; the names are those that it returns at its end. Answers with the error's description, or "". */
+  /** Runs the submission's top-level code, which returns the values of `names`. Returns the description of an error, or "". */
   load(main: (...args: unknown[]) => unknown, names: string): string;
-  /** Gives a module `$bind`, with which it hands over what it has defined as the last thing that it does. */
+  /** Gives a module `$bind`, which it calls last, with the values of `names`. */
   expectModule(names: string): void;
-  /** Names that a built-in module exports, as JSON; "" if there is no such module. */
+  /** Returns the names that a built-in module exports, as JSON; "" if there is no such module. */
   exportNames(name: string): string;
-  /** Calls what the submission has defined under a name; the arguments are JSON. `result` has what came of it. */
+  /** Calls a function of the submission with arguments from JSON; `result` returns the outcome. */
   start(name: string, argsJson: string): void;
-  /** The value of an evaluation; `result` has what comes of it. */
+  /** Keeps the value of an evaluation for `result`. */
   hold(value: unknown): void;
-  /** Of the call that was started, or the value that is held: its value or error as text; "" while its promise is pending. */
+  /** Returns the value or error of the started call, or of the kept value, as text; "" while its promise is pending. */
   result(maxCharacters: number): string;
-  /** The other isolate calls an entry point, `.name`, or a function that it has a handle of. */
+  /** Serves a call by the other isolate: of an entry point, `.name`, or of a function by its handle. */
   serve(target: string, argsText: string): string;
   tick(): string;
   settle(text: string): void;
 }
 
-/** Runs in the submission's isolate, before the submission. Nothing here is trusted by the other side. */
+/** Makes the functions in the submission's isolate, before the submission runs. The other side trusts none of them. */
 export function makeRunner(parts: {
   readonly describe: (error: unknown) => DescribedError;
   readonly inspector: Inspector;
@@ -44,7 +44,7 @@ export function makeRunner(parts: {
   const then = Promise.prototype.then;
   const toText = String;
   const slice = String.prototype.slice;
-  /** Of a value: a longer or deeper one is only shown. */
+  /** Maximum depth of a value; a deeper one is only shown. */
   const MAX_DEPTH = 100;
   const MAX_TEXT = 8 * 1024 * 1024;
   const MAX_SHOWN = 1024 * 1024;
@@ -64,7 +64,7 @@ export function makeRunner(parts: {
     return (typeof value === "object" && value !== null) || typeof value === "function";
   }
 
-  /** Whether JSON can say the value exactly. */
+  /** Whether JSON has an exact form of the value. */
   function isPlain(value: unknown, depth: number): boolean {
     if (value === null || typeof value === "string" || typeof value === "boolean") return true;
     if (typeof value === "number") return value - value === 0;

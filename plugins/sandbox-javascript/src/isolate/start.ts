@@ -1,4 +1,4 @@
-// Runs inside an isolate: the texts of these functions are what goes there, so they use nothing of this module.
+// Runs inside an isolate, which gets the texts of these functions: they must use nothing else of this module.
 import type { makeAssert } from "./assert.ts";
 import type { installClone } from "./clone.ts";
 import type { installConsole } from "./console.ts";
@@ -17,7 +17,7 @@ import type { installTimers } from "./timers.ts";
 import type { makeUpdater } from "./update.ts";
 import type { makeWeb } from "./web.ts";
 
-/** The parts that an isolate's code is made of. */
+/** Parts of the code of an isolate. */
 export interface Parts {
   readonly inspector: Inspector;
   readonly lazily: typeof lazily;
@@ -39,7 +39,7 @@ export interface Parts {
   readonly makeWeb: typeof makeWeb;
 }
 
-/** A function that is made when it is first called: what an isolate seldom needs costs each one time. */
+/** Makes a function on its first call, because each part that is made costs every isolate time. */
 export function lazily<Args extends unknown[], Result>(
   make: () => (...args: Args) => Result,
 ): (...args: Args) => Result {
@@ -47,11 +47,11 @@ export function lazily<Args extends unknown[], Result>(
   return (...args) => (made ??= make())(...args);
 }
 
-/** Host functions: they take and return text and numbers, nothing else. */
+/** Functions of the parent: they take and return only text and numbers. */
 export type Write = (stream: "stdout" | "stderr", text: string) => void;
 export type CallParent = (target: string, argsText: string) => string;
 
-/** What is left to do in an isolate that was made from a snapshot: it is given its input and the host's functions. */
+/** Starts an isolate made from a snapshot, with its input and the functions of the parent. */
 export type StartRunner = (
   inputJson: string,
   maxText: number,
@@ -61,7 +61,7 @@ export type StartRunner = (
 ) => RunnerApi;
 export type StartChecker = (callParent: CallParent) => CheckerApi;
 
-/** Prepares the submission's isolate, as far as a snapshot can hold it. */
+/** Prepares the submission's isolate, as far as a snapshot can contain it. */
 export function prepareRunner(parts: Parts): StartRunner {
   interface Parent {
     readonly maxText: number;
@@ -117,7 +117,7 @@ export function prepareChecker(parts: Parts): StartChecker {
   const timers = parts.installTimers((error) => void uncaught.push(JSON.stringify(describe(error))));
   parts.installConsole(inspector, () => {});
   parts.installWeb(parts.makeWeb, (argsText) => (callParent as CallParent)(":url", argsText));
-  // Test suites in the wild assert by it.
+  // Some published test suites use it for assertions.
   (globalThis.console as { assert: unknown }).assert = assert.ok;
   const require = (name: string): unknown => {
     if (/^(?:node:)?assert$/.test(name)) return assert;

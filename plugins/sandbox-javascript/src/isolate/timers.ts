@@ -1,11 +1,11 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 
 export interface Timers {
-  /** Runs the callback that is due first, if it is due: then `ran`. `nextMs`: until the next one is due; -1: there is none. */
+  /** Runs the first due callback; `ran` if there was one. `nextMs`: time until the next one; -1 if there is none. */
   tick(): { readonly ran: boolean; readonly nextMs: number };
 }
 
-/** Puts setTimeout and its relatives into the global object. They run when the host calls `tick`: one callback for each call. */
+/** Installs setTimeout and the other timer functions. Each call of `tick` by the parent runs one callback. */
 export function installTimers(onError: (error: unknown) => void): Timers {
   interface Timer {
     readonly id: number;
@@ -38,7 +38,7 @@ export function installTimers(onError: (error: unknown) => void): Timers {
     return last;
   }
 
-  /** The position of the timer that is due first; of several, the one that was set first. */
+  /** Returns the index of the timer that is due first; of equal ones, the one that was set first. */
   function first(): number {
     let found = -1;
     for (let i = 0; i < timers.length; i++)

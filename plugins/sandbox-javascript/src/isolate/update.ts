@@ -1,11 +1,11 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 
-/** Gives a container the contents of another one of its kind, in place; returns whether that was possible. Nothing is read by names that `contents` has. */
+/** Replaces the contents of a container in place by those of another one of its kind; returns whether it was possible. Never reads `target` by a key of `contents`. */
 export type Update = (target: unknown, contents: unknown) => boolean;
 
 /**
- * The other side decides what `contents` holds, so that this changes nothing but data of the container itself: own properties are defined, never set,
- * a setter or a prototype is never reached, and a container that is part of the language, or whose own properties are more than data, stays as it is.
+ * Makes the updater. The other side controls `contents`, so the updater changes only data of the container itself. It defines own properties and
+ * never sets them, so it cannot reach a setter or a prototype. It does not change objects of the language, or containers with accessors.
  */
 export function makeUpdater(): Update {
   const { isArray } = Array;
@@ -22,7 +22,7 @@ export function makeUpdater(): Update {
   const { prototype: ObjectPrototype } = Object;
   const isOf = (prototype: object, value: object): boolean => apply(isPrototypeOf, prototype, [value]) as boolean;
 
-  /** Data that can be changed, under names only. */
+  /** Whether all own properties are writable data under string keys. */
   function isData(target: object, keys: readonly (string | symbol)[], hidden: string | undefined): boolean {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string | symbol;
@@ -40,7 +40,7 @@ export function makeUpdater(): Update {
     return true;
   }
 
-  /** Own properties become those of `contents`, in their order. */
+  /** Replaces own properties by those of `contents`, in their order. */
   function updateProperties(target: object, contents: object, hidden: string | undefined): boolean {
     const old = ownKeys(target);
     if (!isData(target, old, hidden)) return false;
@@ -53,7 +53,7 @@ export function makeUpdater(): Update {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string;
       const { value, enumerable } = getOwnPropertyDescriptor(contents, key) as PropertyDescriptor;
-      // A name that an instance inherits is a method of its class.
+      // An inherited name is a method of the class.
       if (key === hidden || enumerable !== true || (!isPlain && has(prototype as object, key))) continue;
       defineProperty(
         target,
@@ -113,7 +113,7 @@ export function makeUpdater(): Update {
     return true;
   }
 
-  /** More than its properties, by its prototype. */
+  /** Whether the prototype shows that an object is more than its properties. */
   function isExotic(target: object): boolean {
     for (const { prototype } of [
       Map,
@@ -144,7 +144,7 @@ export function makeUpdater(): Update {
         return isArray(target) && isArray(contents) && updateArray(target, contents);
       return updateOther(target, contents);
     } catch {
-      return false; // Not what its prototype says, or a proxy that refuses.
+      return false; // Not of the class of its prototype, or a proxy that refuses.
     }
   };
 }

@@ -1,12 +1,12 @@
-// Runs inside an isolate: the text of this function is what goes there, so it uses nothing of this module.
+// Runs inside an isolate, which gets the text of this function: it must use nothing else of this module.
 
 /**
- * Parses a URL outside of the isolate: `[input, base, property, value]` as JSON text goes in, and JSON text of the components comes out, "" for what is no
- * URL. A `property` that is not "" is set to `value`.
+ * Parses a URL outside of the isolate. Takes `[input, base, property, value]` as JSON text, and returns the components as JSON text, "" if the input
+ * is not a URL. A `property` other than "" is set to `value`.
  */
 export type ParseUrl = (argsText: string) => string;
 
-/** `URL`, `URLSearchParams`, `TextEncoder`, `TextDecoder`, `atob` and `btoa`, by functions that make them. */
+/** Returns functions that make `URL`, `URLSearchParams`, `TextEncoder`, `TextDecoder`, `atob` and `btoa`. */
 export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unknown>> {
   const { defineProperty } = Object;
   const { parse, stringify } = JSON;
@@ -49,7 +49,7 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
     return new Uint8Array(bytes);
   }
 
-  /** UTF-8 with U+FFFD for each longest part of a sequence that is no character. `rest`: bytes of a character that is not complete. */
+  /** Decodes UTF-8 with U+FFFD for each maximal invalid part of a sequence. `rest`: bytes of an incomplete character. */
   function fromUtf8(bytes: Uint8Array, isLast: boolean): { text: string; isValid: boolean; rest: number[] } {
     let text = "";
     let isValid = true;
@@ -195,7 +195,7 @@ export function makeWeb(parseText: ParseUrl): Readonly<Record<string, () => unkn
 
     class URLSearchParams {
       #pairs: Pair[] = [];
-      /** Of the URL that it belongs to. */
+      /** Callback of the URL that it belongs to. */
       #changed: ((text: string) => void) | undefined;
       constructor(init: unknown = "") {
         if (typeof init === "object" && init !== null) {

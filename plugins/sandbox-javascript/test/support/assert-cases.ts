@@ -1,5 +1,5 @@
-// A program: `node assert-cases.ts SEED PAIRS ERRORS` compares our `assert` with Node's and prints counts and differences. Jest's realm has other built-in
-// classes than Node's own modules have, so that this runs outside of it.
+// A program: `node assert-cases.ts SEED PAIRS ERRORS` compares our `assert` with Node's and prints counts and differences. It runs outside
+// of Jest, whose realm has other built-in classes than Node's own modules.
 import nodeAssert from "node:assert";
 import { inspect } from "node:util";
 import fc from "fast-check";
@@ -30,7 +30,7 @@ class Point {
 class Other extends Point {}
 class Failure extends RangeError {}
 
-/** Few different values, so that pairs are often equal, nearly equal, or equal by `==` only. */
+/** A small set of values, so that pairs are often equal, nearly equal, or equal by `==` only. */
 const primitive = fc.constantFrom<unknown>(
   0,
   -0,
@@ -51,7 +51,7 @@ const primitive = fc.constantFrom<unknown>(
   Symbol.iterator,
   "3",
 );
-/** A value is made twice from one plan, so that no part of a pair is shared. */
+/** Function that makes a value; called twice, so that the values of a pair share no part. */
 type Plan = () => unknown;
 const planOf =
   (value: unknown): Plan =>
@@ -147,7 +147,7 @@ const { plan } = fc.letrec<{ plan: Plan; object: Plan }>((tie) => {
   };
 });
 
-/** Two values; every third time by one plan. */
+/** Pairs of values; every third pair from one plan. */
 const pairs = fc
   .oneof(
     fc.tuple(plan, plan),
@@ -183,7 +183,7 @@ const expectation = fc.constantFrom<unknown>(
   false,
   Point,
 );
-/** A thrown value, an expectation and a message. */
+/** Arguments of `throws`: a thrown value, an expectation and a message. */
 const throwing = fc.tuple(
   fc.oneof(
     plan.map((make) => make()),
@@ -199,7 +199,7 @@ const throwing = fc.tuple(
   fc.array(expectation, { maxLength: 2 }),
 );
 
-/** `passed`, or the class and code of the error. */
+/** Returns `passed`, or the class and code of the error. */
 function outcomeOf(run: () => unknown): string {
   try {
     run();
@@ -222,7 +222,7 @@ async function laterOutcome(run: () => unknown): Promise<string> {
   }
 }
 
-/** `deepEqual` of Node 24 takes each item for equal to `null` on the right. Ours does not: a wrong answer would be a right one. */
+/** Whether a list contains `null`: `deepEqual` of Node 24 accepts any item for an expected `null`. Ours does not, so that wrong answers fail. */
 function hasNullItem(value: unknown, ancestors: readonly unknown[] = []): boolean {
   if (typeof value !== "object" || value === null || ancestors.includes(value)) return false;
   const parts = value instanceof Map ? [...value].flat() : value instanceof Set ? [...value] : [];
@@ -232,7 +232,7 @@ function hasNullItem(value: unknown, ancestors: readonly unknown[] = []): boolea
   );
 }
 
-/** Names of comparisons on which Node's `assert` and ours differ. */
+/** Returns the names of comparisons on which Node's `assert` and ours differ. */
 function differences([left, right]: readonly [unknown, unknown]): string[] {
   const all = COMPARISONS.flatMap((name) => [
     [name, ours, theirs] as const,
@@ -245,7 +245,7 @@ function differences([left, right]: readonly [unknown, unknown]): string[] {
     if (right instanceof RegExp) right.lastIndex = 0;
     const wanted = outcomeOf(() => their[method]?.(left, right));
     if (right instanceof RegExp) right.lastIndex = 0;
-    // Of a pattern that is none, Node's own message may fail.
+    // Node fails to make its message for an invalid pattern.
     const isAlike =
       now === wanted ||
       (method.toLowerCase().endsWith("match") && now.startsWith("TypeError") && wanted.startsWith("TypeError"));
@@ -275,7 +275,7 @@ async function throwingDifferences([thrown, isThrown, args]: readonly [unknown, 
   return found;
 }
 
-/** Pairs that once had another verdict. */
+/** Pairs that had different verdicts in an earlier version. */
 const KNOWN: readonly (readonly [unknown, unknown])[] = [
   [new Set([{ a: 1 }, { a: 1 }]), new Set([{ a: 1 }, { a: 2 }])],
   [

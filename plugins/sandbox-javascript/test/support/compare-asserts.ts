@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** How often our `assert` and Node's had different verdicts. */
+/** Number of comparisons, and the differences between our `assert` and Node's. */
 export interface Comparison {
   readonly cases: number;
   readonly failed: number;
-  /** The first ones. */
+  /** First differences. */
   readonly found: readonly string[];
 }
 

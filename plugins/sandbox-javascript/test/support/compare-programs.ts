@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Sandbox } from "@mrlm/spec";
 import { type GeneratedProgram, generatePrograms } from "./programs.ts";
 
-/** Runs generated programs in a sandbox and under plain Node. `found`: tests with another verdict. */
+/** Runs generated programs in a sandbox and under plain Node. `found`: tests with different verdicts. */
 export async function comparePrograms(
   sandbox: Sandbox,
   seed: number,

@@ -1,4 +1,4 @@
-/** Everything that a realm has from the beginning, with the keys and values of each object. */
+/** All built-in objects of a realm, with their keys and values. */
 export class Intrinsics {
   readonly objects: ReadonlyMap<object, ReadonlyMap<PropertyKey, PropertyDescriptor>>;
 
@@ -38,14 +38,14 @@ export class Intrinsics {
     this.objects = objects;
   }
 
-  /** The prototypes among them. */
+  /** Returns the prototypes among them. */
   prototypes(): object[] {
     return [...this.objects]
       .filter(([object, own]) => typeof object === "object" && own.has("constructor"))
       .map(([object]) => object);
   }
 
-  /** Keys and values that are no longer as they were. */
+  /** Returns the keys and values that changed. */
   changes(): string[] {
     const found: string[] = [];
     for (const [object, before] of this.objects) {
@@ -59,7 +59,7 @@ export class Intrinsics {
         );
       for (const [key, { value, get, set }] of before) {
         const now = Object.getOwnPropertyDescriptor(object, key);
-        // Old properties of functions (`arguments`, `RegExp.$1`) are what ran last.
+        // Legacy properties of functions (`arguments`, `RegExp.$1`) change with each call.
         if (typeof object === "function" && typeof value !== "function") continue;
         if (!Object.is(now?.value, value) || now?.get !== get || now?.set !== set)
           found.push(`another value of ${String(key)}`);

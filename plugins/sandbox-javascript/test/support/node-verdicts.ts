@@ -1,4 +1,4 @@
-// A program: reads programs as JSON from standard input and prints what each test does under plain Node.
+// A program: reads programs as JSON from standard input and prints the verdict of each test under plain Node.
 import assert from "node:assert";
 import { text } from "node:stream/consumers";
 import type { GeneratedProgram } from "./programs.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** A submission that defines `f`, and tests of it. */
+/** Submission that defines `f`, with tests. */
 export interface GeneratedProgram {
   readonly code: string;
   readonly tests: readonly string[];
@@ -65,7 +65,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
   ),
 }));
 
-/** How a function delivers a value, and how a test takes it: as `r`. */
+/** Pairs of code: how a function returns a value, and how a test reads it into `r`. */
 const DELIVERIES: readonly (readonly [code: (text: string) => string, take: string])[] = [
   [(v) => `const f = () => ${v};`, "const r = f();"],
   [(v) => `async function f() { return ${v}; }`, "const r = await f();"],
@@ -106,7 +106,7 @@ const DELIVERIES: readonly (readonly [code: (text: string) => string, take: stri
   ],
   [(v) => `await new Promise((give) => setTimeout(give, 1));\nconst f = () => ${v};`, "const r = f();"],
 ];
-/** Expressions of tests over `r` and a value of their own. */
+/** Expressions of tests over `r` and a value of the test. */
 const QUESTIONS: readonly ((text: string) => string)[] = [
   ...[
     "deepEqual",

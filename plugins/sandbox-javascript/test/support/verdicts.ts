@@ -1,6 +1,6 @@
 import type { Sandbox } from "@mrlm/spec";
 
-/** Verdicts of tests of `code`, whose functions are `names`: `passed`, or why not. */
+/** Runs tests of `code`, whose functions are `names`. Returns `passed` or the message of each. */
 export function verdictsOf(
   sandbox: Sandbox,
 ): (code: string, names: readonly string[], tests: readonly string[], harness?: string) => Promise<string[]> {

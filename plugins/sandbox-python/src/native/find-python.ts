@@ -3,14 +3,14 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
-/** An interpreter that is there. */
+/** Installed interpreter. */
 export interface NativePython {
-  /** The program itself, behind version managers, links and virtual environments. */
+  /** Path of the program, with links, version managers and virtual environments resolved. */
   readonly executable: string;
   readonly version: string;
   /** Folders with the standard library and the shared libraries that it loads. */
   readonly folders: readonly string[];
-  /** Folders among those where installed packages lie. */
+  /** Subfolders of these that contain installed packages. */
   readonly packages: readonly string[];
 }
 
@@ -39,7 +39,7 @@ interface Answer {
   readonly fds: boolean;
 }
 
-/** The first CPython that serves, or why there is none. `chosen`: a path or a name; no other is then looked at. */
+/** Returns the first suitable CPython, or why there is none. `chosen`: a path or a name, the only one to try. */
 export async function findPython(chosen?: string): Promise<NativePython | string> {
   const candidates = chosen === undefined ? NAMES.flatMap(onPath) : chosen.includes("/") ? [chosen] : onPath(chosen);
   const complaints: string[] = [];

@@ -1,11 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { MemoryImage, type Run } from "./memory-image.ts";
 
-/** An interpreter's memory right after its start, with what JavaScript must know of it. */
+/** Memory of an interpreter right after its start, with the values that JavaScript needs to use it. */
 export interface BootImage {
   readonly memory: MemoryImage;
   readonly stackPointer: number;
-  /** Of the Python function that answers messages. */
+  /** Address of the Python function that answers messages. */
   readonly handler: number;
 }
 
@@ -18,7 +18,7 @@ interface Header {
 
 const HEADER_LENGTH_BYTES = 4;
 
-/** Writes an image to a file, at once: nobody sees half of it. */
+/** Writes an image to a file atomically. */
 export function writeBootImage(path: string, { memory, stackPointer, handler }: BootImage): void {
   const runs = memory.runs.map(({ start, end, bytes }) => ({ start, end, isZero: bytes === undefined }));
   const header = Buffer.from(JSON.stringify({ length: memory.length, runs, stackPointer, handler } satisfies Header));

@@ -1,4 +1,4 @@
-// A process that starts Python and writes what its memory is then to the file that it is given. It runs nothing but this package's code.
+// Process that starts Python and writes its memory to the given file. It runs only this package's code.
 import { writeBootImage } from "./boot-image.ts";
 import { Interpreter } from "./interpreter.ts";
 import { pythonFolder } from "./python-folder.ts";

@@ -8,13 +8,13 @@ import { pythonFolder } from "./python-folder.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Suites after which the checker is replaced by a new one: test code is trusted, and may still leave things behind. */
+/** Suites after which the checker is replaced: test code is trusted, but may accumulate memory. */
 const MOST_SUITES = 2000;
 const MOST_GROWTH = 256 * 1024 * 1024;
 
 type Verdict = Omit<SandboxTestResult, "name">;
 
-/** The interpreter in which tests run. It serves many suites, each in a namespace of its own. */
+/** Interpreter of the tests. It serves many suites, each in its own namespace. */
 export class CheckerInterpreter {
   readonly #interpreter: Interpreter;
   #ask: (message: string) => string = () => "";
@@ -29,7 +29,7 @@ export class CheckerInterpreter {
     interpreter.addDevice(
       "parent",
       (into) => this.#read(into),
-      (bytes) => this.#hear(decoder.decode(bytes)),
+      (bytes) => this.#receive(decoder.decode(bytes)),
     );
     interpreter.begin("checker");
   }
@@ -44,7 +44,7 @@ export class CheckerInterpreter {
     check(this.#interpreter.ask(`compile\n${JSON.stringify(suite)}`));
   }
 
-  /** Runs the suite's tests with the runner behind `ask`. Returns how the submission ended, if it did before the last test. */
+  /** Runs the tests of the suite; `ask` sends messages to the runner. Returns the ending of a submission that ended before the last test. */
   run(ask: (message: string) => string, tested: (index: number, verdict: Verdict) => void): Ending | undefined {
     this.#ask = ask;
     this.#tested = tested;
@@ -54,17 +54,17 @@ export class CheckerInterpreter {
       check(this.#interpreter.ask("run"));
     } catch (error) {
       if (!this.#wasAsked) throw error;
-      // What the submission answered was more than an interpreter can read: nested so deeply that its stack ends, for one.
+      // The interpreter could not read the submission's answer, which was, for example, nested deeper than its stack.
       this.#interpreter.reset();
       this.#ending ??= { verdict: "killed", reason: "its answer broke the interpreter of the tests" };
     }
     return this.#ending;
   }
 
-  #hear(said: string): void {
-    const line = said.indexOf("\n");
-    const rest = said.slice(line + 1);
-    if (said.startsWith("ask\n")) {
+  #receive(message: string): void {
+    const line = message.indexOf("\n");
+    const rest = message.slice(line + 1);
+    if (message.startsWith("ask\n")) {
       this.#answer = encoder.encode(this.#asked(rest));
     } else {
       const end = rest.indexOf("\n");
@@ -77,7 +77,7 @@ export class CheckerInterpreter {
     try {
       return `answer\n${this.#ask(message)}`;
     } catch (error) {
-      // Nothing may be thrown through Python.
+      // An exception must not pass through Python.
       this.#ending = error instanceof RunnerEnded ? error.ending : { verdict: "killed", reason: String(error) };
       return "ended";
     }

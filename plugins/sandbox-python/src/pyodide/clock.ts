@@ -1,4 +1,4 @@
-/** What the main thread and the one that interrupts it share. */
+/** Data that the main thread and the interrupting thread share. */
 export interface Clock {
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly limits: Float64Array<SharedArrayBuffer>;
@@ -7,7 +7,7 @@ export interface Clock {
 /** Fields of `words`. */
 export const STATE = 0;
 export const CAUSE = 1;
-/** 1 while the interrupting thread waits to be woken. */
+/** 1 while the interrupting thread sleeps. */
 export const ASLEEP = 2;
 
 /** Values of STATE. */
@@ -17,7 +17,7 @@ export const FIRING = 2;
 
 /** Fields of `limits`. */
 export const LIMIT = {
-  /** On the clock of `now`. */
+  /** Time of `now`. */
   deadline: 0,
   /** Processor time of the process, in milliseconds since its start. */
   cpu: 1,
@@ -27,7 +27,7 @@ export function makeClock(): Clock {
   return { words: new Int32Array(new SharedArrayBuffer(16)), limits: new Float64Array(new SharedArrayBuffer(16)) };
 }
 
-/** Milliseconds on a clock that all threads of a process share. */
+/** Returns milliseconds on a clock that all threads of a process share. */
 export function now(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;

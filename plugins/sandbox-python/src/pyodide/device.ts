@@ -3,7 +3,7 @@ import type { Fs } from "./emscripten.ts";
 const MAJOR = 80;
 let lastMinor = 0;
 
-/** Makes `/dev/NAME`, of which JavaScript functions are the inside. Returns its path. */
+/** Makes the device `/dev/NAME` from JavaScript functions. Returns its path. */
 export function addDevice(
   fs: Fs,
   name: string,

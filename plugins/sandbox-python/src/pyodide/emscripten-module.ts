@@ -7,26 +7,26 @@ import type { EmscriptenModule, EmscriptenSettings, ImportedFunction } from "./e
 import { type WasmInstance, WebAssembly } from "./web-assembly.ts";
 
 const HOME = "/home/submission";
-/** Where this package's Python modules lie. */
+/** Folder of this package's Python modules in the interpreter. */
 const PACKAGE = "/lib/mrlm";
 
-/** What to load. */
+/** Options of loading the module. */
 export interface LoadOptions {
   /** Folder of this package's Python modules. */
   readonly python: string;
-  /** False leaves its memory as it comes from the file: for an image to be put in. */
+  /** False leaves the initial memory, into which an image is then copied. */
   readonly initializesPython: boolean;
   /** Changes, in place, the functions that WebAssembly code imports. */
   readonly adapt: (imports: Record<string, ImportedFunction>) => void;
 }
 
-/** Loads CPython as Pyodide compiled it, without what Pyodide's own loader adds. */
+/** Loads CPython as compiled by Pyodide, without Pyodide's own loader. */
 export async function loadModule({
   python,
   initializesPython,
   adapt,
 }: LoadOptions): Promise<{ module: EmscriptenModule; instance: WasmInstance }> {
-  // Emscripten looks at these constants on its start, by a name that Node's permission model forbids.
+  // Emscripten reads these constants at its start, through a property that Node's permission model forbids.
   Object.defineProperty(process, "binding", { value: () => ({ fs: constants }), configurable: true });
   const folder = pyodideFolder();
   const program = new WebAssembly.Module(readFileSync(join(folder, "pyodide.asm.wasm")));
@@ -35,7 +35,7 @@ export async function loadModule({
   };
   let instance: WasmInstance | undefined;
   const module = await create({
-    // What the module reads of Pyodide's own loader.
+    // Properties of Pyodide's own loader that the module reads.
     API: {
       config: { jsglobals: {}, env: {}, args: [], packages: [] },
       runtimeEnv: { IN_NODE: true },
@@ -52,7 +52,7 @@ export async function loadModule({
     locateFile: (name) => join(folder, name),
     instantiateWasm(imports, done) {
       const functions = imports["env"] as Record<string, ImportedFunction>;
-      // Of Pyodide's bridge; made by another WebAssembly module there.
+      // Functions of Pyodide's bridge, which another WebAssembly module provides there.
       Object.assign(functions, { Jsv_GetError_import: () => 0, JsvError_Check: () => 0 });
       adapt(functions);
       instance = new WebAssembly.Instance(program, imports);
@@ -63,12 +63,12 @@ export async function loadModule({
   return { module, instance: instance as WasmInstance };
 }
 
-/** Where the package `pyodide` lies. */
+/** Returns the folder of the package `pyodide`. */
 export function pyodideFolder(): string {
   return dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
 }
 
-/** Puts the standard library and this package's modules in their places. */
+/** Installs the standard library and this package's modules in the in-memory file system. */
 function install(module: EmscriptenModule, folder: string, python: string): void {
   const { FS, ENV } = module;
   const version = module.HEAPU32[module._Py_Version >>> 2] as number;
@@ -83,7 +83,7 @@ function install(module: EmscriptenModule, folder: string, python: string): void
   }
   FS.mkdirTree(HOME);
   FS.chdir(HOME);
-  // A fixed seed of hashes: equal submissions print their sets in equal order.
+  // A fixed hash seed: equal submissions print their sets in the same order.
   Object.assign(ENV, {
     HOME,
     PYTHONPATH: PACKAGE,

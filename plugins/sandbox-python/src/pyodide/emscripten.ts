@@ -1,14 +1,14 @@
 import type { WasmInstance, WasmProgram } from "./web-assembly.ts";
 
-/** The part of Emscripten's module object that this package uses. */
+/** Types of the part of Emscripten's module object that this package uses. */
 
-/** A node of the in-memory file system. */
+/** Node of the in-memory file system. */
 export interface FsNode {
   id: number;
   name: string;
   mode: number;
   parent: FsNode;
-  /** Of a directory: nodes by name. Of a file: bytes, of which the first `usedBytes` count. */
+  /** Of a directory: nodes by name. Of a file: bytes, of which the first `usedBytes` are used. */
   contents?: Record<string, FsNode> | Uint8Array;
   usedBytes?: number;
   link?: string;
@@ -20,11 +20,11 @@ export interface FsNode {
   ctime: number;
 }
 
-/** An open file. */
+/** Open file. */
 export interface FsStream {
   node: FsNode;
   fd: number;
-  /** What duplicates of a descriptor have in common: position, flags, a count. */
+  /** State that duplicates of a descriptor share: position, flags, a count. */
   shared: object;
 }
 
@@ -50,7 +50,7 @@ export interface Fs {
   close(stream: FsStream): void;
 }
 
-/** What a character device does. `buffer` is the interpreter's memory. */
+/** Operations of a character device. `buffer` is the interpreter's memory. */
 export interface DeviceOperations {
   read(stream: FsStream, buffer: Int8Array, offset: number, length: number): number;
   write(stream: FsStream, buffer: Int8Array, offset: number, length: number): number;
@@ -85,10 +85,10 @@ export interface EmscriptenModule {
   _PyErr_Print: CFunction;
 }
 
-/** Functions, by name, that WebAssembly code calls in JavaScript. */
+/** JavaScript function that WebAssembly code calls. */
 export type ImportedFunction = ((...args: number[]) => unknown) & { readonly sig?: string };
 
-/** What the module's factory takes. */
+/** Settings of the module's factory. */
 export interface EmscriptenSettings {
   readonly API: object;
   readonly arguments: readonly string[];

@@ -2,7 +2,7 @@ import type { EmscriptenModule, Fs, FsNode, FsStream } from "./emscripten.ts";
 
 const EROFS = 69;
 const ENOSPC = 51;
-/** What a node costs beside its contents, about. */
+/** Approximate memory of a node without its contents. */
 const NODE_BYTES = 1024;
 
 type Fields = Pick<
@@ -26,7 +26,7 @@ interface Kept {
   readonly contents: Record<string, FsNode> | Uint8Array | undefined;
 }
 
-/** A copy of the in-memory file system that can be put back: nodes, names, open files, the working directory. */
+/** Copy of the in-memory file system for restoring: nodes, names, open files, the working directory. */
 export interface FileSystemImage {
   readonly nodes: readonly Kept[];
   readonly nameTable: Fs["nameTable"];
@@ -40,10 +40,10 @@ export interface FileSystemImage {
   readonly currentPath: string;
 }
 
-/** Watches over the file system, which Emscripten keeps in JavaScript, outside the memory that a memory image restores. */
+/** Limits, copies and restores the file system, which Emscripten keeps in JavaScript, outside the memory of the interpreter. */
 export class FileSystem {
   readonly #fs: Fs;
-  /** Files that are there before any submission: nobody changes them, so that images share their contents. */
+  /** Files that exist before any submission. They are read-only, so images share their contents. */
   readonly #lasting = new Set<FsNode>();
   #leftBytes = Number.POSITIVE_INFINITY;
 
@@ -66,7 +66,7 @@ export class FileSystem {
       if (!isOpen) charge(-NODE_BYTES - (node.contents instanceof Uint8Array ? node.contents.length : 0));
       destroyNode(node);
     };
-    // Emscripten's own make a copy for each eighth by which a file grows, and for each change of its length: much garbage.
+    // Emscripten's own functions copy a file each time that it grows by an eighth or changes its length, which makes much garbage.
     MEMFS.expandFileStorage = (node, size) => {
       if (this.#lasting.has(node)) refuse(EROFS);
       const old = node.contents as Uint8Array;
@@ -95,17 +95,17 @@ export class FileSystem {
     };
   }
 
-  /** How much it may still grow. */
+  /** Bytes by which it may still grow. */
   get leftBytes(): number {
     return this.#leftBytes;
   }
 
-  /** How much more the file system may grow. */
+  /** Sets the bytes by which the file system may grow. */
   limit(bytes: number): void {
     this.#leftBytes = bytes;
   }
 
-  /** The files that are there now stay as they are. */
+  /** Makes the present files read-only. */
   makeLasting(): void {
     for (const node of this.#nodes()) if (this.#fs.isFile(node.mode)) this.#lasting.add(node);
   }
@@ -132,7 +132,7 @@ export class FileSystem {
     for (let index = 0; index < image.nameTable.length; index++) fs.nameTable[index] = image.nameTable[index];
     fs.streams.length = 0;
     for (const { fd, stream, fields, shared } of image.streams) {
-      // Of a stream that was closed the number is gone.
+      // A closed stream has lost its number.
       Object.assign(stream, fields);
       Object.assign(stream.shared, shared);
       fs.streams[fd] = stream;

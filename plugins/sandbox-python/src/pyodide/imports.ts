@@ -1,6 +1,6 @@
 import type { ImportedFunction } from "./emscripten.ts";
 
-/** The program ended itself: `os._exit`, or C code that called `exit`. */
+/** Thrown when the program ends itself: by `os._exit`, or by C code that calls `exit`. */
 export class ProgramExit {
   readonly code: number;
 
@@ -9,7 +9,7 @@ export class ProgramExit {
   }
 }
 
-/** The program broke its interpreter, or reached for JavaScript. */
+/** Thrown when the program breaks its interpreter, or calls a closed JavaScript function. */
 export class ProgramBroken {
   readonly reason: string;
 
@@ -18,7 +18,7 @@ export class ProgramBroken {
   }
 }
 
-/** Functions that Python needs and that change nothing but its memory and the in-memory file system. All others are closed to it. */
+/** Functions that Python needs and that change only its memory and the in-memory file system. All others are closed. */
 const OPEN = new Set(
   [
     "environ_sizes_get environ_get fd_close fd_read fd_write clock_res_get clock_time_get fd_sync random_get fd_fdstat_get fd_seek fd_pread fd_pwrite",
@@ -38,10 +38,10 @@ const EAFNOSUPPORT = 5;
 const ENOSYS = 52;
 const EAI_FAIL = -4;
 
-/** What Python is told where a system call would reach the host, leave something behind, or wait for what cannot come. */
+/** Answers to system calls that would reach the machine, leave data for later submissions, or block without end. */
 const REFUSED: Readonly<Record<string, (first?: number) => unknown>> = {
   __syscall_getuid32_js: () => 0,
-  // Emscripten's own sets the mask of the whole process.
+  // Emscripten's own function sets the mask of the whole process.
   __syscall_umask_js: () => 0o022,
   __syscall_mknodat: () => -EPERM,
   __syscall_pipe: () => -ENOSYS,
@@ -78,14 +78,14 @@ for (const call of "accept4 bind connect getpeername getsockname getsockopt list
   (REFUSED as Record<string, () => unknown>)[`__syscall_${call}`] = () => -EBADF;
 }
 
-/** Whether the program of the submission has the interpreter. */
+/** State of the seal: closed while the submission runs in the interpreter. */
 export interface Seal {
   isClosed: boolean;
 }
 
 /**
- * Replaces, in place, what WebAssembly code imports from JavaScript. While the seal is closed, Python reaches no JavaScript but what is open above: a
- * bridge that is not in the table of imports cannot be found from inside, whatever the program does to its interpreter's memory.
+ * Replaces, in place, the functions that WebAssembly code imports from JavaScript. While the seal is closed, Python can call only the functions of
+ * OPEN. A function that is not in the table of imports cannot be called from inside, even if the program changes its interpreter's memory.
  */
 export function sealImports(
   imports: Record<string, ImportedFunction>,
@@ -96,7 +96,7 @@ export function sealImports(
     if (typeof original !== "function" || OPEN.has(name)) continue;
     const refused = own[name] ?? REFUSED[name] ?? closed(name);
     const wrapped = (...args: number[]): unknown => (seal.isClosed ? refused(args[0]) : original(...args));
-    // Emscripten reads signatures and other properties off the functions.
+    // Emscripten reads signatures and other properties of the functions.
     imports[name] = Object.assign(wrapped, original);
   }
 }

@@ -9,16 +9,16 @@ import { MemoryImage } from "./memory-image.ts";
 import { Streams } from "./streams.ts";
 import type { WasmGlobal, WasmInstance } from "./web-assembly.ts";
 
-/** Memory grows by at least this much: each step costs time, and what is not touched costs no memory. */
+/** Smallest growth of memory: each step costs time, and untouched pages cost no memory. */
 const GROWTH_STEP = 16 * 1024 * 1024;
 
-/** Of a program's files, as in the kind `native`. */
+/** Limit of a program's files, as in the kind `native`. */
 const FILE_BYTES = 32 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Everything that an interpreter is. */
+/** Complete state of an interpreter. */
 export interface InterpreterImage {
   readonly memory: MemoryImage;
   readonly files: FileSystemImage;
@@ -26,8 +26,8 @@ export interface InterpreterImage {
 }
 
 /**
- * CPython, compiled to WebAssembly by Pyodide, without Pyodide's bridge to JavaScript: nothing but text goes in and out. The standard library
- * is all there is to import.
+ * CPython, compiled to WebAssembly by Pyodide, without Pyodide's bridge to JavaScript: only text enters and leaves it. Programs can import the
+ * standard library only.
  */
 export class Interpreter {
   readonly streams: Streams;
@@ -48,7 +48,7 @@ export class Interpreter {
     this.#files = new FileSystem(module);
   }
 
-  /** One in the state of `image`; without one, Python starts, which takes a second. `python` is the folder of this package's Python modules. */
+  /** Makes an interpreter from an image; without one, starts Python, which takes a second. `python` is the folder of this package's modules. */
   static async start(python: string, image?: BootImage): Promise<Interpreter> {
     const seal: Seal = { isClosed: false };
     const made: { interpreter?: Interpreter } = {};
@@ -73,7 +73,7 @@ export class Interpreter {
     addDevice(this.#module.FS, name, read, write);
   }
 
-  /** Its memory as it is now, for other processes to start from. */
+  /** Returns its present memory, from which other processes start. */
   bootImage(): BootImage {
     return {
       memory: MemoryImage.of(this.#module.HEAPU8),
@@ -82,7 +82,7 @@ export class Interpreter {
     };
   }
 
-  /** From now on Python reaches nothing outside, and this is the state to which `reset` goes back. `role`: `runner` or `checker`. */
+  /** Closes the seal and records the state that `reset` restores. */
   begin(role: "runner" | "checker"): void {
     this.#seal.isClosed = true;
     this.#files.makeLasting();
@@ -90,7 +90,7 @@ export class Interpreter {
     this.#image = this.capture();
   }
 
-  /** Python's answer to a message. Throws what the imports throw, and WebAssembly's own errors: then the interpreter is of no more use until it is reset. */
+  /** Returns Python's answer to a message. Throws errors of the imports and of WebAssembly; the interpreter must then be reset. */
   ask(message: string): string {
     const c = this.#module;
     const bytes = encoder.encode(message);
@@ -104,13 +104,13 @@ export class Interpreter {
     const size = allocate(c._malloc, 4);
     const start = c._PyUnicode_AsUTF8AndSize(answer, size) >>> 0;
     if (start === 0) throw new Error("Python answered something other than text");
-    const said = decoder.decode(c.HEAPU8.subarray(start, start + (c.HEAPU32[size >>> 2] as number)));
+    const answerText = decoder.decode(c.HEAPU8.subarray(start, start + (c.HEAPU32[size >>> 2] as number)));
     c._free(size);
     c._Py_DecRef(answer);
-    return said;
+    return answerText;
   }
 
-  /** Everything that the next message may change. */
+  /** Copies all state that the next message may change. */
   capture(): InterpreterImage {
     return {
       memory: MemoryImage.of(this.#module.HEAPU8),
@@ -119,14 +119,14 @@ export class Interpreter {
     };
   }
 
-  /** Goes back to an image. */
+  /** Restores an image. */
   restore(image: InterpreterImage): void {
     image.memory.restore(this.#module.HEAPU8, this.#breakBytes);
     this.#files.restore(image.files);
     this.#stackPointer.value = image.stackPointer;
   }
 
-  /** Makes it as it was at `begin`, but for memory by which it has grown: that is empty, and stays. */
+  /** Restores the state of `begin`. Memory that was added since stays, filled with zeros. */
   reset(): void {
     this.restore(this.#image as InterpreterImage);
     this.streams.reset();
@@ -137,7 +137,7 @@ export class Interpreter {
     return this.#module.HEAPU8.length - (this.#image?.memory.length ?? 0);
   }
 
-  /** By how much memory may be larger than that of a new interpreter. It is the same for every program, whatever an earlier one has left of memory. */
+  /** Limits the growth over a new interpreter. The limit does not depend on memory that earlier programs added. */
   limit(bytes: number): void {
     const { length } = (this.#image as InterpreterImage).memory;
     this.#maxBytes = length + bytes;
@@ -147,17 +147,17 @@ export class Interpreter {
     if (surplus > 0 && this.#breakBytes <= length) this.#module._sbrk(surplus);
   }
 
-  /** Bytes that the program uses beyond those of when it was limited, its files included. */
+  /** Bytes that the program has used since `limit`, with its files. */
   get usedBytes(): number {
     return Math.max(0, this.#breakBytes - this.#startBytes) + FILE_BYTES - this.#files.leftBytes;
   }
 
-  /** Where the part of memory ends that Python has asked for so far; behind it nothing has been written. */
+  /** End of the memory that Python has allocated; no byte after it has been written. */
   get #breakBytes(): number {
     return this.#module._sbrk(0) >>> 0;
   }
 
-  /** Memory is to have `bytes`. Returns 1 if it has. */
+  /** Grows memory to `bytes`. Returns 1 if it has that size. */
   #grow(bytes: number): number {
     if (bytes > this.#maxBytes) return 0;
     return (
@@ -165,18 +165,18 @@ export class Interpreter {
     );
   }
 
-  /** Has Python make the function that answers messages. */
+  /** Makes the Python function that answers messages. */
   #prepare(): void {
     const c = this.#module;
     const python = this.#withText("mrlm_sandbox.pyodide_entry", (text) => c._PyImport_ImportModule(text));
     const start = python === 0 ? 0 : this.#withText("start", (text) => c._PyObject_GetAttrString(python, text));
     this.#handler = start === 0 ? 0 : c._PyObject_CallNoArgs(start);
     if (this.#handler !== 0) return;
-    let said = "";
-    this.streams.onOutput = (_stream, text) => (said += text);
+    let output = "";
+    this.streams.onOutput = (_stream, text) => (output += text);
     c._PyErr_Print();
     this.streams.flush();
-    throw new Error(`Python could not start: ${said}`);
+    throw new Error(`Python could not start: ${output}`);
   }
 
   #load({ memory, stackPointer, handler }: BootImage): void {

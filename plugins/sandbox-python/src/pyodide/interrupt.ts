@@ -2,7 +2,7 @@ import { Script } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { ARMED, ASLEEP, CAUSE, type Clock, IDLE, LIMIT, makeClock, now, STATE } from "./clock.ts";
 
-/** A limit ended the program. */
+/** Thrown when a limit ends the program. */
 export class Interrupted {
   readonly verdict: "timeout" | "cpu-limit";
 
@@ -11,13 +11,13 @@ export class Interrupted {
   }
 }
 
-/** Where the script below finds what to call. */
+/** Global name of the function that the script below calls. */
 const SLOT = "mrlmGuarded";
 const holder = globalThis as unknown as Record<string, () => void>;
 
 /**
- * Runs functions that can be ended from outside, WebAssembly code in them included: a second thread sends SIGINT to this process, and `breakOnSigint` makes
- * V8 give up what it is executing. (The option `timeout` does the same and starts a thread for each call, which takes a millisecond.)
+ * Runs functions that a second thread can interrupt, also in WebAssembly code. The thread sends SIGINT to this process, and `breakOnSigint` makes
+ * V8 abort the execution. (The option `timeout` does the same, but starts a thread for each call, which takes a millisecond.)
  */
 export class Interrupter {
   readonly #clock: Clock = makeClock();
@@ -29,13 +29,13 @@ export class Interrupter {
     new Worker(worker, { workerData: this.#clock, env: {}, execArgv: ["--no-warnings"] }).unref();
   }
 
-  /** Calls `main`, which must be what calls `run`: the thread that waits for signals then starts once instead of each time. */
+  /** Calls `main`, inside which all calls of `run` must occur: the thread that waits for signals then starts only once. */
   keepReady(main: () => void): void {
     holder[SLOT] = main;
     this.#script.runInThisContext({ breakOnSigint: true });
   }
 
-  /** The time from now on, in milliseconds, after which `run` ends what it runs. */
+  /** Sets the limits of the next calls of `run`, in milliseconds from now. */
   limit({ wallMs, cpuMs }: { readonly wallMs: number; readonly cpuMs: number }): void {
     const { user, system } = process.cpuUsage();
     this.#cpuStartMs = (user + system) / 1000;
@@ -43,13 +43,13 @@ export class Interrupter {
     this.#clock.limits[LIMIT.cpu] = this.#cpuStartMs + cpuMs;
   }
 
-  /** Milliseconds of processor time since `limit`. */
+  /** Returns the milliseconds of processor time since `limit`. */
   cpuMs(): number {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000 - this.#cpuStartMs;
   }
 
-  /** What `act` returns. Throws Interrupted, or what it throws. */
+  /** Returns the result of `act`. Throws Interrupted, or the error of `act`. */
   run<T>(act: () => T): T {
     const { words } = this.#clock;
     let ended: { readonly value: T } | { readonly error: unknown } | undefined;
@@ -59,7 +59,7 @@ export class Interrupter {
       } catch (error) {
         ended = { error };
       }
-      // The signal is on its way: wait here, where it does what it is meant to do.
+      // The signal has been sent: wait for it here, inside the interruptible code.
       while (Atomics.compareExchange(words, STATE, ARMED, IDLE) !== ARMED);
     };
     Atomics.store(words, STATE, ARMED);

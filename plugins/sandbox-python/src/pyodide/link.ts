@@ -1,12 +1,12 @@
 import { readSync, writeSync } from "node:fs";
 
 const HEADER = 4;
-/** Nobody sends more; who does is broken. */
+/** Maximum length of a text; a longer one means that the other side has failed. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /**
- * Texts over a descriptor, each behind its length. Reading waits: Python calls from within WebAssembly, and cannot be left and entered again as an
- * asynchronous reader would have it.
+ * Texts over a descriptor, each preceded by its length. Reading is synchronous: Python calls it from WebAssembly code, which cannot be suspended
+ * for an asynchronous read.
  */
 export class Link {
   readonly #fd: number;
@@ -18,7 +18,7 @@ export class Link {
     this.#fd = fd;
   }
 
-  /** The next text; undefined when the other side is gone. */
+  /** Returns the next text; undefined if the other side has closed. */
   read(): string | undefined {
     if (!this.#fill(HEADER)) return undefined;
     const length = this.#buffer.readUInt32LE(this.#start);
@@ -28,7 +28,7 @@ export class Link {
     return text;
   }
 
-  /** False when the other side is gone. */
+  /** Writes a text. Returns false if the other side has closed. */
   write(text: string): boolean {
     const length = Buffer.byteLength(text);
     const frame = Buffer.allocUnsafe(HEADER + length);
@@ -42,7 +42,7 @@ export class Link {
     }
   }
 
-  /** Waits until `bytes` of them are there. */
+  /** Reads until `bytes` are buffered. */
   #fill(bytes: number): boolean {
     if (this.#buffer.length - this.#start < bytes) {
       const larger = this.#buffer.length < bytes ? Buffer.allocUnsafe(2 ** Math.ceil(Math.log2(bytes))) : this.#buffer;

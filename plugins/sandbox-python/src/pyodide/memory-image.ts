@@ -1,14 +1,14 @@
 const PAGE = 4096;
 
-/** A stretch of memory. */
+/** Range of memory. */
 export interface Run {
   readonly start: number;
   readonly end: number;
-  /** Absent where there are zeros only. */
+  /** Absent if all bytes are zero. */
   readonly bytes?: Uint8Array;
 }
 
-/** A copy of an interpreter's memory that can be put back. Pages of zeros are not kept. */
+/** Copy of an interpreter's memory for restoring, without pages of zeros. */
 export class MemoryImage {
   readonly length: number;
   readonly runs: readonly Run[];
@@ -23,8 +23,8 @@ export class MemoryImage {
   }
 
   /**
-   * Makes `memory` what it was. What it has grown by since, which cannot be taken back, becomes zeros.
-   * @param end behind which nothing has been written: writing zeros there would make it resident
+   * Restores `memory`. Fills memory that was added since with zeros, because it cannot be removed.
+   * @param end end of the written memory: writing zeros after it would make those pages resident
    */
   restore(memory: Uint8Array, end: number): void {
     for (const { start, end, bytes } of this.runs) {
@@ -35,7 +35,7 @@ export class MemoryImage {
   }
 }
 
-/** Neighbouring pages that are, or are not, all zeros. */
+/** Splits memory into runs of pages that are, or are not, all zeros. */
 function runsOf(memory: Uint8Array): Run[] {
   const words = new BigUint64Array(memory.buffer, memory.byteOffset, memory.length / 8);
   const runs: Run[] = [];

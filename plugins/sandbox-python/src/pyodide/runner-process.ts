@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Link } from "./link.ts";
 import { type Ending, RUNNER_FD, type RunnerRequest, type Usage } from "./runner-protocol.ts";
 
-/** The submission has ended: nothing more can be asked of it. */
+/** Thrown for a request to a submission that has ended. */
 export class RunnerEnded extends Error {
   readonly ending: Ending;
 
@@ -17,18 +17,18 @@ export class RunnerEnded extends Error {
 
 const GONE: Ending = { verdict: "killed", reason: "the runner's process ended" };
 
-/** The handle behind a socket: what Node's synchronous functions need of it has no documented name. */
+/** Internal handle of a socket, for synchronous functions that Node does not document. */
 interface Handle {
   readonly fd: number;
   readStop(): number;
   setBlocking(isBlocking: boolean): number;
 }
 
-/** The supervisor's side of a runner's process. */
+/** Supervisor's side of a runner's process. */
 export class RunnerProcess {
   /** Last reported usage of its submission. */
   usage: Usage = { cpuMs: 0, usedBytes: 0, grownBytes: 0 };
-  /** Its process has ended. */
+  /** Whether its process has ended. */
   isGone = false;
   onOutput: (stream: "stdout" | "stderr", text: string) => void = () => {};
   readonly #process: ChildProcess;
@@ -40,41 +40,41 @@ export class RunnerProcess {
       env: {},
       stdio: ["ignore", "ignore", "inherit", ...Array.from({ length: RUNNER_FD - 3 }, () => "ignore" as const), "pipe"],
     });
-    this.#process.on("error", () => {}); // Seen on the link.
+    this.#process.on("error", () => {}); // The link reports the end too.
     const socket = this.#process.stdio[RUNNER_FD] as Socket & { readonly _handle: Handle };
     socket.on("error", () => {});
-    // The event loop must not read what is meant for the link.
+    // The event loop must not read the data of the link.
     socket._handle.readStop();
     socket._handle.setBlocking(true);
     this.#link = new Link(socket._handle.fd);
   }
 
-  /** Waits until it can take a submission; false when it never will. */
+  /** Waits until it can take a submission; false if it has failed. */
   isPristine(): boolean {
-    this.#isPristine ||= this.#heard()[0] === "pristine";
+    this.#isPristine ||= this.#receive()[0] === "pristine";
     return this.#isPristine;
   }
 
-  /** Says what needs no answer now. */
+  /** Sends a request without waiting for an answer. */
   send(request: RunnerRequest, content = ""): void {
     this.#isPristine = false;
     if (request === "begin") this.usage = { ...this.usage, cpuMs: 0, usedBytes: 0 };
     this.#link.write(`${request}\n${content}`);
   }
 
-  /** Python's answer to a message. Throws RunnerEnded. */
+  /** Sends a message to Python and returns the answer. Throws RunnerEnded. */
   ask(message: string): string {
     this.send("python", message);
     return this.answer();
   }
 
-  /** Python's answer to the message that it was told. Throws RunnerEnded. */
+  /** Returns Python's answer to the last message. Throws RunnerEnded. */
   answer(): string {
-    const [kind, said = ""] = this.#heard();
-    const line = said.indexOf("\n");
-    const text = said.slice(line + 1);
+    const [kind, content = ""] = this.#receive();
+    const line = content.indexOf("\n");
+    const text = content.slice(line + 1);
     if (line > 0) {
-      const [cpuMs = 0, usedBytes = 0, grownBytes = 0] = said.slice(0, line).split(" ").map(Number);
+      const [cpuMs = 0, usedBytes = 0, grownBytes = 0] = content.slice(0, line).split(" ").map(Number);
       this.usage = { cpuMs, usedBytes, grownBytes };
     }
     if (kind === "answer") return text;
@@ -82,10 +82,10 @@ export class RunnerProcess {
     throw new RunnerEnded(this.isGone ? GONE : endingIn(text));
   }
 
-  /** The answer to a snapshot or a restore. */
+  /** Sends a snapshot or restore request and returns the answer. */
   exchange(request: RunnerRequest, content = ""): string {
     this.send(request, content);
-    const [answer] = this.#heard();
+    const [answer] = this.#receive();
     if (answer === undefined) throw new RunnerEnded(GONE);
     return answer;
   }
@@ -94,13 +94,13 @@ export class RunnerProcess {
     this.#process.kill("SIGKILL");
   }
 
-  /** What it says next beside output: the first line, and the rest. */
-  #heard(): [string?, ...string[]] {
+  /** Reads the next message that is not output: the first line, and the rest. */
+  #receive(): [string?, ...string[]] {
     for (;;) {
-      const said = this.#link.read();
-      if (said === undefined) return [];
-      const line = said.indexOf("\n");
-      const [kind, rest] = line < 0 ? [said, ""] : [said.slice(0, line), said.slice(line + 1)];
+      const message = this.#link.read();
+      if (message === undefined) return [];
+      const line = message.indexOf("\n");
+      const [kind, rest] = line < 0 ? [message, ""] : [message.slice(0, line), message.slice(line + 1)];
       if (kind !== "output") return [kind, rest];
       const end = rest.indexOf("\n");
       this.onOutput(rest.slice(0, end) === "stdout" ? "stdout" : "stderr", rest.slice(end + 1));
@@ -108,7 +108,7 @@ export class RunnerProcess {
   }
 }
 
-/** The ending in a message; GONE where a broken interpreter wrote something else. */
+/** Parses the ending in a message; GONE if a broken interpreter wrote other text. */
 function endingIn(text: string): Ending {
   try {
     return (JSON.parse(text) as Ending | null) ?? GONE;
@@ -117,7 +117,7 @@ function endingIn(text: string): Ending {
   }
 }
 
-/** The supervisor's flags without what a runner must not do. */
+/** Returns the supervisor's flags without the permissions that a runner must not have. */
 function flagsOf(flags: readonly string[]): string[] {
   return flags.filter((flag) => flag !== "--allow-child-process");
 }

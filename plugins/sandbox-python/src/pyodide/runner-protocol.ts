@@ -3,32 +3,32 @@ import type { SandboxError, SandboxVerdict } from "@mrlm/spec";
 /** Descriptor of the link, in the runner's process. */
 export const RUNNER_FD = 3;
 
-/** What a supervisor is for; last of its arguments. A session is not tested, and does without the interpreter of a checker. */
+/** Role of a supervisor, its last argument. A session has no tests, and so no interpreter of a checker. */
 export type ChildRole = "any" | "session";
 
 /**
- * First lines of what a runner is told; what follows is theirs. `begin`: limits and standard input, JSON. `python`: a message for the Python module
- * `runner`, which is answered. `reset`: the submission is over. `snapshot` and `restore`: of the interpreter, by number; answered.
+ * First line of a request to a runner; its content follows. `begin`: limits and standard input as JSON. `python`: a message for the Python module
+ * `runner`, with an answer. `reset`: the end of the submission. `snapshot` and `restore` of the interpreter, by number, with an answer.
  *
- * A runner says `pristine` when it has started and after each reset, `output` with the name of a stream and text at any time, and to `python` either
- * `answer` or `ended` with an Ending, each behind a line with the Usage of the submission.
+ * A runner sends `pristine` after its start and after each reset, and `output` with the name of a stream and text at any time. It answers `python`
+ * with `answer`, or with `ended` and an Ending, each after a line with the Usage of the submission.
  */
 export type RunnerRequest = "begin" | "python" | "reset" | "snapshot" | "restore";
 
-/** Of a submission so far: three numbers with spaces between them. */
+/** Resources that a submission has used, sent as three numbers with spaces between them. */
 export interface Usage {
   readonly cpuMs: number;
-  /** Memory that it uses, and its files. */
+  /** Memory in use, with files. */
   readonly usedBytes: number;
-  /** By how much the interpreter is larger than a new one, for this submission and earlier ones. */
+  /** Growth of the interpreter over a new one, by this submission and earlier ones. */
   readonly grownBytes: number;
 }
 
-/** How a submission ended that gave no answer any more. */
+/** Ending of a submission that returned no answer. */
 export interface Ending {
   readonly verdict: SandboxVerdict;
   readonly exitCode?: number;
   readonly error?: SandboxError;
-  /** Of the verdict `killed`, for people. */
+  /** Cause of the verdict `killed`. */
   readonly reason?: string;
 }

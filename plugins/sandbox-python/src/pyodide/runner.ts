@@ -1,5 +1,5 @@
-// The process in which submissions run, one after the other, each in an interpreter that is as new. It knows nothing of tests or verdicts: it
-// passes messages to Python and says how a submission ended where Python cannot.
+// Process in which submissions run one by one, each in a restored interpreter. It has no tests and no verdicts: it passes messages to Python,
+// and reports the ending of a submission if Python cannot.
 import type { SandboxLimits, SandboxVerdict } from "@mrlm/spec";
 import { readBootImage } from "./boot-image.ts";
 import { ProgramBroken, ProgramExit } from "./imports.ts";
@@ -46,7 +46,7 @@ function serve(): void {
   }
 }
 
-/** A submission, or an input of a session, begins: its limits, what it reads. */
+/** Begins a submission or an input of a session, with its limits and standard input. */
 function begin({ stdin, ...limits }: SandboxLimits & { stdin: string }): void {
   interpreter.streams.begin(stdin, limits.outputBytes);
   interpreter.limit(limits.memoryBytes);
@@ -64,12 +64,12 @@ function ask(message: string): string {
   }
 }
 
-/** As a Usage of the protocol. */
+/** Returns the Usage of the protocol as text. */
 function usage(): string {
   return `${interrupter.cpuMs()} ${interpreter.usedBytes} ${interpreter.grownBytes}`;
 }
 
-/** How a program ended that gave no answer. */
+/** Returns the ending of a program that returned no answer. */
 function endingOf(error: unknown): Ending {
   if (error instanceof Interrupted) return { verdict: error.verdict };
   if (error instanceof ProgramExit) return exitOf(error.code);

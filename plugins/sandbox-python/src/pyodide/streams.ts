@@ -2,14 +2,14 @@ import { addDevice } from "./device.ts";
 import type { EmscriptenModule, Fs } from "./emscripten.ts";
 
 const STDIN = 0;
-/** Output that is gathered before it is told. */
-const GATHERED_BYTES = 8192;
+/** Output that is buffered before it is sent. */
+const BUFFERED_BYTES = 8192;
 
 export type OutputName = "stdout" | "stderr";
 
 /** Standard input, output and error of the interpreter. */
 export class Streams {
-  /** Takes the output as it comes, in pieces. */
+  /** Receives the output in pieces. */
   onOutput: (name: OutputName, text: string) => void = () => {};
   readonly #outputs = { stdout: new Output(), stderr: new Output() };
   #input: Uint8Array = new Uint8Array();
@@ -39,14 +39,14 @@ export class Streams {
     for (const [fd, path] of paths.entries()) reopen(FS, fd, path);
   }
 
-  /** What the next program reads, and how much of each of its outputs is wanted. */
+  /** Sets the standard input of the next program, and the limit of each output. */
   begin(input: string, outputBytes: number): void {
     this.#input = new TextEncoder().encode(input);
     this.#inputAt = 0;
     for (const output of Object.values(this.#outputs)) output.begin(outputBytes);
   }
 
-  /** Tells what has been gathered. */
+  /** Sends the buffered output. */
   flush(): void {
     for (const name of ["stdout", "stderr"] as const) {
       const text = this.#outputs[name].take();
@@ -66,44 +66,44 @@ export class Streams {
   }
 
   #write(name: OutputName, bytes: Uint8Array): void {
-    if (this.#outputs[name].add(bytes) >= GATHERED_BYTES) this.flush();
+    if (this.#outputs[name].add(bytes) >= BUFFERED_BYTES) this.flush();
   }
 }
 
-/** One stream's output: a limit, and characters that are never cut in two. */
+/** Output of one stream, limited and cut between characters. */
 class Output {
   #left = 4096;
   #chunks: Uint8Array[] = [];
-  #gathered = 0;
+  #buffered = 0;
   #decoder = new TextDecoder();
 
   begin(bytes: number): void {
-    // One byte more than is wanted tells whoever counts that there was more.
+    // One byte more shows the parent that the output was longer.
     this.#left = bytes + 1;
     this.#chunks = [];
-    this.#gathered = 0;
+    this.#buffered = 0;
     this.#decoder = new TextDecoder();
   }
 
-  /** Bytes that wait. */
+  /** Buffers bytes. Returns the number of buffered bytes. */
   add(bytes: Uint8Array): number {
     const kept = bytes.slice(0, this.#left);
     this.#left -= kept.length;
     if (kept.length > 0) this.#chunks.push(kept);
-    this.#gathered += kept.length;
-    return this.#gathered;
+    this.#buffered += kept.length;
+    return this.#buffered;
   }
 
   take(): string {
-    if (this.#gathered === 0) return "";
+    if (this.#buffered === 0) return "";
     const bytes = Buffer.concat(this.#chunks);
     this.#chunks = [];
-    this.#gathered = 0;
+    this.#buffered = 0;
     return this.#decoder.decode(bytes, { stream: true });
   }
 }
 
-/** Descriptor `fd` becomes the device at `path`. */
+/** Makes descriptor `fd` the device at `path`. */
 function reopen(fs: Fs, fd: number, path: string): void {
   const old = fs.streams[fd];
   if (old) fs.close(old);

@@ -1,5 +1,5 @@
-// The child that the pool starts: the trusted half of the kind `pyodide`. It carries out requests, runs the tests in an interpreter of its own, and has
-// submissions run by a runner, which is a process of its own.
+// Child process that the pool starts: the trusted half of the kind `pyodide`. It serves requests and runs the tests in its own interpreter; a runner,
+// which is a separate process, runs the submissions.
 import { type Answer, type ChildRequest, type ChildResult, readResult, serveRequests } from "@mrlm/sandbox/child";
 import type { JsonValue } from "@mrlm/spec";
 import { readBootImage } from "./boot-image.ts";
@@ -11,17 +11,17 @@ const entry = new URL(import.meta.url.endsWith(".ts") ? "./runner.ts" : "./runne
 
 const [image, role] = process.argv.slice(2) as [string, ChildRole];
 
-/** Characters of an outcome; an honest runner says no more (`LONGEST` of codec.py). */
+/** Maximum characters of an outcome; an unmodified runner sends no more (`LONGEST` of codec.py). */
 const LONGEST = 8 * 1024 * 1024;
-/** A runner that has grown by more is not worth emptying: a new child takes less time. */
+/** Growth after which a runner is replaced: starting a new child takes less time than restoring it. */
 const MOST_GROWTH = 192 * 1024 * 1024;
 /**
- * Memory that this process and its runner may take for themselves while a submission runs: code that V8 compiles, values on their way to the tests, files. The interpreter
- * keeps the limits of a submission by itself, to the byte, so that what the processes weigh at a moment decides no verdict.
+ * Memory that this process and its runner may use themselves while a submission runs: compiled code, values that are sent to the tests, files. The
+ * interpreter enforces the memory limit of a submission exactly, so that the momentary size of the processes decides no verdict.
  */
 const OWN_BYTES = 192 * 1024 * 1024;
 
-// Both start at the same time.
+// The runner and the checker start at the same time.
 let runner = new RunnerProcess(entry, image);
 const checker = role === "session" ? undefined : await CheckerInterpreter.start(readBootImage(image));
 if (!runner.isPristine()) throw new Error("The runner's process did not start.");
@@ -44,7 +44,7 @@ function carryOut(request: ChildRequest, answer: Answer): ChildResult {
   }
 }
 
-/** A submission in an interpreter that nobody has used. Afterwards the runner makes itself new, while the parent reads the result. */
+/** Runs a submission in an unused interpreter. Then the runner resets itself while the parent reads the result. */
 function fresh(answer: Answer, act: () => ChildResult, { isKept = false } = {}): ChildResult {
   if (!runner.isPristine()) runner = new RunnerProcess(entry, image);
   if (!runner.isPristine()) throw new Error("The runner's process did not start.");
@@ -54,7 +54,7 @@ function fresh(answer: Answer, act: () => ChildResult, { isKept = false } = {}):
   return { ...result, spent };
 }
 
-/** What an interpreter that was stopped in the middle holds is of no use to a session. */
+/** Runs an input of a session. An interrupted interpreter has an undefined state, so it ends the session. */
 function inSession(answer: Answer, act: () => ChildResult): ChildResult {
   runner.onOutput = (stream, text) => void answer.output(stream, text);
   const result = endOf(act);
@@ -87,21 +87,21 @@ function test(request: ChildRequest & { readonly op: "test" }, answer: Answer): 
   );
 }
 
-/** Tells the runner the limits and the input of a submission, and Python to begin with it. */
+/** Sends limits and input to the runner, and the submission to Python. */
 function begin({ limits }: ChildRequest, kind: string, submission: object): void {
   const { stdin = "", limits: _, ...rest } = submission as { stdin?: string; limits?: unknown };
   runner.send("begin", JSON.stringify({ ...limits, stdin }));
   runner.send("python", `${kind}\n${JSON.stringify({ ...rest, outputBytes: limits.outputBytes })}`);
 }
 
-/** How it ended, by its own account. */
+/** Reads the outcome that the runner reports. */
 function end(): ChildResult {
   const answer = runner.answer();
-  // To read this would outlast the deadline.
+  // Reading a longer answer could exceed the deadline.
   if (answer.length > LONGEST) return { verdict: "killed" };
   try {
     const result = readResult(JSON.parse(answer) as JsonValue);
-    // A value that is nested too deeply to be written again would break the answer to the parent.
+    // A value nested too deeply for JSON would break the answer to the parent.
     JSON.stringify(result.value);
     return result;
   } catch {

@@ -1,4 +1,4 @@
-/** The part of WebAssembly's interface that this package uses; the types of Node do not have it, and those of browsers have too much. */
+/** Part of WebAssembly's interface that this package uses. The types of Node lack it; those of browsers contain the whole DOM. */
 export interface WasmGlobal {
   value: number;
 }
@@ -7,7 +7,7 @@ export interface WasmInstance {
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
-/** A compiled program. */
+/** Compiled program. */
 export type WasmProgram = object;
 
 export const { WebAssembly } = globalThis as unknown as {

@@ -1,5 +1,5 @@
 """
-Writes programs with tests, and what becomes of each test where both run in one CPython: arguments are a seed and a count; JSON on standard output.
+Writes programs with tests as JSON to standard output, with the verdict of each test when both run in one CPython. Arguments: a seed, a count.
 
 Left out is what the sandbox documents to be different: operators between an object of the submission and a value of the tests, StopIteration from a function,
 a `with` that suppresses a failed check, and changes of data that an attribute has given.

@@ -9,13 +9,13 @@ interface Program {
   readonly entryPoints: readonly string[];
   readonly harness: string;
   readonly tests: readonly string[];
-  /** Verdicts where tests and submission run in one CPython. */
+  /** Verdicts when tests and submission run in one CPython. */
   readonly expected: readonly ("passed" | "failed")[];
 }
 
 const script = fileURLToPath(new URL("../differential/programs.py", import.meta.url));
 
-/** Programs with tests, and what a plain CPython says of each test. */
+/** Returns programs with tests, and the verdict of a plain CPython for each test. */
 export async function programs(python: NativePython, seed: number, count: number): Promise<Program[]> {
   const { stdout } = await promisify(execFile)(python.executable, ["-I", script, String(seed), String(count)], {
     maxBuffer: 1 << 28,
@@ -24,7 +24,7 @@ export async function programs(python: NativePython, seed: number, count: number
   return JSON.parse(stdout) as Program[];
 }
 
-/** Tests to which a sandbox gives another verdict, with their programs' own numbers. */
+/** Returns the tests to which a sandbox gives a different verdict, with the numbers of their programs. */
 export async function differences(sandbox: Sandbox, all: readonly Program[]): Promise<string[]> {
   const waiting = [...all.entries()];
   const found: string[] = [];

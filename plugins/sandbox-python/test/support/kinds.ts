@@ -10,8 +10,8 @@ const KINDS = [
 ] as const;
 
 /**
- * Describes something of both kinds, with a sandbox that the tests of a kind share. One that this machine cannot have is skipped, with the reason.
- * @param absent why there is nothing to test at all
+ * Registers tests for both kinds. The tests of a kind share a sandbox. A kind that is unavailable on this machine is skipped, with the reason.
+ * @param absent reason to skip all tests
  */
 export function describeKinds(what: string, body: (sandbox: () => PooledSandbox) => void, absent?: string): void {
   describe.each(KINDS)(`${what}, kind $kind`, ({ kind, missing }) => {

@@ -1,11 +1,11 @@
-// A process of its own, because Pyodide's module imports others when the test runner no longer allows it. Prints, as JSON, what differs from a new interpreter after
-// each of two programs, before and after a reset.
+// Separate process, because Pyodide's module imports others after the test runner forbids it. Prints, as JSON, the differences from a new interpreter
+// after each of two programs, before and after a reset.
 import { bootImageFile } from "../../src/boot-image-file.ts";
 import { readBootImage } from "../../src/pyodide/boot-image.ts";
 import { Interpreter } from "../../src/pyodide/interpreter.ts";
 import { pythonFolder } from "../../src/pyodide/python-folder.ts";
 
-/** Changes what a program can change within memory and outside of it. */
+/** Program that changes memory and state outside of it. */
 const NASTY = `
 import builtins, math, os, random, sys
 builtins.len = lambda _: 42
@@ -19,7 +19,7 @@ held = open("/tmp/left/open", "w")
 os.chdir("/tmp/left")
 os.close(1)
 `;
-/** Is left in the middle. */
+/** Program that is interrupted. */
 const DEEP = `
 import os
 def deep(n):
@@ -47,7 +47,7 @@ function run(code: string): unknown {
   }
 }
 
-/** Everything that the next submission could find. */
+/** Returns all state that the next submission could read. */
 function describe(): Record<string, unknown> {
   const { memory, files, stackPointer } = interpreter.capture();
   return {

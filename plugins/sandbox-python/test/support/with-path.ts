@@ -1,5 +1,5 @@
-// Run with another PATH, and so with another bubblewrap. Prints the layers of the sandbox and the verdict of a submission; then, if it is asked to, ends all at once while
-// another one runs, and leaves its process ids.
+// Runs with another PATH, and so with another bubblewrap. Prints the layers of the sandbox and the verdict of a submission; then, if an argument asks
+// for it, exits while another submission runs, and prints the process ids.
 import { PooledSandbox } from "@mrlm/sandbox";
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
