@@ -6,13 +6,13 @@ import { collect, localHost, request, runner, withoutSeconds } from "./support/r
 const refusal = (): MrlmError => new MrlmError("SERVER_UNAVAILABLE", "the server is stopping", { retryDelayMs: 1 });
 
 /** Host whose server is restarted after `dieAfter` steps, refuses `attemptsAway` sessions, and has lost the earlier ones. */
-async function mortalHost(
+async function restartedHost(
   definition: EnvironmentDefinition<any>,
   plan: { dieAfter: number; attemptsAway: number },
 ): Promise<{ host: EnvironmentHost; opened: () => number }> {
   const inner = await localHost(definition);
   let steps = 0;
-  let life = 0;
+  let restarts = 0;
   let away = 0;
   let opened = 0;
   const host: EnvironmentHost = {
@@ -26,7 +26,7 @@ async function mortalHost(
         throw refusal();
       }
       const session = await inner.open(ref);
-      const born = life;
+      const openedIn = restarts;
       opened++;
       return {
         description: session.description,
@@ -34,10 +34,10 @@ async function mortalHost(
         close: () => session.close(),
         step: async (action, options) => {
           if (++steps === plan.dieAfter) {
-            life++;
+            restarts++;
             away = plan.attemptsAway;
           }
-          if (born !== life)
+          if (openedIn !== restarts)
             throw away > 0 ? refusal() : new MrlmError("SESSION_NOT_FOUND", "the server was restarted");
           return session.step(action, options);
         },
@@ -49,12 +49,12 @@ async function mortalHost(
 
 const slow = { environment: { id: "counter", options: { goal: 3 } } };
 
-describe("an environment server that dies in mid-run", () => {
+describe("an environment server that is restarted during a run", () => {
   test.each([0, 3])(
     "loses no episode: after %i refused sessions the episodes are what they would have been",
     async (attemptsAway) => {
       const expected = withoutSeconds(await collect(await runner(), slow));
-      const { host, opened } = await mortalHost(counterEnvironment(), { dieAfter: 20, attemptsAway });
+      const { host, opened } = await restartedHost(counterEnvironment(), { dieAfter: 20, attemptsAway });
       expect(withoutSeconds(await collect(await runner({ host }), slow))).toEqual(expected);
       expect(opened()).toBeGreaterThan(12);
     },
@@ -62,7 +62,7 @@ describe("an environment server that dies in mid-run", () => {
 
   test("an environment that cannot be replayed begins its episode again", async () => {
     const live = counterEnvironment({ determinism: "none" });
-    const { host } = await mortalHost(live, { dieAfter: 20, attemptsAway: 1 });
+    const { host } = await restartedHost(live, { dieAfter: 20, attemptsAway: 1 });
     const groups = await collect(await runner({ host }), slow);
     const all = groups.flatMap(({ trajectories }) => trajectories);
     expect(all.map(({ error, turns, seed }) => [error, turns.length, seed])).toEqual(
@@ -81,13 +81,13 @@ describe("an environment server that dies in mid-run", () => {
         };
       },
     });
-    const { host } = await mortalHost(liar, { dieAfter: 20, attemptsAway: 0 });
+    const { host } = await restartedHost(liar, { dieAfter: 20, attemptsAway: 0 });
     const all = (await collect(await runner({ host }), slow)).flatMap(({ trajectories }) => trajectories);
     expect(all.every(({ error, turns }) => error === undefined && turns.length === 3)).toBe(true);
   });
 
   test("a server that refuses sessions for too long ends the run with its cause", async () => {
-    const { host } = await mortalHost(counterEnvironment(), { dieAfter: 5, attemptsAway: 1e9 });
+    const { host } = await restartedHost(counterEnvironment(), { dieAfter: 5, attemptsAway: 1e9 });
     await expect(collect(await runner({ host, maxWaitMs: 30 }), slow)).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",
     });

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** Error of a call that one of its signals ended: the signal's reason if that is an `MrlmError`, else CANCELLED. */
+/** Returns the error of a call that one of its signals ended: the signal's reason if that is an `MrlmError`, else CANCELLED. */
 export function abortError(what: string, signal: AbortSignal): MrlmError {
   const reason: unknown = signal.reason;
   return MrlmError.isInstance(reason)

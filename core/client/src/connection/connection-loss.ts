@@ -1,6 +1,6 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 
-/** Error of a call whose server gave no answer, in the form that gRPC reports it. */
+/** Makes the error of a call without a response, in the form in which gRPC reports it. */
 export function connectionLoss(details: string): ServiceError {
   return Object.assign(new Error(details), { code: status.UNAVAILABLE, details, metadata: new Metadata() });
 }

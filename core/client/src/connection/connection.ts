@@ -9,7 +9,7 @@ import { connectionLoss } from "./connection-loss.ts";
 /** Server at the other end of a {@link Connection}. */
 export interface Peer extends StatusCodes {
   readonly address: string;
-  /** Opens a channel. Each attempt to connect uses a new one, so that the backoff inside gRPC never adds to ours. */
+  /** Opens a channel. Each attempt to connect uses a new one, so that the backoff inside gRPC never applies. */
   open(): Channel;
   /**
    * Resolves when the server answers. Rejects with a connection loss, which leads to another attempt, or with the error of every
@@ -36,7 +36,7 @@ const ATTEMPT_MS = 20_000;
 /** An attempt that takes longer was not refused: the server is silent. */
 const SILENT_MS = 100;
 const SILENT = "it answers nothing, as a server that one of its environments blocks";
-/** A channel that lived this long ends the outage before it. */
+/** The outage before a channel is over when the channel has existed for this long. */
 const STABLE_MS = 5_000;
 /** Connection losses of one call. A call that loses its connection this often is itself the cause. */
 const MAX_LOSSES = 20;
@@ -55,7 +55,7 @@ export class Connection {
   #connectedAt = 0;
   /** Latest failure; `undefined` before the first attempt, which needs no pause. */
   #failure: unknown;
-  /** Start of the present outage, as its first waiting call saw it. */
+  /** Time at which the first call began to wait in the present outage. */
   #failingSince: number | undefined;
   #attempt: { readonly startedAt: number; readonly controller: AbortController } | undefined;
   #isConnecting = false;
@@ -134,7 +134,7 @@ export class Connection {
     if (this.#channel === channel) this.#recovered();
   }
 
-  /** Returns the error of a failed call: the server's own error, or what gRPC reports. */
+  /** Returns the error of a failed call: the server's own error, or an error for the status of gRPC. */
   errorOf(error: unknown): Error {
     return error instanceof Error && !isServiceError(error) ? error : errorOfStatus(error, this.#peer);
   }
@@ -201,7 +201,7 @@ export class Connection {
     );
   }
 
-  /** No call waits any more: the next one has its full time. */
+  /** Ends the attempt when no call waits any more. The next call may wait for its full time. */
   #rest(): void {
     this.#recovered();
     this.#attempt?.controller.abort();

@@ -10,8 +10,8 @@ import { Connection } from "../connection/connection.ts";
 /** Longest wait of a call for an engine that cannot be reached. */
 const WAIT_MS = 4_000;
 /**
- * Longest wait for the end of a process that cannot be reached, where the end will be reported. Of several ranks the one that answers
- * stops first; the cause is known when all have ended.
+ * Longest wait for the end of a process that cannot be reached, where the end will be reported. With several ranks, rank 0 serves the
+ * engine and may end before the rank that failed.
  */
 const ENDING_MS = 60_000;
 
@@ -25,7 +25,7 @@ export class EngineConnection {
 
   /**
    * @param lost aborted, with the cause as its reason, when the engine process is known to have ended
-   * @param token that the engine was started with
+   * @param token of the engine
    * @throws MrlmError CONFIG_INVALID for an address without a port
    */
   constructor(address: string, lost: AbortSignal | undefined, token: string | undefined) {
@@ -94,7 +94,7 @@ export class EngineConnection {
     this.#connection.confirm(channel);
   }
 
-  /** Returns the error of a failed call: why the engine ended, its own error, or what gRPC reports. */
+  /** Returns the error of a failed call: the reason for which the engine ended, its own error, or an error for the status of gRPC. */
   errorOf(error: unknown): Error {
     return this.#lost?.aborted === true ? (this.#lost.reason as Error) : this.#connection.errorOf(error);
   }

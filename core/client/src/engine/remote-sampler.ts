@@ -34,7 +34,7 @@ export class RemoteSampler implements Sampler {
   #add: engineProto.SampleAdd[] = [];
   #cancel: bigint[] = [];
   #flushing = false;
-  /** A stream is being opened, which will submit every unfinished wave. */
+  /** Whether a stream is being opened, which will submit every unfinished wave. */
   #isOpening = false;
   #closed = false;
 

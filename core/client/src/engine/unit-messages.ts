@@ -1,7 +1,7 @@
 import type { EngineUnit, UnitGradients } from "@mrlm/spec";
 import { encodeUnit, type engineProto, FRAME_BYTES, unitBytes } from "@mrlm/wire";
 
-/** Units in messages of about a frame each, so that the engine can begin before the last has arrived. */
+/** Splits units into messages of about FRAME_BYTES, so that the engine can start before the last has arrived. */
 export function* unitMessages(
   units: readonly EngineUnit[],
   gradients?: readonly UnitGradients[],

@@ -47,10 +47,10 @@ export interface ConnectEnvironmentsOptions {
 const DEMONSTRATION_BATCH = 256;
 /** Time for which a pool prefers other servers after this one could not be reached. */
 const AVOIDED_MS = 30_000;
-/** Descriptions kept for one channel, by environment and options. */
+/** Limit of descriptions that are kept for one channel. */
 const MAX_DESCRIPTIONS = 256;
 
-/** The environments of one server. */
+/** Host of the environments of one server. */
 export class RemoteHost implements EnvironmentHost {
   readonly #connection: Connection;
   readonly #transport: SessionTransport;
@@ -59,7 +59,7 @@ export class RemoteHost implements EnvironmentHost {
   readonly #reconnectMs: number;
   /** Descriptions by channel: a server that was restarted may offer other environments. */
   readonly #descriptions = new WeakMap<Channel, Map<string, Promise<EnvironmentDescription>>>();
-  /** Sessions that are being opened. */
+  /** Number of sessions that are being opened. */
   #opening = 0;
   #avoidUntil = 0;
 

@@ -130,7 +130,7 @@ export class StreamTransport implements SessionTransport {
     } finally {
       this.#reaching = undefined;
     }
-    // A request was made after the last one before it was cancelled, which had ended the wait.
+    // The cancellation of the last request ended the wait, and another request was made before it had ended.
     if (this.#call === undefined && this.#pending.size > 0) void this.#connect();
   }
 

@@ -15,7 +15,7 @@ import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { logFault } from "./log-fault.ts";
 
-/** The client reads too slowly above the first mark: no more requests are taken until the second is reached. */
+/** The server stops reading requests when more bytes than the first limit wait for the client, until fewer than the second wait. */
 const HIGH_WATER_BYTES = 32 << 20;
 const LOW_WATER_BYTES = 8 << 20;
 /** Limit of requests under way on one stream. Each takes memory until its response is sent, and repeated ones wait for the same step. */

@@ -22,7 +22,7 @@ export interface SessionStats {
 }
 
 const ID_BYTES = 16;
-/** Delay after which the clients of a stopping server come back. Until then a restarted server may listen. */
+/** Retry delay that a stopping server states, in milliseconds. A restarted server may listen by then. */
 const STOPPING_MS = 1_000;
 
 /** Sessions of a server by id. A session is visible to its owner only; for other clients it does not exist. */

@@ -47,7 +47,7 @@ export function reflectionMethods(services: readonly string[]) {
   return {
     serverReflectionInfo: (call: Call): void => {
       call.on("data", (request: wire.ServerReflectionRequest) => {
-        // An answer is larger than its question: a client that does not read must not fill memory.
+        // A response is larger than its request. A client that does not read must not fill memory.
         if (
           !call.write({
             validHost: request.host,

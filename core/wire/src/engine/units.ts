@@ -119,7 +119,7 @@ export function encodeGradients({ logprob, entropy, value }: UnitGradients): wir
   return { logprob: bytesOf(logprob), entropy: bytesOf(entropy), value: bytesOf(value) };
 }
 
-/** Reads one gradient. Empty bytes stand for zeros and give `undefined`. */
+/** Decodes the gradients of a unit. Empty bytes stand for zeros; such a gradient is omitted. */
 export function decodeGradients({ logprob, entropy, value }: wire.UnitGradients): UnitGradients {
   return {
     ...(logprob.length > 0 && { logprob: floatsOf(logprob) }),

@@ -85,7 +85,7 @@ export function encodeDemonstration({ task, agent, messages, tools }: Demonstrat
   return { task, agent, messages: messages.map(encodeMessage), tools: tools?.map(encodeTool) ?? [] };
 }
 
-/** Reads a list of tools. An empty list and no list are equal on the wire and give `undefined`. */
+/** Decodes a demonstration. An empty list of tools and no list are equal on the wire; `tools` is then omitted. */
 export function decodeDemonstration({ task, agent, messages, tools }: wire.Demonstration): Demonstration {
   return {
     task,

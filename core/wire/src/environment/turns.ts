@@ -14,7 +14,7 @@ export function encodeAction({ agent, message, finishReason }: Action): wire.Act
   };
 }
 
-/** Default of the finish reason is `stop`. */
+/** Decodes an action. An unspecified finish reason stands for `stop`. */
 export function decodeAction(action: wire.Action | undefined): Action {
   if (action?.message === undefined) throw invalid("an action has no message");
   return {
