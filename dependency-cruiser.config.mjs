@@ -33,11 +33,11 @@ const CORE_IMPORTS = {
 
 export default {
   forbidden: [
-    forbid("no-circular", "Modules that need each other are one idea, or miss a third.", {}, { circular: true }),
+    forbid("no-circular", "Modules that import each other are one module, or share a third.", {}, { circular: true }),
     {
       ...forbid(
         "no-circular-folders",
-        "Folders that need each other are one idea, or miss a third.",
+        "Folders that import each other are one folder, or share a third.",
         {},
         { circular: true },
       ),
@@ -51,13 +51,13 @@ export default {
     ),
     forbid(
       "spec-imports-nothing",
-      "The nouns stand on nothing: no package, no built-in module.",
+      "The contracts import no package and no built-in module.",
       { path: "^core/spec/src/" },
       { pathNot: ["^core/spec/src/", standardSchema] },
     ),
     forbid(
       "standard-schema-only-as-a-type",
-      "The one foreign name in the contracts is a type, and gone at run time.",
+      "The contracts use one type of another package. It does not exist at run time.",
       { path: "^core/spec/src/" },
       { path: standardSchema, dependencyTypesNot: ["type-only"] },
     ),
@@ -71,13 +71,13 @@ export default {
     ),
     forbid(
       "core-stands-alone",
-      "Delete any environment, plugin or algorithm, and core still builds.",
+      "core builds and passes its tests when any environment, plugin or algorithm is deleted.",
       { path: "^core/" },
       { path: packageFolders },
     ),
     forbid(
       "plugins-import-spec-and-kit",
-      "What a plugin needs of the rest it receives in its context from the host.",
+      "A plugin receives everything else in its context from the host.",
       { path: [packageFolders, sampleFolders], pathNot: [tests, "^plugins/sandbox-"] },
       { path: coreExcept("spec", "kit") },
     ),
@@ -101,13 +101,13 @@ export default {
     ),
     forbid(
       "plugins-never-import-each-other",
-      "What one needs of another it declares in its manifest.",
+      "A plugin declares its needs in its manifest.",
       { path: "^(environments|plugins|algorithms|examples|templates)/([^/]+)/", pathNot: ["^examples/typescript/"] },
       { path: [packageFolders, sampleFolders], pathNot: ["^$1/$2/"] },
     ),
     forbid(
       "grpc-stays-in-three-packages",
-      "The wire is the business of wire, server and client.",
+      "Only wire, server and client use gRPC.",
       { pathNot: ["^core/(wire|server|client)/", "/node_modules/"] },
       { path: "node_modules/@grpc/" },
     ),
@@ -119,7 +119,7 @@ export default {
     ),
     forbid(
       "packages-by-their-name",
-      "A package is imported by its name, so that its exports are all that others see.",
+      "A package is imported by its name, so that other packages use its exports only.",
       { path: "^([^/]+)/([^/]+)", pathNot: ["^(test|benchmarks)/"] },
       { ...byPath, path: "^(core|environments|plugins|algorithms)/", pathNot: ["^$1/$2/"] },
     ),
@@ -131,7 +131,7 @@ export default {
     ),
     forbid(
       "help-loads-no-command",
-      "mrlm --help answers at once: what a command needs is imported when it runs.",
+      "mrlm --help starts quickly: the modules of a command are imported when it runs.",
       { path: "^core/cli/src/(main|run-cli|program|console/(console|report-error))" },
       {
         path: ["^core/(?!(cli|spec)/)", "^core/cli/src/(commands|services)/"],
@@ -167,7 +167,7 @@ export default {
   options: {
     doNotFollow: { path: ["node_modules"] },
     exclude: { path: ["^[^/]+/[^/]+/(dist|python)/"] },
-    parser: "swc", // sees imports of types as well; TypeScript 7 has no API to parse with
+    parser: "swc", // reads imports of types as well; TypeScript 7 has no API to parse with
     combinedDependencies: false,
     enhancedResolveOptions: {
       exportsFields: ["exports"],

@@ -1,4 +1,4 @@
-/** What no entry reaches: files, exports and dependencies that nothing uses, and imports that no package.json lists. */
+/** Finds unused files, exports and dependencies, and imports that no package.json lists. */
 export default {
   workspaces: {
     ".": {
@@ -18,7 +18,7 @@ export default {
       ],
       project: ["scripts/**/*.mjs", "benchmarks/**/*.ts", "examples/**/*.ts", "test/**/*.ts"],
       ignoreDependencies: [
-        // What starts mrlm here: plugins are found by their manifests, in the direct dependencies of the project.
+        // Plugins: mrlm finds them by their manifests, in the direct dependencies of the project.
         "@mrlm/.*",
         // Commands that scripts/ runs.
         "@arethetypeswrong/cli",

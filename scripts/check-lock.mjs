@@ -1,4 +1,4 @@
-// Whether package-lock.json serves every platform; a part of npm run lint.
+// Checks that package-lock.json serves every platform; a part of npm run lint.
 import { join } from "node:path";
 import { missingOptionalPackages } from "./lib/lock.mjs";
 import { readJson, root } from "./lib/repository.mjs";

@@ -1,4 +1,4 @@
-// npm run check:packages: whether each package, packed as it would be published, can be imported, has its types, and says what it is and what it may be used for.
+// npm run check:packages: packs each package as it would be published; checks that it can be imported and has its types, README and licence.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory, packages } from "./lib/repository.mjs";

@@ -1,7 +1,7 @@
 import fc from "../node_modules/fast-check/lib/fast-check.js";
 
-// What tests import as "fast-check": a suite draws the same cases on every run, so that a change is judged by what it changed.
-// `FAST_CHECK_SEED=random npm test` draws others, a number those of that seed.
+// Tests import this file as "fast-check". A suite draws the same cases on every run, so that a failure comes from a change of the code.
+// `FAST_CHECK_SEED=random npm test` draws other cases; a number is the seed to use.
 const wanted = process.env.FAST_CHECK_SEED ?? "1";
 if (wanted !== "random") fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(wanted) });
 

@@ -1,4 +1,4 @@
-// npm run lint: every static check of both languages. All of them run, so that one round shows everything.
+// npm run lint: every static check of both languages. All of them run, so that one run reports every fault.
 import { dirname, join } from "node:path";
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { ensureEngine, pythonFolder } from "./lib/engine.mjs";

@@ -1,4 +1,4 @@
-// npm run quickstart: sets up what is missing, then trains as a user would.
+// npm run quickstart: installs and builds missing parts, then trains as a user would.
 import { mrlm } from "./lib/engine.mjs";
 import { attempt, projectNode } from "./lib/run.mjs";
 import { script } from "./lib/script.mjs";

@@ -1,4 +1,4 @@
-// npm test [-- jest options]: sets up what is missing, then runs the tests of both languages and sums their counts.
+// npm test [-- jest options]: installs and builds missing parts, then runs the tests of both languages and sums their counts.
 // With --suite NAME first, it runs a part or a longer suite instead, which has an npm script of its own:
 //   engine           the Python tests of the engine alone
 //   faults [AREA]    the files test/**/*.faults.ts, or those of an area: thousands of cases of each class of fault

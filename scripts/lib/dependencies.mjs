@@ -5,7 +5,7 @@ import { readJson, root } from "./repository.mjs";
 import { projectNode, run } from "./run.mjs";
 import { ScriptError } from "./script.mjs";
 
-/** Installs exactly what package-lock.json says, unless node_modules already holds it. */
+/** Installs the packages of package-lock.json, unless node_modules already holds them. */
 export async function ensureDependencies() {
   if (isInstalled()) return;
   await progress("installing Node packages (npm ci, about a minute)", () =>

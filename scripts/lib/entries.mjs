@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What to bundle for a package: each `./dist/NAME.js` that its exports or bin name, from `src/NAME.ts`,
- * and what its `tsup.entry` lists besides (modules that are started as processes or workers).
+ * Returns the entries to bundle for a package: each `./dist/NAME.js` of its exports and bin, from `src/NAME.ts`,
+ * and those of its `tsup.entry` (modules that are started as processes or workers).
  * @param {{ path: string, manifest: any }} package_
  * @returns {Record<string, string>} output name (without extension) -> absolute source path
  */

@@ -1,6 +1,6 @@
 /**
- * Says on stderr what a slow step is doing and how long it took, and passes the step's answer on.
- * A line every 15 seconds shows that a step that prints nothing itself is still alive.
+ * Prints the title and the duration of a slow step on stderr, and returns its result.
+ * A line every 15 seconds shows that a step without output still runs.
  * @template T
  * @param {string} title
  * @param {() => Promise<T>} step

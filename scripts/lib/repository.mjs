@@ -21,7 +21,7 @@ export const importFolders = [
 /** Descriptors that the protocols must stay compatible with. `npm run protos:image` writes them. */
 export const protocolImage = "protos/image.binpb";
 
-/** Where scripts remember what they have already done. `npm ci` empties it, as it should. */
+/** Folder in which scripts record finished steps. `npm ci` empties it with node_modules. */
 export const cacheDirectory = join(root, "node_modules", ".cache", "mrlm");
 
 /**

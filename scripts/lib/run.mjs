@@ -19,7 +19,7 @@ export const projectNode = join(
 const stdio = { show: "inherit", capture: "pipe", discard: "ignore" };
 
 /**
- * Runs a command with the project's binaries first on PATH, and waits for its end whatever signal comes meanwhile.
+ * Runs a command with the project's binaries first on PATH, and waits for its end also when a signal arrives.
  * A terminal sends Ctrl-C to the command as well; all other signals are passed on, so that the command gets each once.
  * @param {string} command
  * @param {string[]} args

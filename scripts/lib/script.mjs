@@ -1,6 +1,6 @@
-/** What ends a script for a known reason: the message says all there is to say. */
+/** Error that ends a script for a known reason: its message is printed without a stack. */
 export class ScriptError extends Error {
-  /** @param {string} message @param {number} [exitCode] what the process exits with */
+  /** @param {string} message @param {number} [exitCode] of the process */
   constructor(message, exitCode = 1) {
     super(message);
     this.exitCode = exitCode;
@@ -8,7 +8,7 @@ export class ScriptError extends Error {
 }
 
 /**
- * Runs a script's main function, and turns what it throws into a message and an exit code.
+ * Runs a script's main function; prints its error and sets the exit code.
  * @param {() => Promise<number | void>} main may answer an exit code
  */
 export async function script(main) {

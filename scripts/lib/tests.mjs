@@ -5,7 +5,7 @@ import { cacheDirectory, readJson, root } from "./repository.mjs";
 import { attempt, projectNode } from "./run.mjs";
 
 /**
- * What a test runner reported.
+ * Report of a test runner.
  * @typedef {{ passed: number, failed: number, skipped: number, exitCode: number }} TestResult
  */
 

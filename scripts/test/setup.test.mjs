@@ -14,13 +14,18 @@ describe("set-up", () => {
     );
   });
 
-  test.each(typed)("U11: the compiler writes those of $manifest.name where its manifest says", ({ path, manifest }) => {
-    const { compilerOptions } = readJson(join(path, "tsconfig.json"));
-    const base = readJson(join(root, "tsconfig.base.json")).compilerOptions;
-    const { rootDir, outDir, declaration, composite } = { ...base, ...compilerOptions };
-    expect(declaration === true || composite === true).toBe(true);
-    const types = manifest.exports["."].types;
-    expect(types).toMatch(new RegExp(`^\\./${outDir}/.*\\.d\\.ts$`));
-    expect(existsSync(join(path, types.replace(`./${outDir}/`, `${rootDir}/`).replace(/\.d\.ts$/, ".ts")))).toBe(true);
-  });
+  test.each(typed)(
+    "U11: the compiler writes those of $manifest.name to the paths of its manifest",
+    ({ path, manifest }) => {
+      const { compilerOptions } = readJson(join(path, "tsconfig.json"));
+      const base = readJson(join(root, "tsconfig.base.json")).compilerOptions;
+      const { rootDir, outDir, declaration, composite } = { ...base, ...compilerOptions };
+      expect(declaration === true || composite === true).toBe(true);
+      const types = manifest.exports["."].types;
+      expect(types).toMatch(new RegExp(`^\\./${outDir}/.*\\.d\\.ts$`));
+      expect(existsSync(join(path, types.replace(`./${outDir}/`, `${rootDir}/`).replace(/\.d\.ts$/, ".ts")))).toBe(
+        true,
+      );
+    },
+  );
 });
