@@ -11,6 +11,7 @@ from mrlm_engine.settings import EngineSettings
 
 def read_token(path: str) -> str:
     """Reads the token of a file, without surrounding white space.
+
     Raises OSError for a file that cannot be read, and ValueError for one without a token: an engine with an empty token
     would accept every client.
     """

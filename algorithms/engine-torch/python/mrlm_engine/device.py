@@ -37,6 +37,7 @@ class DeviceSettings:
 
 def choose_device(device: str = "auto", mode: str = "auto", threads: int = 0, lanes: int = 1) -> DeviceSettings:
     """Chooses the device ("auto": CUDA if available) and sets torch up for it.
+
     `mode` "auto" is deterministic on CPU and throughput on CUDA. `threads` 0 keeps torch's default. A GPU
     has one lane.
     """

@@ -37,7 +37,7 @@ ERROR_STATUS: dict[str, grpc.StatusCode] = {
 
 
 class EngineError(Exception):
-    """A failure that the caller is told of: a stable code, a sentence that names the thing concerned, and a hint."""
+    """A failure to report to the client: a stable code, a message with the object concerned, and a hint."""
 
     def __init__(self, code: str, message: str, hint: str, *, retryable: bool = False, retry_delay_ms: int = 0) -> None:
         super().__init__(f"{code}: {message} {hint}".strip())

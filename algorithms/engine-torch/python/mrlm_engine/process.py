@@ -25,6 +25,7 @@ _KERNELS = 256
 
 def prepare_process() -> None:
     """Limits the spinning of idle threads and keeps freed memory in the process. Must run before torch is imported.
+
     By default idle OpenMP threads spin for long, which costs CPU time while nothing is computed. Threads that sleep at
     once are slow to wake: this costs a fifth of the time of sampling from a model of 27M parameters. By default every
     tensor above 128 KiB is mapped and unmapped: 200,000 page faults in a training step of a model of 1M parameters, a

@@ -1,5 +1,5 @@
 """Units of sequences, their division into micro-batches, ranks and pieces, and their layouts in memory.
 
-Everything follows from the units alone, so that equal calls are divided equally.
+The division depends on the units only, so that equal calls are divided equally.
 It must not know models, weights or messages.
 """

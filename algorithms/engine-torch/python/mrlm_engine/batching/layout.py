@@ -1,4 +1,4 @@
-"""What every layout of a micro-batch tells about its rows."""
+"""Rows of hidden states that the outputs of a micro-batch read, for every layout."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mrlm_engine.batching.unit import TokenUnit
 
 @dataclass(frozen=True)
 class OutputRows:
-    """Which hidden states the outputs read. Rows are unique: outputs that read the same state share its row.
+    """Hidden states that the outputs read. Rows are unique: outputs that read the same state share its row.
 
     rows        [R]  indices of hidden states in the layout, ascending
     output_row  [M]  for each output (units, sequences, positions in order): its index into `rows`
     targets     [M]  the token whose log-probability the output is
-    final_row   [S]  for each sequence: the index into `rows` of its last token's state; empty when not asked for
+    final_row   [S]  for each sequence: the index into `rows` of its last token's state; empty if not requested
     """
 
     rows: torch.Tensor
@@ -29,7 +29,7 @@ class OutputRows:
 
     @property
     def count(self) -> int:
-        """R."""
+        """Number of rows, R."""
         return int(self.rows.shape[0])
 
 

@@ -1,4 +1,4 @@
-"""A micro-batch as one rectangle, padded on the right: what every transformers architecture computes correctly."""
+"""A micro-batch as one rectangle, padded on the right. Every transformers architecture computes it correctly."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class PaddedLayout:
 
     @property
     def computed_tokens(self) -> int:
-        """S * L."""
+        """Number of rows, S * L."""
         return self.tokens.numel()
 
 
 def padded_layout(units: Sequence[TokenUnit], final_value: bool, device: torch.device) -> PaddedLayout:
-    """Lays `units` out, one row a sequence. Tokens that no output reads are left out."""
+    """Lays `units` out, one row per sequence. Leaves out tokens that no output reads."""
     sequences = [sequence for unit in units for sequence in unit.sequences]
     lengths = [sequence.needed(final_value) for sequence in sequences]
     width = max(lengths, default=0)

@@ -1,7 +1,7 @@
-"""Packs a micro-batch without padding, the common prefix of a unit's sequences computed once.
+"""Packs a micro-batch without padding. The common prefix of a unit's sequences is computed once.
 
 A segment is a run of tokens that attends to itself causally and, if it has a parent (its unit's common prefix), to all
-of that. Segments are ordered so that those of one attention group lie next to each other in the packed stream.
+of the parent. Segments are ordered so that those of one attention group are adjacent in the packed stream.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from mrlm_engine.batching.layout import OutputRows, output_rows
 from mrlm_engine.batching.unit import Tokens, TokenUnit
 from mrlm_engine.compute.matmul import missing_rows
 
-# Sharing a prefix splits attention into two groups: it must save at least this many tokens to pay.
+# Least number of saved tokens for a shared prefix, because it splits attention into two groups.
 MIN_SAVED_TOKENS = 8
-# A group of segments is padded to its longest for attention; one whose padded size exceeds this share is split.
+# A group of segments is padded to its longest for attention. It is split if its padded size exceeds this ratio.
 MAX_ATTENTION_PADDING = 1.2
 
 
@@ -68,12 +68,12 @@ class PrefixLayout:
 
     @property
     def length(self) -> int:
-        """T."""
+        """Number of tokens, T."""
         return int(self.tokens.shape[0])
 
     @property
     def computed_tokens(self) -> int:
-        """Tokens of sequences."""
+        """Number of tokens that belong to sequences."""
         return self.length - self.padding
 
 
@@ -86,7 +86,7 @@ def common_prefix(sequences: Sequence[Tokens]) -> int:
 
 
 def shared_prefix(unit: TokenUnit, final_value: bool) -> int:
-    """How many leading tokens of a unit's sequences are computed once; 0 where sharing does not pay."""
+    """Number of leading tokens of a unit's sequences that are computed once; 0 where a shared prefix is not faster."""
     needed = [s.tokens[: s.needed(final_value)] for s in unit.sequences if s.needed(final_value)]
     if len(needed) < 2:
         return 0
@@ -95,14 +95,14 @@ def shared_prefix(unit: TokenUnit, final_value: bool) -> int:
 
 
 def computed_tokens(unit: TokenUnit, final_value: bool) -> int:
-    """Tokens that the model reads for a unit after sharing its common prefix."""
+    """Number of tokens that the model reads for a unit with a shared prefix."""
     prefix = shared_prefix(unit, final_value)
     lengths = [n for n in (s.needed(final_value) for s in unit.sequences) if n]
     return sum(lengths) - prefix * max(0, len(lengths) - 1)
 
 
 def prefix_layout(units: Sequence[TokenUnit], final_value: bool, device: torch.device) -> PrefixLayout:
-    """Lays `units` out. Tokens that no output reads (the last of most sequences) are left out."""
+    """Lays `units` out. Leaves out tokens that no output reads (the last of most sequences)."""
     segments: list[Segment] = []
     chains: list[list[Segment]] = []
     for unit in units:
@@ -139,7 +139,7 @@ def prefix_layout(units: Sequence[TokenUnit], final_value: bool, device: torch.d
 
 
 def _group_order(segment: Segment) -> tuple[int, int]:
-    """Parents and lone segments first, by length; then children by their parent's length (children stay together)."""
+    """Sorts parents and single segments by length, then children by their parent's length (children stay together)."""
     if segment.parent is None:
         return (-1, len(segment.tokens))
     return (segment.offset, 0)
@@ -180,7 +180,7 @@ def _group(members: list[Segment], device: torch.device) -> AttentionGroup:
         column = np.arange(longest)
         starts = np.asarray([s.start - start for s in members])
         last = np.asarray(lengths)[:, None] - 1
-        # Padding repeats a segment's last row: its results are never read.
+        # Padding repeats the last row of a segment. Its results are never read.
         gather = torch.from_numpy((starts[:, None] + np.minimum(column, last)).reshape(-1)).to(device)
         rows = [i * longest + np.arange(n) for i, n in enumerate(lengths)]
         scatter = torch.from_numpy(np.concatenate(rows)).to(device)
@@ -204,6 +204,6 @@ def _rows(chain: list[Segment]) -> NDArray[np.int64]:
 def _tensor(
     parts: Sequence[NDArray[np.int32]] | Sequence[NDArray[np.int64]], zeros: int, device: torch.device
 ) -> torch.Tensor:
-    """`parts` joined, and so many zeros."""
+    """Joins `parts` and appends zeros."""
     joined = np.concatenate([*(part.astype(np.int64) for part in parts), np.zeros(zeros, np.int64)])
     return torch.from_numpy(joined).to(device)

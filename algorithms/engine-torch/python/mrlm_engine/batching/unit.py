@@ -20,7 +20,7 @@ class TokenSequence:
     positions: NDArray[np.int64]
 
     def needed(self, final_value: bool) -> int:
-        """How many leading tokens the model must read: up to the one before the last masked position, or all."""
+        """Number of leading tokens that the model must read: up to the one before the last masked position, or all."""
         if final_value:
             return len(self.tokens)
         return int(self.positions[-1]) if len(self.positions) else 0
@@ -37,7 +37,7 @@ class UnitGradients:
 
 @dataclass(frozen=True)
 class TokenUnit:
-    """Sequences that belong together; `index` counts units over the call."""
+    """Sequences that stay in one micro-batch; `index` counts units over the call."""
 
     index: int
     sequences: tuple[TokenSequence, ...]

@@ -1,4 +1,4 @@
-"""Directories that exist only when they are complete."""
+"""Atomic creation of directories: a directory exists only when it is complete."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from safetensors import SafetensorError
 
 from mrlm_engine.errors import EngineError
 
-# Files that list what a directory of ours holds, in their field `files`: of a checkpoint, and of an export.
+# Files whose field `files` lists the contents of a directory of the engine: of a checkpoint, and of an export.
 MANIFEST = "manifest.json"
 EXPORT_LIST = "mrlm_export.json"
 
 
 @contextlib.contextmanager
 def atomic_directory(target: Path) -> Iterator[Path]:
-    """A directory beside `target` to write into; it takes the target's place when the block ends without an error.
+    """Yields a temporary directory beside `target`, which replaces `target` when the block ends without an error.
 
-    Only an empty directory, or one that holds nothing but what the engine wrote, is replaced: DIRECTORY_OCCUPIED for
-    anything else. Files and names are flushed to disk first, so that a crash leaves the old directory, the new one or
-    none, never a part.
+    Replaces only an empty directory, or one that contains only files of the engine; raises DIRECTORY_OCCUPIED for
+    others. Files and names are flushed to disk first, so that a crash leaves the old directory, the new one or none,
+    never a part.
     """
     check_replaceable(target)
     partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
@@ -36,7 +36,7 @@ def atomic_directory(target: Path) -> Iterator[Path]:
         for path in partial.rglob("*"):
             _flush(path)
         _flush(partial)
-        # Again: somebody may have written there meanwhile.
+        # Checked again, because another process may have written there meanwhile.
         check_replaceable(target)
         _replace(partial, target)
         _flush(target.parent)
@@ -51,7 +51,7 @@ def atomic_directory(target: Path) -> Iterator[Path]:
 
 
 def check_replaceable(target: Path) -> None:
-    """Refuses a target whose replacement would delete what the engine did not write."""
+    """Refuses a target whose replacement would delete files that the engine did not write."""
     foreign = _foreign(target)
     if foreign is not None:
         raise EngineError(
@@ -63,7 +63,7 @@ def check_replaceable(target: Path) -> None:
 
 
 def _foreign(target: Path) -> str | None:
-    """Why `target` must not be replaced; None where it may be."""
+    """Reason why `target` must not be replaced; None if it may be."""
     if not target.name:
         return "is the root of a file system"
     try:
@@ -86,7 +86,7 @@ def _foreign(target: Path) -> str | None:
 
 
 def _listed(directory: Path) -> set[str] | None:
-    """Names of the files that a directory of ours lists, its list included; None for any other directory."""
+    """Names of the files that a directory of the engine lists, with the list itself; None for other directories."""
     for name in (MANIFEST, EXPORT_LIST):
         if not (directory / name).is_file():
             continue
@@ -100,10 +100,10 @@ def _listed(directory: Path) -> set[str] | None:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """What engines that were killed while they wrote `target` have left beside it."""
+    """Removes temporary directories of engines that were killed while they wrote `target`."""
     for name in ("partial", "old"):
         for path in target.parent.glob(f".{glob.escape(target.name)}.{name}-*"):
-            # Of a process of ours: another directory may only begin with such a name.
+            # The whole name must match: other directories may begin with the same text.
             if path.name.rpartition("-")[2].isdecimal():
                 shutil.rmtree(path, ignore_errors=True)
 

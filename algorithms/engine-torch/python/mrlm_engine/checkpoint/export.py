@@ -17,20 +17,20 @@ from mrlm_engine.models.saved_adapter import write_adapter
 from mrlm_engine.models.tokenizer_files import write_tokenizer_files
 from mrlm_engine.models.weights import LORA_SCALE, inference_weights, merged_weights
 
-# Of an exported model.
+# File that lists the files of an exported model.
 ADAPTER_DIRECTORY = "adapter"
 
 
 def export_model(held: LoadedModel, target: Path, *, merge_adapter: bool) -> list[str]:
-    """Writes config, safetensors and tokenizer files, and a value head in a file of its own.
+    """Writes config, safetensors and tokenizer files, and a value head in a separate file.
 
-    A model with an adapter is written with W + s B A in float32 if `merge_adapter`, else with W alone. Either way the
-    adapter is in `adapter/`, as peft reads it: not beside the weights, since transformers would apply it to them.
-    Returns the files' paths in `target`, sorted. Rank 0 writes; the others take part in gathering.
+    A model with an adapter is written with W + s B A in float32 if `merge_adapter`, else with W. In both cases the
+    adapter is in `adapter/` in the format of peft: beside the weights, transformers would apply it to them.
+    Returns the paths of the files in `target`, sorted. Rank 0 writes; the other ranks take part in gathering.
     """
     merges = merge_adapter and held.has_adapter
     with held.lock:
-        # The other ranks take part in gathering, which comes before what can fail on this rank alone.
+        # The other ranks take part in gathering. It comes before operations that can fail on this rank only.
         weights = merged_weights(held) if merges else _base_weights(held)
         return _write(held, target, weights, is_float32=merges) if is_leader() else []
 
@@ -53,13 +53,13 @@ def _write(held: LoadedModel, target: Path, weights: dict[str, torch.Tensor], *,
             save_file(tensors, directory / VALUE_HEAD_FILE)
         write_tokenizer_files(held.tokenizer_files, directory)
         files = sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
-        # With it the directory may be replaced by a later export.
+        # The list permits a later export to replace the directory.
         (directory / EXPORT_LIST).write_text(json.dumps({"format": 1, "files": files}, indent=1), "utf-8")
         return sorted([*files, EXPORT_LIST])
 
 
 def _name_dtype(file: Path, dtype: str) -> None:
-    """Sets the number format that a configuration names: transformers writes that of the module."""
+    """Sets the number format of a configuration, because transformers writes the format of the module."""
     config = json.loads(file.read_text("utf-8"))
     parts = [config, *(part for part in config.values() if isinstance(part, dict))]
     for part in parts:

@@ -1,4 +1,4 @@
-"""Restores what a checkpoint holds."""
+"""Restores a checkpoint."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RestoredModel:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Everything a checkpoint held. Nothing of the engine has been changed yet."""
+    """Contents of a checkpoint. Reading it has not changed the engine."""
 
     models: list[RestoredModel]
     last_call: int
@@ -62,7 +62,7 @@ class Checkpoint:
 
 
 def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, Any]) -> Checkpoint:
-    """Reads a checkpoint after checking that it is complete; `changes` count before a model's entry in its manifest."""
+    """Reads a checkpoint after a check that it is complete. `changes` override a model's entry in the manifest."""
     manifest = read_manifest(directory)
     models: list[RestoredModel] = []
     try:
@@ -74,7 +74,7 @@ def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, An
     except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError) as cause:
         if is_out_of_memory(cause):
             raise
-        # Its files are what the manifest says, so it was written like this: by another version, or by hand.
+        # The files match the manifest, so another version of the engine, or a person, wrote it like this.
         raise EngineError(
             "CHECKPOINT_MISMATCH",
             f"'{directory}' cannot be restored: {type(cause).__name__}: {first_line(cause)}.",
@@ -124,14 +124,14 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
     _load_weights(held, load_file(folder / WEIGHTS))
     optimizer = load_file(folder / OPTIMIZER) if held.trainable else {}
     gradients = load_file(folder / GRADIENTS) if held.trainable else {}
-    # Absent from checkpoints that were written before there was one.
+    # Absent in checkpoints of older versions.
     scale = entry.get("loss_scale")
     loss_scale = None if scale is None else LossScale(**scale)
     return RestoredModel(held, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale)
 
 
 def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
-    """The module of the saved configuration, its weights still to be filled in."""
+    """Creates the module of the saved configuration, without its weights."""
     config = parse_config((folder / CONFIG).read_text("utf-8"))
     module = empty_module(config, DTYPES[entry["dtype"]], entry["lora"])
     has_adapter = entry["lora"] is not None
@@ -140,7 +140,7 @@ def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
 
 @torch.no_grad()
 def _load_weights(held: LoadedModel, tensors: dict[str, torch.Tensor]) -> None:
-    """Fills parameters and buffers; every saved tensor must have its place and every place its tensor."""
+    """Fills parameters and buffers. Saved tensors and tensors of the module must have the same names."""
     places = model_tensors(held)
     if places.keys() != tensors.keys():
         odd = sorted(places.keys() ^ tensors.keys())[:3]

@@ -1,4 +1,4 @@
-"""The manifest of a checkpoint: what it holds, each file with its size and SHA-256."""
+"""The manifest of a checkpoint: its contents, each file with size and SHA-256."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def file_digest(path: Path) -> str:
 
 
 def write_manifest(directory: Path, content: dict[str, Any]) -> tuple[int, str]:
-    """Lists every file of `directory` and writes the manifest; bytes of all files, and the manifest's own SHA-256."""
+    """Writes the manifest of all files of `directory`. Returns their bytes and the SHA-256 of the manifest."""
     files: dict[str, dict[str, Any]] = {
         str(path.relative_to(directory)): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
         for path in sorted(directory.rglob("*"))
@@ -50,9 +50,9 @@ def write_manifest(directory: Path, content: dict[str, Any]) -> tuple[int, str]:
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
-    """The manifest, after checking that every file it lists is there, whole and unchanged."""
+    """Reads the manifest, after a check that all listed files exist and are unchanged."""
     try:
-        # To open a named pipe waits for somebody who writes into it.
+        # Opening a named pipe would block until another process writes into it.
         if not (directory / MANIFEST).is_file():
             raise FileNotFoundError(errno.ENOENT, "there is no such file")
         content = json.loads((directory / MANIFEST).read_text("utf-8"))
@@ -84,7 +84,7 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 
 
 def _fault_of_parts(content: dict[str, Any]) -> str:
-    """First fault of the files and models of a manifest; "" where there is none."""
+    """Returns the first fault of the files and models of a manifest; "" without one."""
     faults = [_fault(entry, _FILE_FIELDS, f"file '{name}'") for name, entry in content["files"].items()]
     faults += [f"file '{name}' is outside of it" for name in content["files"] if not _is_inside(name)]
     faults += [_fault(entry, _MODEL_FIELDS, f"model {i}") for i, entry in enumerate(content["models"])]
@@ -96,7 +96,7 @@ def _fault_of_parts(content: dict[str, Any]) -> str:
 
 
 def _fault(entry: Any, fields: dict[str, tuple[type, ...]], what: str) -> str:
-    """The field that `entry` lacks, or has with another type; "" where it has all of them."""
+    """Returns the first field that `entry` lacks or has with another type; "" without one."""
     if not isinstance(entry, dict):
         return f"{what} is no object"
     for name, types in fields.items():
@@ -108,12 +108,12 @@ def _fault(entry: Any, fields: dict[str, tuple[type, ...]], what: str) -> str:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a path stays below the directory that it is relative to."""
+    """Whether a relative path stays below its directory."""
     return not os.path.isabs(name) and ".." not in Path(name).parts and "\0" not in name
 
 
 def _digest(file: Any) -> str:
-    """For Python 3.10, which has no file_digest."""
+    """Computes SHA-256 on Python 3.10, which has no file_digest."""
     digest = hashlib.sha256()
     while block := file.read(1 << 20):
         digest.update(block)

@@ -1,4 +1,4 @@
-"""Writes everything that a bit-identical continuation needs."""
+"""Writes the complete state for a bit-identical resumption."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def save_checkpoint(target: Path, trainable_models: list[TrainableModel], last_c
 
     Rank 0 writes; the others take part in gathering what is divided among them.
     """
-    # Drawn once, by the leader too when it can no longer write: the other ranks wait for it in each gathering.
+    # Consumed once on every rank, also on rank 0 after a failed write, because the other ranks wait in each gathering.
     files = (
         (trainable, name, gather(tensors))
         for trainable in trainable_models
@@ -69,7 +69,7 @@ def _write(
 
 
 def random_state() -> dict[str, torch.Tensor]:
-    """State of torch's global generators."""
+    """Returns the state of torch's global generators."""
     state = {"cpu": torch.random.get_rng_state()}
     if torch.cuda.is_available():
         state["cuda"] = torch.cuda.get_rng_state()
@@ -77,7 +77,7 @@ def random_state() -> dict[str, torch.Tensor]:
 
 
 def model_tensors(held: LoadedModel) -> dict[str, torch.Tensor]:
-    """Parameters and persistent buffers by name, tied ones once."""
+    """Returns parameters and persistent buffers by name, tied ones once."""
     tensors = named_tensors(held.module, "module.")
     if held.value_head is not None:
         tensors.update(named_tensors(held.value_head, "value_head."))
@@ -85,7 +85,7 @@ def model_tensors(held: LoadedModel) -> dict[str, torch.Tensor]:
 
 
 def _describe(trainable: TrainableModel, folder: Path) -> dict[str, Any]:
-    """Writes what a model has beside tensors; its entry in the manifest."""
+    """Writes the files of a model except tensors. Returns its entry in the manifest."""
     held = trainable.model
     (folder / CONFIG).write_text(held.config.to_json_string(use_diff=False), "utf-8")
     if held.tokenizer_files:
@@ -103,7 +103,7 @@ def _describe(trainable: TrainableModel, folder: Path) -> dict[str, Any]:
         "adapter_off": None if held.adapter_off is None else held.adapter_off.model_id,
         "value_head": held.value_head is not None,
         "step": held.step,
-        # A sampler made after Load has the trainer's weights. Whether they were published is for the client to know.
+        # A sampler created after Load has the trainer's weights. The client records whether they were published.
         "version": held.version,
         "accumulated_calls": trainable.accumulated_calls,
         "loss_scale": None if trainable.loss_scale is None else dataclasses.asdict(trainable.loss_scale),
@@ -111,7 +111,7 @@ def _describe(trainable: TrainableModel, folder: Path) -> dict[str, Any]:
 
 
 def _tensor_files(trainable: TrainableModel) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
-    """What each file holds, in an order that is the same on every rank."""
+    """Yields the contents of each file, in the same order on every rank."""
     held = trainable.model
     with held.lock:
         if held.adapter_off is None:
@@ -122,13 +122,13 @@ def _tensor_files(trainable: TrainableModel) -> Iterator[tuple[str, Iterable[tup
 
 
 def _stored_weights(held: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
-    """Weights in the model's own format: the float32 of divided ones is with the optimiser."""
+    """Returns weights in the model's format. Float32 copies of sharded weights are part of the optimizer state."""
     for name, tensor in model_tensors(held).items():
         yield name, tensor.to(held.dtype) if is_sharded(tensor) and tensor.is_floating_point() else tensor
 
 
 def gather(tensors: Iterable[tuple[str, torch.Tensor]]) -> Tensors:
-    """Whole copies on CPU of what the ranks hold; only rank 0 keeps them."""
+    """Gathers whole tensors on the CPU of rank 0. Other ranks discard them."""
     kept = {}
     for name, tensor in tensors:
         complete = whole(tensor.detach())

@@ -1,4 +1,5 @@
 """Matrix products by the library that is fastest on this processor.
+
 torch multiplies float32 matrices on CPU with MKL, which uses only 256-bit registers on processors of other vendors than
 Intel. oneDNN, a part of torch for convolutions and compiled models, uses 512-bit registers on all processors that have
 them: 2.2 times as many products per second on AMD's Zen 5 (ADR 0002, training hot path). The choice of the library
@@ -53,6 +54,7 @@ def add_weight_gradient_(accumulator: torch.Tensor, grad: torch.Tensor, x: torch
 
 def accumulator_for(weight: torch.Tensor) -> torch.Tensor:
     """Returns zeros of the shape of `weight`, in the layout in which `add_weight_gradient_` copies least.
+
     oneDNN copies the transpose of one factor, so this should be the narrower one.
     """
     outputs, inputs = weight.shape

@@ -1,4 +1,4 @@
-"""Memory that ran out: how it is recognised, and how it is told."""
+"""Recognition and reporting of exhausted memory."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mrlm_engine.errors import EngineError
 
 Result = TypeVar("Result")
 
-# What torch and its libraries say when memory runs out under another type than OutOfMemoryError or MemoryError: the
-# CPU allocator, CUDA outside the caching allocator, cuBLAS' workspace, oneDNN, the C++ library.
+# Messages of exhausted memory in exceptions other than OutOfMemoryError and MemoryError: of the CPU allocator, CUDA
+# outside the caching allocator, cuBLAS' workspace, oneDNN, and the C++ library.
 _PHRASES = (
     "can't allocate memory",
     "cannot allocate memory",
@@ -30,14 +30,14 @@ _PHRASES = (
 
 
 def is_out_of_memory(cause: BaseException) -> bool:
-    """Whether `cause` says that an allocation failed, on whichever device."""
+    """Whether `cause` reports a failed allocation, on any device."""
     if isinstance(cause, (torch.OutOfMemoryError, MemoryError)):
         return True
     return isinstance(cause, RuntimeError) and any(phrase in str(cause) for phrase in _PHRASES)
 
 
 def release_memory() -> None:
-    """Gives back what nothing refers to any more; not for inside a handler, where the exception's frames still do."""
+    """Frees unreferenced memory. Call it outside exception handlers, where the exception's frames keep references."""
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
@@ -50,7 +50,7 @@ def release_memory() -> None:
 
 
 def out_of_memory(what: str, hint: str) -> EngineError:
-    """The error for memory that ran out while `what` happened."""
+    """Creates the error for memory that ran out during `what`."""
     return EngineError("OUT_OF_MEMORY", f"Memory ran out {what.removesuffix('.')}.", hint)
 
 
@@ -61,10 +61,10 @@ HINT = (
 
 
 def memory_checked(work: Callable[..., Result]) -> Callable[..., Result]:
-    """Work of a rank whose failing allocation is told as OUT_OF_MEMORY, so that it can be done in smaller parts.
+    """Wraps work of a rank: raises OUT_OF_MEMORY for a failed allocation, so that it can be repeated in smaller parts.
 
-    Where weights are divided among the ranks the others wait for this one in a collective, and only the end of this
-    process frees them.
+    With sharded weights the other ranks wait for this one in a collective, and only the exit of this process releases
+    them.
     """
 
     @functools.wraps(work)
@@ -74,10 +74,10 @@ def memory_checked(work: Callable[..., Result]) -> Callable[..., Result]:
         except (MemoryError, RuntimeError) as cause:
             if not is_out_of_memory(cause):
                 raise
-            told = first_line(cause)
-        # Outside the handler, where the exception no longer holds the frames that hold the tensors.
+            reason = first_line(cause)
+        # Outside the handler the exception no longer references the frames with the tensors.
         release_memory()
-        error = out_of_memory(f"in a pass of '{model_id}' ({told})", HINT)
+        error = out_of_memory(f"in a pass of '{model_id}' ({reason})", HINT)
         if state.trainable_model(model_id).model.mesh is not None:
             raise MemoryError(str(error))
         raise error
@@ -86,5 +86,5 @@ def memory_checked(work: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def first_line(cause: BaseException) -> str:
-    """The first line of an exception's words, without its full stop."""
+    """Returns the first line of an exception's message, without its full stop."""
     return (str(cause).splitlines() or [type(cause).__name__])[0].strip().rstrip(".") or type(cause).__name__

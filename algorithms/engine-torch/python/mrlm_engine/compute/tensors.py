@@ -9,23 +9,23 @@ from torch.distributed.tensor import DTensor, Partial, distribute_tensor
 
 
 def is_sharded(tensor: torch.Tensor) -> bool:
-    """Whether this rank holds only a part."""
+    """Whether this rank holds only a part of the tensor."""
     return isinstance(tensor, DTensor)
 
 
 def whole(tensor: torch.Tensor) -> torch.Tensor:
-    """All of a tensor. A collective where it is sharded: every rank must take part."""
+    """Returns the whole tensor. A collective if it is sharded: every rank must take part."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
 def part(tensor: torch.Tensor) -> torch.Tensor:
-    """What this rank holds, detached; it shares the tensor's memory."""
+    """Returns the part of this rank, detached. It shares memory with the tensor."""
     detached = tensor.detach()
     return detached.to_local() if isinstance(detached, DTensor) else detached
 
 
 def part_of(value: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """The part of the whole `value` that a rank holds of a tensor that is laid out as `like`; no collective."""
+    """Returns this rank's part of the whole `value` in the layout of `like`. No collective."""
     if not isinstance(like, DTensor):
         return value
     placed: Any = distribute_tensor(value.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
@@ -34,7 +34,7 @@ def part_of(value: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 
 def whole_like(local: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """The whole tensor whose parts are `local`, laid out as `like`. A collective where `like` is sharded."""
+    """Returns the whole tensor of the parts `local` in the layout of `like`. A collective if `like` is sharded."""
     if not isinstance(like, DTensor):
         return local
     return DTensor.from_local(
@@ -43,7 +43,7 @@ def whole_like(local: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 
 def summed_part(value: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """This rank's part of the sum over the ranks of their whole `value`s. A collective."""
+    """Sums the whole `value`s of all ranks and returns this rank's part of the sum. A collective."""
     assert isinstance(like, DTensor)
     partial = DTensor.from_local(value, like.device_mesh, [Partial()] * like.device_mesh.ndim, run_check=False)
     placed: Any = partial.redistribute(placements=like.placements)

@@ -1,4 +1,4 @@
-"""Copies between host and device that block neither."""
+"""Asynchronous copies between host and device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 def to_device(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
     """The tensor of `array` on `device`; on CPU it shares memory with `array`.
 
-    A copy to a GPU goes through pinned memory, because one from ordinary memory waits for everything that was launched.
+    A copy to a GPU uses pinned memory, because a copy from pageable memory waits for all launched kernels.
     """
     tensor = torch.from_numpy(array)
     if device.type == "cpu":
@@ -23,7 +23,7 @@ def to_device(array: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
 
 
 class HostCopy:
-    """A copy of a device tensor on the host, started when it is made and awaited by `numpy`."""
+    """A copy of a device tensor on the host. It starts at construction; `numpy` waits for it."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self._event: torch.cuda.Event | None = None
@@ -36,7 +36,7 @@ class HostCopy:
         self._event.record(torch.cuda.current_stream(tensor.device))
 
     def numpy(self) -> npt.NDArray[Any]:
-        """Waits for this copy, and for nothing that was launched after it."""
+        """Waits for this copy, but not for kernels that were launched after it."""
         if self._event is not None:
             self._event.synchronize()
         array: npt.NDArray[Any] = self._copy.numpy()
@@ -44,10 +44,10 @@ class HostCopy:
 
 
 def packed(tokens: torch.Tensor, logprobs: torch.Tensor) -> torch.Tensor:
-    """`tokens` int64 [n] and `logprobs` float32 [n] as one int32 tensor [2, n]: one copy takes both to the host."""
+    """Packs `tokens` int64 [n] and `logprobs` float32 [n] into one int32 tensor [2, n], for one copy to the host."""
     return torch.stack((tokens.int(), logprobs.view(torch.int32)))
 
 
 def unpacked(both: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Tokens int32 [n] and log-probabilities float32 [n] from what `packed` made."""
+    """Returns tokens int32 [n] and log-probabilities float32 [n] from a tensor of `packed`."""
     return both[0], both[1].view(np.float32)

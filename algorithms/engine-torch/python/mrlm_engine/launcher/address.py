@@ -13,6 +13,7 @@ from mrlm_engine.launcher.failure import LaunchError
 
 def listening_address(address: str, port: int) -> str:
     """Returns the address on which machine 0 listens: `address`, or all if it is not one of this machine (NAT).
+
     Raises LaunchError for a port in use and for an unknown name.
     """
     try:

@@ -41,6 +41,7 @@ class Participant:
 
     def join(self, seconds: float, is_ended: Callable[[], bool]) -> Start | None:
         """Waits until machine 0 sends the start; None if the run or this process ends before.
+
         Raises LaunchError if machine 0 refuses this machine, or cannot be reached in time.
         """
         deadline = time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""How much memory there is, on the device or on this machine."""
+"""Available memory of the device or of this machine."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 
 import torch
 
-# Part that is kept in reserve: fragments of the allocator, and what else the process does.
+# Reserved part, for fragmentation of the allocator and other memory of the process.
 MARGIN = 0.1
 
 
 @dataclass(frozen=True)
 class Available:
-    """Bytes that one rank may take, and who says so; 0 where nobody does."""
+    """Bytes that one rank may use, and the source of the limit; 0 without a limit."""
 
     bytes: int
     source: str
 
 
 def available_memory(device: torch.device) -> Available:
-    """What this rank may take, a tenth kept in reserve. Ranks of one machine share what there is on the host."""
+    """Returns the memory that this rank may use, less a tenth. Ranks of one machine share the memory of the host."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
-        # Of what the allocator holds, that which no tensor uses is free too.
+        # Memory that the allocator holds and no tensor uses is free too.
         cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return Available(_less_margin(free + cached), "CUDA")
     ranks = max(1, int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
@@ -38,21 +38,21 @@ def available_memory(device: torch.device) -> Available:
 
 
 def host_limits(root: Path = Path("/")) -> Iterator[tuple[int, str]]:
-    """(free bytes, source) for everything that limits the processes of this machine or container together."""
+    """Yields (free bytes, source) for each limit that all processes of this machine or container share."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in (root / "proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 yield int(line.split()[1]) << 10, "MemAvailable"
     for directory, limit, usage in cgroups(root):
         with contextlib.suppress(OSError, ValueError):
-            # "max" is no limit; version 1 says a number near 2^63.
+            # "max" means no limit; version 1 uses a number near 2^63.
             allowed, used = int((directory / limit).read_text()), int((directory / usage).read_text())
             if allowed < 1 << 60:
                 yield max(0, allowed - used + _reclaimable(directory)), "cgroup limit"
 
 
 def cgroups(root: Path) -> Iterator[tuple[Path, str, str]]:
-    """(directory, file of the limit, file of the usage) of this process's control groups and those around them."""
+    """Yields (directory, file of the limit, file of the usage) of this process's control groups and their parents."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -63,13 +63,13 @@ def cgroups(root: Path) -> Iterator[tuple[Path, str, str]]:
             continue
         base = root / ("sys/fs/cgroup/memory" if controllers else "sys/fs/cgroup")
         files = ("memory.limit_in_bytes", "memory.usage_in_bytes") if controllers else ("memory.max", "memory.current")
-        # In a container the path may be that of the host, and the mounted root is the group itself.
+        # In a container the path may be that of the host. Then the mounted root is the group itself.
         for group in [Path(path), *Path(path).parents]:
             yield base / str(group).lstrip("/"), *files
 
 
 def process_limits() -> Iterator[Available]:
-    """Limits of this process alone (ulimit -v, -d)."""
+    """Yields the limits of this process (ulimit -v, -d)."""
     try:
         import resource
     except ImportError:
@@ -86,7 +86,7 @@ def process_limits() -> Iterator[Available]:
 
 
 def _reclaimable(directory: Path) -> int:
-    """Cached files that the system drops when memory is needed."""
+    """Returns the bytes of cached files, which the system drops when memory is needed."""
     for line in (directory / "memory.stat").read_text().splitlines():
         name, _, value = line.partition(" ")
         if name in ("inactive_file", "total_inactive_file"):

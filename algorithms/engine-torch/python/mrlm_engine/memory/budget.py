@@ -1,4 +1,4 @@
-"""The largest token budget that fits."""
+"""The largest token budget that fits into memory."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from mrlm_engine.memory.plan import Line, ModelPlan, Setting
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run takes with the budget that it should have, and what it would take with others."""
+    """Memory of a run with the chosen budget, and with other budgets."""
 
     lines: list[Line]
-    # The largest budget that fits, at most the wanted one; 0: not even the longest sequence fits by itself.
+    # Largest budget that fits, at most the requested one; 0 if not even the longest sequence fits.
     tokens: int
     wanted_tokens: int
     wanted_bytes: int
-    # The longest sequence by itself.
+    # Memory with the longest sequence only.
     least_tokens: int
     least_bytes: int
-    # The longest sequence that would fit.
+    # Length of the longest sequence that would fit.
     fitting_sequence: int
 
 
 def judge(models: Sequence[ModelPlan], setting: Setting, wanted: int, available: int) -> Verdict:
-    """Chooses the budget; `available` 0 means that it is not known, and everything fits.
+    """Chooses the budget. `available` 0 means that the memory is not known; then everything fits.
 
-    A sequence is never divided, so no budget makes a pass smaller than the longest one.
+    A sequence is never divided, so no budget makes a pass smaller than the longest sequence.
     """
     least = setting.sequence_tokens
     needs = _needs(models, setting)
@@ -50,7 +50,7 @@ def judge(models: Sequence[ModelPlan], setting: Setting, wanted: int, available:
 
 
 def largest(fits: Callable[[int], bool], least: int, most: int) -> int:
-    """The largest number from `least` to `most` that fits, where all below one that fits do; 0 where none does."""
+    """Finds the largest number from `least` to `most` that fits, by bisection; 0 if none fits."""
     if least > most or not fits(least):
         return 0
     while least < most:

@@ -1,7 +1,7 @@
-"""How many bytes a run takes on each rank's device: a pure function of models, workload and ranks.
+"""Estimate of the bytes of a run on each rank's device: a pure function of models, workload and ranks.
 
-The formula of each line is told with it, and docs/guides/memory.md lists them. Measured against torch's own account of
-allocations in tests/memory/test_estimate.py.
+Each line has its formula, and docs/guides/memory.md lists them. tests/memory/test_estimate.py compares the estimate
+with torch's record of allocations.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
 
 
 def estimate(models: Sequence[ModelPlan], setting: Setting, pass_tokens: int) -> list[Line]:
-    """Lines for everything that exists at the run's peak, when at most `pass_tokens` are computed at once.
+    """Returns lines for all memory at the peak of the run, with at most `pass_tokens` tokens per micro-batch.
 
-    Weights, gradients and optimiser state stay from step to step, and so do the sampler's weights and its cache. The
-    largest of what exists for a while only is added: one model's pass, one model's optimiser step, or a publication.
+    Weights, gradients and optimizer state persist between steps, and so do the sampler's weights and its cache. The
+    largest temporary part is added: the pass of one model, the optimizer step of one model, or a publication.
     """
     lines = [line for model in models for line in (*state_lines(model, setting), *sampler_lines(model, setting))]
     for_a_while = [pass_lines(model, setting, pass_tokens) for model in models]
@@ -31,8 +31,8 @@ def total(lines: Sequence[Line]) -> int:
 
 
 def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
-    """What a model is from step to step."""
-    # Merged weights are copies of all; plain ones only where a norm's weight is folded in.
+    """Returns the memory of a model that persists between steps."""
+    # Merged weights are copies of all weights. Without an adapter only weights with a folded norm are copies.
     fused = model.shape.layer_weights if model.adapter_parameters else model.shape.folded_weights
     hot = [Line(model.id, "hot path's weights", 4 * fused, f"{size(fused)} x 4 bytes")] if model.is_dense else []
     if model.shares_weights:
@@ -42,7 +42,7 @@ def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     divided = ranks > 1
     of_rank = f" / {ranks} ranks" if divided else ""
     adapter = model.adapter_parameters
-    # Divided weights that learn are their own master copies.
+    # Sharded trainable weights are their own master copies.
     weights = count * b if adapter else (count - learns) * b + learns * (4 if divided else b)
     lines = [Line(model.id, "weights", weights // ranks, f"{size(count)} parameters x {b} bytes{of_rank}")]
     if adapter:
@@ -53,7 +53,7 @@ def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     lines += hot
     if learns:
         if adapter:
-            # Each rank holds all of it.
+            # Each rank holds the whole adapter.
             ranks, of_rank = 1, ""
         lines.append(Line(model.id, "gradients", 4 * learns // ranks, f"{size(learns)} trainable x 4 bytes{of_rank}"))
         lines.append(
@@ -65,7 +65,7 @@ def state_lines(model: ModelPlan, setting: Setting) -> list[Line]:
 
 
 def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
-    """What sampling from a model keeps: weights of its own, whole on every rank, and keys and values."""
+    """Returns the memory of a model's sampler: its copy of the weights, whole on every rank, and keys and values."""
     if model.id != setting.sampled_model:
         return []
     shape, b = model.shape, model.dtype_bytes
@@ -74,7 +74,7 @@ def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
     ]
     if model.adapter_parameters:
         adapter = model.adapter_parameters
-        # The factors of projections that are computed together stand in blocks, with zeros between them.
+        # Factors of projections that are computed together are in one block matrix with zeros between them.
         lines.append(Line(model.id, "sampler's adapter", 8 * adapter, f"{size(adapter)} parameters x 2 x 4 bytes"))
     if model.float32_head and b < 4:
         head = shape.vocabulary * shape.hidden
@@ -90,14 +90,14 @@ def sampler_lines(model: ModelPlan, setting: Setting) -> list[Line]:
 
 
 def step_lines(model: ModelPlan, setting: Setting) -> list[Line]:
-    """An optimiser step: torch's AdamW over many tensors at once makes one number more for each."""
+    """Returns the temporary memory of an optimizer step: torch's multi-tensor AdamW adds one number per weight."""
     learns = model.trainable_parameters
     temporary = 4 * learns // (1 if model.adapter_parameters else setting.ranks_of_weights)
     return [Line(model.id, "optimizer step", temporary, f"{size(learns)} trainable x 4 bytes")]
 
 
 def publish_lines(model: ModelPlan, setting: Setting) -> list[Line]:
-    """A publication of gathered weights, which are copies."""
+    """Returns the temporary memory of a publication, which copies gathered weights."""
     if model.id != setting.sampled_model or setting.ranks_of_weights == 1:
         return []
     count, b = model.shape.parameters, model.dtype_bytes

@@ -1,4 +1,4 @@
-"""What one forward and backward pass takes."""
+"""Memory of one forward and backward pass."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from mrlm_engine.memory.plan import Line, ModelPlan, Setting, size
 
 
 def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
-    """A pass over `tokens`: with a graph for a model that learns, else without."""
+    """Returns the memory of a pass over `tokens`, with a graph for a trainable model."""
     lines = [_logits(model, setting, tokens)]
     if not model.trainable_parameters:
         working = 2 * tokens * layer_numbers(model, setting) * model.dtype_bytes
         return [Line(model.id, "activations", working, f"{tokens} tokens, two layers at a time"), *lines]
     if not model.is_dense and model.dtype_bytes < 4 and not model.adapter_parameters:
-        # What autograd leaves before it is added in float32.
+        # Gradients of autograd, before they are added in float32.
         passing = model.trainable_parameters * model.dtype_bytes // setting.ranks_of_weights
         lines.append(Line(model.id, "gradients of a pass", passing, f"{size(model.trainable_parameters)} trainable"))
     if model.is_dense:
@@ -32,7 +32,7 @@ def pass_lines(model: ModelPlan, setting: Setting, tokens: int) -> list[Line]:
 
 
 def graph_bytes(model: ModelPlan, setting: Setting, tokens: int) -> tuple[int, str]:
-    """What is kept between the passes over `tokens`, and how that comes."""
+    """Returns the bytes that are kept between forward and backward pass over `tokens`, and the formula."""
     shape, b = model.shape, model.dtype_bytes
     per_token = shape.hidden if model.gradient_checkpointing else layer_numbers(model, setting)
     # The hidden states that the head reads, and log-probabilities where they are few.
@@ -43,27 +43,27 @@ def graph_bytes(model: ModelPlan, setting: Setting, tokens: int) -> tuple[int, s
 
 
 def layer_numbers(model: ModelPlan, setting: Setting) -> int:
-    """Numbers that one layer keeps of a token for its backward pass, in the model's format.
+    """Returns how many numbers one layer keeps per token for its backward pass, in the model's format.
 
     Counted on the modules of transformers (saved tensors of Llama and Qwen2, padded batches) and on the states of the
-    hot path. With RMS norms and a gated feed-forward; other architectures keep less. In low formats norms keep float32.
+    Llama backbone. With RMS norms and a gated MLP; other architectures keep less. In 16 bits norms keep float32.
     """
     shape = model.shape
     if model.is_dense:
         keys = setting.sequence_tokens
-        # Explicit probabilities for short sequences; keys and values repeated for each query head for long ones.
+        # Short sequences keep attention probabilities; long ones keep keys and values repeated for each query head.
         attention = shape.heads * keys if keys <= MAX_KEPT_KEYS else 2 * shape.query_width
         if shape.head_norms:
             attention += shape.query_width + shape.key_width
         return 2 * shape.hidden + 4 * shape.intermediate + 2 * shape.query_width + 2 * shape.key_width + attention
     norms = 6 if model.dtype_bytes == 4 else 8
-    # An adapted layer has its input in float32; in that format it is the one that is kept anyway.
+    # An adapted layer keeps its input in float32. In a float32 model this input is kept anyway.
     inputs = model.adapter_inputs * 4 // model.dtype_bytes if model.dtype_bytes < 4 else 0
     return norms * shape.hidden + 4 * shape.intermediate + 4 * shape.query_width + 2 * shape.key_width + inputs
 
 
 def _logits(model: ModelPlan, setting: Setting, tokens: int) -> Line:
-    """Logits of a chunk of rows in float32, four times: themselves, their logarithms, and what makes gradients."""
+    """Returns the memory of the logits of a chunk of rows: four float32 copies (logits, log-softmax, gradients)."""
     shape = model.shape
     lanes = setting.lanes if model.is_dense else 1
     rows = min(tokens, lanes * chunk_rows(setting.device, shape.vocabulary))

@@ -1,4 +1,4 @@
-"""What an estimate is made of, and what it says."""
+"""Inputs and lines of a memory estimate."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from mrlm_engine.memory.shape import ModelShape
 
 @dataclass(frozen=True)
 class ModelPlan:
-    """One model as it is going to be."""
+    """Properties of one model of the run."""
 
     id: str
     shape: ModelShape
-    # Of one weight; an adapter's are 4 bytes in every format.
+    # Bytes of one weight. Weights of an adapter have 4 bytes in every format.
     dtype_bytes: int
-    # Weights that learn; with an adapter only its own. 0 for a frozen model.
+    # Trainable weights; with an adapter only its own. 0 for a frozen model.
     trainable_parameters: int = 0
-    # Of its adapter, whether it learns or not; 0 without one.
+    # Weights of its adapter, trainable or frozen; 0 without one.
     adapter_parameters: int = 0
     # Inputs of the adapted linear layers of one layer together, which are kept in float32.
     adapter_inputs: int = 0
-    # Another model with its adapter off: it holds nothing of its own.
+    # Whether it is another model with its adapter off, without memory of its own.
     shares_weights: bool = False
     # Computed by the hot path of the CPU (llama/backbone.py), which keeps fused copies of weights and gradients.
     is_dense: bool = False
@@ -31,14 +31,14 @@ class ModelPlan:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where models are, and what is done with them."""
+    """Device and workload."""
 
     device: str
-    # Longest sequence in tokens, and how many are sampled at once.
+    # Longest sequence in tokens, and number of sequences that are sampled concurrently.
     sequence_tokens: int
     concurrency: int = 0
     sampled_model: str = ""
-    # Ranks in all, and ranks that weights are divided among (1: each holds all).
+    # Number of ranks, and number of ranks that shard the weights (1: each holds all).
     ranks: int = 1
     ranks_of_weights: int = 1
     # Parts of a pass of the hot path that are computed side by side.
@@ -46,14 +46,14 @@ class Setting:
     # Limits of the sampler: rows, and bytes of keys and values.
     sampler_rows: int = 256
     sampler_bytes: int = 2 << 30
-    # What graphs that wait for the client's gradients may hold together, and how many may wait.
+    # Limits of the graphs that wait for the client's gradients: bytes, and number.
     graph_bytes: int = 2 << 30
     waiting_graphs: int = 3
 
 
 @dataclass(frozen=True)
 class Line:
-    """One part of one model's memory, in bytes, and where the number comes from."""
+    """One part of a model's memory, in bytes, with its formula."""
 
     model: str
     part: str
@@ -62,7 +62,7 @@ class Line:
 
 
 def size(count: int) -> str:
-    """A count for people: 1.54B, 494M, 990k, 812."""
+    """Formats a count: 1.54B, 494M, 990k, 812."""
     for unit, suffix in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
         if count >= unit:
             return f"{count / unit:.3g}{suffix}"

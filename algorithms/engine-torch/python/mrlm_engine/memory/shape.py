@@ -1,4 +1,4 @@
-"""The numbers of a model that its memory follows from."""
+"""Sizes of a model that determine its memory."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class ModelShape:
     intermediate: int
     heads: int
     query_width: int
-    # Of the keys, and of the values.
+    # Width of the keys, and of the values.
     key_width: int
     vocabulary: int
-    # Longest sequence in tokens; 0 where the configuration names no limit.
+    # Longest sequence in tokens; 0 if the configuration has no limit.
     positions: int
     # Weights of the linear layers in front of a norm's output (query, key, value, gate, up) and of all of the layers'
     # linear layers, where the hot path computes the model; else 0.
@@ -38,13 +38,13 @@ class ModelShape:
 
 
 def empty_model(config: Any, dtype: torch.dtype) -> Any:
-    """The module of a configuration without memory for its weights."""
+    """Creates the module of a configuration without memory for its weights."""
     with torch.device("meta"):
         return module_from(config, dtype)
 
 
 def model_shape(module: Any) -> ModelShape:
-    """The shape of a module, which may be an empty one."""
+    """Returns the shape of a module, which may be an empty one."""
     config = module.config.get_text_config()
     hidden, heads = int(config.hidden_size), int(getattr(config, "num_attention_heads", None) or 1)
     head_size = int(getattr(config, "head_dim", None) or hidden // heads)
@@ -73,10 +73,10 @@ def model_shape(module: Any) -> ModelShape:
 
 
 def adapter_parameters(module: Any, rank: int, target_modules: Sequence[str]) -> int:
-    """Weights of a low-rank adapter: rank x (inputs + outputs) of each target layer."""
+    """Returns the number of weights of a low-rank adapter: rank x (inputs + outputs) of each target layer."""
     return rank * sum(sum(layer_size(layer)) for layer in target_layers(module, target_modules).values())
 
 
 def adapter_inputs(module: Any, target_modules: Sequence[str], layers: int) -> int:
-    """Inputs of the target layers, divided by the number of `layers`."""
+    """Returns the inputs of the target layers, divided by the number of `layers`."""
     return sum(layer_size(layer)[0] for layer in target_layers(module, target_modules).values()) // layers

@@ -1,6 +1,6 @@
-"""Models that the engine has loaded: how they are made, their settings, adapters, shards and weights.
+"""Models that the engine has loaded: creation, settings, adapters, shards and weights.
 
-A LoadedModel is the one owner of its weights; whoever reads or changes them holds its lock.
+A LoadedModel is the only owner of its weights. Code that reads or changes them holds its lock.
 It must not know protobuf, training or sampling.
 """
 

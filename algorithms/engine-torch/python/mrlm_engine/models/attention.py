@@ -1,4 +1,4 @@
-"""Which implementation of attention a model computes with."""
+"""Choice of the implementation of attention."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import torch
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-# Those that are part of torch and transformers. Any other name makes transformers look for a kernel to download.
+# Implementations of torch and transformers. For any other name transformers downloads a kernel.
 LOCAL = ("eager", "sdpa", "flex_attention")
-# Tensors that attention functions receive and need not use: masks are made from them.
+# Tensors that attention functions receive and may ignore, because masks are made from them.
 _IN_MASK = ("position_ids", "cache_position", "cu_seq_lens_q", "cu_seq_lens_k", "seq_idx")
 _lock = threading.Lock()
 
 
 def foreign_implementation(fields: Any) -> str:
-    """The first implementation of attention or experts that the fields of a config.json name and that is not local."""
+    """Returns the first implementation of attention or experts in a config.json that is not local."""
     if isinstance(fields, list):
         return next((found for found in map(foreign_implementation, fields) if found), "")
     if not isinstance(fields, dict):
@@ -35,10 +35,10 @@ def foreign_implementation(fields: Any) -> str:
 
 @torch.no_grad()
 def settle_attention(module: Any) -> None:
-    """Lets a model compute with its own attention where `sdpa` would leave out a part of it without a word.
+    """Selects a model's own attention if `sdpa` would silently ignore a part of it.
 
-    torch's fused attention knows no soft cap (Gemma 2) and no sinks; what it is given of them by a pass over two tokens
-    shows that it would ignore them.
+    torch's fused attention has no soft cap (Gemma 2) and no sinks. A pass over two tokens shows whether the model
+    passes such arguments to it.
     """
     if module.config._attn_implementation != "sdpa":
         return

@@ -1,4 +1,4 @@
-"""Makes a model from what CreateModel names as its source."""
+"""Creates a model from the source in CreateModel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALUE_HEAD_FILE = "value_head.safetensors"
 
 
 def create_model(request: ModelRequest, registry: ModelRegistry, placement: Placement) -> LoadedModel:
-    """Makes the model and adds it to `registry`. Everything is checked before anything is made."""
+    """Creates the model and adds it to `registry`. Checks the whole request first."""
     registry.check_new(request.model_id)
     source = request.source
     if source is None:
@@ -90,7 +90,7 @@ def _from_weights(
 
 
 def prepare_module(module: Any, device: torch.device, *, trainable: bool, has_adapter: bool) -> Any:
-    """Moves a module to its device; a full-parameter one requires gradients where it is trainable."""
+    """Moves a module to its device. A trainable module without an adapter then requires gradients."""
     module = module.to(device)
     if not has_adapter or not trainable:
         module.requires_grad_(trainable)
@@ -100,7 +100,7 @@ def prepare_module(module: Any, device: torch.device, *, trainable: bool, has_ad
 
 
 def _copy(request: ModelRequest, original: LoadedModel) -> LoadedModel:
-    """Another model's present weights; a trainable copy learns what the original learns: all, or its adapter."""
+    """Copies the current weights of another model. A trainable copy trains the same weights as the original."""
     if request.lora is not None:
         raise EngineError(
             "OPTIONS_INVALID",
@@ -142,7 +142,7 @@ def _copy(request: ModelRequest, original: LoadedModel) -> LoadedModel:
         device=module.device,
         value_head=value_head,
         tokenizer_files=original.tokenizer_files,
-        # A copy that learns counts its own steps.
+        # A trainable copy counts its own steps.
         step=0 if request.trainable else original.step,
         version=0 if request.trainable else original.version,
         trainable=request.trainable,

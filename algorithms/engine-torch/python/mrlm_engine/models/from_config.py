@@ -17,7 +17,7 @@ _HINT = 'Send a Hugging Face configuration such as {"model_type": "qwen2", "hidd
 
 
 def random_module(config_json: str, seed: int, dtype: torch.dtype) -> Any:
-    """A causal language model whose weights depend on the configuration, the seed and nothing else.
+    """Creates a causal language model whose weights depend only on the configuration and the seed.
 
     Weights are drawn in float32 on CPU, so that every device and number format starts from the same numbers.
     """
@@ -30,11 +30,11 @@ def random_module(config_json: str, seed: int, dtype: torch.dtype) -> Any:
 
 
 def module_from(config: Any, dtype: torch.dtype) -> Any:
-    """The causal language model of `config`, its weights drawn from torch's generator."""
+    """Creates the causal language model of `config` with weights from torch's generator."""
     try:
         return AutoModelForCausalLM.from_config(config, dtype=dtype, trust_remote_code=False)
     except Exception as cause:  # Whatever a model class makes of numbers that do not fit together.
-        # The rest would be a list of every model class.
+        # The rest of the message is a list of all model classes.
         reason = str(cause).split("\nModel type should be one of")[0].rstrip(".")
         raise EngineError(
             "OPTIONS_INVALID", f"No causal language model can be made from the configuration: {reason}.", _HINT
@@ -43,7 +43,7 @@ def module_from(config: Any, dtype: torch.dtype) -> Any:
 
 @torch.no_grad()
 def cast_weights(module: Any, dtype: torch.dtype) -> Any:
-    """Casts what the state dict holds. Other buffers stay: rotary frequencies in bfloat16 would be wrong positions."""
+    """Casts the tensors of the state dict. Other buffers stay: rotary frequencies in bfloat16 would be inexact."""
     for tensor in module.state_dict(keep_vars=True).values():
         if tensor.is_floating_point():
             tensor.data = tensor.data.to(dtype)
@@ -51,7 +51,7 @@ def cast_weights(module: Any, dtype: torch.dtype) -> Any:
 
 
 def parse_config(config_json: str) -> Any:
-    """The transformers configuration that `config_json` describes."""
+    """Creates the transformers configuration of `config_json`."""
     try:
         fields = json.loads(config_json)
     except (ValueError, RecursionError) as cause:
@@ -76,9 +76,9 @@ def parse_config(config_json: str) -> Any:
 
 
 def parse_random_config(config_json: str) -> Any:
-    """The same for weights that are still to be made.
+    """Creates the configuration of a model with new weights.
 
-    Attention heads that do not fit together are refused: transformers makes such a model, and fails in its first pass.
+    Refuses attention heads that do not fit together: transformers creates such a model and fails in its first pass.
     """
     config = parse_config(config_json)
     has_head_dim = json.loads(config_json).get("head_dim") is not None

@@ -17,7 +17,7 @@ _HINT = "A model directory holds config.json and *.safetensors, as save_pretrain
 
 
 def check_directory(directory: str) -> Path:
-    """The path of a model directory, after checking that it exists and holds a readable configuration and weights."""
+    """Returns the path of a model directory after a check for a readable configuration and weights."""
     path = Path(directory)
     if not path.is_dir():
         raise EngineError(
@@ -27,7 +27,7 @@ def check_directory(directory: str) -> Path:
         )
     config_file = path / "config.json"
     if (path / "adapter_config.json").is_file():
-        # transformers would apply it without a word, and the sampler would leave it out.
+        # transformers would silently apply it, and the sampler would ignore it.
         raise EngineError(
             "MODEL_DIRECTORY_INVALID",
             f"'{directory}' holds an adapter (adapter_config.json).",
@@ -50,7 +50,7 @@ def check_directory(directory: str) -> Path:
             f"'{config_file}' asks for {foreign}, which is not part of torch or transformers and would be downloaded.",
             f"Take it out of config.json, or name one of: {', '.join(LOCAL)}.",
         )
-    # To open a named pipe waits for somebody who writes into it.
+    # Opening a named pipe would block until another process writes into it.
     if any(not file.is_file() for file in path.glob("*.safetensors")):
         raise EngineError("MODEL_DIRECTORY_INVALID", f"A *.safetensors of '{directory}' is no file.", _HINT)
     if not any(path.glob("*.safetensors")):
@@ -59,7 +59,7 @@ def check_directory(directory: str) -> Path:
 
 
 def load_module(path: Path, dtype: torch.dtype) -> Any:
-    """The causal language model in `path`, on CPU. Every weight must be there and fit, and there must be no other."""
+    """Reads the causal language model in `path`, on CPU. Missing, additional and misshapen weights are errors."""
     try:
         config = AutoConfig.from_pretrained(str(path), local_files_only=True, trust_remote_code=False)
         module, loading = AutoModelForCausalLM.from_pretrained(
@@ -68,7 +68,7 @@ def load_module(path: Path, dtype: torch.dtype) -> Any:
             dtype=dtype,
             local_files_only=True,
             trust_remote_code=False,
-            # Weights of other formats are pickles, which run code.
+            # Weights in other formats are pickles, which can run code.
             use_safetensors=True,
             output_loading_info=True,
         )

@@ -29,7 +29,7 @@ class ModelInfo:
 
 
 def model_info(held: LoadedModel) -> ModelInfo:
-    """Describes a model; tied weights are counted once."""
+    """Describes a model. Tied weights are counted once."""
     sizes = [(parameter.numel(), parameter.requires_grad) for _, parameter in held.named_parameters()]
     return ModelInfo(
         model_id=held.model_id,

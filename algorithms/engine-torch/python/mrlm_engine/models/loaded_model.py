@@ -1,4 +1,4 @@
-"""A model that the engine holds, with everything that belongs to it."""
+"""A model of the engine, with its settings and files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from mrlm_engine.models.value_head import ValueHead
 class LoadedModel:
     """One model: its module with the trainer's weights, and the counters that identify their state.
 
-    `module` is a transformers causal language model (with LoRA: the same, its linear layers wrapped in place). Its
-    parameters are the weights; whatever computes faster than its own forward shares them. Whoever reads or changes
-    the weights holds `lock`.
+    `module` is a transformers causal language model (with LoRA, its linear layers are wrapped in place). Its parameters
+    are the weights. A faster backbone shares them. Code that reads or changes the weights holds `lock`.
     """
 
     model_id: str
@@ -36,11 +35,11 @@ class LoadedModel:
     value_head: ValueHead | None = None
     # Tokenizer files by file name, byte for byte.
     tokenizer_files: dict[str, bytes] = field(default_factory=dict)
-    # Optimiser steps applied.
+    # Optimizer steps applied.
     step: int = 0
     # Weight version that the sampler holds.
     version: int = 0
-    # Raised whenever the trainer's weights change; what is derived from them compares it.
+    # Incremented when the trainer's weights change. Values derived from the weights compare it.
     generation: int = 0
     lock: threading.RLock = field(default_factory=threading.RLock)
     trainable: bool = False
@@ -50,19 +49,19 @@ class LoadedModel:
     micro_batch_tokens: int = 0
     # LoRA settings as JSON-able values, or None for full-parameter training.
     lora: dict[str, Any] | None = None
-    # Where the weights are divided among the ranks (FSDP); None where each rank holds all of them.
+    # Mesh of the ranks that shard the weights (FSDP); None if each rank holds all of them.
     mesh: DeviceMesh | None = None
-    # The model whose weights this one reads with the adapter switched off, or None.
+    # Model whose weights this one uses with the adapter off, or None.
     adapter_off: LoadedModel | None = None
 
     @property
     def has_adapter(self) -> bool:
-        """Whether the model computes with an adapter: not so where it is another one with its adapter off."""
+        """Whether the model computes with an adapter. False for another model with its adapter off."""
         return self.lora is not None and self.adapter_off is None
 
     @property
     def max_positions(self) -> int:
-        """Longest sequence the model accepts, in tokens; 0 where there is no limit."""
+        """Longest sequence that the model accepts, in tokens; 0 without a limit."""
         return max_positions(self.config)
 
     @property
@@ -72,7 +71,7 @@ class LoadedModel:
 
     @property
     def eos_token_ids(self) -> list[int]:
-        """End tokens of the generation configuration, else of the model's; empty where there are none."""
+        """End tokens of the generation configuration, else of the model's configuration; may be empty."""
         for source in (getattr(self.module, "generation_config", None), self.config):
             eos = getattr(source, "eos_token_id", None)
             if eos is not None:
@@ -81,18 +80,18 @@ class LoadedModel:
 
     @property
     def pad_token_id(self) -> int:
-        """The configured padding token, -1 where there is none."""
+        """The configured padding token; -1 without one."""
         pad = getattr(self.config, "pad_token_id", None)
         return -1 if pad is None else int(pad)
 
     @property
     def head_weight(self) -> torch.Tensor:
-        """Weight of the language-model head, [vocabulary, hidden]; the embedding itself where the two are tied."""
+        """Weight of the language-model head, [vocabulary, hidden]; with tied weights the embedding itself."""
         weight: torch.Tensor = self.module.get_output_embeddings().weight
         return weight
 
     def named_parameters(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
-        """Every parameter once (tied weights under their first name), the value head's as `value_head.*`."""
+        """All parameters by name (tied weights under their first name); those of the value head as `value_head.*`."""
         yield from self.module.named_parameters()
         if self.value_head is not None:
             for name, parameter in self.value_head.named_parameters():
@@ -100,9 +99,9 @@ class LoadedModel:
 
     @contextlib.contextmanager
     def active_adapter(self) -> Iterator[None]:
-        """Inside, `module` computes as this model should: with its adapter, or without it for an `adapter_off` one.
+        """Switches the adapter of `module` off inside the block, if this model is an `adapter_off` one.
 
-        The adapter is on again however the block ends.
+        The adapter is on again after the block, also after an exception.
         """
         if self.adapter_off is None:
             yield

@@ -20,9 +20,9 @@ ADAPTER = "default"
 
 
 def inject_adapter(module: Any, settings: dict[str, Any]) -> None:
-    """Wraps the target layers of `module` (rank, alpha, dropout, target_modules, seed) and freezes everything else.
+    """Wraps the target layers of `module` (rank, alpha, dropout, target_modules, seed) and freezes all other weights.
 
-    B starts at zero, so the model computes the same as before.
+    B starts at zero, so the outputs of the model do not change.
     """
     if importlib.util.find_spec("peft") is None:
         raise EngineError(
@@ -58,12 +58,12 @@ def inject_adapter(module: Any, settings: dict[str, Any]) -> None:
 
 
 def is_factor(name: str) -> bool:
-    """Whether a parameter's name in a wrapped module is that of an adapter's A or B."""
+    """Whether a parameter name of a wrapped module belongs to an adapter's A or B."""
     return ".lora_" in name
 
 
 def plain_name(name: str) -> str:
-    """The name that a wrapped module's tensor has without peft: a layer's own, or `<layer>.lora_A.weight`."""
+    """Returns the name of a wrapped module's tensor without peft: the layer's own, or `<layer>.lora_A.weight`."""
     return (
         name.replace(".base_layer.", ".")
         .replace(f".lora_A.{ADAPTER}.", ".lora_A.")
@@ -72,7 +72,7 @@ def plain_name(name: str) -> str:
 
 
 def adapter_layers(module: Any) -> dict[str, Any]:
-    """The wrapped layers of `module` by name; empty without an adapter."""
+    """Returns the wrapped layers of `module` by name; empty without an adapter."""
     if importlib.util.find_spec("peft") is None:
         return {}
     from peft.tuners.tuners_utils import BaseTunerLayer
@@ -81,13 +81,13 @@ def adapter_layers(module: Any) -> dict[str, Any]:
 
 
 def adapter_scale(settings: dict[str, Any]) -> float:
-    """s = alpha / rank, the factor of B A."""
+    """Returns s = alpha / rank, the factor of B A."""
     return float(settings["alpha"]) / int(settings["rank"])
 
 
 @contextlib.contextmanager
 def adapters_disabled(module: Any) -> Iterator[None]:
-    """Inside, `module` computes without its adapter; afterwards it is on again, whatever happened."""
+    """Switches the adapter of `module` off inside the block. It is on again afterwards, also after an exception."""
     layers = adapter_layers(module).values()
     trainable = [p for p in module.parameters() if p.requires_grad]
     for layer in layers:
@@ -102,14 +102,14 @@ def adapters_disabled(module: Any) -> Iterator[None]:
 
 
 def delta_weight(layer: Any) -> torch.Tensor:
-    """s B A in the layout of the layer's weight, float32."""
+    """Returns s B A in the layout of the layer's weight, in float32."""
     delta: torch.Tensor = layer.get_delta_weight(ADAPTER).detach()
     return delta
 
 
 @contextlib.contextmanager
 def adapters_in_use(module: Any) -> Iterator[Callable[[], list[str]]]:
-    """Yields a function that lists kinds of adapted layers (last parts of names) of which no adapter was computed."""
+    """Yields a function that lists kinds of adapted layers (last parts of names) whose adapter was not computed."""
     layers, used = adapter_layers(module), set[str]()
     hooks = [
         layer.lora_B[ADAPTER].register_forward_hook(lambda *_, name=name: used.add(name))

@@ -1,4 +1,4 @@
-"""The layers of a model that can have a low-rank adapter, and those that a request names."""
+"""Layers of a model that can have a low-rank adapter, and the target layers of a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mrlm_engine.errors import EngineError
 
 
 def adaptable_layers(module: Any) -> dict[str, Any]:
-    """The linear layers of the trunk (GPT-2 writes them as Conv1D) by name; never the language-model head."""
+    """Returns the linear layers of the backbone (Conv1D in GPT-2) by name; never the language-model head."""
     head = module.get_output_embeddings()
     trunk = {id(layer) for layer in module.base_model.modules()}
     return {
@@ -23,9 +23,9 @@ def adaptable_layers(module: Any) -> dict[str, Any]:
 
 
 def target_layers(module: Any, targets: Sequence[str]) -> dict[str, Any]:
-    """The layers that `targets` name, each by its name or by the end of it after a dot; all without targets.
+    """Returns the layers that `targets` name, by the whole name or its end after a dot; all layers without targets.
 
-    A target that names no layer, or one that cannot have an adapter, is refused: it would learn nothing.
+    Refuses a target that matches no layer, or one that cannot have an adapter, because it would have no effect.
     """
     linear = adaptable_layers(module)
     if not targets:
@@ -46,19 +46,19 @@ def target_layers(module: Any, targets: Sequence[str]) -> dict[str, Any]:
 
 
 def last_names(layers: dict[str, Any]) -> list[str]:
-    """Last parts of the layers' names, sorted."""
+    """Returns the last parts of the layers' names, sorted."""
     return sorted({name.rsplit(".", 1)[-1] for name in layers})
 
 
 def short_names(module: Any, layers: dict[str, Any]) -> list[str]:
-    """Targets that name `layers` and no others: last parts of names where these suffice, else whole names."""
+    """Returns targets that match exactly `layers`: last parts of names if these suffice, else whole names."""
     short = last_names(layers)
     named = {name for target in short for name, _ in _named(module, target)}
     return short if named == layers.keys() else sorted(layers)
 
 
 def layer_size(layer: Any) -> tuple[int, int]:
-    """Inputs and outputs of a linear layer."""
+    """Returns the numbers of inputs and outputs of a linear layer."""
     rows, columns = layer.weight.shape
     return (rows, columns) if isinstance(layer, Conv1D) else (columns, rows)
 

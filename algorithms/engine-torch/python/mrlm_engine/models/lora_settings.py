@@ -1,4 +1,4 @@
-"""The settings of an adapter that a request asks for, a new one or one that continues."""
+"""Settings of the adapter in a request: a new one, or a saved one to continue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mrlm_engine.models.saved_adapter import SavedAdapter, read_adapter
 
 
 def lora_settings(request: ModelRequest) -> tuple[dict[str, Any] | None, SavedAdapter | None]:
-    """Settings for `inject_adapter`, and the adapter to continue from; None where there is none."""
+    """Returns the settings for `inject_adapter`, and the saved adapter to continue, each None without one."""
     lora = request.lora
     if lora is None:
         return None, None
@@ -38,7 +38,7 @@ def lora_settings(request: ModelRequest) -> tuple[dict[str, Any] | None, SavedAd
 
 
 def _of_saved(lora: LoraRequest, saved: SavedAdapter) -> dict[str, Any]:
-    """The saved adapter's settings; those that the request names too must be equal."""
+    """Returns the settings of the saved adapter. Settings in the request must be equal to them."""
     layers = sorted(saved.factors)
     faults = [
         f"{name} {asked} instead of {found:g}"

@@ -1,4 +1,4 @@
-"""Where an engine's models are put."""
+"""Placement of an engine's models on devices and ranks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torch.distributed.device_mesh import DeviceMesh
 
 @dataclass(frozen=True)
 class Placement:
-    """The device that models compute on, and the ranks that they are divided among; None: each rank holds all."""
+    """Device of the models, and mesh of the ranks that shard them; None if each rank holds all."""
 
     device: torch.device
     mesh: DeviceMesh | None = None
 
     @property
     def build_device(self) -> torch.device:
-        """Where a model is made: one that is to be divided may not fit on the device in one piece."""
+        """Device on which a model is created: the CPU if it will be sharded, because it may not fit on the device."""
         return self.device if self.mesh is None else torch.device("cpu")

@@ -1,4 +1,4 @@
-"""Models that compute the same each time they run."""
+"""Removal of randomness from models."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 from transformers import PreTrainedConfig
 
-# Parts of the names of what a model draws random numbers for while it trains.
+# Parts of the names of options for which a model draws random numbers during training.
 _RANDOM = ("drop", "jitter")
-# Read in evaluation too, where it is a threshold and nothing is drawn: without it the model would be another one.
+# Also read in evaluation, as a threshold without random numbers. Without it the model would be another one.
 _KEPT = {("phimoe", "router_jitter_noise")}
 
 
 def remove_randomness(config: Any) -> Any:
     """Sets every dropout and jitter of a transformers configuration, and of those inside it, to 0; returns it.
 
-    A policy whose passes draw random numbers gives other log-probabilities than it was sampled with. Must be called
-    before the model is made, since modules copy these numbers.
+    With random numbers in its passes, a policy has other log-probabilities than those it was sampled with. Must be
+    called before the model is created, because modules copy these numbers.
     """
     for name, value in vars(config).items():
         if isinstance(value, PreTrainedConfig):

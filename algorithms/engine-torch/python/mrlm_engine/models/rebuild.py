@@ -1,4 +1,4 @@
-"""A module of a known configuration whose weights are still to be filled in."""
+"""Creation of a module of a known configuration without its weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mrlm_engine.models.lora import inject_adapter
 
 
 def empty_module(config: Any, dtype: torch.dtype, lora: dict[str, Any] | None) -> Any:
-    """The causal language model of `config`, on CPU, with the layers of its adapter where it has one."""
+    """Creates the causal language model of `config` on CPU, with the layers of its adapter if it has one."""
     with torch.random.fork_rng(devices=[]):
         module = AutoModelForCausalLM.from_config(config, dtype=dtype, trust_remote_code=False)
     if lora is not None:
@@ -21,7 +21,7 @@ def empty_module(config: Any, dtype: torch.dtype, lora: dict[str, Any] | None) -
 
 @torch.no_grad()
 def named_tensors(module: torch.nn.Module, prefix: str = "") -> dict[str, torch.Tensor]:
-    """Parameters and persistent buffers by state-dict name, tied ones once."""
+    """Returns parameters and persistent buffers by state-dict name, tied ones once."""
     seen: set[int] = set()
     unique = {}
     for name, tensor in module.state_dict(keep_vars=True).items():

@@ -17,7 +17,7 @@ class ModelRegistry:
         self._lock = threading.Lock()
 
     def get(self, model_id: str) -> LoadedModel:
-        """The model of this id; MODEL_NOT_FOUND names the nearest one."""
+        """Returns the model of this id. MODEL_NOT_FOUND names the most similar id."""
         with self._lock:
             held = self._models.get(model_id)
             known = list(self._models)
@@ -29,7 +29,7 @@ class ModelRegistry:
         raise EngineError("MODEL_NOT_FOUND", f"The engine holds no model '{model_id}'.", hint)
 
     def check_new(self, model_id: str) -> None:
-        """Refuses an empty id and one that is taken."""
+        """Refuses an empty id and one that is in use."""
         if not model_id:
             raise EngineError("OPTIONS_INVALID", "The model id is empty.", "Choose a name such as 'policy'.")
         with self._lock:
@@ -47,12 +47,12 @@ class ModelRegistry:
             self._models[held.model_id] = held
 
     def replace(self, held: LoadedModel) -> None:
-        """Puts a model in the place of the one with its id, or adds it."""
+        """Replaces the model with the same id, or adds the model."""
         with self._lock:
             self._models[held.model_id] = held
 
     def remove(self, model_id: str) -> LoadedModel:
-        """Takes a model out; one that another model computes with stays (MODEL_IN_USE)."""
+        """Removes a model. Raises MODEL_IN_USE if another model uses its weights."""
         held = self.get(model_id)
         users = [m.model_id for m in self.all() if m.adapter_off is held]
         if users:
@@ -66,6 +66,6 @@ class ModelRegistry:
         return held
 
     def all(self) -> list[LoadedModel]:
-        """All models, oldest first."""
+        """Returns all models, oldest first."""
         with self._lock:
             return list(self._models.values())

@@ -35,7 +35,7 @@ class FromRandom:
 
 @dataclass(frozen=True)
 class CopyOf:
-    """The present weights of the model `model_id`."""
+    """The current weights of the model `model_id`."""
 
     model_id: str
 
@@ -52,7 +52,7 @@ Source = FromDirectory | FromRandom | CopyOf | AdapterOff
 
 @dataclass(frozen=True)
 class LoraRequest:
-    """A low-rank adapter. With `path` it continues a saved one, and 0 or nothing means that one's own setting."""
+    """A low-rank adapter. With `path` it continues a saved one, and 0 or an empty value keeps the saved setting."""
 
     rank: int = 0
     alpha: float = 0.0
@@ -64,10 +64,10 @@ class LoraRequest:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """What CreateModel asks for; the fields are those of engine.proto's CreateModelRequest."""
+    """Request for a new model, with the fields of engine.proto's CreateModelRequest."""
 
     model_id: str
-    # None where the request names no source, which `create_model` refuses.
+    # None if the request has no source, which `create_model` refuses.
     source: Source | None
     role: Role = Role.UNSPECIFIED
     lora: LoraRequest | None = None

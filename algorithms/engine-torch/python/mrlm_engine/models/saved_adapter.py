@@ -1,4 +1,4 @@
-"""Adapters on disk, as peft writes and reads them: adapter_config.json and adapter_model.safetensors."""
+"""Adapters on disk in the format of peft: adapter_config.json and adapter_model.safetensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFIG_FILE = "adapter_config.json"
 WEIGHTS_FILE = "adapter_model.safetensors"
 _TENSOR = re.compile(r"base_model\.model\.(?P<layer>.+)\.(?P<factor>lora_[AB])\.weight")
 _HINT = "Name a directory with a LoRA adapter that was trained on this model, as peft or a run of mrlm writes it."
-# Options of peft that change what an adapter computes or which weights it holds, with the value that the engine knows.
+# Options of peft that change an adapter's computation or weights, with the value that the engine supports.
 _PLAIN = {
     "use_dora": False,
     "use_qalora": False,
@@ -48,7 +48,7 @@ class SavedAdapter:
     factors: dict[str, dict[str, torch.Tensor]]
 
     def check_fits(self, module: Any) -> None:
-        """Refuses a model that lacks an adapted layer, or has one of another size."""
+        """Refuses a model that lacks an adapted layer or has one of another size."""
         layers = adaptable_layers(module)
         for name, factors in self.factors.items():
             if name not in layers:
@@ -66,7 +66,7 @@ class SavedAdapter:
 
     @torch.no_grad()
     def fill(self, module: Any) -> None:
-        """Copies the factors into the wrapped layers of `module`, which must be those that the adapter has."""
+        """Copies the factors into the wrapped layers of `module`, which must be the layers of the adapter."""
         layers = adapter_layers(module)
         for name, factors in self.factors.items():
             for factor, tensor in factors.items():
@@ -74,7 +74,7 @@ class SavedAdapter:
 
 
 def read_adapter(directory: str) -> SavedAdapter:
-    """The adapter in `directory`, after checking that the engine can compute all of it."""
+    """Reads the adapter in `directory` after a check that the engine supports all of it."""
     path = Path(directory)
     if not path.is_dir():
         raise EngineError("MODEL_DIRECTORY_MISSING", f"There is no adapter directory '{directory}'.", _HINT)
@@ -106,7 +106,7 @@ def write_adapter(module: Any, directory: Path) -> None:
 
 
 def _check_config(directory: str, config: Any) -> tuple[int, float]:
-    """Rank and alpha of a plain LoRA adapter."""
+    """Returns rank and alpha of a plain LoRA adapter."""
     kind = config.get("peft_type") if isinstance(config, dict) else None
     if kind != "LORA":
         raise _invalid(f"The adapter in '{directory}' is of type {kind}, not LORA.")

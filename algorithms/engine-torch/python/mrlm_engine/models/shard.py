@@ -13,17 +13,17 @@ from mrlm_engine.models.lora import is_factor
 
 
 def is_divided(held: LoadedModel) -> bool:
-    """Whether this was done."""
+    """Whether the weights of the module are sharded."""
     return isinstance(held.module.base_model, FSDPModule)
 
 
 def shard_model(held: LoadedModel, mesh: DeviceMesh) -> None:
-    """Leaves each rank its part of the weights, on the mesh's device; a layer is whole only while it computes.
+    """Shards the weights on the mesh's device. A layer is gathered only while it computes.
 
-    Weights that learn are kept in float32 and cast for each use, so they are their own master copies. Inputs are not
+    Trainable weights are kept in float32 and cast for each use, so they are their own master copies. Inputs are not
     cast: rotary angles stay in float32 (NUMERICS 19). The value head and the factors of an adapter are small and stay
-    whole; a cast would round the factors. The trunk is one FSDP tree, so it must be called as a whole; the head's
-    weight is gathered by whoever multiplies by it.
+    whole; a cast would round the factors. The backbone is one FSDP tree, so it must be called as a whole. Code that
+    multiplies by the head's weight gathers it first.
     """
     module, trunk = held.module, held.module.base_model
     device = torch.device(mesh.device_type)
@@ -46,7 +46,7 @@ def shard_model(held: LoadedModel, mesh: DeviceMesh) -> None:
             group, mesh=mesh, mp_policy=policy, reshard_after_forward=True, ignored_params=factors
         )
         assert isinstance(sharded, FSDPModule)
-        # Gradients carry the call's normalizer already: ranks add, and nothing is averaged.
+        # Gradients are divided by the call's normalizer already, so ranks are summed and not averaged.
         sharded.set_force_sum_reduction_for_comms(True)
         sharded.set_gradient_divide_factor(1.0)
     if is_tied:
@@ -60,7 +60,7 @@ def shard_model(held: LoadedModel, mesh: DeviceMesh) -> None:
 
 
 def decoder_layers(trunk: Any) -> list[torch.nn.Module]:
-    """The layers of a transformers trunk: its longest list of modules of one class."""
+    """Returns the layers of a transformers backbone: its longest list of modules of one class."""
     lists = [part for part in trunk.modules() if isinstance(part, torch.nn.ModuleList) and len(part) > 0]
     if not lists:
         return []

@@ -1,4 +1,4 @@
-"""The files of a tokenizer, carried beside a model byte for byte."""
+"""Tokenizer files, which are copied with a model byte for byte."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from mrlm_engine.errors import EngineError
 
-# What tokenizers of Hugging Face directories are made of.
+# Names of tokenizer files in Hugging Face directories.
 TOKENIZER_FILE_NAMES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -23,19 +23,19 @@ TOKENIZER_FILE_NAMES = (
 
 
 def read_tokenizer_files(directory: Path) -> dict[str, bytes]:
-    """The tokenizer files that `directory` has, by name."""
+    """Reads the tokenizer files of `directory`, by name."""
     return {name: (directory / name).read_bytes() for name in TOKENIZER_FILE_NAMES if (directory / name).is_file()}
 
 
 def write_tokenizer_files(files: dict[str, bytes], directory: Path) -> list[str]:
-    """Writes `files` into `directory`; their names, sorted."""
+    """Writes `files` into `directory`. Returns their names, sorted."""
     for name, content in files.items():
         (directory / name).write_bytes(content)
     return sorted(files)
 
 
 def check_tokenizer_files(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Refuses names that are more than a file name, since they are written beside the model."""
+    """Refuses names with a directory, because the files are written beside the model."""
     for name in files:
         if not name or PurePosixPath(name).name != name or "\\" in name or name in (".", ".."):
             raise EngineError(

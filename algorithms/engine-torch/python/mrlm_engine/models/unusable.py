@@ -1,4 +1,4 @@
-"""Failures of a model that follow from its configuration, as errors that say so."""
+"""Errors for failures of a model that follow from its configuration."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ log = logging.getLogger(__name__)
 
 @contextlib.contextmanager
 def unusable_configuration(request: ModelRequest) -> Iterator[None]:
-    """Turns whatever a model class raises inside into the error of a model that cannot be made or cannot compute.
+    """Converts exceptions of a model class into the error of a model that cannot be created or computed.
 
-    Model classes check few of their numbers: sizes of 0, negative ones and heads that do not fit fail somewhere in the
-    first pass, each in its own way. Errors of the engine and memory that ran out pass unchanged.
+    Model classes check few of their sizes: zero, negative sizes and heads that do not fit fail at some point of the
+    first pass with various exceptions. Errors of the engine and exhausted memory propagate unchanged.
     """
     try:
         yield

@@ -7,7 +7,7 @@ from torch import nn
 
 
 class ValueHead(nn.Module):
-    """Zero-initialised, always in float32: the value of every state is exactly 0 until the first step is taken."""
+    """Zero-initialised and always in float32. The value of every state is exactly 0 until the first step."""
 
     def __init__(self, hidden_size: int, device: torch.device) -> None:
         super().__init__()
@@ -15,5 +15,5 @@ class ValueHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(1, dtype=torch.float32, device=device))
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Values of `hidden` [n, hidden] as float32 [n]."""
+        """Returns the values of `hidden` [n, hidden] as float32 [n]."""
         return torch.addmv(self.bias, hidden.float(), self.weight)

@@ -1,4 +1,4 @@
-"""A model's weights as its transformers class names them, whatever it is wrapped in and wherever its parts are."""
+"""Weights of a model under the names of its transformers class, independent of wrappers and shards."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LORA_SCALE = "lora_scale"
 
 @torch.no_grad()
 def inference_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
-    """Everything that the model computes with, detached, by state-dict name.
+    """Returns all tensors that the model computes with, detached, by state-dict name.
 
     An adapter's factors, float32, are beside the weights: `<layer>.lora_A.weight` [rank, inputs],
-    `<layer>.lora_B.weight` [outputs, rank], and `lora_scale` (0-dim, float64). Where each rank holds everything these
-    are the live tensors, otherwise copies. Tied weights appear under each of their names. The caller holds `held.lock`.
-    A collective where the weights are divided.
+    `<layer>.lora_B.weight` [outputs, rank], and `lora_scale` (0-dim, float64). If each rank holds all weights these
+    are the live tensors, otherwise copies. Tied weights appear under each of their names. The caller holds
+    `model.lock`. A collective if the weights are sharded.
     """
     found: dict[int, torch.Tensor] = {}
     weights = {}
@@ -38,10 +38,9 @@ def inference_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
 
 @torch.no_grad()
 def merged_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
-    """The weights W + s B A of a model with an adapter, in float32 on CPU, by state-dict name.
+    """Returns the weights W + s B A of a model with an adapter, in float32 on CPU, by state-dict name.
 
-    On ranks other than 0 the tensors are empty.
-    The caller holds `held.lock`. A collective where the weights are divided.
+    On ranks other than 0 the tensors are empty. The caller holds `model.lock`. A collective if the weights are sharded.
     """
     layers = adapter_layers(held.module)
     found: dict[int, torch.Tensor] = {}
@@ -52,7 +51,7 @@ def merged_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
         if id(tensor) not in found:
             weight = _whole(held, tensor)
             if not is_leader():
-                # Gathered as often as on rank 0, and not kept.
+                # Gathered as on rank 0, and discarded.
                 weight = weight.new_empty(0)
             elif weight.is_floating_point():
                 layer = layers.get(name.removesuffix(".base_layer.weight"))
@@ -70,5 +69,5 @@ def _tensors(held: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
 
 def _whole(held: LoadedModel, tensor: torch.Tensor) -> torch.Tensor:
     weight = whole(tensor.detach())
-    # Divided weights that learn are in float32.
+    # Sharded trainable weights are in float32.
     return weight.to(held.dtype) if is_sharded(tensor) and weight.is_floating_point() else weight

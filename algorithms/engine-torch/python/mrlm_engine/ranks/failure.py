@@ -20,6 +20,7 @@ SELF_EXIT_SECONDS = 30.0
 
 def end_process(cause: BaseException) -> NoReturn:
     """Exits at once after failed work. The launcher ends the other ranks and reports the cause.
+
     A broken collective is not the cause but the result of another rank's exit. This rank waits, so that the other rank
     reports first.
     """

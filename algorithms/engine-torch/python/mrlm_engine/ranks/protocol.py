@@ -13,6 +13,7 @@ Work = Callable[..., Result]
 
 class Ranks(Protocol):
     """All ranks of an engine, for the rank that serves gRPC.
+
     All ranks run work in the same order, so that collectives inside it match. An EngineError of any rank is raised here
     after all ranks have answered. Any other exception on one of several ranks ends the engine, because the other ranks
     may wait in a collective.

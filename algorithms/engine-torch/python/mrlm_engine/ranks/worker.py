@@ -25,6 +25,7 @@ def follow(state: Any, channel: Channel) -> None:
 
 def start_following(state: Any, channel: Channel, over: threading.Event, ending: threading.Event) -> threading.Thread:
     """Runs the worker loop in a thread, because the main thread handles no signal while it waits inside a collective.
+
     Sets `over` and `ending` after rank 0 has sent None.
     """
 

@@ -1,6 +1,6 @@
-"""Sampling: continuous batching, scheduling, and tokens drawn with keyed randomness.
+"""Sampling: continuous batching, scheduling, and tokens drawn with counter-based random numbers.
 
-Its decoder has a copy of the weights of its own, which changes only when weights are published.
+Its decoder has its own copy of the weights, which changes only when weights are published.
 It must not know protobuf, training or gradients.
 """
 

@@ -1,4 +1,4 @@
-"""A running batch: sequences enter, take a token a step, and leave when they have ended."""
+"""A running batch: sequences enter, receive one token per step, and leave when they have ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_FINITE = (
 
 
 class Ended(NamedTuple):
-    """A sequence that has left the batch, and why; `error` is (code, message)."""
+    """A sequence that has left the batch, with the reason; `error` is (code, message)."""
 
     sequence: SampledSequence
     reason: StopReason
@@ -32,10 +32,10 @@ class Ended(NamedTuple):
 
 
 class Batch:
-    """Rows of a decoder and what has been sampled of each.
+    """Rows of a decoder with their sampled tokens.
 
-    A row leaves in the step that ends it, and the last rows move into the places that became free. So which rows share
-    a batch is decided by what was submitted, the weights and the keys, and by nothing else.
+    A row leaves in the step that ends it, and the last rows move into the free positions. So the composition of a batch
+    depends only on the submitted sequences, the weights and the keys.
     """
 
     def __init__(self, decoder: Decoder, device: torch.device, max_positions: int) -> None:
@@ -45,23 +45,23 @@ class Batch:
         self._rows = RowTable()
         self._uniform = UniformBlock(self._rows, device)
         self._plan: SamplingPlan | None = None
-        # Tokens drawn last, which the decoder has not seen yet, [rows]; None when `_features` is up to date.
+        # Tokens drawn last, which the decoder has not read yet, [rows]; None when `_features` is up to date.
         self._next: torch.Tensor | None = None
         # Features of every row's next token, [rows, width].
         self._features: torch.Tensor | None = None
 
     @property
     def sequences(self) -> Sequence[SampledSequence]:
-        """The sequences in the batch, by row."""
+        """Sequences in the batch, by row."""
         return self._rows.sequences
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest sequence, prompt included; 0 when the batch is empty."""
+        """Tokens of the longest sequence, prompt included; 0 for an empty batch."""
         return int(self._rows.lengths.max(initial=0))
 
     def enter(self, sequences: Sequence[SampledSequence]) -> None:
-        """Adds sequences, new or interrupted ones, in this order but for equal contexts, which come together."""
+        """Adds new or interrupted sequences in this order, except that equal contexts are grouped."""
         self._catch_up()
         groups: dict[bytes, list[SampledSequence]] = {}
         for sequence in sequences:
@@ -74,7 +74,7 @@ class Batch:
         self._plan = None
 
     def advance(self, version: int) -> list[Ended]:
-        """One token more for every row, with weights of `version`; the rows that it ended leave and are returned."""
+        """Draws one token for every row with weights of `version`. Removes and returns the rows that ended."""
         self._catch_up()
         tokens, logprobs = self._draw()
         self._next = tokens
@@ -97,7 +97,7 @@ class Batch:
         ]
 
     def remove(self, leaving: npt.NDArray[np.bool_], version: int) -> list[tuple[int, SampledSequence]]:
-        """Takes rows `leaving`, bool [rows], out: the rows that they had, and the sequences with their tokens."""
+        """Removes the rows `leaving`, bool [rows]. Returns their row numbers and the sequences with their tokens."""
         sequences = [(int(row), self._rows.flush(int(row), version)) for row in np.flatnonzero(leaving)]
         moves = RowMoves.closing(leaving, self._device)
         self._decoder.keep(moves)
@@ -108,17 +108,17 @@ class Batch:
         return sequences
 
     def flush(self, sequence: SampledSequence, version: int) -> None:
-        """Gives a sequence that stays what has been sampled of it."""
+        """Stores the sampled tokens of a running row in its sequence."""
         self._rows.flush(self._rows.sequences.index(sequence), version)
 
     def _catch_up(self) -> None:
-        """Gives the decoder the tokens drawn last."""
+        """Feeds the tokens drawn last to the decoder."""
         if self._next is not None:
             self._features = self._decoder.step(self._next) if self.sequences else None
             self._next = None
 
     def _draw(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Tokens int64 [rows] and log-probabilities float32 [rows] from the features, some rows' logits at a time."""
+        """Draws tokens int64 [rows] with log-probabilities float32 [rows] from the features, in blocks of rows."""
         assert self._features is not None
         if self._plan is None:
             self._plan = SamplingPlan([s.settings for s in self.sequences], self._device)

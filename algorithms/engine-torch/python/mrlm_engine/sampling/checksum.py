@@ -1,4 +1,4 @@
-"""A checksum of weights that is computed where they are."""
+"""Checksum of weights, computed on their device."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import torch
 _ODD = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
-# 64-bit words that are multiplied at a time.
+# Number of 64-bit words that are multiplied at a time.
 _PIECE = 1 << 20
 
 
 def weights_checksum(weights: Iterable[tuple[str, torch.Tensor]]) -> str:
-    """Hexadecimal SHA-256 over name, type, shape and digest of each tensor, in order of name.
+    """Returns the hexadecimal SHA-256 over name, type, shape and digest of each tensor, in order of name.
 
-    A tensor's digest is the sum over the words of its memory, each multiplied by an odd number of its own, modulo
-    2^64: a single changed element always changes it, and two passes on the device compute it.
+    A tensor's digest is the sum over the words of its memory, each multiplied by a different odd number, modulo 2^64. A
+    single changed element always changes it, and two passes on the device compute it.
     """
     lines = [
         f"{name} {tensor.dtype} {tuple(tensor.shape)} {_digest(tensor):016x}\n"
@@ -41,6 +41,6 @@ def _digest(tensor: torch.Tensor) -> int:
 
 @functools.lru_cache(maxsize=4)
 def _factors(device: torch.device) -> torch.Tensor:
-    """An odd number for each word of a piece, without the regular spacing that would let exchanged words cancel."""
+    """Returns an odd number for each word of a piece. Regular spacing would let exchanged words cancel."""
     factors = torch.arange(_PIECE, device=device).mul_(_ODD - (1 << 64))
     return factors.bitwise_xor_(factors >> 29).bitwise_or_(1)

@@ -1,4 +1,4 @@
-"""Counter-based random numbers: one for each (sequence key, position), the same on every device."""
+"""Counter-based random numbers: one for each (sequence key, position), equal on every device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCALE = 2.0**-53
 
 
 def keyed_uniform(keys: npt.NDArray[np.uint64], positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Uniform numbers in [0, 1) for `keys` and `positions`, which broadcast against each other.
+    """Returns uniform numbers in [0, 1) for `keys` and `positions`, which are broadcast.
 
     The number is the position-th output of a SplitMix64 generator that is seeded with the mixed key. The key is mixed
     first because clients may derive keys that differ by a multiple of the increment, and their streams would overlap.

@@ -1,18 +1,18 @@
-"""Cumulative sums that every device computes in the same way each time."""
+"""Cumulative sums that are deterministic on every device."""
 
 from __future__ import annotations
 
 import torch
 
-# Bits of the integers that stand for the weights of a row. Float64 holds their sums exactly, rounding included.
+# Bits of the integers that represent the weights of a row. Float64 represents their sums exactly, rounding included.
 _BITS = 52
 
 
 def cumulative_sums(weights: torch.Tensor) -> torch.Tensor:
-    """Cumulative sums, float64 [n, size], of non-negative `weights` [n, size] along the last dimension.
+    """Returns cumulative sums, float64 [n, size], of non-negative `weights` [n, size] along the last dimension.
 
-    Beyond the CPU a scan of floating-point numbers has no fixed order, and torch refuses it in deterministic mode. Sums
-    of integers do not depend on their order, so there each weight becomes a multiple of 2^-52 of its row's sum. A
+    On GPUs a scan of floating-point numbers has no fixed order, and torch refuses it in deterministic mode. Sums of
+    integers do not depend on the order, so on a GPU each weight is rounded to a multiple of 2^-52 of its row's sum. A
     weight of 0 stays 0, and sums never decrease.
     """
     if weights.device.type == "cpu":

@@ -1,4 +1,4 @@
-"""How large a running batch may become on a device."""
+"""Limits of a running batch on a device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mrlm_engine.sampling.scheduler import SchedulerLimits
 
 _CPU_LIMITS = SchedulerLimits(rows=256, state_bytes=2 << 30)
 _GPU_ROWS = 1024
-# Part of a GPU's free memory that running sequences may take; the passes of training need the rest.
+# Part of a GPU's free memory for running sequences. The passes of training need the rest.
 _GPU_STATE = 0.4
 # Gradients in float32 and two moments; master copies of weights in a lower format.
 _TRAINING_BYTES = 12
@@ -17,14 +17,14 @@ _MASTER_BYTES = 4
 
 
 def sampler_limits(device_type: str, free: int) -> SchedulerLimits:
-    """The limits where `free` bytes are left for sequences and passes."""
+    """Returns the limits for `free` bytes of memory for sequences and passes."""
     if device_type != "cuda":
         return _CPU_LIMITS
     return SchedulerLimits(rows=_GPU_ROWS, state_bytes=int(max(0, free) * _GPU_STATE))
 
 
 def limits_beside(held: LoadedModel) -> SchedulerLimits:
-    """The limits of a model's sampler beside what the model still needs to learn, which is made with its first step."""
+    """Returns the limits of a model's sampler. Reserves the optimizer state, which the first step allocates."""
     if held.device.type != "cuda":
         return _CPU_LIMITS
     free, _ = torch.cuda.mem_get_info(held.device)

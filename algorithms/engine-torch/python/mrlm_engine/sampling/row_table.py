@@ -1,4 +1,4 @@
-"""What the sampler keeps of each row of a running batch, as arrays, so that a step costs no Python per row."""
+"""State of the rows of a running batch as arrays, so that a step needs no Python code per row."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _TOKEN_BLOCK = 64
 class RowTable:
     """Rows 0 .. `len(sequences)` - 1 of a batch, in the decoder's order.
 
-    Tokens and log-probabilities sampled since a row's last `flush` are columns 0 .. `new` - 1 of its buffers.
+    Tokens and log-probabilities since a row's last `flush` are columns 0 .. `new` - 1 of its buffers.
     """
 
     def __init__(self) -> None:
         self.sequences: list[SampledSequence] = []
-        # Tokens since the last flush, and before it.
+        # Number of tokens since the last flush, and before it.
         self.new: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._before: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._prompts: npt.NDArray[np.int64] = np.empty(0, np.int64)
@@ -34,16 +34,16 @@ class RowTable:
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """Tokens of each row's completion so far, [rows]."""
+        """Number of tokens of each row's completion so far, [rows]."""
         return self._before + self.new
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Tokens of each row, prompt included, [rows]."""
+        """Number of tokens of each row, prompt included, [rows]."""
         return self._prompts + self.counts
 
     def add(self, sequences: Sequence[SampledSequence], max_positions: int) -> None:
-        """Appends rows; a row ends at its max_tokens or, where the model has a limit, at `max_positions`."""
+        """Appends rows. A row ends at its max_tokens or at `max_positions`, if the model has a limit."""
         self.sequences.extend(sequences)
         prompts = np.array([len(s.prompt) for s in sequences], np.int64)
         limits = np.array([s.settings.max_tokens for s in sequences], np.int64)
@@ -71,7 +71,7 @@ class RowTable:
         self.new += 1
 
     def ended(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """After `append`, bool [rows] each: whose log-probability is not finite, who drew a stop token, who is full."""
+        """After `append`, bool [rows] each: rows without a finite log-probability, with a stop token, and full rows."""
         rows = np.arange(len(self.sequences))
         last = self._tokens[rows, self.new - 1]
         bad = ~np.isfinite(self._logprobs[rows, self.new - 1])
@@ -79,21 +79,21 @@ class RowTable:
         return bad, stopped, (self.counts >= self._limits) & ~stopped & ~bad
 
     def streamed(self) -> Iterator[tuple[SampledSequence, SampledTokens]]:
-        """After `append`: the last token of each row whose client wants tokens as they come."""
+        """After `append`: sends the last token of each row whose client requested a stream of tokens."""
         for row in np.flatnonzero(self._streams):
             sequence, column = self.sequences[row], self.new[row] - 1
             if np.isfinite(self._logprobs[row, column]):
                 last = slice(column, column + 1)
-                # Copies: a later step writes into the buffers.
+                # Copies, because a later step writes into the buffers.
                 tokens, logprobs = self._tokens[row, last].copy(), self._logprobs[row, last].copy()
                 yield sequence, SampledTokens(sequence.id, tokens, logprobs)
 
     def drop_last(self, rows: npt.NDArray[np.bool_]) -> None:
-        """Takes back the last token of `rows`, bool [rows]."""
+        """Removes the last token of `rows`, bool [rows]."""
         self.new[rows] -= 1
 
     def flush(self, row: int, version: int) -> SampledSequence:
-        """Gives the row's new tokens, sampled with weights of `version`, to its sequence."""
+        """Appends the row's new tokens, sampled with weights of `version`, to its sequence."""
         sequence, count = self.sequences[row], int(self.new[row])
         sequence.append(self._tokens[row, :count], self._logprobs[row, :count], version)
         self._before[row] += count
@@ -101,7 +101,7 @@ class RowTable:
         return sequence
 
     def keep(self, moves: RowMoves) -> None:
-        """Moves rows, and drops the last ones."""
+        """Moves rows and drops the last ones."""
         for to, origin in zip(moves.target, moves.source, strict=True):
             self.sequences[to] = self.sequences[origin]
         del self.sequences[moves.rows :]
@@ -115,7 +115,7 @@ class RowTable:
 
 
 def _stop_table(stops: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int64]:
-    """Stop tokens of each row, [rows, most], filled with -1, which is no token."""
+    """Returns the stop tokens of each row, [rows, most], padded with -1, which is no token."""
     table = np.full((len(stops), max([1, *(len(s) for s in stops)])), -1, np.int64)
     for row, tokens in enumerate(stops):
         table[row, : len(tokens)] = tokens

@@ -1,4 +1,4 @@
-"""Samples from one held model with weights of its own."""
+"""Sampling from one loaded model with a copy of its weights."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mrlm_engine.sampling.worker import Worker
 
 @dataclass(frozen=True)
 class PublishResult:
-    """What `publish` did: the version that is sampled with now, its checksum, and how long it took."""
+    """Result of `publish`: the new weight version, its checksum, and the duration."""
 
     version: int
     checksum: str
@@ -30,11 +30,11 @@ class PublishResult:
 
 
 class Sampler:
-    """Sequences in, tokens and finishes out, for one model.
+    """Samples sequences from one model.
 
-    The weights are a copy that changes only with `publish`. In deterministic mode a wave (what is submitted
-    together) runs by itself, so equal submissions give equal bits; otherwise all sequences share one batch,
-    which they join and leave at any step.
+    The weights are a copy that changes only with `publish`. In deterministic mode a wave (sequences submitted together)
+    runs separately, so equal submissions give equal bits. Otherwise all sequences share one batch, which they join and
+    leave at any step.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class Sampler:
         limits: SchedulerLimits | None = None,
         others: Sequence[SequenceTaker] = (),
     ) -> None:
-        """Copies the present weights. Memory of running sequences stays within `limits`.
+        """Copies the current weights. Memory of running sequences stays within `limits`.
 
-        Sequences are divided between this sampler and the `others`, which have the same weights; they are closed with
+        Sequences are divided between this sampler and the `others`, which have the same weights and are closed with
         this one.
         """
         self._held = held
@@ -55,27 +55,27 @@ class Sampler:
             self._decoder = choose_decoder(held, inference_weights(held))
         runner = Scheduler(self._decoder, held.device, held.max_positions, limits or limits_beside(held))
         self._worker = Worker(runner, waves=deterministic, version=held.version)
-        # Where sequences are submitted.
+        # Receiver of submitted sequences.
         self.taker: SequenceTaker = self._worker
         if others:
             self.taker = SplitTaker([self._worker, *others], waves=deterministic)
 
     @property
     def vocab(self) -> int:
-        """Token ids are below this."""
+        """Size of the vocabulary."""
         return self._decoder.vocab
 
     @property
     def max_positions(self) -> int:
-        """Longest sequence in tokens; 0 where there is no limit."""
+        """Longest sequence in tokens; 0 without a limit."""
         return self._held.max_positions
 
     def publish(self) -> PublishResult:
-        """Takes over the trainer's weights under the next version.
+        """Copies the trainer's weights under the next version.
 
-        In deterministic mode this waits for the wave that runs. Otherwise it falls between two steps: sequences that
-        run are computed again from their tokens with the new weights before they go on, so each token is drawn from
-        exactly the model that its version names.
+        In deterministic mode this waits for the running wave. Otherwise it happens between two steps: the state of
+        running sequences is recomputed from their tokens with the new weights before the next step, so each token is
+        drawn from exactly the model of its version.
         """
         started = time.perf_counter()
         held = self._held
@@ -95,5 +95,5 @@ class Sampler:
         return PublishResult(held.version, found, time.perf_counter() - started)
 
     def close(self) -> None:
-        """Ends sampling; sequences that have not ended are answered as cancelled."""
+        """Ends sampling. Reports sequences that have not ended as cancelled."""
         self.taker.close()

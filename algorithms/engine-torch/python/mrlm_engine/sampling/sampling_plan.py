@@ -1,4 +1,4 @@
-"""How the rows of a batch draw their next token."""
+"""Drawing of the next token of the rows of a batch."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mrlm_engine.sampling.inverse_cdf import inverse_cdf
 from mrlm_engine.sampling.sequence import SamplingSettings
 from mrlm_engine.sampling.support import truncated_support
 
-# Logits in float32 that exist at a time, at most: rows are taken in pieces of this many elements.
+# Largest number of float32 logits at a time. Rows are processed in blocks of this many elements.
 LOGITS = 1 << 24
 
 
 class SamplingPlan:
-    """The settings of all rows as tensors; made anew when rows enter, leave or move."""
+    """Settings of all rows as tensors. Recreated when rows enter, leave or move."""
 
     def __init__(self, settings: Sequence[SamplingSettings], device: torch.device) -> None:
         self._settings = settings
@@ -29,18 +29,18 @@ class SamplingPlan:
         self._divisors = None
         if (divisors != 1).any():
             self._divisors = to_device(divisors.astype(np.float32), device)[:, None]
-        # Rows whose support is cut, on the host: a search on the device would wait for it.
+        # Rows with top-k or top-p, on the host: a search on the device would wait for it.
         self._truncated = np.array([row for row, s in enumerate(settings) if s.truncates], np.int64)
         cut = [settings[row] for row in self._truncated]
         self._top_k = to_device(np.array([s.top_k for s in cut], np.int64), device)
         self._top_p = to_device(np.array([s.top_p for s in cut], np.float64), device)
         self._min_tokens = np.array([s.min_tokens for s in settings])
         self._may_forbid = bool(self._min_tokens.any())
-        # The last mask of forbidden tokens by first row, with the rows it was made for.
+        # Last mask of forbidden tokens by first row, with its rows.
         self._masks: dict[int, tuple[npt.NDArray[np.int64], torch.Tensor]] = {}
 
     def rows_per_piece(self, vocabulary: int) -> int:
-        """How many rows' logits are computed at a time."""
+        """Number of rows whose logits are computed at a time."""
         return max(1, LOGITS // vocabulary)
 
     def draw(
@@ -48,9 +48,9 @@ class SamplingPlan:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Draws for rows `first` .. `first` + n: tokens int64 [n] and log-probabilities float32 [n].
 
-        `logits` [n, vocabulary] may be overwritten; `uniform` [n] float64; `counts` [n] tokens that each row has so
-        far. The log-probability is that under the full softmax at the row's temperature (1 for greedy rows), also
-        where stop tokens are forbidden; with top-k or top-p it is renormalised over what they keep.
+        `logits` [n, vocabulary] may be overwritten; `uniform` [n] float64; `counts` [n] tokens of each row so far. The
+        log-probability is that under the full softmax at the row's temperature (1 for greedy rows), also if stop tokens
+        are forbidden. With top-k or top-p it is renormalised over the remaining tokens.
         """
         n = logits.shape[0]
         scaled = logits.float()
@@ -72,7 +72,7 @@ class SamplingPlan:
         return tokens, scaled.gather(1, tokens[:, None])[:, 0] - log_total
 
     def _forbidden(self, first: int, counts: npt.NDArray[np.int64], scaled: torch.Tensor) -> torch.Tensor | None:
-        """Stop tokens of rows that are shorter than their minimum, bool like `scaled`; None where there are none."""
+        """Returns the stop tokens of rows below their minimal length, bool like `scaled`; None without such rows."""
         if not self._may_forbid:
             return None
         early = np.flatnonzero(counts < self._min_tokens[first : first + len(counts)])
@@ -88,7 +88,7 @@ class SamplingPlan:
         return forbidden
 
     def _truncate(self, first: int, scaled: torch.Tensor, weights: torch.Tensor, log_total: torch.Tensor) -> None:
-        """Zeroes the weights outside the support of truncated rows, and renormalises over what is kept."""
+        """Zeroes the weights outside the support of rows with top-k or top-p, and renormalises."""
         start, end = np.searchsorted(self._truncated, (first, first + scaled.shape[0]))
         if start == end:
             return

@@ -1,4 +1,4 @@
-"""Which waiting sequences enter the running batch, and when."""
+"""Scheduling of waiting sequences into the running batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mrlm_engine.sampling.sequence import SampledSequence, StopReason
 
 @dataclass(frozen=True)
 class SchedulerLimits:
-    """How large a batch may become."""
+    """Largest size of a batch."""
 
     rows: int
     # Bytes of keys and values (or other state) of all rows.
@@ -23,10 +23,10 @@ class SchedulerLimits:
 
 
 class Scheduler:
-    """A waiting line and a batch. Not thread-safe: one thread drives it.
+    """A queue and a batch. Not thread-safe: one thread uses it.
 
-    What it does depends on the order in which sequences were submitted, on their lengths and on `limits`, never on
-    time, so that equal submissions to an empty runner give equal bits.
+    Its schedule depends on the order of submission, the lengths of sequences and `limits`, never on time, so that equal
+    submissions to an empty runner give equal bits.
     """
 
     def __init__(self, decoder: Decoder, device: torch.device, max_positions: int, limits: SchedulerLimits) -> None:
@@ -34,29 +34,29 @@ class Scheduler:
         self._batch = Batch(decoder, device, max_positions)
         self._limits = limits
         self._waiting: list[SampledSequence] = []
-        # Order of submission, in which sequences wait again when they were taken out.
+        # Order of submission. Sequences that were taken out of the batch wait in this order.
         self._order: dict[SampledSequence, int] = {}
         self._submitted = 0
 
     @property
     def busy(self) -> bool:
-        """Whether anything waits or runs."""
+        """Whether a sequence waits or runs."""
         return bool(self._order)
 
     @property
     def sequences(self) -> list[SampledSequence]:
-        """Everything that waits or runs, in order of submission."""
+        """Waiting and running sequences, in order of submission."""
         return list(self._order)
 
     def submit(self, sequences: Iterable[SampledSequence]) -> None:
-        """Adds sequences to the end of the waiting line."""
+        """Adds sequences to the end of the queue."""
         for sequence in sequences:
             self._order[sequence] = self._submitted
             self._submitted += 1
             self._waiting.append(sequence)
 
     def advance(self, version: int) -> None:
-        """Lets in what fits, then draws one token for every row, with weights of `version`; answers what ended."""
+        """Admits sequences that fit, draws one token for each row with weights of `version`, and reports ended rows."""
         self._make_room(version)
         self._let_in()
         for sequence, reason, error in self._batch.advance(version):
@@ -65,9 +65,9 @@ class Scheduler:
                 sequence.deliver(sequence.finish(reason, error))
 
     def cancel(self, sequence: SampledSequence, version: int, *, leave: bool) -> None:
-        """Answers a sequence with what it has. Unless it may `leave`, it is computed to its end for nobody.
+        """Reports a sequence as cancelled with its tokens so far. Without `leave` its row is computed until its end.
 
-        It does not leave where the width of a batch must not depend on when a cancellation arrives.
+        The row stays if the width of a batch must not depend on the time of a cancellation.
         """
         if sequence not in self._order or sequence.cancelled:
             return
@@ -79,28 +79,28 @@ class Scheduler:
             self._drop([s for s in self._order if s.cancelled], version)
 
     def interrupt(self, version: int) -> None:
-        """Puts everything that runs back into the waiting line, in front, so that the weights can change."""
+        """Moves all running sequences to the front of the queue, so that the weights can change."""
         running = list(self._batch.sequences)
         if running:
             self._batch.remove(np.ones(len(running), np.bool_), version)
             self._wait_again(running)
 
     def abort(self) -> list[SampledSequence]:
-        """Drops everything, unanswered; returns what was dropped and nobody has cancelled."""
+        """Drops all sequences without a report. Returns those that were not cancelled."""
         dropped = [s for s in self._order if not s.cancelled]
         self._drop(list(self._order), version=0)
         return dropped
 
     def _let_in(self) -> None:
         free = self._limits.rows - len(self._batch.sequences)
-        # Few at a time cost a pass over the weights each; but nobody waits while there is room for all.
+        # Each admission costs a pass over the weights, so few sequences wait for more, unless there is room for all.
         if not self._waiting or free < min(len(self._waiting), max(1, self._limits.rows // 16)):
             return
         longest, entering = self._batch.longest, 0
         for sequence in self._waiting[:free]:
             longest = max(longest, len(sequence.prompt) + len(sequence.tokens))
             rows = len(self._batch.sequences) + entering + 1
-            # Room to grow, so that what enters is not taken out again at once. A row alone runs whatever it takes.
+            # Room to grow, so that a new row is not taken out again at once. A single row runs with any memory.
             if rows > 1 and self._decoder.bytes_for(rows, longest + longest // 4 + 1) > self._limits.state_bytes:
                 break
             entering += 1
@@ -109,7 +109,7 @@ class Scheduler:
             self._batch.enter(entrants)
 
     def _make_room(self, version: int) -> None:
-        """Takes the sequences submitted last out again when the rows have grown past the limit."""
+        """Takes the sequences submitted last out of the batch when the rows exceed the limit."""
         running = self._batch.sequences
         rows = len(running)
         while rows > 1 and self._decoder.bytes_for(rows, self._batch.longest + 1) > self._limits.state_bytes:

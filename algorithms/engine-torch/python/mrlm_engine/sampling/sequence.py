@@ -1,4 +1,4 @@
-"""One sequence to be sampled, and what has been sampled of it."""
+"""A sequence to sample, with its tokens so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 
 class StopReason(enum.IntEnum):
-    """Why a sequence has ended, numbered as in engine.proto."""
+    """Reason of a sequence's end, numbered as in engine.proto."""
 
     STOP = 1
     LENGTH = 2
@@ -36,7 +36,7 @@ class SampleFinish:
     reason: StopReason
     tokens: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     logprobs: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
-    # Whether tokens were drawn from a part of the vocabulary.
+    # Whether tokens were drawn from a part of the vocabulary (top-k, top-p).
     truncated_support: bool = False
     # Runs of (weight version, tokens sampled with it).
     versions: list[tuple[int, int]] = field(default_factory=list)
@@ -46,9 +46,9 @@ class SampleFinish:
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """How tokens are drawn, as in engine.proto's SamplingParams with its zeros resolved."""
+    """Settings of sampling, as in engine.proto's SamplingParams with zeros replaced by defaults."""
 
-    # 0 is greedy.
+    # 0 means greedy.
     temperature: float = 1.0
     # 1 keeps everything.
     top_p: float = 1.0
@@ -66,17 +66,17 @@ class SamplingSettings:
 
 @dataclass(eq=False)
 class SampledSequence:
-    """A sequence on its way through the sampler."""
+    """A sequence in the sampler."""
 
     id: int
     # [length] int64.
     prompt: npt.NDArray[np.int64]
     settings: SamplingSettings
     key: int
-    # Called by the sampler's thread with each piece of the result; the last one is a SampleFinish.
+    # Called by the sampler's thread with each piece of the result. The last one is a SampleFinish.
     deliver: Callable[[SampledTokens | SampleFinish], None]
     stream_tokens: bool = False
-    # Answered already because it was cancelled; what is still computed of it reaches nobody.
+    # Whether the end was reported, after a cancellation. Later tokens are discarded.
     cancelled: bool = False
     # Tokens and log-probabilities sampled before the sequence last entered a batch.
     tokens: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
@@ -86,7 +86,7 @@ class SampledSequence:
 
     @property
     def context(self) -> npt.NDArray[np.int64]:
-        """Prompt and what has been sampled, [length] int64."""
+        """Prompt and sampled tokens, [length] int64."""
         return np.concatenate((self.prompt, self.tokens.astype(np.int64)))
 
     def append(self, tokens: npt.NDArray[np.int32], logprobs: npt.NDArray[np.float32], version: int) -> None:
@@ -101,7 +101,7 @@ class SampledSequence:
             self.versions.append((version, len(tokens)))
 
     def finish(self, reason: StopReason, error: tuple[str, str] = ("", "")) -> SampleFinish:
-        """The answer for a sequence that has ended; `error` is (code, message)."""
+        """Creates the finish of an ended sequence; `error` is (code, message)."""
         return SampleFinish(
             self.id,
             reason,

@@ -1,4 +1,4 @@
-"""Divides sequences among the samplers of several ranks."""
+"""Division of sequences among the samplers of several ranks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from mrlm_engine.sampling.taker import SequenceTaker
 
 
 def split_wave(wave: Sequence[SampledSequence], loads: Sequence[int]) -> list[list[SampledSequence]]:
-    """The part of each rank, in the order of the wave.
+    """Divides a wave among the ranks; each part keeps the order of the wave.
 
-    Sequences with equal prompts stay together, since they share its computation. Those that may become longest come
-    first, each group to the rank with the least to do; `loads` are the tokens that each has before.
+    Sequences with equal prompts stay together, because they share its computation. Groups are assigned by decreasing
+    maximal length, each to the rank with the least load; `loads` are the tokens that each rank has before.
     """
     groups: dict[bytes, list[SampledSequence]] = {}
     for sequence in wave:
@@ -28,14 +28,14 @@ def split_wave(wave: Sequence[SampledSequence], loads: Sequence[int]) -> list[li
 
 
 def tokens_of(sequence: SampledSequence) -> int:
-    """Tokens of a sequence if it runs to its limit."""
+    """Returns the number of tokens of a sequence at its limit."""
     return len(sequence.prompt) + sequence.settings.max_tokens
 
 
 class SplitTaker:
-    """Starts each sequence on one of several ranks, and finds it there again.
+    """Starts each sequence on one of several ranks and records its rank.
 
-    With `waves` the division depends on what was submitted alone; otherwise also on what each rank still has to do.
+    With `waves` the division depends only on the submitted sequences; otherwise also on the load of each rank.
     """
 
     def __init__(self, takers: Sequence[SequenceTaker], *, waves: bool) -> None:
@@ -46,7 +46,7 @@ class SplitTaker:
         self._loads = [0] * len(takers)
 
     def submit(self, wave: list[SampledSequence]) -> None:
-        """Starts sequences that belong together."""
+        """Starts the sequences of one wave."""
         with self._lock:
             parts = split_wave(wave, [0] * len(self._takers) if self._waves else self._loads)
             for rank, part in enumerate(parts):
@@ -59,7 +59,7 @@ class SplitTaker:
                 taker.submit(part)
 
     def cancel(self, sequences: Iterable[SampledSequence]) -> None:
-        """Stops sequences where they run; those that have ended are passed over."""
+        """Cancels sequences on their ranks. Ignores those that have ended."""
         with self._lock:
             ranks = [(sequence, self._rank_of.get(sequence)) for sequence in sequences]
         for rank, taker in enumerate(self._takers):
@@ -68,12 +68,12 @@ class SplitTaker:
                 taker.cancel(mine)
 
     def close(self) -> None:
-        """Ends sampling on every rank, the other ranks first."""
+        """Ends sampling on all ranks, on this one last."""
         for taker in reversed(self._takers):
             taker.close()
 
     def _watch(self, sequence: SampledSequence) -> None:
-        """Forgets a sequence when it is answered."""
+        """Removes a sequence after its finish."""
         deliver = sequence.deliver
 
         def delivered(result: SampledTokens | SampleFinish) -> None:

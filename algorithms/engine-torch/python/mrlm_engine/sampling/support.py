@@ -1,4 +1,4 @@
-"""The part of the vocabulary that top-k and top-p leave."""
+"""The part of the vocabulary that top-k and top-p keep."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from mrlm_engine.sampling.cumulative import cumulative_sums
 
 
 def truncated_support(scaled: torch.Tensor, top_k: torch.Tensor, top_p: torch.Tensor) -> torch.Tensor:
-    """Which tokens are kept, bool [n, vocabulary], for logits that have been divided by the temperature.
+    """Returns the tokens to keep, bool [n, vocabulary], for logits that have been divided by the temperature.
 
-    `top_k` [n] int64 keeps the k largest (0: all). `top_p` [n] float64 then keeps the shortest list of the most likely
-    tokens whose probability under what top-k left reaches p (Holtzman et al., arXiv 1904.09751), one token at least.
+    `top_k` [n] int64 keeps the k largest (0: all). `top_p` [n] float64 then keeps the smallest set of the most likely
+    tokens whose probability, renormalised after top-k, reaches p (Holtzman et al., arXiv 1904.09751), at least one.
     Ties are broken by the lower token id.
     """
     vocabulary = scaled.shape[1]

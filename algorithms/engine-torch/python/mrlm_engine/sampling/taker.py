@@ -1,4 +1,4 @@
-"""The receiver of sequences to be sampled: this rank's worker, another rank's sampler, or several of them together."""
+"""Interface of receivers of sequences: this rank's worker, another rank's sampler, or several of them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from mrlm_engine.sampling.sequence import SampledSequence
 
 
 class SequenceTaker(Protocol):
-    """Where sequences are sampled."""
+    """Receiver that samples sequences."""
 
     def submit(self, wave: list[SampledSequence]) -> None:
-        """Starts sequences that belong together."""
+        """Starts the sequences of one wave."""
 
     def cancel(self, sequences: Iterable[SampledSequence]) -> None:
-        """Stops sequences that were submitted."""
+        """Cancels submitted sequences."""
 
     def close(self) -> None:
         """Ends sampling."""

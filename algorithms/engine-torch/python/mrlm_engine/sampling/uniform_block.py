@@ -1,4 +1,4 @@
-"""Random numbers of the next positions of every row, on the device before they are needed."""
+"""Random numbers for the next positions of every row, copied to the device in advance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mrlm_engine.decoding.row_moves import RowMoves
 from mrlm_engine.sampling.counter_rng import keyed_uniform
 from mrlm_engine.sampling.row_table import RowTable
 
-# Positions ahead: one copy to the device for so many tokens of each row.
+# Positions per copy to the device.
 POSITIONS = 16
 
 
@@ -24,7 +24,7 @@ class UniformBlock:
         self._used = 0
 
     def next(self) -> torch.Tensor:
-        """The number of each row's next position, float64 [rows]."""
+        """Returns the number of each row's next position, float64 [rows]."""
         if self._used == POSITIONS:
             self._used = 0
             self._numbers = self._made(0)
@@ -32,7 +32,7 @@ class UniformBlock:
         return self._numbers[:, self._used - 1]
 
     def enter(self) -> None:
-        """Adds the rows that the table has had since the last call."""
+        """Adds the rows that were appended to the table since the last call."""
         self._numbers = torch.cat((self._numbers, self._made(self._numbers.shape[0])))
 
     def keep(self, moves: RowMoves) -> None:
@@ -40,6 +40,6 @@ class UniformBlock:
         self._numbers = moves.apply(self._numbers)
 
     def _made(self, first: int) -> torch.Tensor:
-        """The block of rows `first` and up. Their next position is in column `used`; columns before it are not read."""
+        """Returns the block of rows from `first` on. Column `used` is their next position; earlier ones are unused."""
         positions = self._table.counts[first:, None] + np.arange(-self._used, POSITIONS - self._used)
         return to_device(keyed_uniform(self._table.keys[first:, None], positions), self._device)

@@ -1,4 +1,4 @@
-"""The thread that samples."""
+"""The sampling thread."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Drives a runner: wave after wave (`waves`), or everything together as it arrives.
+    """Runs sequences: one wave after the other (`waves`), or all together as they arrive.
 
-    The weights change between two waves, or between two steps; whoever wants to change them goes first.
+    Weights change between two waves, or between two steps. A change has priority over the next wave or step.
     """
 
     def __init__(self, runner: Scheduler, *, waves: bool, version: int) -> None:
         self._runner = runner
         self._waves = waves
         self.version = version
-        # Guards the inbox; never held while sampling or answering.
+        # Guards the inbox. Not held during sampling and callbacks.
         self._changed = threading.Condition()
         self._arrived: deque[list[SampledSequence]] = deque()
         self._cancelled: list[SampledSequence] = []
         self._weight_changes = 0
         self._closed = False
-        # Held while a step is computed.
+        # Held during the computation of a step.
         self._computing = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def submit(self, wave: list[SampledSequence]) -> None:
-        """Starts sequences: as one wave in its turn, or at once."""
+        """Starts sequences: as one wave after the earlier ones, or at once."""
         with self._changed:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
@@ -48,14 +48,14 @@ class Worker:
             self._changed.notify_all()
 
     def cancel(self, sequences: Iterable[SampledSequence]) -> None:
-        """Stops sequences at the next step; each is answered with what it has."""
+        """Cancels sequences at the next step. Reports each with its tokens so far."""
         with self._changed:
             self._cancelled.extend(sequences)
             self._changed.notify_all()
 
     @contextlib.contextmanager
     def weights_change(self) -> Iterator[None]:
-        """Inside, nothing is computed and no row holds state from the old weights."""
+        """Stops computation inside the block. No row keeps state of the old weights."""
         with self._changed:
             self._weight_changes += 1
         try:
@@ -68,7 +68,7 @@ class Worker:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Ends the thread after the present step; what it had is answered as cancelled."""
+        """Ends the thread after the current step. Reports its sequences as cancelled."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -80,7 +80,7 @@ class Worker:
         while self._wait_for_work():
             with self._computing, COMPUTE_CLOCK.running(), torch.inference_mode():
                 try:
-                    # A wave is computed in one go, so that no change of weights falls into it.
+                    # A wave runs without a change of weights.
                     while self._take_in():
                         self._runner.advance(self.version)
                         if not (self._waves and self._runner.busy):
@@ -98,7 +98,7 @@ class Worker:
             return False
 
     def _take_in(self) -> bool:
-        """Moves what has arrived to the runner; whether there is anything to compute."""
+        """Moves new sequences to the runner. Returns whether there is anything to compute."""
         with self._changed:
             if self._closed:
                 return False
@@ -106,7 +106,7 @@ class Worker:
                 self._runner.submit(self._arrived.popleft())
             cancelled, self._cancelled = self._cancelled, []
             ahead = [s for s in cancelled for wave in self._arrived if s in wave]
-            # A wave that has not begun is cancelled when it does.
+            # A wave that has not started is cancelled when it starts.
             self._cancelled = ahead
         for sequence in cancelled:
             if sequence not in ahead:

@@ -1,4 +1,4 @@
-"""Calls must carry the engine's token, where it was given one."""
+"""Authentication of calls by the engine's token, if it has one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TokenInterceptor(grpc.ServerInterceptor):
         self._refusal: Any = grpc.unary_unary_rpc_method_handler(_refuse)
 
     def intercept_service(self, continuation: Callable[[Any], Any], handler_call_details: Any) -> Any:
-        """Lets calls with the token through."""
+        """Forwards calls with the token."""
         given = dict(handler_call_details.invocation_metadata).get("authorization", "")
         if hmac.compare_digest(str(given).encode(), self._expected):
             return continuation(handler_call_details)

@@ -1,4 +1,4 @@
-"""Numbered calls: each takes effect once, however often it is made."""
+"""Numbered calls: each takes effect once, also if it is repeated."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from mrlm_engine.errors import EngineError
 
 Answer = TypeVar("Answer")
 
-# Answers kept for retries. A client repeats a call right after its connection broke, so few are ever asked for, and
-# those of passes hold all outputs.
+# Number of answers kept for retries. A client repeats a call soon after its connection broke, so few are needed, and
+# those of passes contain all outputs.
 KEPT_ANSWERS = 8
 
 
 class CallSlot(Generic[Answer]):
-    """One call while it runs: `answer` is what it answered before, or is set when it is done."""
+    """One running call: `answer` is the answer of an earlier attempt, or is set at its end."""
 
     def __init__(self, number: int, kind: str, fingerprint: bytes) -> None:
         self.number = number
@@ -27,12 +27,12 @@ class CallSlot(Generic[Answer]):
         self.fingerprint = fingerprint
         self.lock = threading.Lock()
         self.answer: Answer | None = None
-        # Whatever a call that was interrupted half-way needs to go on.
+        # State that an interrupted call needs to resume.
         self.progress: Any = None
 
 
 class CallLog:
-    """The answers of the latest numbered calls, and the highest number that was applied."""
+    """Answers of the latest numbered calls, and the highest applied number."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,18 +41,18 @@ class CallLog:
 
     @property
     def highest(self) -> int:
-        """The highest number that was applied or begun.
+        """The highest number that was applied or started.
 
-        A client that arrives later goes on from there, so that it never takes up a call that another left half done.
+        A later client continues from it, so that it never resumes a call that another client left incomplete.
         """
         with self._lock:
             return max([self.last, *self._slots])
 
     @contextmanager
     def call(self, number: int, kind: str, content: bytes) -> Iterator[CallSlot[Any]]:
-        """The slot of a call, held alone: a retry waits for the first attempt, then finds its answer.
+        """Yields the slot of a call exclusively: a retry waits for the first attempt and then finds its answer.
 
-        A call that fails before it has an answer or progress leaves nothing behind, so its number may be used again.
+        A call that fails before it has an answer or progress leaves no slot, so its number may be used again.
         """
         fingerprint = hashlib.blake2b(content, digest_size=16).digest()
         if number == 0:
@@ -66,7 +66,7 @@ class CallLog:
                 self._settle(slot)
 
     def restart(self, last: int) -> None:
-        """After Load: numbers go on from `last`, and earlier answers belong to another past."""
+        """Continues numbers from `last` after Load, and discards answers of the state before it."""
         with self._lock:
             self._slots.clear()
             self.last = last
@@ -85,7 +85,7 @@ class CallLog:
                     raise EngineError(
                         "CALL_OUT_OF_ORDER",
                         f"Call {number} ({kind}) comes after call {self.last}, and its answer is no longer kept.",
-                        "Use one client for each engine, and go on from the last call that Load or Describe names.",
+                        "Use one client for each engine, and continue from the call that Load or Describe returned.",
                     )
                 slot = CallSlot(number, kind, fingerprint)
                 self._slots[number] = slot

@@ -1,4 +1,4 @@
-"""Turns what a handler raises into a gRPC status with an ErrorDetail."""
+"""Conversion of exceptions of handlers into a gRPC status with an ErrorDetail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def abort(context: Any, cause: BaseException) -> NoReturn:
-    """Ends the call with the error that `cause` is, or is made into."""
+    """Ends the call with `cause`, converted to an EngineError if it is another exception."""
     if isinstance(cause, EngineError):
         error = cause
     elif is_out_of_memory(cause):
@@ -37,7 +37,7 @@ def abort(context: Any, cause: BaseException) -> NoReturn:
 
 
 def unary(handler: Callable[[Any, Any, Any], Result]) -> Callable[[Any, Any, Any], Result]:
-    """A handler of one request whose exceptions reach the client as errors."""
+    """Wraps a unary handler: its exceptions are sent to the client as errors."""
 
     @functools.wraps(handler)
     def wrapped(self: Any, request: Any, context: Any) -> Result:
@@ -50,7 +50,7 @@ def unary(handler: Callable[[Any, Any, Any], Result]) -> Callable[[Any, Any, Any
 
 
 def streaming(handler: Callable[[Any, Any, Any], Iterator[Result]]) -> Callable[[Any, Any, Any], Iterator[Result]]:
-    """A handler that yields, likewise. A client that went away is no error: its own iterator ends the handler."""
+    """Wraps a streaming handler in the same way. A disconnected client is no error: its iterator ends the handler."""
 
     @functools.wraps(handler)
     def wrapped(self: Any, requests: Any, context: Any) -> Iterator[Result]:

@@ -1,4 +1,4 @@
-"""The exchange of addresses and of a token that makes the samplers of all ranks known to rank 0."""
+"""Exchange of addresses and of a token, by which rank 0 finds the samplers of all ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mrlm_engine.service.server import start_server
 
 
 def find_peers(channel: Channel, size: int) -> list[Peer]:
-    """On rank 0: sends every other rank a token that only ranks know, and receives its address."""
+    """On rank 0: sends every other rank a secret token and receives its address."""
     token = secrets.token_hex(16)
     for rank in range(1, size):
         channel.send(token, rank)
@@ -23,7 +23,7 @@ def find_peers(channel: Channel, size: int) -> list[Peer]:
 
 
 def listen_to_leader(state: Any, channel: Channel) -> grpc.Server:
-    """On another rank: a server for rank 0."""
+    """On another rank: starts a server for rank 0."""
     token = channel.receive(0)
     host = own_address(os.environ["MASTER_ADDR"])
     server, port = start_server(state, host, 0, token)

@@ -1,4 +1,4 @@
-"""Forward: outputs without a graph."""
+"""The call Forward: outputs without a graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mrlm_engine.training.run_pass import require_value_head
 from mrlm_engine.training.smaller import smaller_budget
 from mrlm_engine.training.trainable_model import TrainableModel
 
-# Outputs of one response: gRPC clients receive 4 MiB by default, and smaller frames keep other streams going.
+# Bytes of outputs in one response. gRPC clients accept 4 MiB by default, and small frames do not block other streams.
 RESPONSE_BYTES = 512 << 10
 
 
@@ -37,7 +37,7 @@ def forward(state: EngineState, requests: Iterator[pb.ForwardRequest]) -> Iterat
 def evaluate(
     state: EngineState, trainable: TrainableModel, units: list[TokenUnit], selection: Selection
 ) -> list[UnitOutputs]:
-    """Outputs of `units`, in order. Where memory runs out, all of them under a smaller budget."""
+    """Computes the outputs of `units`, in order. If memory runs out, repeats all of them with a smaller budget."""
     outputs: dict[int, UnitOutputs] = {}
     model_id = trainable.model.model_id
     todo = deque(trainable.plan(units, selection.final_value, state.ranks.size))
@@ -60,7 +60,7 @@ def evaluate(
 
 
 def respond(outputs: list[UnitOutputs]) -> Iterator[pb.ForwardResponse]:
-    """Responses of bounded size, units in order."""
+    """Yields responses of bounded size, with units in order."""
     messages: list[pb.UnitOutputs] = []
     start = size = 0
     for i, unit in enumerate(outputs):

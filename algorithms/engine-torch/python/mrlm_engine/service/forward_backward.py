@@ -1,4 +1,4 @@
-"""ForwardBackward: outputs, gradients from the client or known beforehand, accumulation; repeatable by call number."""
+"""The call ForwardBackward: outputs, gradients (of the client or known beforehand) and their accumulation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mrlm_engine.training.trainable_model import TrainableModel
 def forward_backward(
     state: EngineState, requests: Iterator[pb.ForwardBackwardRequest]
 ) -> Iterator[pb.ForwardBackwardResponse]:
-    """Handles one call, or a repetition of one."""
+    """Handles one call or its repetition."""
     first = next(requests, None)
     require_open(first)
     assert first is not None
@@ -35,7 +35,7 @@ def forward_backward(
             yield from slot.answer[:-1]
         assert slot.answer is not None
         done = slot.answer[-1]
-    # Only now: whoever has seen `done` may count on the call being in the log.
+    # Sent last: a client that has received `done` relies on the answer in the call log.
     yield done
 
 
@@ -46,7 +46,7 @@ def _attempt(
     slot: CallSlot[list[pb.ForwardBackwardResponse]],
     requests: Iterator[pb.ForwardBackwardRequest],
 ) -> Iterator[pb.ForwardBackwardResponse]:
-    """Begins the pass, or goes on with one that was cut off; sets the slot's answer when it is complete."""
+    """Starts the pass, or resumes an interrupted one. Sets the slot's answer when it is complete."""
     model_id = opening.model_id
     trainable = state.trainable_model(model_id)
     work = slot.progress
@@ -65,7 +65,7 @@ def _attempt(
         if slot.answer is None:
             state.ranks.everywhere(rank_work.drop_all, model_id)
             if opening.call == 0:
-                # Nobody can repeat a call without a number.
+                # A call without a number cannot be repeated.
                 state.passes.give_up(model_id, "its end")
 
 

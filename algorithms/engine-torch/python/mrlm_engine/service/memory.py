@@ -1,4 +1,4 @@
-"""EstimateMemory."""
+"""The call EstimateMemory."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from mrlm_engine.service.codec.models import model_request
 from mrlm_engine.service.state import EngineState
 from mrlm_engine.training.trainable_model import MAX_WAITING, default_tokens
 
-# Where neither the call nor the configuration limits sequences.
+# Length of sequences if neither the call nor the configuration limits it.
 UNLIMITED_TOKENS = 4096
 
 
 def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb.EstimateMemoryResponse:
-    """What the models of the request would take, and the token budget that they should have."""
+    """Estimates the memory of the models in the request, and chooses their token budget."""
     if not request.models:
         raise EngineError("MESSAGE_INVALID", "EstimateMemory names no model.", "Send what CreateModel would be sent.")
     plans: dict[str, ModelPlan] = {}
@@ -54,7 +54,7 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
         waiting_graphs=MAX_WAITING,
         lanes=state.lane_threads.count,
     )
-    # On a GPU the sampler's cache takes a part of what weights and optimiser state leave.
+    # On a GPU the sampler's cache uses a part of the memory that weights and optimizer state leave.
     state_bytes = sum(total([*state_lines(model, setting), *sampler_lines(model, setting)]) for model in models)
     limits = sampler_limits(setting.device, least.bytes - state_bytes)
     setting = dataclasses.replace(setting, sampler_rows=limits.rows, sampler_bytes=limits.state_bytes)
@@ -81,7 +81,7 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
 
 
 def plan_model(state: EngineState, request: ModelRequest, planned: dict[str, ModelPlan]) -> ModelPlan:
-    """What CreateModel would make of `request`, without making it."""
+    """Plans the model that CreateModel would create from `request`, without creating it."""
     source = request.source
     if isinstance(source, (CopyOf, AdapterOff)):
         original = planned.get(source.model_id) or plan_of_held(state.registry.get(source.model_id))
@@ -98,7 +98,7 @@ def plan_model(state: EngineState, request: ModelRequest, planned: dict[str, Mod
 
 
 def plan_of_held(held: LoadedModel) -> ModelPlan:
-    """A model that is there already: a copy of it would be made."""
+    """Plans a copy of an existing model."""
     return ModelPlan(
         id=held.model_id,
         shape=model_shape(held.module),

@@ -1,4 +1,4 @@
-"""Describe, CreateModel and ReleaseModel."""
+"""The calls Describe, CreateModel and ReleaseModel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mrlm_engine.service.state import EngineState
 
 
 def describe(state: EngineState) -> pb.DescribeResponse:
-    """Device, versions, mode and models."""
+    """Describes device, versions, mode and models."""
     device = state.device.device
     cuda = device.type == "cuda"
     return pb.DescribeResponse(
@@ -42,13 +42,13 @@ def describe(state: EngineState) -> pb.DescribeResponse:
 
 
 def create(state: EngineState, request: pb.CreateModelRequest) -> pb.CreateModelResponse:
-    """Makes a model on every rank."""
+    """Creates a model on every rank."""
     state.registry.check_new(request.model_id)
     wanted = model_request(request)
     try:
         info = state.ranks.everywhere(rank_models.create, wanted)[0]
     except EngineError:
-        # A rank that could make it holds it.
+        # Some ranks have created it.
         state.ranks.everywhere(rank_models.discard, request.model_id)
         raise
     return pb.CreateModelResponse(

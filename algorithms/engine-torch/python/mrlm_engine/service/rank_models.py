@@ -1,4 +1,4 @@
-"""What each rank does of a call that makes, frees, publishes, saves or loads models."""
+"""Work of each rank for calls that create, free, publish, save or load models."""
 
 from __future__ import annotations
 
@@ -56,24 +56,24 @@ def release(state: EngineState, model_id: str) -> None:
 
 
 def discard(state: EngineState, model_id: str) -> None:
-    """Frees a model that may not be there."""
+    """Frees a model if it exists."""
     if any(held.model_id == model_id for held in state.registry.all()):
         state.release(model_id)
 
 
 def publish(state: EngineState, model_id: str) -> PublishResult:
-    """Gives this rank's sampler the trained weights."""
+    """Publishes the trained weights to this rank's sampler."""
     with COMPUTE_CLOCK.running():
         return state.publish(model_id)
 
 
 def save(state: EngineState, directory: Path, model_ids: list[str], last_call: int) -> tuple[int, str]:
-    """Writes a checkpoint; its bytes and its manifest's checksum."""
+    """Writes a checkpoint. Returns its bytes and the checksum of its manifest."""
     return save_checkpoint(directory, [state.trainable_model(model_id) for model_id in model_ids], last_call)
 
 
 def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[list[ModelInfo], int]:
-    """Restores a checkpoint, with `changes` to what each model was saved with; its models and its last call."""
+    """Restores a checkpoint with `changes` to the saved settings of each model. Returns its models and last call."""
     checkpoint = load_checkpoint(directory, state.placement, changes)
     state.replace([model.held for model in checkpoint.models])
     for model in checkpoint.models:
@@ -83,5 +83,5 @@ def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[
 
 
 def export(state: EngineState, model_id: str, directory: Path, merge_adapter: bool) -> list[str]:
-    """Writes a Hugging Face directory; its file names."""
+    """Writes a Hugging Face directory. Returns its file names."""
     return export_model(state.registry.get(model_id), directory, merge_adapter=merge_adapter)

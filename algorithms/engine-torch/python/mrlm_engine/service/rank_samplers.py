@@ -1,4 +1,4 @@
-"""The samplers of other ranks, over the same protocol that clients speak."""
+"""Samplers of other ranks, over the same protocol as for clients."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Peer:
-    """Where another rank samples, and the token that it wants to see."""
+    """Address and token of another rank's sampler."""
 
     address: str
     token: str
 
 
 class RankSampler:
-    """One Sample call for each way of answering (token by token or at the end), open as long as the sampler."""
+    """Two Sample calls, one with a stream of tokens and one with results at the end, open as long as the sampler."""
 
     def __init__(self, peer: Peer, model_id: str) -> None:
         self._channel = grpc.insecure_channel(peer.address, options=[("grpc.max_receive_message_length", -1)])
@@ -41,14 +41,14 @@ class RankSampler:
         self._calls: dict[bool, _Call] = {}
 
     def submit(self, wave: list[SampledSequence]) -> None:
-        """Starts sequences that belong together."""
+        """Starts the sequences of one wave."""
         for streams in (False, True):
             part = [sequence for sequence in wave if sequence.stream_tokens is streams]
             if part:
                 self._call(streams).submit(part)
 
     def cancel(self, sequences: Iterable[SampledSequence]) -> None:
-        """Stops sequences that were submitted."""
+        """Cancels submitted sequences."""
         for sequence in sequences:
             self._call(sequence.stream_tokens).cancel(sequence)
 
@@ -67,7 +67,7 @@ class RankSampler:
 
 
 class _Call:
-    """A Sample call with ids of its own."""
+    """A Sample call with its own sequence ids."""
 
     def __init__(self, stub: Any, metadata: tuple[tuple[str, str], ...], opening: pb.SampleRequest) -> None:
         self._requests: queue.SimpleQueue[pb.SampleRequest | None] = queue.SimpleQueue()
@@ -107,7 +107,7 @@ class _Call:
                     self._deliver(parse_finish(finish))
         except grpc.RpcError as cause:
             if not self._closed:
-                # The rank is gone, and with it the engine: the launcher ends the others.
+                # The rank has exited. The launcher ends the other ranks.
                 log.error("the sampler of another rank is gone: %s", cause)
 
     def _deliver(self, result: SampledTokens | SampleFinish) -> None:

@@ -1,4 +1,4 @@
-"""The units of a streamed call, all of them checked before any work begins."""
+"""Reception of the units of a streamed call, with validation of all of them before any work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Message = TypeVar("Message", pb.ForwardRequest, pb.ForwardBackwardRequest)
 
 
 def collect_units(first: Message, following: Iterator[Message]) -> list[pb.Unit]:
-    """All units up to the message that says `end`."""
+    """Receives all units up to the message with `end`."""
     units = list(first.units)
     message = first
     while not message.end:
@@ -34,12 +34,12 @@ def collect_units(first: Message, following: Iterator[Message]) -> list[pb.Unit]
 
 
 def decode_units(units: list[pb.Unit], held: LoadedModel, linear: bool) -> list[TokenUnit]:
-    """The units of a call, numbered from 0."""
+    """Yields the units of a call, numbered from 0."""
     return [decode_unit(unit, i, held.vocab_size, held.max_positions, linear) for i, unit in enumerate(units)]
 
 
 def selection_of(outputs: pb.OutputSelection, temperature: float) -> Selection:
-    """What a call asks for; a temperature of 0 means 1."""
+    """Returns the requested outputs and temperature; a temperature of 0 means 1."""
     if not math.isfinite(temperature) or temperature < 0:
         raise EngineError(
             "OPTIONS_INVALID", f"The temperature is {temperature}.", "Use a finite number above 0, or 0 for 1."
@@ -48,7 +48,7 @@ def selection_of(outputs: pb.OutputSelection, temperature: float) -> Selection:
 
 
 def require_open(message: pb.ForwardRequest | pb.ForwardBackwardRequest | pb.SampleRequest | None) -> None:
-    """Refuses a stream that does not begin with `open`."""
+    """Refuses a stream that does not start with `open`."""
     if message is None or not message.HasField("open"):
         raise EngineError(
             "MESSAGE_INVALID", "The stream does not begin with `open`.", "Send `open` in the first message."

@@ -1,4 +1,4 @@
-"""What a process of the engine does until its end: answers clients, or follows the rank that does."""
+"""Main loop of a process of the engine: serves clients on rank 0, and runs work from rank 0 on other ranks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mrlm_engine.service.find_rank_samplers import listen_to_leader
 from mrlm_engine.service.server import start_server
 from mrlm_engine.service.state import EngineState
 
-# Seconds that running calls have to end after SIGTERM.
+# Grace period of running calls after SIGTERM, in seconds.
 DRAIN_SECONDS = 5.0
 
 log = logging.getLogger("mrlm_engine")
 
 
 def serve_clients(state: EngineState, ending: threading.Event, ready_line: TextIO) -> int:
-    """Listens, says so in one JSON line, and serves until `ending`; the exit status."""
+    """Listens, prints one JSON line, and serves until `ending`. Returns the exit status."""
     settings = state.settings
     token = read_token(settings.token_file) if settings.token_file else ""
     if not token:
@@ -48,7 +48,7 @@ def serve_clients(state: EngineState, ending: threading.Event, ready_line: TextI
 
 
 def follow_leader(state: EngineState, channel: Channel, ending: threading.Event) -> int:
-    """Does what rank 0 says until it says that it is over, or until `ending` and the time that rank 0 then has."""
+    """Runs work from rank 0 until it sends None, or until `ending` and the grace period of rank 0."""
     server = listen_to_leader(state, channel)
     over = threading.Event()
     thread = start_following(state, channel, over, ending)
@@ -57,7 +57,7 @@ def follow_leader(state: EngineState, channel: Channel, ending: threading.Event)
     server.stop(None)
     state.close()
     if not over.is_set():
-        # Rank 0 did not say so: whatever this rank waits for will not come.
+        # Rank 0 did not send None, so this rank would wait for ever.
         logging.shutdown()
         os._exit(0)
     return 0

@@ -1,4 +1,4 @@
-"""Sample: the sequences that a client asked for, and their results as they come."""
+"""The call Sample: sequences of a client, and the stream of their results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mrlm_engine.service.sample_results import ResultQueue
 
 
 def sample(sampler: Sampler, requests: Iterable[pb.SampleRequest], context: Any) -> Iterator[pb.SampleResponse]:
-    """Handles one call. `context` is gRPC's; when its client goes, everything of the call is freed."""
+    """Handles one call. If the client disconnects, all sequences of the call are freed."""
     stream = SampleStream(
         sampler.taker, vocab=sampler.vocab, max_positions=sampler.max_positions, waves=sampler.deterministic
     )
@@ -28,10 +28,10 @@ def sample(sampler: Sampler, requests: Iterable[pb.SampleRequest], context: Any)
 
 
 class SampleStream:
-    """Reads requests on a thread of its own and yields responses on the caller's."""
+    """Reads requests on its own thread and yields responses on the caller's thread."""
 
     def __init__(self, taker: SequenceTaker, *, vocab: int, max_positions: int, waves: bool) -> None:
-        """With `waves`, sequences are held until a barrier (or the end of the requests) starts them together."""
+        """With `waves`, a barrier (or the end of the requests) starts all waiting sequences together."""
         self._taker = taker
         self._vocab = vocab
         self._max_positions = max_positions
@@ -40,14 +40,14 @@ class SampleStream:
         self._lock = threading.Lock()
         self._stream_tokens = False
         self._seen: set[int] = set()
-        # Sequences that have not been answered, and those of them that no barrier has started.
+        # Sequences without a finish, and those of them that no barrier has started.
         self._live: dict[int, SampledSequence] = {}
         self._held: dict[int, SampledSequence] = {}
         self._all_read = False
         self._abandoned = False
 
     def run(self, requests: Iterable[pb.SampleRequest]) -> Iterator[pb.SampleResponse]:
-        """Responses until the requests have ended and every sequence has been answered."""
+        """Yields responses until the requests have ended and every sequence has finished."""
         reader = threading.Thread(target=self._read, args=(requests,), name="sample-requests", daemon=True)
         reader.start()
         try:
@@ -56,7 +56,7 @@ class SampleStream:
             self.abandon()
 
     def abandon(self) -> None:
-        """Frees everything of this stream: nobody reads its answers any more."""
+        """Frees all sequences of this stream, after its client has disconnected."""
         with self._lock:
             self._abandoned = True
             live = [s for s in self._live.values() if s.id not in self._held]
@@ -70,7 +70,7 @@ class SampleStream:
             for number, request in enumerate(requests):
                 self._take(request, first=number == 0)
         except grpc.RpcError:
-            # The client has gone, and nobody waits for an answer.
+            # The client has disconnected and reads no more responses.
             self.abandon()
             return
         except Exception as error:
@@ -119,7 +119,7 @@ class SampleStream:
             self._live[add.id] = self._held[add.id] = sequence
 
     def _cancel(self, ids: Iterable[int]) -> None:
-        """Ids that are unknown or answered already are passed over: the cancellation crossed the answer."""
+        """Cancels sequences. Ignores ids that are unknown or finished, because the messages may have crossed."""
         with self._lock:
             live = [self._live[i] for i in ids if i in self._live]
             unstarted = [s for s in live if self._held.pop(s.id, None)]
@@ -128,7 +128,7 @@ class SampleStream:
         self._taker.cancel([s for s in live if s not in unstarted])
 
     def _start(self) -> None:
-        # Submitted under the lock, so that `abandon` either prevents it or cancels it.
+        # Submitted under the lock, so that `abandon` either prevents the submission or cancels it.
         with self._lock:
             wave = sorted(self._held.values(), key=lambda s: s.id)
             self._held.clear()

@@ -1,4 +1,4 @@
-"""Puts many small results into few messages."""
+"""Batching of many small results into few messages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.sampling.sequence import SampledTokens, SampleFinish
 from mrlm_engine.service.codec.sampling_results import finish_message, tokens_message
 
-# Bytes after which a message is sent; receivers commonly take 4 MiB at most.
+# Bytes after which a message is sent. Receivers commonly accept at most 4 MiB.
 FULL = 1 << 19
 
 Result = SampledTokens | SampleFinish
 
 
 class ResultQueue:
-    """Results from the sampler's thread to the thread that answers the client."""
+    """Queue of results from the sampler's thread to the thread that writes responses."""
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
@@ -26,11 +26,11 @@ class ResultQueue:
         self._queue.put(result)
 
     def end(self, error: BaseException | None = None) -> None:
-        """After what has been put, the responses end, or raise `error`."""
+        """Ends the responses after the results so far, or raises `error` there."""
         self._queue.put(error)
 
     def responses(self) -> Iterator[pb.SampleResponse]:
-        """Whatever is there goes out together, as far as it fits into a message; then waits for more."""
+        """Yields all available results together, up to the size of a message, and waits for more."""
         while True:
             response, size = pb.SampleResponse(), 0
             item = self._queue.get()

@@ -1,4 +1,4 @@
-"""A gRPC server around one engine."""
+"""The gRPC server of an engine."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from mrlm_engine.service.authentication import TokenInterceptor
 from mrlm_engine.service.servicer import EngineServicer
 from mrlm_engine.service.state import EngineState
 
-# Streams hold a thread each; the rest is for short calls.
+# Each stream occupies a thread. The rest is for short calls.
 WORKERS = 32
 OPTIONS = [
-    # Units of a large batch and tokenizer files are larger than gRPC's 4 MiB.
+    # Units of a large batch and tokenizer files exceed gRPC's default of 4 MiB.
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
-    # A second engine on the same port must fail rather than share it.
+    # A second engine on the same port must fail and not share it.
     ("grpc.so_reuseport", 0),
-    # Clients may check often that the engine is alive while it computes for long.
+    # Clients may send frequent keepalive pings during long computations.
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 5000),
 ]
 
 
 def start_server(state: EngineState, host: str, port: int, token: str = "") -> tuple[grpc.Server, int]:
-    """Listens on `host`:`port` (0: a free one); the server and its port."""
+    """Listens on `host`:`port` (0: a free one). Returns the server and its port."""
     interceptors: list[grpc.ServerInterceptor] = [TokenInterceptor(token)] if token else []
     pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="rpc")
     server = grpc.server(pool, options=OPTIONS, interceptors=interceptors)

@@ -1,4 +1,4 @@
-"""The handlers that gRPC calls."""
+"""The gRPC handlers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Response = TypeVar("Response")
 
 
 class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
-    """One engine. Calls that change something take effect once for each call number."""
+    """Handlers of one engine. Calls that change state take effect once for each call number."""
 
     def __init__(self, state: EngineState) -> None:
         self._state = state
@@ -82,7 +82,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         return self._once(request, weights.export)
 
     def _once(self, request: Any, handler: Callable[[EngineState, Any], Response]) -> Response:
-        """Runs the handler, or repeats its answer if the call with this number was made before."""
+        """Runs the handler, or returns the stored answer of the call with this number."""
         kind = type(request).__name__.removesuffix("Request")
         with self._state.calls.call(request.call, kind, request.SerializeToString(deterministic=True)) as slot:
             if slot.answer is None:

@@ -1,4 +1,4 @@
-"""What the handlers of one engine share."""
+"""State that the handlers of one engine share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EngineState:
     """Models with their trainable_models and samplers, and the log of numbered calls."""
 
     def __init__(self, settings: EngineSettings, device: DeviceSettings, channel: Channel | None = None) -> None:
-        """`channel` leads to the other ranks; None where there are none."""
+        """`channel` connects to the other ranks; None without other ranks."""
         self.settings = settings
         self.device = device
         self.instance_id = uuid.uuid4().hex
@@ -38,7 +38,7 @@ class EngineState:
         self.calls = CallLog()
         self.ranks: Ranks = SoleRank(self) if channel is None else LeadingRank(self, channel, world_size())
         self.passes = OpenPasses(self.ranks)
-        # Where the other ranks sample; rank 0 divides sequences among them.
+        # Samplers of the other ranks. Rank 0 divides sequences among them.
         self.peers: list[Peer] = []
         self.limits = GraphLimits(settings.graph_lease_seconds, settings.graph_bytes)
         self._lock = threading.RLock()
@@ -55,14 +55,14 @@ class EngineState:
             return trainable
 
     def sampler(self, model_id: str) -> Sampler:
-        """A model's sampler. Where there is none yet every rank makes its own, with the present weights."""
+        """Returns a model's sampler. On the first call every rank creates its own, with the current weights."""
         self.registry.get(model_id)
         if model_id not in self._samplers:
             self.ranks.everywhere(_open_sampler, model_id)
         return self.own_sampler(model_id)
 
     def own_sampler(self, model_id: str) -> Sampler:
-        """This rank's sampler of a model."""
+        """Returns this rank's sampler of a model."""
         held = self.registry.get(model_id)
         with self._lock:
             sampler = self._samplers.get(model_id)
@@ -73,22 +73,22 @@ class EngineState:
             return sampler
 
     def publish(self, model_id: str) -> PublishResult:
-        """Gives this rank's sampler the trainer's weights."""
+        """Publishes the trainer's weights to this rank's sampler."""
         return self.own_sampler(model_id).publish()
 
     def release(self, model_id: str) -> None:
-        """Frees a model with what belongs to it."""
+        """Frees a model with its sampler and training state."""
         self.registry.remove(model_id)
         self._forget(model_id)
 
     def replace(self, models: list[LoadedModel]) -> None:
-        """Puts models in the place of those with their ids."""
+        """Replaces models with the same ids."""
         for held in models:
             self._forget(held.model_id)
             self.registry.replace(held)
 
     def close(self) -> None:
-        """Ends every sampler, and the lanes."""
+        """Closes all samplers and the lanes."""
         with self._lock:
             for sampler in self._samplers.values():
                 sampler.close()
@@ -108,7 +108,7 @@ def _open_sampler(state: EngineState, model_id: str) -> None:
 
 
 def _mesh(settings: EngineSettings, device: DeviceSettings) -> DeviceMesh | None:
-    """The ranks that models are divided among, if they are."""
+    """Returns the mesh of the ranks that shard models; None without shards."""
     if settings.strategy != "fsdp" or world_size() == 1:
         return None
     return init_device_mesh(device.device.type, (world_size(),))

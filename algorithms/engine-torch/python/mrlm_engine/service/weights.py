@@ -1,4 +1,4 @@
-"""OptimStep, Publish, Save, Load and Export."""
+"""The calls OptimStep, Publish, Save, Load and Export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mrlm_engine.training.optimizer import AdamWParameters
 
 
 def optim_step(state: EngineState, request: pb.OptimStepRequest) -> pb.OptimStepResponse:
-    """Applies what has accumulated."""
+    """Applies the accumulated gradients."""
     state.trainable_model(request.model_id).require_trainable()
     adamw = request.adamw
     parameters = AdamWParameters(adamw.learning_rate, adamw.beta1, adamw.beta2, adamw.epsilon, adamw.weight_decay)
@@ -34,7 +34,7 @@ def optim_step(state: EngineState, request: pb.OptimStepRequest) -> pb.OptimStep
 
 
 def check_parameters(parameters: AdamWParameters, max_grad_norm: float) -> None:
-    """Refuses what AdamW cannot work with."""
+    """Refuses hyperparameters that AdamW cannot use."""
     faults = [
         f"{name} {value}"
         for name, value, fits in (
@@ -56,7 +56,7 @@ def check_parameters(parameters: AdamWParameters, max_grad_norm: float) -> None:
 
 
 def publish(state: EngineState, request: pb.PublishRequest) -> pb.PublishResponse:
-    """Gives the sampler of each rank the trained weights."""
+    """Publishes the trained weights to the sampler of each rank."""
     results = state.ranks.everywhere(rank_models.publish, request.model_id)
     found = sorted({result.checksum[:12] for result in results})
     if len(found) > 1:
@@ -69,7 +69,7 @@ def publish(state: EngineState, request: pb.PublishRequest) -> pb.PublishRespons
 
 
 def save(state: EngineState, request: pb.SaveRequest) -> pb.SaveResponse:
-    """Writes a checkpoint that counts this very call as applied."""
+    """Writes a checkpoint that counts this call as applied."""
     wanted = list(request.model_ids) or [held.model_id for held in state.registry.all()]
     directory, last_call = directory_of(request.directory), max(state.calls.last, request.call)
     with contextlib.ExitStack() as settled:
@@ -80,7 +80,7 @@ def save(state: EngineState, request: pb.SaveRequest) -> pb.SaveResponse:
 
 
 def load(state: EngineState, request: pb.LoadRequest) -> pb.LoadResponse:
-    """Restores a checkpoint; models that it does not hold stay as they are."""
+    """Restores a checkpoint. Models that it does not contain stay unchanged."""
     names = ("micro_batch_tokens", "gradient_checkpointing")
     changes = {name: getattr(request, name) for name in names if request.HasField(name)}
     infos, last_call = state.ranks.everywhere(rank_models.load, directory_of(request.directory), changes)[0]
@@ -98,10 +98,10 @@ def export(state: EngineState, request: pb.ExportRequest) -> pb.ExportResponse:
 
 
 def directory_of(name: str) -> Path:
-    """The absolute path of a request's directory."""
+    """Returns the absolute path of a request's directory."""
     if not name:
         raise EngineError("OPTIONS_INVALID", "The request names no directory.", "Give a path on the engine's machine.")
     if "\0" in name:
         raise EngineError("OPTIONS_INVALID", "The name of the directory holds a NUL character.", "Name another one.")
-    # Where it leads: what is replaced must be the directory, not a link to it.
+    # Resolved, because the directory must be replaced and not a link to it.
     return Path(os.path.realpath(name))

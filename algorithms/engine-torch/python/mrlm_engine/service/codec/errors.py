@@ -1,4 +1,4 @@
-"""An error as the ErrorDetail of a call's trailing metadata."""
+"""Encoding of an error as the ErrorDetail of a call's trailing metadata."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ERROR_METADATA_KEY = "mrlm-error-bin"
 
 
 def error_detail(error: EngineError) -> bytes:
-    """The serialised ErrorDetail of `error`."""
+    """Returns the serialised ErrorDetail of `error`."""
     return error_pb2.ErrorDetail(
         code=error.code,
         message=error.message,

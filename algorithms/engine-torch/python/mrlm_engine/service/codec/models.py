@@ -1,4 +1,4 @@
-"""CreateModel's request and the description of a model."""
+"""The request of CreateModel, and the description of a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mrlm_engine.models.request import (
 
 
 def model_request(request: pb.CreateModelRequest) -> ModelRequest:
-    """What `request` asks for; refuses a role that the protocol does not have."""
+    """Converts a request. Refuses a role that the protocol does not have."""
     if request.role not in pb.Role.values():
         raise EngineError(
             "OPTIONS_INVALID",
@@ -43,7 +43,7 @@ def model_request(request: pb.CreateModelRequest) -> ModelRequest:
 
 
 def model_info_message(info: ModelInfo) -> pb.ModelInfo:
-    """The wire form of a model's description."""
+    """Encodes a model's description."""
     return pb.ModelInfo(**{**vars(info), "role": pb.Role.Name(info.role)})
 
 

@@ -1,4 +1,4 @@
-"""Outputs of units, the events of a pass of accumulation, and the gradients that a client answers with."""
+"""Outputs of units, events of a pass, and the gradients that a client returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mrlm_engine.training.run_pass import require_value_head
 
 
 def outputs_message(outputs: UnitOutputs) -> pb.UnitOutputs:
-    """Little-endian float32; empty where an output was not asked for."""
+    """Encodes little-endian float32; empty if an output was not requested."""
     return pb.UnitOutputs(
         logprob=_bytes(outputs.logprob),
         entropy=_bytes(outputs.entropy),
@@ -25,7 +25,7 @@ def outputs_message(outputs: UnitOutputs) -> pb.UnitOutputs:
 
 
 def event_message(event: Event) -> pb.ForwardBackwardResponse:
-    """One response of a ForwardBackward call."""
+    """Encodes one response of a ForwardBackward call."""
     if isinstance(event, MicroBatchOutputs):
         return pb.ForwardBackwardResponse(
             micro_batch=pb.MicroBatchOutputs(
@@ -41,7 +41,7 @@ def event_message(event: Event) -> pb.ForwardBackwardResponse:
 
 
 def gradients_of(requests: Iterable[pb.ForwardBackwardRequest], held: LoadedModel) -> Iterator[list[ClientGradients]]:
-    """The client's answers, as many at a time as came in one message."""
+    """Yields the client's gradients, all of one message at a time."""
     for request in requests:
         yield [_client_gradients(message, held) for message in request.gradients]
 
@@ -51,7 +51,7 @@ def _client_gradients(message: pb.MicroBatchGradients, held: LoadedModel) -> Cli
 
 
 def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], held: LoadedModel) -> list[UnitGradients]:
-    """The client's gradients of one micro-batch, checked against its units."""
+    """Decodes the client's gradients of one micro-batch and checks them against its units."""
     if len(message.units) != len(units):
         raise EngineError(
             "GRADIENT_SHAPE",

@@ -1,4 +1,4 @@
-"""Prompts and settings of sequences to be sampled, checked; and a sequence as a request to another rank."""
+"""Validation of prompts and sampling settings, and the encoding of a sequence as a request to another rank."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mrlm_engine.sampling.sequence import SampledSequence, SamplingSettings
 
 
 def parse_prompt(prompt: bytes, vocab: int, max_positions: int) -> npt.NDArray[np.int64]:
-    """The token ids of `prompt`, [length] int64; there must be one at least, all below `vocab`, and room for more."""
+    """Returns the token ids of `prompt`, [length] int64: at least one, all below `vocab`, with room for more."""
     if not prompt or len(prompt) % 4:
         raise EngineError(
             "SEQUENCE_INVALID",
@@ -32,7 +32,7 @@ def parse_prompt(prompt: bytes, vocab: int, max_positions: int) -> npt.NDArray[n
 
 
 def parse_settings(params: pb.SamplingParams, vocab: int) -> SamplingSettings:
-    """The settings that `params` stands for."""
+    """Returns the settings of `params`, with defaults for zeros."""
     if not 0 <= params.temperature < math.inf:
         raise _refused(f"the temperature is {params.temperature}", "Use 0 (greedy) or a positive, finite number.")
     if not 0 <= params.top_p <= 1:
@@ -56,7 +56,7 @@ def parse_settings(params: pb.SamplingParams, vocab: int) -> SamplingSettings:
 
 
 def add_message(sequence: SampledSequence, number: int) -> pb.SampleAdd:
-    """The request for `sequence` under the id `number`."""
+    """Encodes the request for `sequence` under the id `number`."""
     settings = sequence.settings
     params = pb.SamplingParams(
         temperature=settings.temperature,

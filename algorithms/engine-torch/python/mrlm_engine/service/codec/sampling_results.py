@@ -10,12 +10,12 @@ from mrlm_engine.sampling.sequence import SampledTokens, SampleFinish, StopReaso
 
 
 def tokens_message(result: SampledTokens) -> pb.SampleTokens:
-    """The wire form of a piece of a sequence."""
+    """Encodes a piece of a sequence."""
     return pb.SampleTokens(id=result.id, token_ids=_tokens(result.tokens), logprobs=_logprobs(result.logprobs))
 
 
 def finish_message(result: SampleFinish) -> pb.SampleFinish:
-    """The wire form of a sequence's end."""
+    """Encodes the end of a sequence."""
     return pb.SampleFinish(
         id=result.id,
         reason=f"STOP_REASON_{result.reason.name}",
@@ -29,12 +29,12 @@ def finish_message(result: SampleFinish) -> pb.SampleFinish:
 
 
 def parse_tokens(message: pb.SampleTokens) -> SampledTokens:
-    """A piece of a sequence from another rank."""
+    """Decodes a piece of a sequence from another rank."""
     return SampledTokens(message.id, *_arrays(message))
 
 
 def parse_finish(message: pb.SampleFinish) -> SampleFinish:
-    """A sequence's end from another rank."""
+    """Decodes the end of a sequence from another rank."""
     return SampleFinish(
         message.id,
         StopReason(message.reason),

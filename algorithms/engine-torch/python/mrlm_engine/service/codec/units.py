@@ -1,4 +1,4 @@
-"""Units from the wire, checked before any work begins."""
+"""Decoding of units, with validation before any work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 
 
 def decode_unit(unit: pb.Unit, index: int, vocab_size: int, max_positions: int, linear: bool) -> TokenUnit:
-    """The unit with number `index` of a call. `linear`: its gradients travel with it."""
+    """Decodes the unit with number `index` of a call. `linear`: its gradients are in the message."""
     if not unit.sequences:
         raise EngineError("SEQUENCE_INVALID", f"Unit {index} has no sequences.", "Leave empty units out.")
     sequences = tuple(
@@ -24,7 +24,7 @@ def decode_unit(unit: pb.Unit, index: int, vocab_size: int, max_positions: int, 
 
 
 def decode_floats(data: bytes, expected: int, what: str) -> Floats | None:
-    """Little-endian float32 [expected]; None where `data` is empty, which means zeros."""
+    """Decodes little-endian float32 [expected]; None for empty `data`, which means zeros."""
     if not data:
         return None
     if len(data) != 4 * expected:
