@@ -15,7 +15,7 @@ for (const [name, content] of Object.entries(pages)) {
   const url = new URL(name, directory);
   if (!process.argv.includes("--check")) writeFileSync(url, content);
   else if (readFileSync(url, "utf8") !== content) {
-    console.error(`docs/reference/${name} is not what its source says: npm run gen -w @mrlm/runtime`);
+    console.error(`docs/reference/${name} differs from its source. Run: npm run gen -w @mrlm/runtime`);
     process.exitCode = 1;
   }
 }

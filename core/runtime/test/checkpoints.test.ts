@@ -99,9 +99,9 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
           code: "CHECKPOINT_INCOMPLETE",
           message: expect.stringContaining("00000002-0"),
         });
-        const said: string[] = [];
-        expect((await new Checkpoints(directory).newest((text) => said.push(text)))?.state).toEqual({ step: 1 });
-        expect(said).toHaveLength(1);
+        const notices: string[] = [];
+        expect((await new Checkpoints(directory).newest((text) => notices.push(text)))?.state).toEqual({ step: 1 });
+        expect(notices).toHaveLength(1);
       }),
       { numRuns: 20 },
     );

@@ -153,7 +153,7 @@ describe("values", () => {
     );
   });
 
-  test("how to start what is running already has no effect, and is said so; defaults are not mentioned", () => {
+  test("options for starting a process that is already running cause a notice, unless they are at their defaults", () => {
     const { notices } = parse(
       "model: {path: m}\nstages: [{algorithm: sft}]\nengine: {address: 'a:1', device: cuda, mode: auto, threads: 2}\nserver: {address: 'b:2', spawn: true}",
     );

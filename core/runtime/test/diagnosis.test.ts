@@ -132,7 +132,7 @@ describe("a diagnosis", () => {
     for (const [rule] of SICK) expect([rule, guide.includes(`### ${rule}\n`)]).toEqual([rule, true]);
   });
 
-  test("says why episodes failed, and puts problems before hints", () => {
+  test("reports why episodes failed, with problems before hints", () => {
     const unscored = diagnose(
       run(() => ({ "episodes/unscored": 30 }), {
         unscored: [
@@ -151,7 +151,7 @@ describe("a diagnosis", () => {
     expect(findings[0]?.what).toContain("ENVIRONMENT_FAILED: gone (1200 episodes)");
   });
 
-  test("what follows from something worse is not told beside it: a policy that collapsed at once needs no higher learning rate", () => {
+  test("a consequence of another finding is not reported: a policy that collapsed at once needs no higher learning rate", () => {
     const collapsed = run((i) => ({
       "reward/mean": i === 0 ? 0.53 : 0.1,
       "reward/std": 0.3,
@@ -176,7 +176,7 @@ describe("a diagnosis", () => {
     expect(diagnose(equal).map(({ rule, what }) => [rule, what])).toEqual([
       [
         "groups-without-signal",
-        "Every episode of the stage earned exactly 0.5: whatever the policy says, it makes no difference.",
+        "Every episode of the stage earned exactly 0.5: the answers of the policy make no difference.",
       ],
     ]);
   });
@@ -194,7 +194,7 @@ describe("a diagnosis", () => {
     expect(found(equal(0.98))).toEqual(["groups-without-signal"]);
   });
 
-  test("a first iteration that was lucky, imitation that becomes certain, a small model's fixed costs and a critic that says 0 are no findings", () => {
+  test("a lucky first iteration, imitation that becomes certain, a small model's fixed costs and a critic that predicts 0 are no findings", () => {
     expect(
       found(
         run((i) => ({
@@ -314,7 +314,7 @@ test("U5: the error that ended a run comes first", () => {
   expect(found({ ...failed, error: undefined })).toEqual(["run-failed", "truncation"]);
 });
 
-test("a run that says it is running is interrupted once no process holds it", () => {
+test("a run recorded as running is interrupted once no process holds its lock", () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "config.yaml"), "model: {path: m}\nstages: [{algorithm: grpo, steps: 1}]\n");
   writeFileSync(join(directory, "run.json"), '{"status": "running"}');

@@ -72,7 +72,7 @@ describe("pass@k", () => {
     );
   });
 
-  test("leaves out tasks with too few samples, and says how many are left", () => {
+  test("omits tasks with too few samples, and reports how many remain", () => {
     const found = passAtKs([
       { samples: 6, solved: 3 },
       { samples: 6, solved: 0 },
@@ -159,7 +159,7 @@ describe("a summary of episodes", () => {
     expect(components["steps"]).toEqual(bootstrapInterval([0, 1, 2, 3].map((i) => ({ sum: i / 4 + 0.5, count: 2 }))));
   });
 
-  test("without a component that says so, a reward of 1 solves a task; without episodes there is nothing", () => {
+  test("without such a component, a reward of 1 solves a task; without episodes there is no result", () => {
     expect(summariseEpisodes([episode("a", score(1)), episode("b", score(0.5))])).toMatchObject({
       accuracy: 0.5,
       components: {},

@@ -4,7 +4,7 @@ import { expect, test } from "@jest/globals";
 
 const SCRIPT = fileURLToPath(new URL("support/blocking-process.ts", import.meta.url));
 
-test("an environment that never yields ends its process, which says which environment and phase it was", () => {
+test("an environment that never yields ends its process, which reports the environment and the phase", () => {
   const { signal, stdout, stderr } = spawnSync(
     process.execPath,
     ["--conditions=mrlm-source", "--no-warnings", SCRIPT, "500"],

@@ -94,7 +94,7 @@ describe("U4: episodes of a run", () => {
       ]);
   });
 
-  test("what is not there is said with the nearest name", async () => {
+  test("a missing run is reported with the nearest name", async () => {
     const refused = (path: string, changes: Partial<EpisodeQuery> = {}) =>
       keptEpisodes(path, query(changes)).catch((error: unknown) => error);
     expect(await refused(directory, { task: "evl/1" })).toMatchObject({

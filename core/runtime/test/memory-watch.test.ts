@@ -20,9 +20,9 @@ test("an iteration reports the passes that ran out of memory, once", () => {
   watch.note("policy", pass(2, 425));
   watch.note("critic", pass(1, 850));
   watch.note("policy", pass(0, 425));
-  const told = watch.addTo(report);
-  expect(told.metrics).toEqual({ entropy: 1, "memory/retries": 3, "memory/micro_batch_tokens": 425 });
-  expect(told.notices).toHaveLength(2);
-  expect(told.notices?.[0]).toMatch(/^Memory ran out in a pass of policy: .* at most 425 tokens/);
+  const extended = watch.addTo(report);
+  expect(extended.metrics).toEqual({ entropy: 1, "memory/retries": 3, "memory/micro_batch_tokens": 425 });
+  expect(extended.notices).toHaveLength(2);
+  expect(extended.notices?.[0]).toMatch(/^Memory ran out in a pass of policy: .* at most 425 tokens/);
   expect(watch.addTo(report)).toBe(report);
 });

@@ -22,7 +22,7 @@ const model = async (path: string): Promise<void> => {
 const checkpoint = (step: number, write = model): Promise<string> =>
   new Checkpoints(run).write({ step, stage: 0 }, 9, {}, { engine: async (path) => void mkdirSync(path), model: write });
 
-test("a finished run stands for its model, one under way or made longer for its newest checkpoint, and says so", async () => {
+test("a finished run names its model; an unfinished or extended run names its newest checkpoint, with a notice", async () => {
   const [first, second] = [await checkpoint(1), await checkpoint(2)];
   expect(await modelDirectory(run)).toEqual({
     path: join(second, "model"),
@@ -60,7 +60,7 @@ test("M1: the adapter of a run's model is in a directory of its own; another dir
   expect(adapterDirectory(path)).toBe(join(path, "adapter"));
 });
 
-test("where there is no model, that is said with what to do", async () => {
+test("a missing model is reported with a hint", async () => {
   await expect(modelDirectory(run)).rejects.toMatchObject({
     code: "MODEL_DIRECTORY_MISSING",
     message: expect.stringContaining("no checkpoint yet"),

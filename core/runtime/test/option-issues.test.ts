@@ -10,7 +10,7 @@ const schema = z.strictObject({
   name: z.string(),
   rewards: z.strictObject({ format: z.number() }).optional(),
 });
-const said = async (value: object, by: StandardSchemaV1 = schema): Promise<string> => {
+const described = async (value: object, by: StandardSchemaV1 = schema): Promise<string> => {
   const outcome = await validateOptions(by, value);
   return outcome.ok ? "" : describeIssues(outcome.issues, by);
 };
@@ -31,12 +31,12 @@ describe("what is wrong with options", () => {
     ],
     [{}, "name: is missing"],
   ])("%j", async (value, expected) => {
-    expect(await said(value)).toBe(expected);
+    expect(await described(value)).toBe(expected);
   });
 
   test("what comes before a schema hides none of its keys, and the place of what is named is found again", async () => {
     expect(
-      await said(
+      await described(
         { name: "x", familys: [] },
         z.preprocess((given) => given, schema),
       ),
@@ -60,6 +60,6 @@ describe("what is wrong with options", () => {
         validate: () => ({ issues: [{ message: "must be round", path: ["wheel"] }] }),
       },
     };
-    expect(await said({}, other)).toBe("wheel: must be round");
+    expect(await described({}, other)).toBe("wheel: must be round");
   });
 });

@@ -42,7 +42,7 @@ test("keys that are set count before the file's, the later ones first, and what 
   expect(load().text).toBe(TEXT);
 });
 
-test("what is wrong with one is said of its flag, with the nearest key", () => {
+test("an error in an assignment names its flag and the nearest key", () => {
   const cases: [string, RegExp][] = [
     ["sed=3", /^--set sed: unknown key "sed"\. Did you mean "seed"\?$/],
     [

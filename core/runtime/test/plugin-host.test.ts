@@ -99,7 +99,7 @@ describe("discovery", () => {
   });
 });
 
-describe("each failure has its own code, names the plugin and says what to do", () => {
+describe("each failure has its own code, names the plugin and has a hint", () => {
   const cases: [string, string, { mrlm?: unknown; entry?: string }, RegExp][] = [
     [
       "an api version from the future",

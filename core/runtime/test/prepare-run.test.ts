@@ -42,7 +42,7 @@ const failure = (text: string): Promise<MrlmError> =>
     (error: MrlmError) => error,
   );
 
-describe("whatever is wrong is said before training begins, with its place", () => {
+describe("every error is reported before training begins, with its place", () => {
   const cases: [string, string, string, RegExp][] = [
     [
       "an environment that does not exist",
@@ -186,7 +186,7 @@ describe("the legacy form", () => {
   });
 });
 
-test("more processes than one: what cannot start is refused, what has no effect is said", async () => {
+test("several processes: settings that cannot start are refused, those without effect are reported", async () => {
   const text = `${MODEL}environments: [{id: counter}]\nstages: [{algorithm: grpo, steps: 1}]\n`;
   expect((await prepare(`${text}distributed: {enabled: true, strategy: ddp, num_gpus: 2}`)).notices).toEqual([]);
   expect((await prepare(`${text}engine: {address: "gpu:1"}\ndistributed: {nproc_per_node: 2}`)).notices).toEqual([
@@ -248,7 +248,7 @@ describe("the policy", () => {
     });
   });
 
-  test("M1: a saved adapter: its directory, and what is said where it is none", () => {
+  test("M1: a saved adapter: its directory, and the error for another directory", () => {
     const directory = temporaryDirectory();
     const adapted = (): unknown => optionsOf(`{random: {config: {}}, lora: {path: ${directory}}}`).lora;
     expect(adapted).toThrow(

@@ -49,7 +49,7 @@ async function train(
   return { summary: await trainRun({ prepared, host, engine: new BigramEngine(), onEvent, ...extra }), notices };
 }
 
-/** Goes on under a configuration that may have been edited meanwhile. */
+/** Resumes under a configuration that may have been edited. */
 async function resume(
   directory: string,
   config: Readonly<Record<string, unknown>> = QUICK,
@@ -78,7 +78,7 @@ const failure = (work: Promise<unknown>): Promise<MrlmError> =>
     (error: MrlmError) => error,
   );
 
-describe("a run that is gone on with under another configuration", () => {
+describe("a run that is resumed under another configuration", () => {
   test("is refused, with each field that has changed", async () => {
     const directory = await stoppedAfter(3);
     const changed = {
@@ -181,7 +181,7 @@ describe("a run that is gone on with under another configuration", () => {
     ]);
   });
 
-  test("is told of versions and devices that are others now, by name", async () => {
+  test("reports versions and devices that have changed, by name", async () => {
     const directory = await stoppedAfter(3);
     const record = JSON.parse(readFileSync(join(directory, "run.json"), "utf8"));
     writeFileSync(
@@ -304,34 +304,34 @@ describe("nothing is spoilt", () => {
     const directory = await stoppedAfter(4);
     const [before, rows] = [readdirSync(join(directory, "checkpoints")), steps(directory)];
     const earlier = join(directory, "checkpoints", "00000001-0");
-    const deaf = new Proxy(new BigramEngine() as Engine, {
+    const failing = new Proxy(new BigramEngine() as Engine, {
       get: (target, property: keyof Engine) =>
         property === "load"
           ? () => Promise.reject(new MrlmError("CHECKPOINT_MISMATCH", "another torch"))
           : target[property].bind(target),
     });
-    expect(await failure(resume(earlier, QUICK, { engine: deaf }))).toMatchObject({ message: "another torch" });
+    expect(await failure(resume(earlier, QUICK, { engine: failing }))).toMatchObject({ message: "another torch" });
     expect([readdirSync(join(directory, "checkpoints")), steps(directory)]).toEqual([before, rows]);
     expect((await resume(earlier)).notices).toEqual([
       expect.stringMatching(/goes back to step 1: later checkpoints are removed \(.*00000004-1.*\)/),
     ]);
   });
 
-  test("by what a killed run has left in an engine that lives on", async () => {
+  test("by models of a killed run in an engine that continues", async () => {
     const engine = new BigramEngine();
-    const mortal = new Proxy(engine as Engine, {
+    const failing = new Proxy(engine as Engine, {
       get: (target, property: keyof Engine) =>
         property === "save"
           ? () => Promise.reject(new MrlmError("CANCELLED", "killed"))
           : target[property].bind(target),
     });
-    const { hint } = await failure(train(QUICK, { engine: mortal }));
+    const { hint } = await failure(train(QUICK, { engine: failing }));
     const { summary } = await resume(/--resume (\S+)/.exec(hint)?.[1] as string, QUICK, { engine });
     expect(weights({ summary, notices: [] })).toEqual(weights(await train(QUICK)));
   });
 
   (existsSync("/dev/full") ? test : test.skip)(
-    "by a full disk: that is said, the checkpoint before it is complete, and with room again the run goes on (skipped without /dev/full)",
+    "by a full disk: the error states it, the previous checkpoint is complete, and with free space the run resumes (skipped without /dev/full)",
     async () => {
       const directory = await stoppedAfter(3);
       const metrics = join(directory, "metrics.jsonl");

@@ -87,7 +87,7 @@ describe("groups", () => {
     expect(sampled(groups[0])).not.toEqual(sampled(groups[1]));
   });
 
-  test("numerics 10: a failed episode is in its group by id, with its error, and the others go on", async () => {
+  test("numerics 10: a failed episode is in its group by id, with its error, and the others continue", async () => {
     const failing = counterEnvironment({
       create: (context, options) => {
         const inner = counterEnvironment().create(context, options as never) as never as { reset: any; step: any };
@@ -218,9 +218,11 @@ describe("determinism", () => {
   test("concurrency does not change what is sampled, the label does", async () => {
     const alone = withoutSeconds(await collect(await runner({ concurrency: 1 })));
     expect(withoutSeconds(await collect(await runner({ concurrency: 5 })))).toEqual(alone);
-    const said = (groups: TrajectoryGroup[]) =>
+    const answersOf = (groups: TrajectoryGroup[]) =>
       groups.map(({ trajectories }) => trajectories.map(({ turns }) => turns.map(({ response }) => response)));
-    expect(said(await collect(await runner(), { label: "other" }))).not.toEqual(said(await collect(await runner())));
+    expect(answersOf(await collect(await runner(), { label: "other" }))).not.toEqual(
+      answersOf(await collect(await runner())),
+    );
   });
 
   test("throughput mode yields groups as they are complete, with the same bookkeeping", async () => {
@@ -247,7 +249,7 @@ describe("limits", () => {
     }),
   });
 
-  test("numerics 34: a turn limit truncates and says so", async () => {
+  test("numerics 34: a turn limit truncates and is recorded", async () => {
     const host = await localHost(endless);
     const [byRequest] = await collect(await runner({ host }), { maxTurns: 3 });
     expect(byRequest?.trajectories[0]).toMatchObject({
@@ -269,7 +271,7 @@ describe("limits", () => {
     for (const { agents, error } of group?.trajectories ?? []) {
       expect(error).toBeUndefined();
       expect(agents["agent"]?.end).toEqual({ terminated: false, truncated: true, truncatedBy: "tokens" });
-      // What there was no room to answer is left out: the trainer takes no longer sequence than the sampler.
+      // An observation without room for an answer is omitted: the trainer's longest sequence is that of the sampler.
       for (const { tokens, mask } of agents["agent"]?.segments ?? []) {
         expect(tokens.length).toBeLessThanOrEqual(48);
         expect(mask.lastIndexOf(1)).toBe(tokens.length - 1);

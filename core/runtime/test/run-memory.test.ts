@@ -68,7 +68,7 @@ async function train(
 const record = (run: RunDirectory): { readonly memory?: MemoryEstimate } =>
   JSON.parse(readFileSync(join(run.path, "run.json"), "utf8"));
 
-test("a run that fits is told of and recorded, and left as it is", async () => {
+test("the estimate of a run that fits is reported and recorded, and changes nothing", async () => {
   const engine = new SmallMachine(8000);
   const { events, run } = await train(engine);
   // One for each stage; the second has a reference, and the assumed length is at least 1,024 tokens.
@@ -83,7 +83,7 @@ test("a run that fits is told of and recorded, and left as it is", async () => {
   expect(engine.created[0]?.microBatchTokens).toBeUndefined();
 });
 
-test("the token budget is lowered to what fits, and said", async () => {
+test("the token budget is lowered to the largest that fits, with a notice", async () => {
   const engine = new SmallMachine(2020);
   const { events, run } = await train(engine, { sampling: { max_tokens: 8, max_sequence_tokens: 500 } });
   expect(engine.created[0]?.microBatchTokens).toBe(1024);
@@ -111,7 +111,7 @@ test.each([
   },
 );
 
-test("what cannot fit is refused with what is missing and what to do, unless the configuration says not to check", async () => {
+test("a run that cannot fit is refused with the missing memory and a hint, unless engine.check_memory is false", async () => {
   const sampling = { max_tokens: 8, max_sequence_tokens: 500 };
   await expect(train(new SmallMachine(320), { sampling })).rejects.toMatchObject({
     code: "MEMORY_INSUFFICIENT",

@@ -3,7 +3,7 @@ import { definePlugin, observe, silentLogger, singleStep, textMessage } from "@m
 import { type EnvironmentDefinition, type Logger, MrlmError, score, type SimulatedEnvironment } from "@mrlm/spec";
 import fc from "fast-check";
 import { LocalHost, PluginHost } from "@mrlm/runtime";
-import { counterEnvironment, never, say } from "./support/counter-environment.ts";
+import { counterEnvironment, never, messageOf } from "./support/counter-environment.ts";
 
 async function hostOf(definition: EnvironmentDefinition<any>, logger: Logger = silentLogger): Promise<LocalHost> {
   const source = await PluginHost.of([definePlugin({ name: "test", environments: [definition] })]);
@@ -33,39 +33,39 @@ const reset = { task: "train/0", seed: 5, signal: never };
 describe("order", () => {
   test("a step before any reset and a step after the end are EPISODE_ENDED", async () => {
     const session = await (await hostOf(counterEnvironment())).open({ id: "counter@1" });
-    expect(await codeOf(session.step(say("x"), { signal: never }))).toBe("EPISODE_ENDED");
+    expect(await codeOf(session.step(messageOf("x"), { signal: never }))).toBe("EPISODE_ENDED");
     await session.reset(reset);
-    await session.step(say("x"), { signal: never });
-    const last = await session.step(say("x"), { signal: never });
+    await session.step(messageOf("x"), { signal: never });
+    const last = await session.step(messageOf("x"), { signal: never });
     expect(last).toMatchObject({
       terminated: { agent: true },
       truncated: { agent: false },
       observation: { agent: "" },
     });
-    expect(await codeOf(session.step(say("x"), { signal: never }))).toBe("EPISODE_ENDED");
+    expect(await codeOf(session.step(messageOf("x"), { signal: never }))).toBe("EPISODE_ENDED");
     await session.reset(reset);
-    expect((await session.step(say("x"), { signal: never })).terminated).toEqual({ agent: false });
+    expect((await session.step(messageOf("x"), { signal: never })).terminated).toEqual({ agent: false });
   });
 
   test("a call during another is SESSION_BUSY and harms neither", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const session = await sessionOf({ step: async () => promise.then(() => singleStep({})) });
     await session.reset({ signal: never });
-    const first = session.step(say("x"), { signal: never });
-    expect(await codeOf(session.step(say("x"), { signal: never }))).toBe("SESSION_BUSY");
+    const first = session.step(messageOf("x"), { signal: never });
+    expect(await codeOf(session.step(messageOf("x"), { signal: never }))).toBe("SESSION_BUSY");
     expect(await codeOf(session.reset({ signal: never }))).toBe("SESSION_BUSY");
     resolve();
     expect((await first).terminated).toEqual({ agent: false });
   });
 
-  test("acting out of turn or in another role is refused, and the episode goes on", async () => {
+  test("acting out of turn or in another role is refused, and the episode continues", async () => {
     const session = await sessionOf({});
     await session.reset({ signal: never });
-    expect(await codeOf(session.step(say("x", "other"), { signal: never }))).toBe("STEP_OUT_OF_ORDER");
-    expect(await codeOf(session.step({ ...say("x"), message: textMessage("user", "x") }, { signal: never }))).toBe(
-      "OPTIONS_INVALID",
-    );
-    expect((await session.step(say("x"), { signal: never })).observation.agent).toBe("agent");
+    expect(await codeOf(session.step(messageOf("x", "other"), { signal: never }))).toBe("STEP_OUT_OF_ORDER");
+    expect(
+      await codeOf(session.step({ ...messageOf("x"), message: textMessage("user", "x") }, { signal: never })),
+    ).toBe("OPTIONS_INVALID");
+    expect((await session.step(messageOf("x"), { signal: never })).observation.agent).toBe("agent");
   });
 
   test("any sequence of calls: a step works exactly when an episode is under way", async () => {
@@ -83,7 +83,7 @@ describe("order", () => {
               call === "reset"
                 ? session.reset(reset)
                 : call === "step"
-                  ? session.step(say("x"), { signal: never })
+                  ? session.step(messageOf("x"), { signal: never })
                   : session.close(),
             );
             if (call === "close") isClosed = true;
@@ -104,13 +104,13 @@ describe("limits", () => {
   test("the turn limit truncates and does not terminate", async () => {
     const session = await sessionOf({}, { maxTurns: 2 });
     await session.reset({ signal: never });
-    expect((await session.step(say("x"), { signal: never })).truncated).toEqual({ agent: false });
-    expect(await session.step(say("x"), { signal: never })).toMatchObject({
+    expect((await session.step(messageOf("x"), { signal: never })).truncated).toEqual({ agent: false });
+    expect(await session.step(messageOf("x"), { signal: never })).toMatchObject({
       terminated: { agent: false },
       truncated: { agent: true },
       observation: { agent: "" },
     });
-    expect(await codeOf(session.step(say("x"), { signal: never }))).toBe("EPISODE_ENDED");
+    expect(await codeOf(session.step(messageOf("x"), { signal: never }))).toBe("EPISODE_ENDED");
   });
 
   test("a deadline aborts the author's signal, names phase and environment, and the next reset gets a fresh instance", async () => {
@@ -125,13 +125,13 @@ describe("limits", () => {
     });
     const session = await sessionOf({}, { create, deadlines: { stepMs: 20 } });
     await session.reset({ signal: never });
-    const error = await session.step(say("x"), { signal: never }).catch((reason: MrlmError) => reason);
+    const error = await session.step(messageOf("x"), { signal: never }).catch((reason: MrlmError) => reason);
     expect(error).toMatchObject({
       code: "DEADLINE_EXCEEDED",
       message: expect.stringMatching(/counter@1.*20 ms.*step/),
     });
     expect(aborted).toBe(true);
-    expect(await codeOf(session.step(say("x"), { signal: never }))).toBe("EPISODE_ENDED");
+    expect(await codeOf(session.step(messageOf("x"), { signal: never }))).toBe("EPISODE_ENDED");
     await session.reset({ signal: never });
     expect(made).toBe(2);
   });
@@ -161,7 +161,7 @@ describe("limits", () => {
     ]);
     const session = await new LocalHost({ source }).open({ id: "counter" });
     await session.reset({ signal: never });
-    expect((await session.step(say("x"), { signal: never })).rewards).toEqual({ agent: score(1) });
+    expect((await session.step(messageOf("x"), { signal: never })).rewards).toEqual({ agent: score(1) });
   });
 
   test("a caller that gives up gets CANCELLED; closing during a step ends it", async () => {
@@ -169,11 +169,11 @@ describe("limits", () => {
     const session = await sessionOf({ step: hang });
     await session.reset({ signal: never });
     const controller = new AbortController();
-    const step = session.step(say("x"), { signal: controller.signal });
+    const step = session.step(messageOf("x"), { signal: controller.signal });
     controller.abort();
     expect(await codeOf(step)).toBe("CANCELLED");
     await session.reset({ signal: never });
-    const second = codeOf(session.step(say("x"), { signal: never }));
+    const second = codeOf(session.step(messageOf("x"), { signal: never }));
     await session.close();
     expect(await second).toBe("SESSION_NOT_FOUND");
   });
@@ -186,7 +186,7 @@ describe("what an author returned", () => {
     "a component that is not finite": singleStep({ reward: score(1, { x: Infinity }) }),
     "a bare number as reward": { ...singleStep({}), rewards: { agent: 1 } },
     "a flag that is no boolean": { ...singleStep({}), terminated: { agent: 1 } },
-    "nobody on turn in mid-episode": { ...singleStep({}), observation: { agent: "", messages: [] } },
+    "no agent on turn in mid-episode": { ...singleStep({}), observation: { agent: "", messages: [] } },
     "a message without parts": {
       ...singleStep({}),
       observation: { agent: "agent", messages: [{ role: "user", text: "x" }] },
@@ -197,7 +197,7 @@ describe("what an author returned", () => {
   test.each(Object.keys(bad))("%s becomes ENVIRONMENT_FAILED and names the environment and the call", async (name) => {
     const session = await sessionOf({ step: async () => bad[name] as never });
     await session.reset({ signal: never });
-    await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({
+    await expect(session.step(messageOf("x"), { signal: never })).rejects.toMatchObject({
       code: "ENVIRONMENT_FAILED",
       message: expect.stringMatching(/counter@1.*step/),
     });
@@ -208,7 +208,7 @@ describe("what an author returned", () => {
     async (code) => {
       const session = await sessionOf({ step: () => Promise.reject(new MrlmError(code, "my own")) });
       await session.reset({ signal: never });
-      await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({
+      await expect(session.step(messageOf("x"), { signal: never })).rejects.toMatchObject({
         code: "ENVIRONMENT_FAILED",
         message: expect.stringContaining(`${code}: my own`),
       });
@@ -220,17 +220,17 @@ describe("what an author returned", () => {
     async (name) => {
       const session = await sessionOf({ step: async () => singleStep({ reward: score(1, { [name]: 1 }) }) });
       await session.reset({ signal: never });
-      await expect(session.step(say("x"), { signal: never })).rejects.toMatchObject({
+      await expect(session.step(messageOf("x"), { signal: never })).rejects.toMatchObject({
         code: "ENVIRONMENT_FAILED",
         message: expect.stringMatching(/components: .*name the component otherwise/),
       });
     },
   );
 
-  test("what cannot be one is told how one is made", async () => {
+  test("an error about an invalid value names the helper that creates a valid one", async () => {
     const session = await sessionOf({ step: async () => [1] as never });
     await session.reset({ signal: never });
-    await expect(session.step(say("x"), { signal: never })).rejects.toThrow(
+    await expect(session.step(messageOf("x"), { signal: never })).rejects.toThrow(
       "from step: expected object, received array; singleStep({ messages, reward: score(1), terminated: true }) of @mrlm/kit makes one.",
     );
   });
@@ -263,7 +263,7 @@ describe("what an author returned", () => {
       step: async () => ({ observation: observe([]), rewards: {}, terminated: {}, truncated: {} }),
     });
     expect(await session.reset({ signal: never })).toEqual({ agent: "agent", messages: [] });
-    expect(await session.step(say("x"), { signal: never })).toEqual({
+    expect(await session.step(messageOf("x"), { signal: never })).toEqual({
       observation: observe([]),
       rewards: {},
       terminated: { agent: false },
@@ -297,7 +297,7 @@ describe("numerics 54: what could not be scored is unscored, never 0", () => {
     ]);
     const session = await new LocalHost({ source }).open({ id: "counter" });
     await session.reset({ signal: never });
-    return session.step(say("x"), { signal: never });
+    return session.step(messageOf("x"), { signal: never });
   }
 
   test("a scorer that throws answers unscored", async () => {
@@ -347,9 +347,9 @@ describe("several agents", () => {
       { agents: ["a", "b"] },
     );
     await session.reset({ signal: never });
-    expect((await session.step(say("x", "a"), { signal: never })).observation.agent).toBe("b");
-    expect((await session.step(say("x", "b"), { signal: never })).terminated).toEqual({ a: true, b: false });
-    expect((await session.step(say("x", "b"), { signal: never })).observation.agent).toBe("");
+    expect((await session.step(messageOf("x", "a"), { signal: never })).observation.agent).toBe("b");
+    expect((await session.step(messageOf("x", "b"), { signal: never })).terminated).toEqual({ a: true, b: false });
+    expect((await session.step(messageOf("x", "b"), { signal: never })).observation.agent).toBe("");
   });
 
   test("an agent that has ended cannot be on turn", async () => {
@@ -366,7 +366,7 @@ describe("several agents", () => {
       { agents: ["a", "b"] },
     );
     await session.reset({ signal: never });
-    await expect(session.step(say("x", "a"), { signal: never })).rejects.toMatchObject({
+    await expect(session.step(messageOf("x", "a"), { signal: never })).rejects.toMatchObject({
       code: "ENVIRONMENT_FAILED",
       message: expect.stringContaining("already ended"),
     });

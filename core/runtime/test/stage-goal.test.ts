@@ -61,7 +61,7 @@ test("a run that was stopped on the way ends its stage where one that was not do
   expect(weights(summary.directory)).toEqual(weights(whole.summary.directory));
 });
 
-test("a goal that is out of reach is said to be when the stage has run its course", async () => {
+test("a goal that was not reached is reported at the end of the stage", async () => {
   const never = {
     ...withGoal(1, 3),
     environments: [{ id: "letters" }],

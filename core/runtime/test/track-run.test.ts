@@ -15,7 +15,7 @@ const runs: TrackedRun[] = [];
 const ends: string[] = [];
 const good: TrackerDefinition<{ color: string }> = {
   name: "good",
-  description: "Keeps what it is told.",
+  description: "Stores the rows that it receives.",
   options: z.strictObject({ color: z.string().default("blue") }),
   start: async (run) => (
     runs.push(run),
@@ -40,7 +40,7 @@ async function prepare(trackers: readonly unknown[]) {
   return { host, prepared: await prepareRun(loaded, { host, algorithms: await source }) };
 }
 
-test("trackers get every iteration and evaluation in order; one that fails is told of once and the run goes on", async () => {
+test("trackers receive every iteration and evaluation in order; one that fails is reported once and the run continues", async () => {
   const notices: string[] = [];
   const { host, prepared } = await prepare(["bad", { name: "good", options: { color: "red" } }]);
   const { status } = await trainRun({
@@ -71,7 +71,7 @@ test("trackers get every iteration and evaluation in order; one that fails is to
   expect(rows[0]?.metrics).toMatchObject({ "eval/letters@1/greedy_accuracy": expect.any(Number) });
 });
 
-test("a run that goes on hands on no step twice that it has not told trackers to forget, and leaves none out", async () => {
+test("a resumed run logs each step once, unless trackers are instructed to discard it, and omits none", async () => {
   const before = rows.length;
   const drain = new AbortController();
   const { host, prepared } = await prepare(["good"]);
@@ -85,11 +85,11 @@ test("a run that goes on hands on no step twice that it has not told trackers to
   const checkpoint = await openCheckpoint(join(begun.directory, "checkpoints", "00000002-0"));
   await trainRun({ prepared, host, engine: new BigramEngine(), run: RunDirectory.open(begun.directory), checkpoint });
   expect(runs.slice(-2).map(({ resumedAt }) => resumedAt)).toEqual([undefined, 2]);
-  const told = rows.slice(before);
-  const again = told.findIndex(
-    ({ kind, step }, i) => kind === "iteration" && step === 2 && told.slice(0, i).some((row) => row.step === 5),
+  const logged = rows.slice(before);
+  const again = logged.findIndex(
+    ({ kind, step }, i) => kind === "iteration" && step === 2 && logged.slice(0, i).some((row) => row.step === 5),
   );
-  const valid = [...told.slice(0, again).filter(({ step }) => step < 2), ...told.slice(again)];
+  const valid = [...logged.slice(0, again).filter(({ step }) => step < 2), ...logged.slice(again)];
   expect(valid.map(({ kind, step }) => `${kind} ${step}`)).toEqual(
     rows.slice(0, before).map(({ kind, step }) => `${kind} ${step}`),
   );
@@ -100,7 +100,7 @@ test("a run that goes on hands on no step twice that it has not told trackers to
   expect(valid.map(withoutSeconds)).toEqual(rows.slice(0, before).map(withoutSeconds));
 });
 
-test("one that begins anew tells trackers to forget everything", async () => {
+test("a run that starts again instructs trackers to discard all rows", async () => {
   const { host, prepared } = await prepare(["good"]);
   const run = RunDirectory.create(prepared.config, prepared.sourceText);
   for (const resumedAt of [undefined, 0]) {
@@ -109,7 +109,7 @@ test("one that begins anew tells trackers to forget everything", async () => {
   }
 });
 
-test("a tracker that is not there, and options that it does not have, are said before the run", async () => {
+test("a missing tracker and unknown options are reported before the run", async () => {
   await expect(prepare(["god"])).rejects.toMatchObject({
     code: "PLUGIN_NOT_FOUND",
     message: expect.stringContaining('Did you mean "good"?'),

@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 
 describe("a run", () => {
-  test("plays its stages, measures before, between, during and after, and leaves a complete directory", () => {
+  test("runs its stages, evaluates before, between, during and after them, and leaves a complete directory", () => {
     const { summary, events } = whole;
     expect(summary).toMatchObject({ status: "finished", steps: 7 });
     expect(summary.evaluations.map(({ step, label }) => `${label} ${step}`)).toEqual([
@@ -130,29 +130,29 @@ describe("a run", () => {
 });
 
 /** An engine that is killed at so many optimiser steps. */
-function mortal(engine: Engine, dieAt: number): Engine {
+function stoppingAt(engine: Engine, failAt: number): Engine {
   let steps = 0;
   return new Proxy(engine, {
     get: (target, property) =>
       property !== "optimStep"
         ? Reflect.get(target, property).bind(target)
         : (options: Parameters<Engine["optimStep"]>[0]) =>
-            ++steps === dieAt
+            ++steps === failAt
               ? Promise.reject(new MrlmError("ENGINE_EXITED", "the engine was killed"))
               : target.optimStep(options),
   });
 }
 
-describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
-  test.each([1, 2, 4, 6])("killed at optimiser step %i", async (dieAt) => {
+describe("numerics 52: an interrupted run continues bit for bit", () => {
+  test.each([1, 2, 4, 6])("killed at optimiser step %i", async (failAt) => {
     const { prepared, host } = await prepare(CONFIG);
-    const failure: MrlmError = await trainRun({ prepared, host, engine: mortal(new BigramEngine(), dieAt) }).catch(
+    const failure: MrlmError = await trainRun({ prepared, host, engine: stoppingAt(new BigramEngine(), failAt) }).catch(
       (error) => error,
     );
     expect(failure).toMatchObject({ code: "ENGINE_EXITED", hint: expect.stringMatching(/mrlm train --resume \S+/) });
     const directory = /--resume (\S+)/.exec(failure.hint)?.[1] as string;
     const { run, checkpoint } = await openRun(directory, () => undefined);
-    expect(checkpoint === undefined).toBe(dieAt <= 2);
+    expect(checkpoint === undefined).toBe(failAt <= 2);
     const resumed = await train(CONFIG, { run, ...(checkpoint ? { checkpoint } : {}) });
     expect(weights(resumed.summary)).toEqual(weights(whole.summary));
     expect(iterations(directory)).toEqual(iterations(whole.summary.directory));
@@ -176,11 +176,13 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
       }[]
     ).map(({ step, trajectory }) => `${step}: ${trajectory.agents.agent.segments[0]?.versions.at(-1)}`);
     expect([...new Set(versions)]).toEqual(["1: 1", "2: 1", "3: 2", "4: 3", "5: 4"]);
-    for (const dieAt of [4, 5]) {
+    for (const failAt of [4, 5]) {
       const { prepared, host } = await prepare(config);
-      const failure: MrlmError = await trainRun({ prepared, host, engine: mortal(new BigramEngine(), dieAt) }).catch(
-        (error) => error,
-      );
+      const failure: MrlmError = await trainRun({
+        prepared,
+        host,
+        engine: stoppingAt(new BigramEngine(), failAt),
+      }).catch((error) => error);
       const { run, checkpoint } = await openRun(/--resume (\S+)/.exec(failure.hint)?.[1] as string, () => undefined);
       const resumed = await train(config, { run, ...(checkpoint ? { checkpoint } : {}) });
       expect(weights(resumed.summary)).toEqual(weights(expected.summary));
@@ -239,7 +241,7 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
   });
 
   test.each([3, 27, 46, 70])(
-    "asked to stop when session %i is opened, wherever that is, it goes on as if nothing had been",
+    "asked to stop when session %i is opened, it continues after resumption without a difference",
     async (count) => {
       const drain = new AbortController();
       const { prepared, host } = await prepare(CONFIG);
@@ -262,7 +264,7 @@ describe("numerics 52: a run that was interrupted goes on bit for bit", () => {
     },
   );
 
-  test("told to stop at once, it rejects with CANCELLED", async () => {
+  test("stopped at once, it rejects with CANCELLED", async () => {
     const stop = new AbortController();
     await expect(
       train(CONFIG, {
@@ -299,7 +301,7 @@ test.each([
     /0 of 4 failed, 4 had no score.*judge is down/,
   ],
 ] as const)(
-  "a run in whose first evaluation every episode %s ends before it trains, unless it is to go on",
+  "a run in whose first evaluation every episode %s ends before training, unless eval.may_fail is set",
   async (_, environment, code, message) => {
     const config = {
       ...CONFIG,
@@ -355,7 +357,7 @@ test.each<[string, object, RegExp, RegExp]>([
         message: expect.stringMatching(message),
         hint: expect.stringMatching(hint),
       });
-      expect(failed.hint).not.toMatch(/--resume|Correct the environment|Mend/);
+      expect(failed.hint).not.toMatch(/--resume|Correct the environment/);
     }
   },
 );

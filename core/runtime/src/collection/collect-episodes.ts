@@ -7,26 +7,26 @@ export interface CollectionRequest {
   readonly rollouts: Rollouts;
   readonly environment: EnvironmentRef;
   readonly split: string;
-  /** Tasks in the split. */
+  /** Number of tasks in the split. */
   readonly size: number;
-  /** How many to play, in a random order; past the split's size they come again. */
+  /** Number of tasks to play, in a random order. Above the split's size, tasks repeat. */
   readonly tasks: number;
-  /** Episodes of each. */
+  /** Number of episodes of each task. */
   readonly groupSize: number;
   readonly model: ModelId;
   readonly sampling: RolloutSampling;
   readonly seed: number;
   /** Fingerprint of the model's renderer. */
   readonly renderer: string;
-  /** Keeps rows whose episode was scored and earned at least so much; without it all are kept. */
+  /** Least reward of the episodes whose rows are kept; default: all rows are kept, also unscored ones. */
   readonly filterReward?: number;
-  /** In deterministic mode what is played together decides the last bits of what is sampled: an interrupted collection repeats whole batches. */
+  /** Tasks of a batch. In deterministic mode the batch affects the last bits of samples, so an interrupted collection repeats whole batches. */
   readonly batchTasks: number | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (episodes: number, total: number) => void;
 }
 
-/** Plays what the journal does not have yet. */
+/** Plays the batches that the journal lacks. */
 export async function collectEpisodes(request: CollectionRequest, journal: Journal): Promise<void> {
   const { tasks, size, groupSize, batchTasks, onProgress } = request;
   const order = epochOrder(size, `collect/${request.split}`, request.seed);

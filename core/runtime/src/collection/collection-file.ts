@@ -10,7 +10,7 @@ import { ParquetFile } from "./parquet.ts";
 /** Rows in one row group of Parquet. */
 const ROW_GROUP = 1_000;
 
-/** Writes what a journal holds as JSONL, or as Parquet where the name ends so. The file appears only when it is whole. Answers the number of rows. */
+/** Writes the rows of a journal as JSONL, or as Parquet if the name ends in `.parquet`. The file appears when it is complete. Returns the number of rows. */
 export async function writeCollection(
   path: string,
   journal: Journal,

@@ -27,7 +27,7 @@ const turn: ColumnShape = {
   fields: { segment: "int32", start: "int32", end: "int32", stop_reason: "string", reward: "double" },
 };
 
-/** Parquet columns of recorded episodes: the fields of a row, with those components of the reward that any of them has. */
+/** Returns the Parquet columns of recorded episodes: the fields of a row, with every reward component that occurs. */
 export function recordedColumns(components: readonly string[]): Record<string, ColumnShape> {
   return {
     id: "string",
@@ -42,7 +42,7 @@ export function recordedColumns(components: readonly string[]): Record<string, C
     segments: { list: segment },
     turns: { list: turn },
     reward: "double",
-    // A group without fields is none.
+    // Parquet has no group without fields.
     ...(components.length === 0
       ? {}
       : { components: { fields: Object.fromEntries(components.map((name) => [name, "double" as const])) } }),

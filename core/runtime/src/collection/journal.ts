@@ -14,19 +14,19 @@ import { type RecordedRow } from "@mrlm/kit/learning";
 import { type JsonObject, type JsonValue, MrlmError } from "@mrlm/spec";
 import { canonicalJson } from "../names/canonical-json.ts";
 
-/** One batch of tasks that has been played. */
+/** Batch of tasks that has been played. */
 export interface JournalEntry {
-  /** Its position in the collection. */
+  /** Position of the batch in the collection. */
   readonly batch: number;
   /** Rows that are kept. */
   readonly rows: readonly RecordedRow[];
-  /** What came of its episodes, those that are not kept included. */
+  /** Counts over all episodes of the batch, also those that are not kept. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
 /**
- * What a collection has played so far, beside the file that it will become (FILE.partial): a line that says what is collected, then one for each batch. A
- * collection that was interrupted goes on from it.
+ * Journal of a collection (FILE.partial): a line that identifies the collection, then one line for each batch that has been played. An interrupted
+ * collection continues from it.
  */
 export class Journal {
   readonly path: string;
@@ -38,7 +38,7 @@ export class Journal {
   }
 
   /**
-   * Opens one that fits, or begins one. Rejects with USAGE when there is one of another collection.
+   * Opens the journal of this collection or creates it. Rejects with USAGE if the file is of another collection.
    * @param identity everything that decides what is collected
    */
   static async open(path: string, identity: JsonObject): Promise<Journal> {
@@ -66,12 +66,12 @@ export class Journal {
     this.#count(entry);
   }
 
-  /** Sums of all batches' counts. */
+  /** Returns the sums of the counts over all batches. */
   counts(): Readonly<Record<string, number>> {
     return { ...this.#counts };
   }
 
-  /** As they were written. */
+  /** Returns the batches in the order in which they were written. */
   async *entries(): AsyncGenerator<JournalEntry> {
     let isFirst = true;
     for await (const line of readLines(this.path)) {
@@ -108,7 +108,7 @@ function assertSame(path: string, begun: JsonObject, identity: JsonObject): void
 const BLOCK_BYTES = 64 << 10;
 const NEWLINE = 0x0a;
 
-/** Takes away a last line that a kill has cut. @returns the bytes that are left */
+/** Removes a last line that was cut when the process was killed. Returns the remaining bytes. */
 function dropCutLine(path: string): number {
   const file = openSync(path, "r+");
   try {

@@ -56,13 +56,13 @@ export class ParquetFile {
   }
 }
 
-/** All rows of a Parquet file, as JSON values. */
+/** Reads all rows of a Parquet file as JSON values. */
 export async function readParquet(path: string): Promise<JsonValue[]> {
   const rows = await parquetReadObjects({ file: await asyncBufferFromFile(path) });
   return rows.map(toJson);
 }
 
-/** The elements of Parquet's flat schema: a group stands before its members, a list is a group around a repeated one. */
+/** Returns the elements of Parquet's flat schema: a group precedes its members, and a list is a group around a repeated group. */
 function elements(name: string, shape: ColumnShape): SchemaElement[] {
   if (typeof shape === "string") return [{ name, repetition_type: "OPTIONAL", ...LEAVES[shape] }];
   if ("list" in shape)
@@ -82,7 +82,7 @@ function toBigInt(value: unknown): bigint | null {
   return typeof value === "number" ? BigInt(value) : null;
 }
 
-/** Whole numbers of 64 bits come as bigints, times as dates. */
+/** Converts a value to JSON. The reader returns 64-bit integers as bigints and times as dates. */
 function toJson(value: unknown): JsonValue {
   if (typeof value === "bigint") return Number(value);
   if (value instanceof Date) return value.toISOString();

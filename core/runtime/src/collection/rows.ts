@@ -3,7 +3,7 @@ import { jsonlRows } from "@mrlm/kit";
 import { fileFault, type JsonValue, MrlmError } from "@mrlm/spec";
 import { readParquet } from "./parquet.ts";
 
-/** Rows of a JSONL file, or of a Parquet file by its extension; DATA_INVALID names the line that is none. */
+/** Reads rows of a JSONL file, or of a Parquet file by its extension. Throws DATA_INVALID with the line that is not valid. */
 export async function readRows(path: string, directory: string): Promise<JsonValue[]> {
   const file = resolve(directory, path);
   try {

@@ -17,7 +17,7 @@ import { likelihoodDisplacement, pairsNotLearnt, risingLoss } from "./rules/supe
 import { environmentBound, wireBound } from "./rules/time.ts";
 import type { RunRecord } from "./run-record.ts";
 
-/** In the order in which their findings are worth looking at. */
+/** Rules for stages, the most important findings first. */
 export const STAGE_RULES: readonly StageRule[] = [
   failedEpisodes,
   unscoredEpisodes,
@@ -44,7 +44,7 @@ export const STAGE_RULES: readonly StageRule[] = [
   wireBound,
 ];
 
-/** What follows from something else that was found, and whose advice would then lead astray: raising the rate of a policy that has collapsed, say. */
+/** Rules whose findings are omitted beside others that cause them, because their advice would be wrong: a collapsed policy needs no higher learning rate. */
 const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
   "groups-without-signal": ["falling-reward", "entropy-collapse"],
   "no-gradient": ["groups-without-signal", "falling-reward", "entropy-collapse"],
@@ -63,7 +63,7 @@ const FOLLOWS_FROM: Readonly<Record<string, readonly string[]>> = {
   "likelihood-displacement": ["pairs-not-learnt"],
 };
 
-/** Everything that looks wrong with a run, problems first. */
+/** Finds problems and hints of a run, problems first. */
 export function diagnose(run: RunRecord): Finding[] {
   const found = run.stages.flatMap((stage) => {
     const findings = STAGE_RULES.flatMap((rule) => rule(stage, run) ?? []);
@@ -72,7 +72,7 @@ export function diagnose(run: RunRecord): Finding[] {
       .filter(({ rule }) => !FOLLOWS_FROM[rule]?.some((cause) => problems.has(cause)))
       .map((finding): Finding => ({ ...finding, stage: stage.name }));
   });
-  // One finding of each rule is enough: the stages' have more numbers.
+  // One finding of each rule is enough. Those of stages have more numbers.
   const stageRules = new Set(found.map(({ rule }) => rule));
   const evaluated = evaluatedEpisodes(run).filter(
     ({ rule }, i, all) => !stageRules.has(rule) && all.findIndex((other) => other.rule === rule) === i,

@@ -8,7 +8,7 @@ import { byProblem, type Finding, percent } from "./finding.ts";
 import { judgePlayed, type PlayedEpisodes } from "./rules/played.ts";
 import { WITHOUT_SIGNAL } from "./rules/signal.ts";
 
-/** A file of results and its findings. */
+/** File of results with its findings. */
 export interface ExaminedFile {
   readonly file: string;
   readonly kind: "evaluation" | "collection";
@@ -19,7 +19,7 @@ export interface ExaminedFile {
 const HINT =
   "doctor examines a run's directory, a file of `mrlm eval --output` (.json), or one of `mrlm collect` (.jsonl, .parquet).";
 
-/** Examines what `mrlm eval --output` or `mrlm collect` wrote. Rejects with DATA_INVALID for any other file. */
+/** Examines a file from `mrlm eval --output` or `mrlm collect`. Rejects with DATA_INVALID for any other file. */
 export async function examineFile(path: string): Promise<ExaminedFile> {
   const file = resolve(path);
   if (extname(file) === ".json") return examineEvaluation(file);

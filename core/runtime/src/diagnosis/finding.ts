@@ -1,19 +1,19 @@
 import type { IterationRecord, RunRecord, StageRecord } from "./run-record.ts";
 
-/** Something that a run's record shows. */
+/** Result of a diagnosis rule. */
 export interface Finding {
-  /** Names the rule; docs/guides/diagnosis.md has a section for it. */
+  /** Name of the rule. docs/guides/diagnosis.md has a section for it. */
   readonly rule: string;
-  /** `problem`: it probably keeps the run from learning; `hint`: worth a look. */
+  /** `problem`: it probably prevents learning; `hint`: it may matter. */
   readonly severity: "problem" | "hint";
-  /** What looks wrong, with the numbers. */
+  /** Description of the observation, with numbers. */
   readonly what: string;
-  /** What to try. */
+  /** Changes to try. */
   readonly advice: string;
   readonly stage?: string;
 }
 
-/** Problems first, else in their order. */
+/** Sorts findings: problems first, else in their order. */
 export function byProblem(findings: readonly Finding[]): Finding[] {
   return [
     ...findings.filter(({ severity }) => severity === "problem"),
@@ -21,10 +21,10 @@ export function byProblem(findings: readonly Finding[]): Finding[] {
   ];
 }
 
-/** Looks at one stage; nothing where all is well or the stage says nothing of it. */
+/** Examines one stage. Returns `undefined` if it finds no fault or has too little data. */
 export type StageRule = (stage: StageRecord, run: RunRecord) => Finding | undefined;
 
-/** Values of a metric over the iterations that have it. */
+/** Returns the values of a metric over the iterations that have it. */
 export function series(iterations: readonly IterationRecord[], name: string): number[] {
   return iterations.flatMap(({ metrics }) => metrics[name] ?? []);
 }
@@ -33,18 +33,18 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The middle value; the upper one of two. */
+/** Returns the median; the upper one of two middle values. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The first and the last quarter of a series, of at least three values each; `undefined` for shorter ones. */
+/** Returns the first and the last quarter of a series, with at least three values each; `undefined` for a shorter series. */
 export function ends(values: readonly number[]): { readonly first: number[]; readonly last: number[] } | undefined {
   const length = Math.max(3, Math.floor(values.length / 4));
   return values.length < 2 * length ? undefined : { first: values.slice(0, length), last: values.slice(-length) };
 }
 
-/** The last quarter, of at least three values or all there are. */
+/** Returns the last quarter of a series, with at least three values if it has so many. */
 export function recent(values: readonly number[]): number[] {
   return values.slice(-Math.max(3, Math.floor(values.length / 4)));
 }

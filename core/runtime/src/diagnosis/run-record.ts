@@ -4,7 +4,7 @@ import type { MetricsRow } from "../run/metrics-file.ts";
 import { RunDirectory } from "../run/run-directory.ts";
 import type { CauseCount } from "../run/trajectory-store.ts";
 
-/** One iteration as metrics.jsonl has it. */
+/** Iteration from metrics.jsonl. */
 export interface IterationRecord {
   readonly step: number;
   readonly metrics: Readonly<Record<string, number>>;
@@ -12,14 +12,14 @@ export interface IterationRecord {
   readonly seconds: Readonly<Record<string, number>>;
 }
 
-/** The iterations of one stage. */
+/** Iterations of one stage. */
 export interface StageRecord {
   readonly name: string;
   readonly algorithm: string;
   readonly iterations: readonly IterationRecord[];
 }
 
-/** One environment's evaluation. */
+/** Evaluation of one environment. */
 export interface EvaluationRecord {
   readonly step: number;
   readonly environment: string;
@@ -29,29 +29,29 @@ export interface EvaluationRecord {
   readonly sampled?: EpisodeSummary | undefined;
 }
 
-/** An error as run.json has it. */
+/** Error from run.json. */
 export interface RunError {
   readonly code?: string;
   readonly message: string;
   readonly hint?: string;
 }
 
-/** What a run directory says of a run. */
+/** Contents of a run directory that a diagnosis uses. */
 export interface RunRecord {
   readonly directory: string;
-  /** That of run.json, or `interrupted` where its process is gone. */
+  /** Status in run.json, or `interrupted` if its process has ended. */
   readonly status: string;
   readonly stages: readonly StageRecord[];
-  /** The error that ended the run, as run.json has it. */
+  /** Error in run.json that ended the run. */
   readonly error?: RunError | undefined;
-  /** Greedy accuracies, or sampled rewards where nothing was played greedily, by environment in the order of the run. */
+  /** Greedy accuracies, or sampled rewards if there were no greedy episodes, by environment in the order of the run. */
   readonly evaluations: readonly EvaluationRecord[];
-  /** Why episodes failed and why rewards could not be computed, the most frequent first; empty where episodes are not stored. */
+  /** Errors of failed episodes and of rewards that could not be computed, the most frequent first; empty if episodes are not stored. */
   readonly failures: readonly CauseCount[];
   readonly unscored: readonly CauseCount[];
 }
 
-/** Reads a run's directory. Throws RUN_NOT_FOUND for one that is none. */
+/** Reads a run directory. Throws RUN_NOT_FOUND for any other path. */
 export function readRun(path: string): RunRecord {
   const run = RunDirectory.open(path);
   const { stages } = loadConfig(run.configPath).config;
@@ -60,7 +60,7 @@ export function readRun(path: string): RunRecord {
   const store = run.keptTrajectories();
   const [failures, unscored] = [store?.failures() ?? [], store?.unscored() ?? []];
   store?.close();
-  // A process that was killed could not record it, but holds the run's lock no more.
+  // A killed process cannot write its status, but its lock is released.
   const status = record.status === "running" && !run.isLocked ? "interrupted" : (record.status ?? "unknown");
   const error = typeof record.error === "string" ? { message: record.error } : record.error;
   return {
@@ -74,7 +74,7 @@ export function readRun(path: string): RunRecord {
   };
 }
 
-/** A stage may share its name with another: a row whose iteration does not go on from the last one begins the next. */
+/** Divides rows into stages. Stages may have equal names, so a row whose iteration does not follow the last one begins a new stage. */
 function stagesOf(
   rows: readonly MetricsRow[],
   configured: readonly { readonly name: string; readonly algorithm: string }[],

@@ -2,7 +2,7 @@ import { isErrorCode, MrlmError } from "@mrlm/spec";
 import { codeOf, failureAdvice } from "./failure-advice.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 
-/** Throws the first episode's error where no episode of an environment could be scored: nothing could be learnt from it either. */
+/** Throws the first episode's error if no episode of an environment could be scored: training could not learn from it either. */
 export function assertScored(results: readonly EvaluationResult[]): void {
   for (const { environment, greedy, sampled } of results) {
     const played = [greedy, ...(sampled === undefined ? [] : [sampled])];

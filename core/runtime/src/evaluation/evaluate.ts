@@ -5,36 +5,36 @@ import { type EpisodeSummary, EpisodeTally } from "./summarise.ts";
 export const GREEDY = "evaluation/greedy";
 export const SAMPLED = "evaluation/sampled";
 
-/** What to measure on. */
+/** Tasks of one environment for an evaluation. */
 export interface MeasuredEnvironment {
   readonly ref: EnvironmentRef;
   readonly tasks: readonly string[];
   readonly maxTurns?: number;
 }
 
-/** One environment, measured. */
+/** Result of one environment. */
 export interface EvaluationResult {
-  /** Its id; `math@1#2` for the second entry of the same id. */
+  /** Id of the environment; `math@1#2` for the second entry of the same id. */
   readonly environment: string;
   readonly tasks: number;
-  /** At temperature 0, one episode for each task. */
+  /** Episodes at temperature 0, one for each task. */
   readonly greedy: EpisodeSummary;
-  /** At the run's temperature; `undefined` when no samples were asked for. */
+  /** Episodes at the run's temperature; `undefined` if no samples were requested. */
   readonly sampled?: EpisodeSummary;
 }
 
-/** Plays held-out tasks greedily and sampled. The same weights give the same result, whenever it is done. */
+/** Plays held-out tasks greedily and sampled. The same weights give the same result at any time. */
 export async function evaluate(options: {
   readonly rollouts: Rollouts;
   readonly environments: readonly MeasuredEnvironment[];
   readonly model: ModelId;
   readonly sampling: RolloutSampling;
-  /** Sampled episodes of each task; 0 for none. */
+  /** Number of sampled episodes of each task. */
   readonly samples: number;
   readonly signal?: AbortSignal;
   /** Called with the episodes of each group, their environment named as in the result. */
   readonly onEpisodes?: (label: string, trajectories: readonly Trajectory[]) => void;
-  /** Told after each group of episodes. */
+  /** Called after each group of episodes. */
   readonly onProgress?: (done: number, total: number) => void;
 }): Promise<EvaluationResult[]> {
   const { rollouts, model, sampling, onEpisodes = () => undefined, onProgress = () => undefined } = options;
@@ -44,7 +44,7 @@ export async function evaluate(options: {
   let done = 0;
   onProgress(done, total);
   for (const [index, { ref, tasks, maxTurns }] of options.environments.entries()) {
-    // The second entry of an environment that is configured twice, with other options, is another measurement.
+    // An environment that is configured twice, with different options, has two results.
     const twins = options.environments.slice(0, index).filter((other) => other.ref.id === ref.id).length;
     const environment = twins === 0 ? ref.id : `${ref.id}#${twins + 1}`;
     const play = async (label: string, groupSize: number, temperature: number): Promise<EpisodeSummary> => {
@@ -79,7 +79,7 @@ export async function evaluate(options: {
   return results;
 }
 
-/** The result as a row of metrics.jsonl. */
+/** Converts a result to a row of metrics.jsonl. */
 export function evaluationRow(result: EvaluationResult): JsonObject {
   return JSON.parse(JSON.stringify(result)) as JsonObject;
 }

@@ -1,6 +1,6 @@
 import { ownMember } from "../names/own-member.ts";
 
-/** Advice by the code of the error that episodes failed with: not every fault is the environment's. */
+/** Advice by the error code of failed episodes, for faults that are not the environment's. */
 const ADVICE: Readonly<Record<string, string>> = {
   TOKENIZER_INVALID:
     "The model's tokenizer cannot express what the environment shows. Use a tokenizer that has all of its characters (for a random model: model.random.tokenizer), or other options of the environment.",
@@ -9,8 +9,9 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param code of the first error
- * @param otherwise for every other code
+ * Returns advice for failed episodes.
+ * @param code error code of the first one
+ * @param otherwise advice for every other code
  */
 export function failureAdvice(code: string, otherwise: string): string {
   return ownMember(ADVICE, code) ?? otherwise;
@@ -21,7 +22,7 @@ export function isFaultOfModel(code: string): boolean {
   return Object.hasOwn(ADVICE, code);
 }
 
-/** The code in `CODE: message`, as summaries of episodes hold a first error. */
+/** Returns the code of `CODE: message`, the form of a first error in summaries of episodes. */
 export function codeOf(firstError: string): string {
   return firstError.split(":", 1)[0] ?? "";
 }

@@ -1,6 +1,6 @@
 import { type Interval, shareInterval } from "./intervals.ts";
 
-/** The chance that at least one of k samples of a task solves it, over tasks. */
+/** Mean probability over tasks that at least one of k samples solves the task. */
 export interface PassAtK {
   readonly k: number;
   readonly value: number;
@@ -22,7 +22,7 @@ export function passAtK(n: number, c: number, k: number): number {
   return 1 - missed;
 }
 
-/** For k = 1, 2, 4, ... up to the most samples that a task has, and that number itself. Nothing where each task has one sample. */
+/** Returns estimates for k = 1, 2, 4, ... up to the largest number of samples of a task, and for that number. Empty if each task has one sample. */
 export function passAtKs(tasks: readonly { readonly samples: number; readonly solved: number }[]): PassAtK[] {
   const most = Math.max(0, ...tasks.map(({ samples }) => samples));
   if (most < 2) return [];

@@ -2,8 +2,8 @@ import { type EnvironmentDescription, type ErrorCode, type JsonObject, MrlmError
 import { didYouMean } from "../names/nearest.ts";
 
 /**
- * Tasks in a split. Throws an error where there are none, which says whether the split is empty or there is none of that name.
- * @param fault its code, and what else can be done
+ * Returns the number of tasks in a split. Throws an error for an empty or unknown split.
+ * @param fault code of the error, and further advice
  */
 export function splitSize(
   { id, splits }: EnvironmentDescription,
@@ -24,7 +24,7 @@ export function splitSize(
   throw new MrlmError(fault.code, `Environment ${id} has no tasks in split "${split}". ${reason}`, { hint });
 }
 
-/** What fills a split that is empty. */
+/** Returns advice for an empty split. */
 export function emptyHint(options: JsonObject): string {
   return typeof options["data"] === "object"
     ? "`data.eval_share` of its options is the share of the file's questions that are kept for `eval`; of a single question one side gets none."

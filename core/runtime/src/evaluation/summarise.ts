@@ -2,10 +2,10 @@ import type { Score, Trajectory } from "@mrlm/spec";
 import { bootstrapInterval, type Interval, shareInterval } from "./intervals.ts";
 import { type PassAtK, passAtKs } from "./pass-at-k.ts";
 
-/** Components that say whether a task was solved, the first that an environment has; without any, a total of at least 1 does. */
+/** Components that state whether a task was solved; the first that occurs applies. Without any, a total of at least 1 means solved. */
 const SOLVED_COMPONENTS = ["correct", "solved", "all_passed"] as const;
 
-/** What episodes came to. Means are over scored episodes only: what failed or could not be scored is counted and is never a zero. */
+/** Summary of episodes. Means are over scored episodes only: failed and unscored episodes are counted and are never a zero. */
 export interface EpisodeSummary {
   readonly episodes: number;
   readonly scored: number;
@@ -17,9 +17,9 @@ export interface EpisodeSummary {
   readonly firstUnscored?: string;
   /** Agents whose episode was ended by a limit: of turns, of the context, or of the environment. */
   readonly truncated: number;
-  /** Share of the answers that `max_tokens` cut (stop reason `length`); `null` when nothing was answered. */
+  /** Share of the answers that `max_tokens` cut (stop reason `length`); `null` without answers. */
   readonly cut: number | null;
-  /** Mean total reward; `null` when nothing was scored. */
+  /** Mean total reward; `null` without scored episodes. */
   readonly reward: number | null;
   /** Share of episodes that solved their task: those whose component `correct`, `solved` or `all_passed`, or else their reward, is at least 1. */
   readonly accuracy: number | null;
@@ -28,7 +28,7 @@ export interface EpisodeSummary {
   /** Mean tokens that the policy chose. */
   readonly tokens: number | null;
   readonly intervals: Intervals;
-  /** Where tasks have several samples. */
+  /** Estimates for k = 1, 2, 4, ...; empty if each task has one sample. */
   readonly passAtK: readonly PassAtK[];
 }
 
@@ -38,7 +38,7 @@ export interface Intervals {
   readonly accuracy: Interval | null;
   /** Wilson's where every value is 0 or 1, as accuracy is; else the bootstrap's. */
   readonly reward: Interval | null;
-  /** As `reward`. */
+  /** Interval of each component, like `reward`. */
   readonly components: Readonly<Record<string, Interval | null>>;
 }
 
@@ -49,9 +49,9 @@ export function summariseEpisodes(trajectories: Iterable<Trajectory>): EpisodeSu
   return tally.summary();
 }
 
-/** Adds episodes up one by one, keeping their scores and nothing else of them. Each agent of an episode counts by itself. */
+/** Summarises episodes one by one and stores only their scores. Each agent of an episode counts separately. */
 export class EpisodeTally {
-  /** Scores of each task that has any; agents of one task stay apart, for each has a chance of its own. */
+  /** Scores by task and agent. Agents of one task are separate, since their probabilities differ. */
   readonly #tasks = new Map<string, Score[]>();
   #episodes = 0;
   #failed = 0;
@@ -126,7 +126,7 @@ export class EpisodeTally {
   }
 }
 
-/** Of the mean over all values, which are listed by task: one number has one interval, whatever it is called. */
+/** Returns the interval of the mean over all values, which are listed by task. Equal values have equal intervals under any name. */
 function meanInterval(given: readonly (readonly number[])[]): Interval | null {
   const tasks = given.filter(({ length }) => length > 0);
   const values = tasks.flat();

@@ -9,21 +9,21 @@ export interface FileNames {
   pathOf(path: string): string;
 }
 
-/** Which files the options of an environment may name. */
+/** Files that the options of an environment may name. */
 export class DataFiles implements FileNames {
   readonly #root: string | undefined;
   readonly #directory: string;
 
   /**
-   * @param root the folder that holds them all; without one, any file that this process can read
-   * @param directory where relative names start when there is no root
+   * @param root folder that contains all of them; default: any file that this process can read
+   * @param directory base of relative names without a root
    */
   constructor(root?: string, directory = ".") {
     this.#root = root;
     this.#directory = directory;
   }
 
-  /** The absolute path; DATA_FORBIDDEN outside of the root, also by way of a link. */
+  /** Returns the absolute path. Throws DATA_FORBIDDEN for a file outside the root, also through a link. */
   pathOf(path: string): string {
     if (this.#root === undefined) return resolve(this.#directory, path);
     const root = real(resolve(this.#root));
@@ -50,7 +50,7 @@ function isInside(root: string, path: string): boolean {
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Names that were resolved, with the contents behind them. */
+/** Record of resolved names, with the hashes of their contents. */
 export class RecordedFiles implements FileNames {
   readonly #files: FileNames;
   readonly #paths = new Map<string, string>();
@@ -65,7 +65,10 @@ export class RecordedFiles implements FileNames {
     return full;
   }
 
-  /** SHA-256 of each file by its name, of a folder over everything in it. Names of nothing are left out, and so are pipes and devices: reading one again would wait or never end. */
+  /**
+   * Returns the SHA-256 of each file by its name; of a folder, over its contents. Omits missing files, and pipes and devices: reading one again could block or
+   * never end.
+   */
   async hashes(): Promise<Readonly<Record<string, string>> | undefined> {
     const existing = [...this.#paths].filter(([, full]) => isStored(full));
     if (existing.length === 0) return undefined;

@@ -1,13 +1,13 @@
-/** Phases of an environment's work that have deadlines of their own. */
+/** Phases of an environment that have their own deadlines. */
 export type Phase = "setup" | "step" | "score" | "close";
 
-/** Milliseconds by phase. */
+/** Deadlines in milliseconds by phase. */
 export type Deadlines = Readonly<Record<Phase, number>>;
 
-/** What holds where neither the host's owner nor the environment says otherwise. */
+/** Default deadlines. The host's options and the environment can replace them. */
 export const DEFAULT_DEADLINES: Deadlines = { setup: 60_000, step: 60_000, score: 30_000, close: 10_000 };
 
-/** An environment's own deadlines over the host's. */
+/** Merges an environment's own deadlines with the host's. The environment's take precedence. */
 export function deadlinesOf(
   own:
     | { readonly setupMs?: number; readonly stepMs?: number; readonly scoreMs?: number; readonly closeMs?: number }

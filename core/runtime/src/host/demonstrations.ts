@@ -9,7 +9,7 @@ import { checkTask, parseTaskId } from "./task-choice.ts";
 /** Milliseconds of work between two turns of the event loop: other sessions share it. */
 const TURN_MS = 20;
 
-/** Worked solutions, in the order of the tasks; refused outside the training split, so that held-out answers cannot leak into training. */
+/** Returns worked solutions in the order of the tasks. Rejects tasks outside the training split, so that held-out answers cannot leak into training. */
 export async function demonstrateTasks(
   prepared: PreparedEnvironment,
   tasks: readonly TaskId[],

@@ -13,7 +13,7 @@ import type { FileNames } from "./data-files.ts";
 import type { PhaseClock } from "./phase-clock.ts";
 import { declared, type Requirements } from "./requirements.ts";
 
-/** Tasks of an environment that has none. */
+/** Task source of an environment without tasks. */
 export const NO_TASKS: TaskSource = {
   splits: {},
   get: async (split, index) => {
@@ -21,7 +21,7 @@ export const NO_TASKS: TaskSource = {
   },
 };
 
-/** What a session's environment is given. Scorers and judges answer `unscored` when they fail or are late; they never throw. */
+/** Creates the context of a session's environment. Scorers and judges return `unscored` if they fail or exceed their deadline; they never throw. */
 export function environmentContext(parts: {
   readonly environment: string;
   readonly logger: Logger;

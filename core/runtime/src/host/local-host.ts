@@ -21,20 +21,20 @@ import {
 } from "./prepared-environment.ts";
 import type { Session } from "./session.ts";
 
-/** Environments under different options whose task sources are kept; the one used longest ago goes first. */
+/** Number of environments under different options whose task sources are cached. The least recently used one is evicted first. */
 const MAX_PREPARED = 256;
 
 export interface LocalHostOptions {
   readonly source: EnvironmentSource;
   readonly logger?: Logger;
   readonly deadlines?: Partial<Deadlines>;
-  /** The folder below which options may name files; any file without it. For hosts that serve others. */
+  /** Folder below which options may name files, for hosts that serve other processes; default: any file. */
   readonly dataRoot?: string;
-  /** Where relative names of files start when there is no root; the working directory by default. */
+  /** Base of relative file names without a root; default: the working directory. */
   readonly dataDirectory?: string;
 }
 
-/** Offers the environments of plugins in this process. */
+/** Host of the environments of plugins in this process. */
 export class LocalHost implements EnvironmentHost {
   readonly #source: EnvironmentSource;
   readonly #logger: Logger;
@@ -74,7 +74,7 @@ export class LocalHost implements EnvironmentHost {
     return demonstrateTasks(await this.#prepare(environment), tasks, { logger: this.#logger, ...options });
   }
 
-  /** Ends every open session, then what the plugins hold. */
+  /** Ends every open session, then closes the services of the plugins. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -82,7 +82,7 @@ export class LocalHost implements EnvironmentHost {
     await this.#source.close();
   }
 
-  /** One that needs options is listed too, with no tasks. */
+  /** Lists all environments. One that needs options is listed without tasks. */
   async #listed(id: string): Promise<EnvironmentDescription> {
     try {
       return await this.describe({ id });

@@ -4,7 +4,7 @@ import type { Deadlines, Phase } from "./deadlines.ts";
 
 /**
  * Runs an environment's phases against their deadlines. Grading within a step counts against the deadline of scoring and not
- * against the step's own: the step's clock stands still meanwhile.
+ * against the step's own: the step's clock is paused meanwhile.
  */
 export class PhaseClock {
   readonly #environment: string;
@@ -17,8 +17,8 @@ export class PhaseClock {
   }
 
   /**
-   * Rejects with DEADLINE_EXCEEDED when the phase takes too long and with CANCELLED when the caller gives up; in both cases the
-   * signal that the work was given is aborted, and what the work does afterwards is ignored.
+   * Runs a phase. Rejects with DEADLINE_EXCEEDED after its deadline and with CANCELLED if the caller aborts. In both cases the signal of the work is aborted,
+   * and its later results are ignored.
    */
   async run<T>(
     phase: Phase,
@@ -63,7 +63,7 @@ export class PhaseClock {
     }
   }
 
-  /** Grading by a scorer or judge under the deadline of scoring. */
+  /** Runs the grading of a scorer or judge under the deadline of scoring. */
   async score<T>(work: () => Promise<T>): Promise<T> {
     const limit = this.#deadlines.score;
     const step = this.#running;
@@ -84,13 +84,13 @@ export class PhaseClock {
   }
 }
 
-/** A timer that can stand still. */
+/** Timer that can be paused. */
 class Countdown {
   #left: number;
   readonly #expired: () => void;
   #timer: NodeJS.Timeout | undefined;
   #since = 0;
-  /** Gradings under way; several may run side by side. */
+  /** Number of running gradings. */
   #pauses = 0;
 
   constructor(milliseconds: number, expired: () => void) {

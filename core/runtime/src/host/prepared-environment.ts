@@ -19,7 +19,7 @@ import { gatherRequirements, type Requirements } from "./requirements.ts";
 import { Session } from "./session.ts";
 import { settleReset } from "./task-choice.ts";
 
-/** An environment under one set of options: validated once, with one task source that all its sessions share. */
+/** Environment under one set of options, validated once, with one task source for all its sessions. */
 export interface PreparedEnvironment {
   readonly definition: EnvironmentDefinition;
   readonly description: EnvironmentDescription;
@@ -30,7 +30,7 @@ export interface PreparedEnvironment {
   readonly files: FileNames;
 }
 
-/** Validates the options, gathers what the environment requires, and makes its task source. */
+/** Validates the options, creates the required services, and creates the task source. */
 export async function prepareEnvironment(
   definition: EnvironmentDefinition,
   given: JsonObject | undefined,
@@ -64,7 +64,7 @@ export async function prepareEnvironment(
   return { definition, description, options, tasks, requirements, deadlines, files };
 }
 
-/** A guarded session with an environment of its own. */
+/** Opens a session with its own instance of the environment. */
 export function openSession(prepared: PreparedEnvironment, logger: Logger, onClose: () => void): Session {
   const { definition, description, options, tasks, requirements, deadlines, files } = prepared;
   const clock = new PhaseClock(definition.id, deadlines);
@@ -117,7 +117,7 @@ async function makeTasks(
   }
 }
 
-/** What is wrong with a task source, if anything is. */
+/** Returns the fault of a task source, if it has one. */
 function problemOf(source: Partial<TaskSource> | undefined): string | undefined {
   if (typeof source?.get !== "function") return "it has no get()";
   if (typeof source.splits !== "object") return "it has no splits";
@@ -126,7 +126,7 @@ function problemOf(source: Partial<TaskSource> | undefined): string | undefined 
   return name === undefined ? undefined : `split "${name}" has ${size} tasks, which is not a whole number of 0 or more`;
 }
 
-/** What is said of an environment whose tasks are these. */
+/** Describes an environment with its tasks. */
 export function describeEnvironment(
   definition: EnvironmentDefinition,
   tasks: TaskSource = NO_TASKS,

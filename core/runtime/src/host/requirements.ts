@@ -2,10 +2,10 @@ import { type Judge, type Requirement, type Sandbox, type Scorer, type Tool, Mrl
 import { resolveVersioned } from "../names/versioned.ts";
 import type { ServiceKind, Services } from "../plugins/plugin-kinds.ts";
 
-/** What an environment requires, made and ready, by declared requirement: `scorer:math@1`. */
+/** Services that an environment requires, by declared requirement: `scorer:math@1`. */
 export type Requirements = ReadonlyMap<string, Judge | Sandbox | Scorer | Tool>;
 
-/** Makes (or finds already made) everything that an environment declares. */
+/** Returns the services that an environment declares. Creates those that do not exist yet. */
 export async function gatherRequirements(
   environment: string,
   requires: readonly Requirement[],
@@ -20,7 +20,7 @@ export async function gatherRequirements(
   return gathered;
 }
 
-/** Finds what was asked for among what was declared; REQUIREMENT_UNDECLARED otherwise. */
+/** Returns a service among the declared ones. Throws REQUIREMENT_UNDECLARED for any other. */
 export function declared<T>(environment: string, requirements: Requirements, kind: ServiceKind, name: string): T {
   const prefix = `${kind}:`;
   const ids = [...requirements.keys()]

@@ -17,32 +17,32 @@ import type { Phase } from "./deadlines.ts";
 import { validateResult } from "./validate-result.ts";
 import { checkObservation, checkStep, type Checked } from "./step-check.ts";
 
-/** What a session needs to know of its environment. */
+/** Environment of a session, prepared by the host. */
 export interface SessionPlan {
   readonly description: EnvironmentDescription;
   readonly clock: PhaseClock;
   readonly logger: Logger;
-  /** Makes the author's environment. */
+  /** Creates the author's environment. */
   create(): SimulatedEnvironment | Promise<SimulatedEnvironment>;
-  /** Checks seed and task, and fills in what was left out. */
+  /** Checks seed and task, and chooses missing ones. */
   settle(options: ResetOptions): Omit<ResetOptions, "signal">;
   onClose(): void;
 }
 
 type State = "new" | "active" | "over" | "closed";
 
-/** Made once: a default reason is an exception with a stack for each session. */
+/** Reason of aborts. It is created once, because a default reason is a new exception with a stack for each session. */
 const CLOSED = new MrlmError("SESSION_NOT_FOUND", "The session has been closed.");
 
-/** Failures of what an environment uses: the step then has no reward, and the episode ends unscored. */
+/** Error codes of services that an environment uses. The step then has no reward, and the episode ends unscored. */
 const UNSCORED_CODES = ["SANDBOX_FAILED", "SCORER_FAILED", "TOOL_FAILED"] as const;
 
-/** Codes that end or hold up a whole run. An environment that throws one of them has failed, and nothing else has. */
+/** Error codes that would end or delay a whole run. If an environment throws one of them, only the environment has failed. */
 const NOT_AN_AUTHORS = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVAILABLE"] as const;
 
 /**
- * Guards one author's environment: order, deadlines, the turn limit, and the form of what it returns. After a failure the author's
- * instance is given up and the next reset starts with a fresh one.
+ * Session of an author's environment. Checks the order of calls, deadlines, the turn limit and returned values. After a failure the instance is discarded,
+ * and the next reset creates a new one.
  */
 export class Session implements EnvironmentSession {
   readonly #plan: SessionPlan;
@@ -106,7 +106,7 @@ export class Session implements EnvironmentSession {
     }
   }
 
-  /** Throws unless this action may be taken now. */
+  /** Throws unless the action is allowed in the present state. */
   #admit(given: Action): Action {
     const { id: environment } = this.description;
     if (this.#state === "closed") throw this.#closedError();
@@ -191,7 +191,7 @@ export class Session implements EnvironmentSession {
     );
   }
 
-  /** The instance is in a state that nobody knows. */
+  /** Discards the instance, whose state is unknown. */
   #giveUp(): void {
     const instance = this.#instance;
     this.#instance = undefined;
@@ -218,12 +218,12 @@ export class Session implements EnvironmentSession {
     );
   }
 
-  /** Whatever an author threw becomes ENVIRONMENT_FAILED; errors of the host and of what it lent keep their code. */
+  /** Converts an error of the author's code to ENVIRONMENT_FAILED. Errors of the host and of its services keep their code. */
   #blame(call: string, error: unknown): MrlmError {
     if (this.#gone.signal.aborted && call !== "close") return this.#closedError();
     if (MrlmError.isInstance(error) && !MrlmError.hasCode(error, ...NOT_AN_AUTHORS)) return error;
-    const said = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : describeThrown(error);
-    return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.description.id} threw in ${call}: ${said}`, {
+    const reason = MrlmError.isInstance(error) ? `${error.code}: ${error.message}` : describeThrown(error);
+    return new MrlmError("ENVIRONMENT_FAILED", `Environment ${this.description.id} threw in ${call}: ${reason}`, {
       cause: error,
     });
   }

@@ -1,10 +1,10 @@
 import type { AgentId, Observation, StepResult } from "@mrlm/spec";
 import { validateResult } from "./validate-result.ts";
 
-/** A checked value, or what is wrong with it. */
+/** Checked value, or its fault. */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
-/** An observation at the beginning of an episode: somebody of the environment must be on turn. */
+/** Checks the first observation of an episode: an agent of the environment must be on turn. */
 export function checkObservation(returned: unknown, agents: readonly AgentId[]): Checked<Observation> {
   const checked = validateResult<Observation>("observation", returned);
   if ("problem" in checked || agents.includes(checked.value.agent)) return checked;
@@ -12,8 +12,8 @@ export function checkObservation(returned: unknown, agents: readonly AgentId[]):
 }
 
 /**
- * A step's result with a flag for every agent; an agent that has ended stays ended, and once all have, nobody is on turn.
- * @param ended who had ended before this step
+ * Checks the result of a step and adds a flag for every agent. An agent that has ended stays ended. After all have ended, no agent is on turn.
+ * @param ended agents that had ended before this step
  */
 export function checkStep(
   returned: unknown,

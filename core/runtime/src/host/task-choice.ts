@@ -2,7 +2,7 @@ import { MrlmError, type EnvironmentDefinition, type ResetOptions, type TaskId, 
 import { randomStream } from "@mrlm/kit";
 import { didYouMean } from "../names/nearest.ts";
 
-/** Checks the seed and task of a reset. What was left out is chosen: a seed at random, a training task by the seed. */
+/** Checks the seed and task of a reset. Chooses a missing seed at random, and a missing training task by the seed. */
 export function settleReset(
   definition: EnvironmentDefinition,
   tasks: TaskSource,
@@ -25,7 +25,7 @@ export function settleReset(
   return { ...(isSeeded ? { seed: chosen } : {}), ...(settledTask === undefined ? {} : { task: settledTask }) };
 }
 
-/** Splits `train/17`; `undefined` when it has another form. */
+/** Splits `train/17`; `undefined` for another form. */
 export function parseTaskId(task: TaskId): { split: string; index: number } | undefined {
   const match = /^([^/]+)\/(0|[1-9][0-9]{0,15})$/.exec(task);
   return match ? { split: match[1] as string, index: Number(match[2]) } : undefined;

@@ -2,8 +2,8 @@ import type { JsonValue } from "@mrlm/spec";
 import { z } from "zod";
 import { withoutZodPrefix } from "../plugins/schema-messages.ts";
 
-// What authors may return. Parsing copies what the contract knows and drops the rest, so that an observation is the same
-// object in process as it is after a journey over the wire.
+// Values that authors may return. Parsing copies the members of the contract and drops the rest, so that an observation in process equals one that was sent
+// over gRPC.
 
 const jsonObject = z.custom<Record<string, JsonValue>>(
   (value) => isPlainObject(value) && isJson(value),
@@ -41,7 +41,7 @@ const observation = z.object({
   info: jsonObject.exactOptional(),
 });
 const finite = z.number({ error: "must be a finite number" });
-/** Not `mean` or `std`: these are metrics of the whole reward, which such a component would hide. */
+/** Components of a reward. A name cannot be `mean` or `std`, which are metrics of the whole reward. */
 const components = z
   .record(z.string(), finite)
   .refine((given) => !Object.hasOwn(given, "mean") && !Object.hasOwn(given, "std"), {

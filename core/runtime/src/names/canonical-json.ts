@@ -1,6 +1,6 @@
 import type { JsonValue } from "@mrlm/spec";
 
-/** JSON text with sorted keys: equal values give equal texts. */
+/** Returns JSON text with sorted keys, so that equal values give equal texts. */
 export function canonicalJson(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value === "object" && value !== null) {

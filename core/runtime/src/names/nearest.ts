@@ -1,8 +1,8 @@
-/** A name longer than this is no slip of a known one. The work grows with the square of the length. */
+/** Longest name that is compared. The work is quadratic in the length. */
 const LONGEST = 64;
 
 /**
- * The candidate that was most likely meant, by edit distance (insertions, deletions, substitutions, swaps of neighbours);
+ * Returns the most similar candidate, by edit distance (insertions, deletions, substitutions, swaps of neighbours);
  * `undefined` when none is within a third of the name's length (at least 1 edit).
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
@@ -17,27 +17,27 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best?.candidate;
 }
 
-/** Faults that one message names: a list of thousands is no help and takes long to make. */
+/** Largest number of faults in one message. A list of thousands is not useful and is slow to create. */
 const MAX_NAMED = 10;
 
-/** The first ten of a list, each made when it is needed, and how many more there are. */
+/** Describes the first ten entries of a list, and states the number of the others. */
 export function firstNamed<T>(items: readonly T[], describe: (item: T) => string): string[] {
   const rest = items.length - MAX_NAMED;
   return [...items.slice(0, MAX_NAMED).map(describe), ...(rest > 0 ? [`and ${rest} more`] : [])];
 }
 
-/** A name as a message shows it: `"abc"`, cut after 64 characters. */
+/** Quotes a name for a message: `"abc"`, cut after 64 characters. */
 export function quoted(name: string): string {
   return name.length > LONGEST ? `"${name.slice(0, LONGEST)}..." (${name.length} characters)` : `"${name}"`;
 }
 
-/** ` Did you mean "x"?`, or nothing. */
+/** Returns ` Did you mean "x"?`, or an empty text. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const nearest = nearestName(name, candidates);
   return nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
 }
 
-/** Optimal string alignment distance. */
+/** Computes the optimal string alignment distance. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,8 +1,8 @@
 import { parseVersionedId } from "@mrlm/spec";
 
 /**
- * Finds `math@1` as it is and `math` as the newest version on offer.
- * @returns `undefined` when nothing fits
+ * Finds `math@1` as it is and `math` as the newest available version.
+ * @returns `undefined` if there is none
  */
 export function resolveVersioned(name: string, offered: Iterable<string>): string | undefined {
   let newest: { id: string; version: number } | undefined;
@@ -14,7 +14,7 @@ export function resolveVersioned(name: string, offered: Iterable<string>): strin
   return newest?.id;
 }
 
-/** Ids, and before them their names without versions: `math` is a good suggestion for `mth`, and `math@1` for `mth@1`. */
+/** Returns ids, preceded by their names without versions: `math` is a good suggestion for `mth`, and `math@1` for `mth@1`. */
 export function withBareNames(ids: readonly string[]): string[] {
   return [...ids.map((id) => id.split("@")[0] as string), ...ids];
 }

@@ -11,12 +11,12 @@ import {
 } from "./plugin-package.ts";
 import type { RegistryEntry } from "./plugin-registry.ts";
 
-/** What the config says of a plugin: its options, or `false` to leave it out. */
+/** Configuration of a plugin: its options, or `false` to exclude it. */
 export type PluginOptions = JsonObject | boolean;
 
 /**
- * The project around `directory` if it is a plugin itself, the plugins among its direct dependencies, and those that the config names (packages, or
- * paths of package directories). `node_modules` is never searched for others.
+ * Finds plugins: the project around `directory` if it is a plugin, those among its direct dependencies, and those that the configuration names (packages, or
+ * paths of package directories). Does not search `node_modules` for others.
  */
 export function discoverPlugins(
   directory: string,
@@ -45,7 +45,7 @@ function namedPlugin(name: string, starts: readonly string[], dependencies: read
   const directory = starts.map((start) => packageDirectory(name, start)).find((place) => place !== undefined);
   if (directory === undefined) {
     const suggestion = didYouMean(name, dependencies);
-    // To install a package of a misspelt name would be to run a stranger's code.
+    // A package with a misspelt name could be malicious, so the error does not suggest its installation.
     const missing = suggestion === "" ? `Install it: \`npm install ${name}\`.` : "Correct the name under `plugins`.";
     throw new MrlmError(
       "PLUGIN_NOT_FOUND",

@@ -2,7 +2,7 @@ import { MrlmError } from "@mrlm/spec";
 import type { PluginPackage } from "./plugin-package.ts";
 import { describeThrown } from "./error-location.ts";
 
-/** By Node's own codes. */
+/** Advice by Node's error codes. */
 const HINTS: Readonly<Record<string, string>> = {
   ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX:
     "Node runs TypeScript by leaving its types out, so there are no enums, namespaces or parameter properties: write them in JavaScript, or build the plugin.",
@@ -11,16 +11,16 @@ const HINTS: Readonly<Record<string, string>> = {
   ERR_MODULE_NOT_FOUND: "Build the plugin, and check the paths in its manifest and its imports.",
 };
 
-/** PLUGIN_LOAD_FAILED for what an import threw, with where it stands and what helps. */
+/** Creates a PLUGIN_LOAD_FAILED error for an error of an import, with its location and a hint. */
 export function importFault({ name, entry, directory }: PluginPackage, error: unknown): MrlmError {
   return new MrlmError(
     "PLUGIN_LOAD_FAILED",
-    `The entry of plugin ${name} (${entry}) could not be imported: ${said(error)}`,
+    `The entry of plugin ${name} (${entry}) could not be imported: ${reasonOf(error)}`,
     { cause: error, ...adviceFor(error, directory) },
   );
 }
 
-function said(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (codeOf(error) === "ERR_MODULE_NOT_FOUND") return (error as Error).message;
   // The stack of a syntax error begins with its file and line.
   const place =

@@ -4,13 +4,13 @@ import type { PluginPackage } from "./plugin-package.ts";
 import { provisionsOf, requirementsOf } from "./plugin-kinds.ts";
 import { describeIssues, validateOptions } from "./standard-options.ts";
 
-/** A plugin whose code has run, with its own options validated. */
+/** Plugin whose code has been loaded, with its validated options. */
 export interface LoadedPlugin {
   readonly plugin: Plugin;
   readonly options: unknown;
 }
 
-/** Imports a plugin's entry and holds its default export against its manifest. */
+/** Imports a plugin's entry and compares its default export with its manifest. */
 export async function importPlugin(found: PluginPackage): Promise<Plugin> {
   const { name, manifest, entry } = found;
   let module: { readonly default?: unknown };
@@ -29,7 +29,7 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
   if (plugin.apiVersion !== PLUGIN_API_VERSION) {
     throw new MrlmError(
       "PLUGIN_API_VERSION",
-      `The default export of plugin ${name} was made for version ${plugin.apiVersion} of the plugin interface; this mrlm speaks version ${PLUGIN_API_VERSION}.`,
+      `The default export of plugin ${name} was made for version ${plugin.apiVersion} of the plugin interface; this mrlm supports version ${PLUGIN_API_VERSION}.`,
     );
   }
   assertNoneTwice(plugin);
@@ -53,7 +53,7 @@ export async function importPlugin(found: PluginPackage): Promise<Plugin> {
   };
 }
 
-/** The same environment, refused under options that require a sandbox which the manifest does not list: `mrlm serve` inspects the listed ones only. */
+/** Wraps an environment to reject options that require a sandbox which the manifest does not list, because `mrlm serve` inspects only the listed ones. */
 function withListedSandboxes(
   definition: EnvironmentDefinition,
   plugin: string,
@@ -76,7 +76,7 @@ function withListedSandboxes(
   return Object.create(definition, { requires: { value: checked, enumerable: true } }) as EnvironmentDefinition;
 }
 
-/** Throws PLUGIN_INVALID where a plugin exports two things under one id, of which only the first could be used. */
+/** Throws PLUGIN_INVALID if a plugin exports two things under one id: only the first could be used. */
 export function assertNoneTwice(plugin: Plugin): void {
   const provided = provisionsOf(plugin);
   const twice = provided.find((id, i) => provided.indexOf(id) !== i);
@@ -109,7 +109,7 @@ function assertSame(
   );
 }
 
-/** Validates the options that the config gives a plugin. */
+/** Validates the options of a plugin in the configuration. */
 export async function configurePlugin(
   plugin: Plugin,
   name: string,

@@ -36,7 +36,7 @@ export function parseManifest(packageName: string, field: unknown): PluginManife
         : `Update ${packageName}, or remove it.`;
     throw new MrlmError(
       "PLUGIN_API_VERSION",
-      `Plugin ${packageName} ${declared}; this mrlm speaks version ${PLUGIN_API_VERSION}.`,
+      `Plugin ${packageName} ${declared}; this mrlm supports version ${PLUGIN_API_VERSION}.`,
       { hint },
     );
   }

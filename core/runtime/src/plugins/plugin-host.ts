@@ -27,7 +27,7 @@ import {
   type ServiceTypes,
 } from "./plugin-kinds.ts";
 
-/** Where in a plugin's export the factories of a kind stand. */
+/** Member of a plugin's export that holds the factories of a kind. */
 const FACTORIES = {
   scorer: "scorers",
   judge: "judges",
@@ -36,7 +36,7 @@ const FACTORIES = {
   engine: "engines",
 } as const;
 
-/** The plugins of a project: what they provide, made on first use and shared. */
+/** Plugins of a project. Their services are created at first use and shared. */
 export class PluginHost implements EnvironmentSource, AlgorithmSource {
   readonly registry: PluginRegistry;
   readonly #logger: Logger;
@@ -48,13 +48,13 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   }
 
   /**
-   * Reads the manifests of the project around `directory` and of the plugins that `plugins` names. No plugin's code runs, but that of
-   * plugins with options, which must be validated by their own schema.
+   * Reads the manifests of the project around `directory` and of the plugins that `plugins` names. Runs no plugin's code, except that of plugins with options,
+   * which their own schema must validate.
    */
   static async discover(options: {
     readonly directory: string;
     readonly plugins?: Readonly<Record<string, PluginOptions>>;
-    /** Directory that paths among `plugins` are relative to; `directory` by default. */
+    /** Base of relative paths among `plugins`; default: `directory`. */
     readonly relativeTo?: string;
     readonly logger?: Logger;
   }): Promise<PluginHost> {
@@ -62,7 +62,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     return new PluginHost(await PluginRegistry.of(discoverPlugins(directory, plugins, relativeTo)), logger);
   }
 
-  /** Plugins that are already at hand, by their default exports. */
+  /** Creates a host from the default exports of plugins. */
   static async of(
     // Each has options of its own type.
     // oxlint-disable-next-line typescript/no-explicit-any
@@ -119,7 +119,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     return this.#make(kind, id);
   }
 
-  /** Closes the services that were made (sandboxes hold processes). */
+  /** Closes the services (sandboxes have processes). */
   async close(): Promise<void> {
     const made = [...this.#made.values()];
     this.#made.clear();
@@ -131,7 +131,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     const made =
       this.#made.get(key) ?? this.registry.provider(kind, id).then((loaded) => this.#create(kind, id, loaded));
     this.#made.set(key, made);
-    // What could not be made may be asked for again.
+    // A later request tries again to create it.
     made.catch(() => this.#made.delete(key));
     return made as Promise<T>;
   }
@@ -142,8 +142,8 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
       return await (factories[id] as Factory<unknown, unknown>)({ logger: this.#logger }, options);
     } catch (error) {
       if (MrlmError.isInstance(error)) throw error;
-      const said = error instanceof Error ? error.message : String(error);
-      throw new MrlmError("PLUGIN_LOAD_FAILED", `Plugin ${plugin.name} could not make ${kind} ${id}: ${said}`, {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new MrlmError("PLUGIN_LOAD_FAILED", `Plugin ${plugin.name} could not make ${kind} ${id}: ${reason}`, {
         cause: error,
       });
     }
@@ -164,7 +164,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
   }
 }
 
-/** Packages of this project that provide something. Only these are proposed: a package of another name may be anybody's. */
+/** Names of this project's packages by kind. Errors suggest only these, because any other package may be of an unknown author. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   algorithm: ["dpo", "grpo", "ppo", "sft"],
   environment: ["code", "math"],

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { fileFault, MrlmError, type PluginManifest } from "@mrlm/spec";
 import { parseManifest } from "./manifest.ts";
 
-/** A plugin's package, known by its manifest alone: none of its code has run. */
+/** Package of a plugin, from its manifest. None of its code has run. */
 export interface PluginPackage {
   readonly name: string;
   readonly version: string;
@@ -24,13 +24,13 @@ interface PackageJson {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The nearest directory with a package.json, from `start` upwards. */
+/** Finds the nearest directory with a package.json, from `start` upwards. */
 export function projectDirectory(start: string): string | undefined {
   for (const directory of ancestors(start)) if (existsSync(join(directory, "package.json"))) return directory;
   return undefined;
 }
 
-/** Names of a project's direct dependencies of every kind. */
+/** Returns the names of a project's direct dependencies of every kind. */
 export function directDependencies(project: string): string[] {
   const { dependencies, devDependencies, optionalDependencies } = readPackageJson(project);
   return [
@@ -42,7 +42,7 @@ export function directDependencies(project: string): string[] {
   ];
 }
 
-/** Where Node finds a package from `start`: `node_modules/NAME` of a directory above. A path names its directory itself. */
+/** Finds the directory of a package as Node does from `start`: `node_modules/NAME` of a directory above. A path names its directory itself. */
 export function packageDirectory(name: string, start: string): string | undefined {
   if (/^\.{0,2}\//.test(name)) {
     const directory = resolve(start, name);
@@ -55,12 +55,12 @@ export function packageDirectory(name: string, start: string): string | undefine
   return undefined;
 }
 
-/** Reads a package's manifest; `undefined` when the package is no plugin. */
+/** Reads a package's manifest; `undefined` if the package is not a plugin. */
 export function readPluginPackage(directory: string): PluginPackage | undefined {
   const { name = directory, version = "0.0.0", mrlm, exports } = readPackageJson(directory);
   if (mrlm === undefined) return undefined;
   const manifest = parseManifest(name, mrlm);
-  // Where this very module runs from its sources, the plugins of the same checkout do too.
+  // If this module runs from its sources, so do the plugins of the same checkout.
   const source = import.meta.url.endsWith(".ts") ? exports?.["."]?.["mrlm-source"] : undefined;
   return { name, version, directory, manifest, entry: pathToFileURL(join(directory, source ?? manifest.entry)).href };
 }

@@ -3,7 +3,7 @@ import { didYouMean } from "../names/nearest.ts";
 import { resolveVersioned, withBareNames } from "../names/versioned.ts";
 import { configurePlugin, type LoadedPlugin } from "./load-plugin.ts";
 
-/** A plugin that is known and perhaps not loaded yet. */
+/** Registered plugin. It may not be loaded yet. */
 export interface RegistryEntry {
   readonly name: string;
   readonly version: string;
@@ -13,7 +13,7 @@ export interface RegistryEntry {
   load(): Promise<Plugin>;
 }
 
-/** Who provides what. Code is loaded when something that it provides is first needed, and once. */
+/** Registry of what plugins provide. A plugin's code is loaded once, at the first use of something that it provides. */
 export class PluginRegistry {
   readonly entries: readonly RegistryEntry[];
   readonly #providers = new Map<string, RegistryEntry>();
@@ -25,8 +25,8 @@ export class PluginRegistry {
   }
 
   /**
-   * Validates the options of the plugins that have any, which loads their code. Rejects with PLUGIN_CONFLICT when two provide the same thing, or
-   * with OPTIONS_INVALID.
+   * Validates the options of plugins that have some, which loads their code. Rejects with PLUGIN_CONFLICT if two plugins provide the same id, or with
+   * OPTIONS_INVALID.
    */
   static async of(entries: readonly RegistryEntry[]): Promise<PluginRegistry> {
     const registry = new PluginRegistry(entries);
@@ -34,7 +34,7 @@ export class PluginRegistry {
     return registry;
   }
 
-  /** Ids of one kind, in the order of registration. */
+  /** Returns the ids of one kind, in the order of registration. */
   ids(kind: ProvisionKind): string[] {
     const prefix = `${kind}:`;
     return [...this.#providers.keys()].filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
@@ -45,7 +45,7 @@ export class PluginRegistry {
     return resolveVersioned(name, this.ids(kind));
   }
 
-  /** The plugin that provides an id, loaded and configured. */
+  /** Returns the plugin that provides an id, loaded and configured. */
   async provider(kind: ProvisionKind, id: string): Promise<LoadedPlugin> {
     const entry = this.#providers.get(`${kind}:${id}`);
     if (entry === undefined) throw new MrlmError("INTERNAL", `No plugin provides ${kind} ${id}.`);
@@ -71,11 +71,11 @@ export class PluginRegistry {
   }
 }
 
-/** REQUIREMENT_MISSING, with the nearest name. */
+/** Creates a REQUIREMENT_MISSING error with the nearest name. */
 export function missingRequirement(asker: string, kind: string, name: string, offered: readonly string[]): MrlmError {
   const suggestion = didYouMean(name, withBareNames(offered));
   const example = `@mrlm/${kind}-${name.split("@")[0]}`;
-  // A name that is nearly known is a slip: a package of the misspelt name would be a stranger's.
+  // A name close to a known one is probably a typing error. A package with the misspelt name could be malicious.
   const hint =
     suggestion === ""
       ? `Install a plugin that provides it (for example \`npm install ${example}\`), or name one under \`plugins\` in the config.`

@@ -4,11 +4,11 @@ import { knownKeys } from "./schema-keys.ts";
 import { firstNamed, nearestName, quoted } from "../names/nearest.ts";
 import { issueMessage, intendedIssues, valueAt } from "./schema-messages.ts";
 
-/** One thing that a schema objects to. */
+/** Issue that a schema reports. */
 export interface OptionIssue {
   readonly path: readonly (string | number)[];
   readonly message: string;
-  /** Keys that the schema does not know, where the schema says so. */
+  /** Unknown keys, if the schema reports them. */
   readonly unknownKeys?: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export type OptionsOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly issues: readonly OptionIssue[] };
 
-/** Validates by any Standard Schema, synchronous or not. */
+/** Validates options by any Standard Schema, synchronous or not. */
 export async function validateOptions(schema: StandardSchemaV1, value: unknown): Promise<OptionsOutcome> {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return { ok: true, value: result.value };
@@ -24,9 +24,9 @@ export async function validateOptions(schema: StandardSchemaV1, value: unknown):
 }
 
 /**
- * Issues in one line: `difficulty: must be a number, but it is "high"; unknown key "familys" (did you mean "families"?)`.
+ * Describes issues in one line: `difficulty: must be a number, but it is "high"; unknown key "familys" (did you mean "families"?)`.
  *
- * @param schema whose keys an unknown one is compared with
+ * @param schema schema whose keys are candidates for an unknown one
  */
 export function describeIssues(issues: readonly OptionIssue[], schema?: StandardSchemaV1): string {
   const faults = issues.flatMap(
@@ -41,7 +41,7 @@ export function describeIssues(issues: readonly OptionIssue[], schema?: Standard
   }).join("; ");
 }
 
-/** Keys of a schema of zod's at a path; of another kind none are known. */
+/** Returns the keys of a zod schema at a path; none for other schemas. */
 export function keysOf(schema: StandardSchemaV1, path: readonly (string | number)[] = []): string[] {
   return "def" in schema ? knownKeys(schema as unknown as z.ZodType, path) : [];
 }
@@ -51,7 +51,7 @@ function unknown(path: readonly (string | number)[], known: readonly string[]): 
   return `unknown key ${quoted(path.join("."))}${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
 }
 
-/** Where among the options the first thing stands that {@link describeIssues} has named in a message, which may have come from a server; `[]` where none does. */
+/** Returns the path of the first option that a message from {@link describeIssues} names; `[]` if it names none. The message may be from a server. */
 export function namedOption(message: string, options: unknown): readonly string[] {
   for (const [, unknownKey, key] of message.matchAll(/(?:: |; )(?:unknown key "([^"]+)"|([^\s:;"]+):)/g)) {
     const path = (unknownKey ?? key ?? "").split(".");
@@ -60,7 +60,7 @@ export function namedOption(message: string, options: unknown): readonly string[
   return [];
 }
 
-/** Issues of zod's say more than the standard asks for: the unknown keys, what would be allowed, the branches of a union. */
+/** Converts an issue. Issues of zod contain more than the standard requires: unknown keys, allowed values, branches of a union. */
 function toIssues(issue: StandardSchemaV1.Issue, root: unknown): OptionIssue[] {
   if (!("code" in issue)) return [{ path: pathOf(issue.path), message: issue.message }];
   return intendedIssues(issue as z.core.$ZodIssue).map((each) => {

@@ -1,6 +1,6 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** Thrown when an episode cannot be continued where it was and must begin again. */
+/** Thrown if an episode cannot continue and must begin again. */
 export class EpisodeLost extends MrlmError {
   constructor(episode: string, reason: string) {
     super("SESSION_NOT_FOUND", `Episode ${episode} lost its session: ${reason}.`);

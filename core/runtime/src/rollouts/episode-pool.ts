@@ -5,12 +5,12 @@ import { EpisodeLost } from "./episode-lost.ts";
 import { PromptCache } from "./prompt-cache.ts";
 import { TurnGate } from "./turn-gate.ts";
 
-/** Times that an episode is begun again when its environment lost it. */
+/** Largest number of restarts of an episode whose session was lost. */
 const MAX_RESTARTS = 3;
 
 export interface EpisodePoolOptions {
   readonly plans: readonly EpisodePlan[];
-  /** Episodes at once. */
+  /** Largest number of concurrent episodes. */
   readonly concurrency: number;
   readonly isDeterministic: boolean;
   readonly signal: AbortSignal;
@@ -18,11 +18,11 @@ export interface EpisodePoolOptions {
   samplerOf(model: ModelId): Promise<Sampler>;
   renderer(model: ModelId): Renderer;
   session(plan: EpisodePlan): EpisodeSession;
-  /** Aborts `signal`: the other episodes of a run that has failed need not go on. */
+  /** Aborts `signal`: after a failure of the run, its other episodes are not needed. */
   giveUp(): void;
 }
 
-/** Plays episodes in the order of their plans, a limited number at once. */
+/** Plays episodes in the order of their plans with bounded concurrency. */
 export class EpisodePool {
   readonly #options: EpisodePoolOptions;
   readonly #ports: EpisodePorts;
@@ -46,7 +46,7 @@ export class EpisodePool {
     };
   }
 
-  /** Resolves when all have been played; rejects, when the others have come to rest, with what ended the run. */
+  /** Resolves after all episodes. If one fails the run, rejects with its error after the others have ended. */
   async play(done: (plan: EpisodePlan, trajectory: Trajectory) => void): Promise<void> {
     this.#done = done;
     if (this.#options.plans.length === 0) return;
@@ -54,7 +54,7 @@ export class EpisodePool {
     await this.#finished.promise;
   }
 
-  /** Fills free places; with a gate this happens only at a turn's boundary, so that it does not depend on who finished first. */
+  /** Starts episodes in free places. With a gate this happens only between turns, so that it does not depend on which episode ended first. */
   #startMore(): number {
     const { plans, concurrency, signal } = this.#options;
     const free = signal.aborted ? 0 : Math.min(concurrency - this.#running, plans.length - this.#next);

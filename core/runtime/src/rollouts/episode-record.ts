@@ -17,7 +17,7 @@ import type { EpisodePlan } from "./episode-plan.ts";
 import type { PromptCache } from "./prompt-cache.ts";
 import { type TokenSpan, Transcript } from "./transcript.ts";
 
-/** Everything that becomes known of an episode while it is played. */
+/** Record of an episode while it is played. */
 export class EpisodeRecord {
   readonly #plan: EpisodePlan;
   readonly #rendererOf: (agent: AgentId) => Renderer;
@@ -40,7 +40,7 @@ export class EpisodeRecord {
     return this.#turns.length;
   }
 
-  /** Measures a wait. */
+  /** Measures the time of a call. */
   async timed<T>(what: "sampling" | "environment", work: () => Promise<T>): Promise<T> {
     const began = performance.now();
     try {
@@ -50,7 +50,7 @@ export class EpisodeRecord {
     }
   }
 
-  /** Shows the agent on turn what is new; the answer is its whole prompt. */
+  /** Adds an observation to the agent on turn and returns its whole prompt. */
   observe(observation: Observation): Int32Array {
     const transcript =
       this.#transcripts.get(observation.agent) ?? new Transcript(this.#rendererOf(observation.agent), this.#prompts);
@@ -58,18 +58,19 @@ export class EpisodeRecord {
     return transcript.observe(observation);
   }
 
-  /** Leaves out what the agent was shown last and has no room to answer. */
+  /** Removes the last observation of an agent, which it has no room to answer. */
   withdraw(agent: AgentId): void {
     this.#transcripts.get(agent)?.withdraw();
   }
 
   choose(agent: AgentId, sampled: SampleResult): { readonly message: Message; readonly span: TokenSpan } {
     const transcript = this.#transcripts.get(agent);
-    if (transcript === undefined) throw new MrlmError("INTERNAL", `Agent ${agent} spoke before it was shown anything.`);
+    if (transcript === undefined)
+      throw new MrlmError("INTERNAL", `Agent ${agent} sampled before its first observation.`);
     return transcript.choose(sampled);
   }
 
-  /** Takes in a turn that the environment has answered. */
+  /** Adds a turn with the environment's result. */
   turn(
     observation: Observation,
     response: { readonly message: Message; readonly span: TokenSpan },
@@ -98,13 +99,13 @@ export class EpisodeRecord {
     }
   }
 
-  /** A limit of ours ended the episode for everybody who was still in it. */
+  /** Truncates the episode for all agents that have not ended, by a limit of the run. */
   truncate(truncatedBy: "turns" | "tokens"): void {
     for (const agent of this.#plan.description.agents)
       if (!this.#ends.has(agent)) this.#ends.set(agent, { terminated: false, truncated: true, truncatedBy });
   }
 
-  /** What went wrong; what was recorded before stays. */
+  /** Records an error. Earlier turns remain. */
   fail(error: unknown): void {
     const code = MrlmError.isInstance(error) ? error.code : "INTERNAL";
     this.#error = { code, message: error instanceof Error ? error.message : String(error) };
@@ -137,7 +138,7 @@ export class EpisodeRecord {
   }
 }
 
-/** The sum of scored rewards and of their components; unscored as soon as one reward is, for part of a sum is not the sum. */
+/** Adds scored rewards and their components. Unscored if one reward is unscored, because part of a sum is not the sum. */
 export function totalReward(rewards: readonly Reward[]): Reward {
   const components: Record<string, number> = {};
   let value = 0;

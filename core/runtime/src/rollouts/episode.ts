@@ -15,14 +15,14 @@ import { EpisodeRecord } from "./episode-record.ts";
 import type { PromptCache } from "./prompt-cache.ts";
 import { sampleRequest } from "./sample-request.ts";
 
-/** The live environment of one episode. */
+/** Session of one episode. */
 export interface EpisodeSession {
   reset(): Promise<Observation>;
   step(action: Action): Promise<StepResult>;
   close(): Promise<void>;
 }
 
-/** What an episode is played with. */
+/** Parts with which an episode is played. */
 export interface EpisodePorts {
   session(plan: EpisodePlan): EpisodeSession;
   renderer(model: ModelId): Renderer;
@@ -30,12 +30,12 @@ export interface EpisodePorts {
   sample(plan: EpisodePlan, model: ModelId, request: SampleRequest): Promise<SampleResult>;
 }
 
-/** Failures that are the run's and not one episode's. */
+/** Error codes that concern the whole run and not one episode. */
 const FATAL = ["CANCELLED", "ENGINE_EXITED", "ENGINE_UNAVAILABLE", "SERVER_UNAVAILABLE", "TOOLS_UNSUPPORTED"] as const;
 
 /**
- * Plays one episode. It rejects only with what concerns the whole run, and with EpisodeLost while the episode may begin again; whatever
- * else goes wrong is in its record.
+ * Plays one episode. Rejects only with errors of the whole run, and with EpisodeLost if the episode may begin again. Any other error is in the
+ * episode's record.
  */
 export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeginAgain = false): Promise<Trajectory> {
   const record = new EpisodeRecord(plan, (agent) => ports.renderer(plan.modelOf(agent)), ports.prompts);
@@ -60,7 +60,7 @@ export async function playEpisode(plan: EpisodePlan, ports: EpisodePorts, mayBeg
   return record.trajectory();
 }
 
-/** One turn of the agent that the observation names; `undefined` when its context has no room for one. */
+/** Samples a turn of the agent that the observation names; `undefined` if its context has no room for one. */
 async function playTurn(
   plan: EpisodePlan,
   ports: EpisodePorts,

@@ -1,7 +1,7 @@
 import type { Trajectory, TrajectoryGroup } from "@mrlm/spec";
 import type { EpisodePlan } from "./episode-plan.ts";
 
-/** Puts episodes back together into groups, by group id, and hands each group out when it is complete. */
+/** Queue that collects episodes by group id and yields each group when it is complete. */
 export class GroupQueue {
   readonly #isOrdered: boolean;
   readonly #order: readonly string[];
@@ -9,12 +9,12 @@ export class GroupQueue {
   readonly #sizes = new Map<string, number>();
   readonly #members = new Map<string, Trajectory[]>();
   readonly #ready = new Map<string, TrajectoryGroup>();
-  #handedOut = 0;
+  #yielded = 0;
   #failure: { readonly error: unknown } | undefined;
   #hasEnded = false;
   #news = Promise.withResolvers<void>();
 
-  /** @param isOrdered hand groups out in the order of their tasks, not as they are complete */
+  /** @param isOrdered yield groups in the order of their tasks instead of the order of completion */
   constructor(plans: readonly EpisodePlan[], isOrdered: boolean) {
     this.#isOrdered = isOrdered;
     this.#order = [...new Set(plans.map(({ group }) => group))];
@@ -34,26 +34,26 @@ export class GroupQueue {
       task: this.#tasks.get(group) as string,
       trajectories: members.sort((a, b) => a.member - b.member),
     });
-    this.#tell();
+    this.#notify();
   }
 
   end(): void {
     this.#hasEnded = true;
-    this.#tell();
+    this.#notify();
   }
 
   fail(error: unknown): void {
     this.#failure = { error };
-    this.#tell();
+    this.#notify();
   }
 
   async *groups(): AsyncGenerator<TrajectoryGroup, void, undefined> {
-    while (this.#handedOut < this.#order.length) {
-      const id = this.#isOrdered ? this.#order[this.#handedOut] : this.#ready.keys().next().value;
+    while (this.#yielded < this.#order.length) {
+      const id = this.#isOrdered ? this.#order[this.#yielded] : this.#ready.keys().next().value;
       const group = id === undefined ? undefined : this.#ready.get(id);
       if (group !== undefined) {
         this.#ready.delete(group.id);
-        this.#handedOut++;
+        this.#yielded++;
         yield group;
       } else if (this.#failure !== undefined) throw this.#failure.error;
       else if (this.#hasEnded) return;
@@ -61,7 +61,7 @@ export class GroupQueue {
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#news.resolve();
     this.#news = Promise.withResolvers<void>();
   }

@@ -1,10 +1,10 @@
 import type { Message, Renderer, ToolDefinition } from "@mrlm/spec";
 import { encodeBytes } from "../run/message-json.ts";
 
-/** More than the tasks that are ever played at once. */
+/** Capacity, above the number of concurrent tasks. */
 const MAX_PROMPTS = 4096;
 
-/** First prompts, rendered once for all members of a group. It lives as long as one request for episodes, and forgets the oldest. */
+/** Cache of first prompts, which are rendered once for all members of a group. It is created for one request for episodes and evicts the oldest entry. */
 export class PromptCache {
   readonly #tokens = new Map<Renderer, Map<string, Int32Array>>();
 

@@ -21,25 +21,25 @@ import { type EpisodePlan, environmentSeed, groupId } from "./episode-plan.ts";
 import { GroupQueue } from "./group-queue.ts";
 import { ResilientSession } from "./resilient-session.ts";
 
-/** What rollouts are played with. */
+/** Options of a rollout runner. */
 export interface RolloutRunnerOptions {
   readonly host: EnvironmentHost;
   readonly engine: Engine;
   readonly runSeed: number;
-  /** Deterministic: a barrier at each turn, groups in the order of the tasks. */
+  /** Whether there is a barrier at each turn and groups are in the order of the tasks. */
   readonly isDeterministic: boolean;
   readonly concurrency: number;
   /** Longest wait for a host that refuses sessions, in milliseconds. */
   readonly maxWaitMs: number;
   readonly logger: Logger;
   renderer(model: ModelId): Renderer;
-  /** Longest sequence that a model and the run's configuration admit. */
+  /** Longest sequence that the model and the configuration permit. */
   tokenLimit(model: ModelId): number;
-  /** The configuration's turn limit for an environment; 0: none. */
+  /** Turn limit of the configuration for an environment; 0: none. */
   turnLimit(environment: EnvironmentRef): number;
 }
 
-/** Episodes of an environment that are examined for repeated history: an environment that repeats it does so in all of them. */
+/** Number of episodes of an environment that are examined for repeated history. An environment that repeats it does so in all episodes. */
 const EXAMINED_EPISODES = 32;
 
 /** Time between two warnings that sessions are opened again. */

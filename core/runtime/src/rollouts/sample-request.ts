@@ -2,8 +2,8 @@ import type { Renderer, SampleRequest } from "@mrlm/spec";
 import { type EpisodePlan, samplingKey } from "./episode-plan.ts";
 
 /**
- * What the engine is asked for a turn.
- * @param room tokens that the context still has
+ * Creates the request for the tokens of a turn.
+ * @param room free tokens of the context
  */
 export function sampleRequest(
   plan: EpisodePlan,

@@ -1,6 +1,6 @@
 import type { SampleResult, Segment } from "@mrlm/spec";
 
-/** A segment that still grows: what was shown and what was sampled, in order and never changed afterwards. */
+/** Builder of a segment: rendered and sampled tokens in order. Tokens in it are never changed. */
 export class SegmentBuilder {
   readonly parent: number | null;
   #length = 0;
@@ -17,12 +17,12 @@ export class SegmentBuilder {
     return this.#length;
   }
 
-  /** The tokens so far, as a view: it holds until the segment grows. */
+  /** View of the tokens. It is valid until the segment grows. */
   get tokens(): Int32Array {
     return this.#tokens.subarray(0, this.#length);
   }
 
-  /** Tokens that the policy was shown. */
+  /** Adds tokens of the prompt. */
   show(tokens: Int32Array): void {
     this.#reserve(tokens.length);
     this.#tokens.set(tokens, this.#length);
@@ -30,7 +30,7 @@ export class SegmentBuilder {
     this.#length += tokens.length;
   }
 
-  /** Tokens that the policy chose, with the log-probabilities and weight versions that it chose them with. */
+  /** Adds sampled tokens with their log-probabilities and weight versions. */
   choose({ tokens, logprobs, versions }: SampleResult): void {
     this.#reserve(tokens.length);
     this.#tokens.set(tokens, this.#length);
@@ -40,7 +40,7 @@ export class SegmentBuilder {
     this.#length += tokens.length;
   }
 
-  /** Gives up what was shown after the first `length` tokens. */
+  /** Removes the tokens after the first `length`. */
   cut(length: number): void {
     this.#length = length;
   }

@@ -10,21 +10,21 @@ import {
 import type { PromptCache } from "./prompt-cache.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 
-/** Where the sampled tokens of a turn stand. */
+/** Position of the sampled tokens of a turn. */
 export interface TokenSpan {
   readonly segment: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** One agent's view of an episode: its conversation, and the tokens that the conversation became, exactly as they were shown and sampled. */
+/** Record of one agent in an episode: its conversation, and the tokens of it exactly as they were rendered and sampled. */
 export class Transcript {
   readonly #renderer: Renderer;
   readonly #prompts: PromptCache;
   readonly #segments: SegmentBuilder[] = [];
   #history: readonly Message[] = [];
   #tools: readonly ToolDefinition[] | undefined;
-  /** What stood before the last observation. */
+  /** Sizes before the last observation. */
   #before = { segments: 0, length: 0 };
 
   constructor(renderer: Renderer, prompts: PromptCache) {
@@ -32,7 +32,7 @@ export class Transcript {
     this.#prompts = prompts;
   }
 
-  /** Shows what is new; the answer is everything that the policy sees now. */
+  /** Adds an observation and returns the whole prompt. */
   observe(observation: Observation): Int32Array {
     const { messages, tools } = observation;
     this.#tools = tools ?? this.#tools;
@@ -45,7 +45,7 @@ export class Transcript {
     return this.#current().tokens;
   }
 
-  /** Takes in what was sampled after the last observation. */
+  /** Adds the tokens sampled after the last observation. */
   choose(sampled: SampleResult): { readonly message: Message; readonly span: TokenSpan } {
     const current = this.#current();
     const start = current.length;
@@ -55,7 +55,7 @@ export class Transcript {
     return { message, span: { segment: this.#segments.length - 1, start, end: current.length } };
   }
 
-  /** Gives up the last observation, which nothing was said to: with it the sequence would be longer than the model takes. */
+  /** Removes the last observation, which has no answer: with it the sequence would exceed the model's length. */
   withdraw(): void {
     this.#segments.length = this.#before.segments;
     this.#segments.at(-1)?.cut(this.#before.length);
@@ -68,7 +68,7 @@ export class Transcript {
   #continue(current: SegmentBuilder, messages: readonly Message[]): void {
     const extension = this.#renderer.extend(current.tokens, this.#history, messages, this.#tools);
     if (extension.kind === "extend") current.show(this.#checked(extension.tokens));
-    // A rewritten prompt that begins with everything so far has rewritten nothing.
+    // A new prompt that begins with all earlier tokens extends the segment.
     else if (isPrefix(current.tokens, extension.tokens))
       current.show(this.#checked(extension.tokens.subarray(current.length)));
     else this.#begin(extension.tokens);
@@ -91,7 +91,7 @@ export class Transcript {
 
   #current(): SegmentBuilder {
     const current = this.#segments.at(-1);
-    if (current === undefined) throw new MrlmError("INTERNAL", "A policy spoke before it was shown anything.");
+    if (current === undefined) throw new MrlmError("INTERNAL", "A policy sampled before its first observation.");
     return current;
   }
 }

@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * Deterministic sampling: turns of all live episodes are sampled together. Nothing is submitted before every live episode either wants
- * its next turn or has ended, and then everything is, in the order of the episodes; so what shares a batch never depends on who came first.
+ * Gate for deterministic sampling of the turns of all live episodes together. It waits until each live episode has requested its next turn or has ended, and
+ * then submits all requests in the order of the episodes. So the contents of a batch never depend on the order of arrival.
  */
 export class TurnGate {
   readonly #samplerOf: (model: ModelId) => Promise<Sampler>;
@@ -19,7 +19,7 @@ export class TurnGate {
   #live = 0;
   #waiting: Waiting[] = [];
 
-  /** @param refill starts further episodes while all live ones wait, and says how many; each of them has entered */
+  /** @param refill starts further episodes while all live ones wait, and returns their number; each of them has entered */
   constructor(samplerOf: (model: ModelId) => Promise<Sampler>, refill: () => number, signal: AbortSignal) {
     this.#samplerOf = samplerOf;
     this.#refill = refill;

@@ -1,7 +1,7 @@
 // A host in a process of its own, whose environment never yields in `step`; argv[2] is how long past its deadline that may last.
 import { LocalHost, PluginHost, watchEventLoop } from "@mrlm/runtime";
 import { definePlugin, observe, textMessage } from "@mrlm/kit";
-import { counterEnvironment, never, say } from "./counter-environment.ts";
+import { counterEnvironment, never, messageOf } from "./counter-environment.ts";
 
 const endless = (): never => {
   for (;;);
@@ -17,4 +17,4 @@ const host = new LocalHost({
 });
 const session = await host.open({ id: "endless@1" });
 await session.reset({ task: "train/0", seed: 1, signal: never });
-await session.step(say("x"), { signal: never });
+await session.step(messageOf("x"), { signal: never });

@@ -43,7 +43,7 @@ export function counterEnvironment(
   });
 }
 
-export const say = (text: string, agent = "agent") => ({
+export const messageOf = (text: string, agent = "agent") => ({
   agent,
   message: textMessage("assistant", text),
   finishReason: "stop" as const,

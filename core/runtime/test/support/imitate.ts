@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const options = z.strictObject({ steps: z.int().positive(), data: z.string().optional() });
 
-/** Learns to say one token again and again: it neither plays nor publishes, as SFT does not. */
+/** Learns to repeat one token. Like SFT it neither plays episodes nor publishes weights. */
 export const imitate: AlgorithmDefinition<z.output<typeof options>> = {
   id: "imitate@1",
   description: "Imitation, for tests.",

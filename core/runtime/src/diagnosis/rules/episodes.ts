@@ -5,9 +5,9 @@ import type { CauseCount } from "../../run/trajectory-store.ts";
 export const CUT = 0.2;
 /** Share of episodes that a limit ended: some environments are cut at the last turn by design. */
 export const LIMITED = 0.5;
-/** Of the episodes of an iteration. */
+/** Share of the episodes of an iteration. */
 export const LOST = { hint: 0.001, problem: 0.05 } as const;
-/** Of conversations or chosen answers that are learnt. */
+/** Share of the conversations or chosen answers that are learnt. */
 export const CUT_TARGETS = 0.05;
 export const VERSION_LAG = 4;
 
@@ -47,7 +47,7 @@ export const cutTargets: StageRule = ({ iterations }) => {
   return {
     rule: "cut-targets",
     severity: "problem",
-    what: `${percent(share)} of the ${name === "length/chosen_cut" ? "chosen answers" : "conversations"} that are learnt have no stop token at their end: the policy learns to go on.`,
+    what: `${percent(share)} of the ${name === "length/chosen_cut" ? "chosen answers" : "conversations"} that are learnt have no stop token at their end: the policy learns to continue without an end.`,
     advice:
       name === "length/chosen_cut"
         ? "Raise sampling.max_tokens where the episodes are played, or leave cut ones out of the file."
@@ -78,7 +78,7 @@ export const failedEpisodes = lost(
 );
 export const unscoredEpisodes = lost(
   "unscored",
-  "The scorer, judge or sandbox behind the reward was not there, or broke: what it says stands above, and `mrlm show RUN --failed` prints it with each episode. Mend it first; `mrlm score` tries a scorer without a run.",
+  "The scorer, judge or sandbox of the reward was missing or failed. Its error is above, and `mrlm show RUN --failed` prints it with each episode. Repair it first; `mrlm score` tries a scorer without a run.",
 );
 
 export const versionLag: StageRule = ({ iterations }) => {

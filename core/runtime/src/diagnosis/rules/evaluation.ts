@@ -2,7 +2,7 @@ import { type Finding, short } from "../finding.ts";
 import type { RunRecord } from "../run-record.ts";
 import { judgePlayed } from "./played.ts";
 
-/** An environment whose last evaluation is below its best one, their intervals apart. */
+/** Finds environments whose last evaluation is below their best one, with disjoint intervals. */
 export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
   return [...Map.groupBy(evaluations, ({ environment }) => environment)].flatMap(([environment, points]) => {
     const measured = points.filter(({ accuracy }) => accuracy !== null);
@@ -20,7 +20,7 @@ export function evaluationDrop({ evaluations }: RunRecord): Finding[] {
         severity: "problem" as const,
         what: `${environment}: greedy accuracy was ${short(best.accuracy as number)} after step ${best.step} and is ${short(last.accuracy as number)} after step ${last.step}.`,
         advice:
-          "Training went on too long or too hard: lower learning_rate, end earlier (until), or go back to an earlier checkpoint (checkpoint.keep, --resume CHECKPOINT).",
+          "Training was too long or too strong: lower learning_rate, end earlier (until), or go back to an earlier checkpoint (checkpoint.keep, --resume CHECKPOINT).",
       },
     ];
   });

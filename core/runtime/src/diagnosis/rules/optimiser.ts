@@ -2,9 +2,9 @@ import { isSolved, mean, median, percent, recent, series, short, type StageRule 
 
 /** A norm above this many times the median of the iterations before it is a spike. */
 export const SPIKE = 10;
-/** Iterations that the median is taken of. */
+/** Number of iterations for the median. */
 const WINDOW = 20;
-/** Below 0 by more than the noise of a critic that says 0 (measured: 0.005). */
+/** Below 0 by more than the noise of a critic that predicts 0 (measured: 0.005). */
 export const EXPLAINED_VARIANCE = -0.05;
 export const SKIPPED = 0.02;
 

@@ -2,9 +2,9 @@ import { codeOf, failureAdvice } from "../../evaluation/failure-advice.ts";
 import { type Finding, percent, short } from "../finding.ts";
 import { CUT, LIMITED, LOST } from "./episodes.ts";
 
-/** Episodes that an evaluation or `mrlm collect` played, in numbers. */
+/** Counts of the episodes of an evaluation or of `mrlm collect`. */
 export interface PlayedEpisodes {
-  /** Begins a sentence: "The greedy evaluation of math@1 after step 80". */
+  /** Beginning of a sentence: "The greedy evaluation of math@1 after step 80". */
   readonly source: string;
   readonly episodes: number;
   /** Episodes, or agents of them, that failed, have no score, or were ended by a limit. */
@@ -52,7 +52,7 @@ export function judgePlayed(played: PlayedEpisodes): Finding[] {
     findings.push({
       rule: "truncation",
       severity: "problem",
-      what: `${source}: max_tokens cut ${percent(cut)} of the answers${tokens === null ? "" : ` (mean length ${short(tokens)} tokens)`}. The score of a cut answer says little about the policy.`,
+      what: `${source}: max_tokens cut ${percent(cut)} of the answers${tokens === null ? "" : ` (mean length ${short(tokens)} tokens)`}. The score of a cut answer is a poor measure of the policy.`,
       advice:
         "Raise sampling.max_tokens (`--max-tokens`). A policy that never stops has not learnt its stop token: warm up with sft.",
     });

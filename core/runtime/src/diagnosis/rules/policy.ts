@@ -1,7 +1,7 @@
 import { ends, mean, percent, recent, series, short, type StageRule } from "../finding.ts";
 
 export const CLIP_FRACTION = 0.3;
-/** Entropy, in nats a token, below this share of where it began. */
+/** Entropy, in nats a token, below this share of its first value. */
 export const ENTROPY_LEFT = 0.1;
 /** Nats: of an episode with ppo, of a token elsewhere. */
 export const KL_REFERENCE = { episode: 30, token: 0.5 } as const;
@@ -26,12 +26,12 @@ export const entropyCollapse: StageRule = ({ iterations }) => {
   if (parts === undefined) return undefined;
   const [before, after] = [mean(parts.first), mean(parts.last)];
   const reward = ends(series(iterations, "reward/mean"));
-  // Imitation of what is certain is certain, and so is a solved task.
+  // A low entropy is correct for imitation of certain data and for a solved task.
   if (reward === undefined || mean(reward.last) >= 0.95 || !(after < ENTROPY_LEFT * before)) return undefined;
   return {
     rule: "entropy-collapse",
     severity: "problem",
-    what: `Entropy fell from ${short(before)} to ${short(after)} nats a token: the policy says the same again and again.`,
+    what: `Entropy fell from ${short(before)} to ${short(after)} nats a token: the policy repeats the same answers.`,
     advice: "Lower learning_rate, raise clip_high above clip_low (DAPO), or set entropy_coefficient or kl_coefficient.",
   };
 };

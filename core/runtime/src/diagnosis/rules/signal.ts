@@ -1,11 +1,11 @@
 import { ends, isSolved, mean, SOLVED, percent, recent, series, short, type StageRule } from "../finding.ts";
 import type { IterationRecord } from "../run-record.ts";
 
-/** More groups than this without two different rewards: most of what is sampled teaches nothing. */
+/** Largest share of groups without two different rewards. Above it, most episodes give no gradient. */
 export const WITHOUT_SIGNAL = 0.6;
-/** A reward that moved by less than this many of its standard errors over the stage did not move. */
+/** Number of standard errors below which a change of the reward over the stage counts as noise. */
 const FLAT = 2;
-/** Standard errors of the first iteration's mean, as if its episodes were independent; those of a group are not. */
+/** Number of standard errors of the first iteration's mean. They treat its episodes as independent, but those of a group are not. */
 const COLLAPSE = 6;
 
 export const groupsWithoutSignal: StageRule = ({ iterations }) => {
@@ -20,11 +20,11 @@ export const groupsWithoutSignal: StageRule = ({ iterations }) => {
     rule: "groups-without-signal",
     severity: "problem",
     what: never
-      ? `Every episode of the stage earned exactly ${short(reward)}: whatever the policy says, it makes no difference.`
-      : `In ${percent(share)} of the groups all episodes earned the same (mean reward ${short(reward)}): they teach nothing.`,
+      ? `Every episode of the stage earned exactly ${short(reward)}: the answers of the policy make no difference.`
+      : `In ${percent(share)} of the groups all episodes earned the same (mean reward ${short(reward)}): they give no gradient.`,
     advice: never
-      ? "See whether the scorer can tell a good answer from a bad one (`mrlm score`, the environment's gold fixture), and read some answers (`mrlm show RUN`): a task beyond reach gives 0 to all. Then warm up with sft, take easier tasks, or give a reward for part of the way."
-      : "If the tasks are too hard, warm up with sft, take easier ones, or give a reward for part of the way. If they are too easy, take harder ones. Larger groups or dynamic_sampling find more differences.",
+      ? "Check whether the scorer distinguishes a good answer from a bad one (`mrlm score`, the environment's gold fixture), and read some answers (`mrlm show RUN`): a task that is too hard gives 0 to all. Then warm up with sft, use easier tasks, or reward partial solutions."
+      : "If the tasks are too hard, warm up with sft, use easier ones, or reward partial solutions. If they are too easy, use harder ones. Larger groups or dynamic_sampling find more differences.",
   };
 };
 
@@ -39,7 +39,7 @@ export const flatReward: StageRule = ({ iterations }) => {
     severity: "problem",
     what: `The mean reward went from ${short(before)} to ${short(after)} in ${iterations.length} iterations, which is within its noise.`,
     advice:
-      "Raise learning_rate three- to tenfold, or sample more prompts in each step; then see whether the rewarded answers are what you want (`mrlm show RUN --best`).",
+      "Raise learning_rate three- to tenfold, or sample more prompts in each step; then check whether the rewarded answers are right (`mrlm show RUN --best`).",
   };
 };
 
@@ -55,11 +55,11 @@ export const fallingReward: StageRule = ({ iterations }) => {
     rule: "falling-reward",
     severity: "problem",
     what: `The mean reward fell from ${short(lost.before)} to ${short(after)}${lost.within === undefined ? "" : `, most of it by iteration ${lost.within + 1}`}.`,
-    advice: `${isGone ? "Lower learning_rate ten- to a hundredfold: the policy was destroyed, not taught" : "Lower learning_rate"}. Do not divide advantages by the group's standard deviation (scale: none), or hold the policy near its start with kl_coefficient; keep max_grad_norm at 1.`,
+    advice: `${isGone ? "Lower learning_rate ten- to a hundredfold: the updates destroyed the policy" : "Lower learning_rate"}. Do not divide advantages by the group's standard deviation (scale: none), or hold the policy near its start with kl_coefficient; keep max_grad_norm at 1.`,
   };
 };
 
-/** What the first iteration earned is gone: told by the noise of its own episodes, because there may be no second iteration like it. */
+/** Detects a loss of the first iteration's reward. Uses the noise of its own episodes, because no later iteration may be comparable. */
 function collapse(
   iterations: readonly IterationRecord[],
   after: number,

@@ -1,12 +1,12 @@
 import { mean, percent, recent, series, short, type StageRule } from "../finding.ts";
 
-/** Nothing was learnt where a loss ends above this multiple of where it began. */
+/** Largest final loss, as a multiple of the first one, at which a stage counts as learning. */
 export const RISEN = 1.2;
 /** Nats a token that the chosen answers may lose. */
 export const DISPLACED = 0.5;
 export const ACCURACY = 0.55;
 
-/** sft: the likelihood of what is to be said, or foreseen, became worse. */
+/** SFT: the likelihood of the targets or of the observations fell. */
 export const risingLoss: StageRule = ({ iterations }) => {
   for (const name of ["loss/nll", "loss/nll_observed"]) {
     const losses = series(iterations, name);
@@ -23,7 +23,7 @@ export const risingLoss: StageRule = ({ iterations }) => {
   return undefined;
 };
 
-/** dpo: the policy cannot tell chosen from rejected answers. */
+/** DPO: the policy does not distinguish chosen from rejected answers. */
 export const pairsNotLearnt: StageRule = ({ iterations }) => {
   const accuracies = series(iterations, "preference/accuracy");
   const accuracy = mean(recent(accuracies));
@@ -40,7 +40,7 @@ export const pairsNotLearnt: StageRule = ({ iterations }) => {
   };
 };
 
-/** dpo: the margin grows because the rejected answers fall faster, and the chosen ones fall with them. */
+/** DPO: the margin grows because the likelihood of rejected answers falls faster, while that of chosen ones falls too. */
 export const likelihoodDisplacement: StageRule = ({ iterations }) => {
   const chosen = series(iterations, "logprob/chosen");
   const [before, after] = [mean(chosen.slice(0, 3)), mean(recent(chosen))];

@@ -2,9 +2,9 @@ import { percent, type StageRule } from "../finding.ts";
 import type { IterationRecord } from "../run-record.ts";
 
 export const ENVIRONMENT_SHARE = 0.5;
-/** What is neither the engine's nor the environments'. */
+/** Share of the time that neither the engine nor the environments use. */
 export const WIRE_SHARE = 0.25;
-/** Seconds an iteration of the same: below, a small model's fixed costs are all there is. */
+/** Seconds of the same for an iteration. Below it, the time is the fixed cost of a small model. */
 export const WIRE_SECONDS = 0.5;
 
 export const environmentBound: StageRule = ({ iterations }) => {
