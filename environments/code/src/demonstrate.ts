@@ -4,7 +4,7 @@ import type { CodeOptions } from "./options.ts";
 import { type Problem, problemOf } from "./problem/problem.ts";
 import { placed, promptOf } from "./prompt.ts";
 
-/** The problem with its reference solution; in the terse style the body of the function alone. DATA_INVALID where a row has none. */
+/** Returns the problem with its reference solution; in the terse style only the body of the function. Throws DATA_INVALID for a row without a solution. */
 export async function demonstrate(
   context: EnvironmentContext,
   options: CodeOptions,
@@ -20,7 +20,7 @@ export async function demonstrate(
   return { task: id, agent: SINGLE_AGENT, messages: [...promptOf(task, options), textMessage("assistant", answer)] };
 }
 
-/** What would be said to give the reference; `undefined` where there is none. */
+/** Returns the response with the reference solution; `undefined` without a reference. */
 export function referenceAnswer(problem: Problem, options: CodeOptions): string | undefined {
   const { reference } = problem;
   if (reference === null) return undefined;
@@ -29,7 +29,7 @@ export function referenceAnswer(problem: Problem, options: CodeOptions): string 
   return placed(dedented(body), options);
 }
 
-/** A body without its indentation, where that can be left out: fewer characters for a small model. */
+/** Removes the indentation of a body if it is not needed: fewer characters for a small model. */
 function dedented(body: string): string {
   const lines = body.trimEnd().split("\n");
   return lines.every((line) => line.startsWith("    "))

@@ -22,7 +22,7 @@ import type { Outcome } from "./problem/outcome.ts";
 import { type Problem, problemOf, SANDBOXES } from "./problem/problem.ts";
 import { promptOf } from "./prompt.ts";
 
-/** One problem, answered with up to `attempts` programs. */
+/** Environment with one problem in an episode and up to `attempts` programs. */
 export class CodeEnvironment implements SimulatedEnvironment {
   readonly #context: EnvironmentContext;
   readonly #options: CodeOptions;
@@ -47,13 +47,13 @@ export class CodeEnvironment implements SimulatedEnvironment {
     const outcome = await this.#run(messageText(action.message), problemOf(this.#task as Task), !isLast, signal);
     if (isLast || hasPassed(outcome))
       return singleStep({ reward: rewardOf(outcome, this.#options.rewards), terminated: true });
-    // Only the last attempt counts: what is earned in part would otherwise be paid for failing often.
+    // Only the last attempt counts: else a policy would earn partial rewards once for each failed attempt.
     return singleStep({ reward: score(0), messages: [textMessage("user", feedbackOn(outcome, this.#options.style))] });
   }
 
-  async #run(said: string, problem: Problem, examples: boolean, signal: AbortSignal): Promise<Outcome> {
+  async #run(response: string, problem: Problem, examples: boolean, signal: AbortSignal): Promise<Outcome> {
     const code = extractCode(
-      said,
+      response,
       problem.language,
       problem.kind === "program" ? undefined : (block) => definesFunction(block, problem),
     );

@@ -2,9 +2,9 @@ import type { SandboxError } from "@mrlm/spec";
 import type { Outcome, TestOutcome } from "./problem/outcome.ts";
 import type { CodeOptions } from "./options.ts";
 
-/** Failing tests that are named. */
+/** Maximal number of failed tests in feedback. */
 const NAMED = 3;
-/** Characters of each message that are told. */
+/** Maximal number of characters of a message in feedback. */
 const LONGEST = 300;
 
 const LIMITS = {
@@ -15,8 +15,8 @@ const LIMITS = {
 } as const;
 
 /**
- * What the policy hears of an attempt that failed: an error before the tests, the visible tests that fail, or that hidden ones do. Nothing
- * that a hidden test could have put there: no output, no values, not how many.
+ * Returns the feedback on a failed attempt: an error before the tests, the failed visible tests, or the fact that hidden tests fail. It contains nothing
+ * that a hidden test may have caused: no output, no values, no count.
  */
 export function feedbackOn({ ending, tests }: Outcome, style: CodeOptions["style"]): string {
   const problems = problemsOf(
@@ -30,8 +30,8 @@ export function feedbackOn({ ending, tests }: Outcome, style: CodeOptions["style
 
 function problemsOf(ending: Outcome["ending"], failed: readonly TestOutcome[]): string[] {
   if (ending?.kind === "nothing") return ["There was no code in the reply."];
-  if (ending?.kind === "syntax") return [`The code cannot be parsed${told(ending.error)}.`];
-  if (ending?.kind === "raised") return [`The code raised an error${told(ending.error)}.`];
+  if (ending?.kind === "syntax") return [`The code cannot be parsed${describeError(ending.error)}.`];
+  if (ending?.kind === "raised") return [`The code raised an error${describeError(ending.error)}.`];
   const limit = ending === undefined ? [] : [`The code ${LIMITS[ending.limit]}.`];
   const named = failed.filter(({ shown }) => shown !== "").slice(0, NAMED);
   const lines = named.map(({ shown, message }) => `- ${shown}${message === undefined ? "" : `: ${cut(message)}`}`);
@@ -39,7 +39,7 @@ function problemsOf(ending: Outcome["ending"], failed: readonly TestOutcome[]): 
   return limit.length > 0 ? limit : ["It fails hidden tests."];
 }
 
-function told(error: SandboxError | undefined): string {
+function describeError(error: SandboxError | undefined): string {
   if (error === undefined) return "";
   const place = error.line === undefined ? "" : ` in line ${error.line}`;
   return `: ${error.name}: ${cut(error.message)}${place}`;

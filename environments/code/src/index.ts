@@ -17,7 +17,7 @@ export const code = defineEnvironment<CodeOptions>({
   requires: (_context, { language }) => [
     { id: `sandbox:${SANDBOXES[language]}`, asker: `code@1 with language: ${language}` },
   ],
-  // The sandbox has limits of its own; this is how long a step may wait for its turn in the sandbox's queue.
+  // The sandbox has its own limits. This deadline also covers the time in its queue.
   deadlines: { stepMs: 600_000 },
   tasks: (context, { data, ...options }) =>
     data === undefined ? generatorTasks(options) : dataTasks({ ...data, path: context.dataPath(data.path) }, options),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { FAMILY_NAMES } from "./generator/families/index.ts";
 import { LANGUAGES } from "./problem/problem.ts";
 
-/** Options that only say which problems are generated. */
+/** Options that only concern generated problems. */
 const GENERATOR_OPTIONS = [
   "families",
   "difficulty_range",
@@ -13,7 +13,7 @@ const GENERATOR_OPTIONS = [
   "eval_size",
 ] as const;
 
-/** Options of `code@1`, as they stand in a YAML file. */
+/** Options of `code@1` in a configuration file. */
 export const codeOptions = z
   .strictObject({
     language: z.enum(LANGUAGES).default("python").describe("What solutions are written in"),
@@ -98,5 +98,5 @@ export const codeOptions = z
         });
   });
 
-/** Options of `code@1`, defaults filled in. */
+/** Parsed options of `code@1`. */
 export type CodeOptions = z.output<typeof codeOptions>;

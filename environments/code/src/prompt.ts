@@ -6,7 +6,7 @@ import { type Problem, problemOf } from "./problem/problem.ts";
 
 const LANGUAGE_NAMES = { python: "Python", typescript: "TypeScript" } as const;
 
-/** What the policy is asked. */
+/** Returns the messages of a task. */
 export function promptOf(task: Task, options: CodeOptions): readonly Message[] {
   const question = String(task.public["question"]).trimEnd();
   const problem = problemOf(task);
@@ -27,7 +27,7 @@ function request(question: string, { kind, language }: Problem): string {
   return `Write a ${LANGUAGE_NAMES[language]} program that reads standard input and writes standard output. ${block}\n\n${question}`;
 }
 
-/** Visible tests that the question does not hold itself. */
+/** Writes visible tests that the question does not contain. */
 function shownTests(question: string, problem: Problem): string[] {
   if (problem.kind === "function") {
     const isAsked = problem.tests.filter(
@@ -40,7 +40,7 @@ function shownTests(question: string, problem: Problem): string[] {
     .map(({ input, output }) => `Input:\n${input.trimEnd()}\nOutput:\n${output.trimEnd()}`);
 }
 
-/** An answer as it is asked for. */
+/** Writes an answer in the requested form. */
 export function placed(code: string, options: CodeOptions): string {
   return options.style === "terse" ? code : `\`\`\`${options.language}\n${code.trimEnd()}\n\`\`\``;
 }

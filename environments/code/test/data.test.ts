@@ -115,12 +115,12 @@ describe("rows in the fields of HumanEval", () => {
 
   test("the demonstration is the whole function, or its body alone", async () => {
     const path = file(DOUBLE);
-    const said = async (options: JsonObject): Promise<string> => {
+    const response = async (options: JsonObject): Promise<string> => {
       const prepared = await prepareFile(path, options);
       return messageText((await demonstrate(prepared.context, prepared.options, "train/0")).messages.at(-1) as never);
     };
-    expect(await said({})).toMatch(/^```python\ndef double[^]*    return n \* 2\n```$/);
-    expect(await said({ style: "terse" })).toBe("return n * 2");
+    expect(await response({})).toMatch(/^```python\ndef double[^]*    return n \* 2\n```$/);
+    expect(await response({ style: "terse" })).toBe("return n * 2");
   });
 
   test("TypeScript is refused", async () => {
@@ -203,7 +203,7 @@ describe("rows with standard input and output", () => {
     expect(sandbox.submissions.map(({ limits }) => limits?.outputBytes)).toEqual([1_000, 1_000, 2_800]);
   });
 
-  test("numbers may be near where the row says so", async () => {
+  test("numbers may differ by the tolerance of the row", async () => {
     for (const [tolerance, value] of [
       [1e-6, 1],
       [0, 0],
@@ -218,7 +218,7 @@ describe("rows with standard input and output", () => {
     }
   });
 
-  test("nothing that a hidden input could have put into an error is told", async () => {
+  test("feedback has no error that a hidden input may have caused", async () => {
     const { play } = await prepareFile(
       file({ ...ECHO, tests: ECHO.tests.slice(1) }),
       { attempts: 2 },
@@ -235,7 +235,7 @@ describe("rows with standard input and output", () => {
   });
 });
 
-describe("what is wrong with a file is said before the first task", () => {
+describe("faults of a file are reported before the first task", () => {
   test.each([
     ["an unknown form", [{ text: "" }], ":1: the row has none of the known forms"],
     ["another form in between", [DOUBLE, ECHO], ":2: prompt:"],
@@ -273,11 +273,11 @@ describe("what is wrong with a file is said before the first task", () => {
       [{ ...ECHO, language: "typescript" }],
       ":1: the row is for typescript, and solutions are asked in python",
     ],
-  ])("%s", async (_name, rows, said) => {
+  ])("%s", async (_name, rows, fault) => {
     const path = file(...rows);
     await expect(prepareFile(path)).rejects.toMatchObject({
       code: "DATA_INVALID",
-      message: expect.stringContaining(`${path}${said}`),
+      message: expect.stringContaining(`${path}${fault}`),
     });
   });
 });

@@ -5,10 +5,10 @@ import { definesFunction } from "../src/answer/solution-code.ts";
 import { fences } from "../src/answer/fences.ts";
 
 const any = (): boolean => true;
-const code = (said: string, isWanted: (block: string) => boolean = any): string =>
-  extractCode(said, "python", isWanted);
+const code = (response: string, isWanted: (block: string) => boolean = any): string =>
+  extractCode(response, "python", isWanted);
 
-describe("the code in what was said", () => {
+describe("the code in a response", () => {
   test.each([
     ["the block of the language", "Try\n```python\nx = 1\n```\nor\n```js\nlet x\n```", "x = 1"],
     ["its other names", "```py\nx = 1\n```", "x = 1"],
@@ -18,7 +18,7 @@ describe("the code in what was said", () => {
     ["a block that was cut", "```python\nx = 1\ny = 2", "x = 1\ny = 2"],
     ["tildes, and longer fences around shorter ones", "~~~~python\n```\nx = 1\n~~~~", "```\nx = 1"],
     ["without the reasoning", "<think>```python\nx = 0\n```</think>\n```python\nx = 1\n```", "x = 1"],
-    ["nothing while the reasoning goes on", "<think>x = 0", ""],
+    ["no code if the reasoning has no end", "<think>x = 0", ""],
     ["indentation of the first line kept", "\n    return 1\n", "    return 1"],
     ["line breaks of other systems", "```python\r\nx = 1\r\ny = 2\r\n```", "x = 1\ny = 2"],
     ["info strings of other forms", "```text\nno\n```\n```{.python .numberLines}\nx = 1\n```", "x = 1"],
@@ -42,7 +42,7 @@ describe("the code in what was said", () => {
       'def f():\n    """\n    ```\n    f()\n    ```\n    """',
     ],
     ["code between marks on one line is no block", "Use ```x = 1``` here.\n```python\nx = 2\n```", "x = 2"],
-  ])("%s", (_name, said, wanted) => expect(code(said)).toBe(wanted));
+  ])("%s", (_name, response, wanted) => expect(code(response)).toBe(wanted));
 
   const definesF = (block: string): boolean => /^(?:def|function) f\b/m.test(block);
   test.each([
@@ -62,7 +62,7 @@ describe("the code in what was said", () => {
       'def f():\n    """\n    ```\n    f()\n    ```\n    """\n    return 1',
     ],
     ["a body alone in its block", "So:\n```python\n    return 1\n```", "    return 1"],
-  ])("%s", (_name, said, wanted) => expect(code(said, definesF)).toBe(wanted));
+  ])("%s", (_name, response, wanted) => expect(code(response, definesF)).toBe(wanted));
 
   test("sentences around TypeScript without a block", () => {
     expect(
@@ -82,15 +82,15 @@ describe("the code in what was said", () => {
     ["blanks behind a name", `def f${" ".repeat(long)}`],
     ["names in an import", `from ${"f ".repeat(long)}`],
     ["line breaks", "\n".repeat(long)],
-  ])("a reply that is made to be slow to read is read at once: %s", (_name, said) => {
-    expect(typeof code(said, (block) => definesFunction(block, { language: "python", entryPoint: "f" }))).toBe(
+  ])("a reply that is made to be slow to read is read at once: %s", (_name, response) => {
+    expect(typeof code(response, (block) => definesFunction(block, { language: "python", entryPoint: "f" }))).toBe(
       "string",
     );
   });
 
   test("a block that defines what is asked for goes before an example of its use", () => {
-    const said = "```python\ndef f(): pass\n```\n```python\nf()\n```";
-    expect(code(said, (block) => block.includes("def f"))).toBe("def f(): pass");
+    const response = "```python\ndef f(): pass\n```\n```python\nf()\n```";
+    expect(code(response, (block) => block.includes("def f"))).toBe("def f(): pass");
   });
 
   test("what stands in a fence comes out as it is, whatever stands around it", () => {
@@ -115,7 +115,7 @@ describe("the code in what was said", () => {
         fc
           .array(fc.constantFrom("```", "~~~", "python", "\n", "<think>", "</think>", " ", "x", "`"))
           .map((parts) => parts.join("")),
-        (said) => expect(typeof code(said)).toBe("string"),
+        (response) => expect(typeof code(response)).toBe("string"),
       ),
     );
   });

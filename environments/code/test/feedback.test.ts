@@ -7,7 +7,7 @@ import { prepare } from "./support/environment.ts";
 import { type Script, scriptedSandbox } from "./support/scripted-sandbox.ts";
 
 const reply = "```python\ndef rewrite(text): return text\n```";
-const heard = async (script: Script, given = {}): Promise<string> => {
+const feedbackOn = async (script: Script, given = {}): Promise<string> => {
   const { play } = await prepare({ families: ["strings"], difficulty_range: 4, ...given }, scriptedSandbox(script));
   return (await play("train/0", [reply]))[0]?.observation.messages.map(messageText).join("\n") ?? "";
 };
@@ -18,17 +18,17 @@ const all = (verdict: "failed" | "not-run", rest: Partial<SandboxTestReport> = {
   }),
 });
 
-describe("what the policy hears", () => {
-  test("visible tests that fail, with what they say", async () => {
-    const said = await heard(all("failed"));
-    expect(said).toMatch(
+describe("feedback to the policy", () => {
+  test("failed visible tests with their messages", async () => {
+    const feedback = await feedbackOn(all("failed"));
+    expect(feedback).toMatch(
       /^It fails these tests:\n(- rewrite\('.*'\) should be '.*': secret of test [123]\n){3}Try again\.$/,
     );
   });
 
   test("that hidden ones fail, and nothing of them", async () => {
     expect(
-      await heard({
+      await feedbackOn({
         test: (_, { tests }) => ({
           tests: tests.map(({ name }, i) => ({ name, verdict: i < 3 ? "passed" : "failed", message: "secret" })),
         }),
@@ -36,12 +36,12 @@ describe("what the policy hears", () => {
     ).toBe("It fails hidden tests.\nTry again.");
   });
 
-  test("an error before the tests, by the lines of what was said", async () => {
+  test("an error before the tests, with the lines of the response", async () => {
     const error = { name: "NameError", message: "name 'y' is not defined", trace: "", line: 2 };
-    expect(await heard(all("not-run", { verdict: "error", error }))).toBe(
+    expect(await feedbackOn(all("not-run", { verdict: "error", error }))).toBe(
       "The code raised an error: NameError: name 'y' is not defined in line 2.\nTry again.",
     );
-    expect(await heard(all("not-run", { verdict: "error", error: { ...error, name: "SyntaxError" } }))).toMatch(
+    expect(await feedbackOn(all("not-run", { verdict: "error", error: { ...error, name: "SyntaxError" } }))).toMatch(
       /^The code cannot be parsed: SyntaxError: .* in line 2\./,
     );
   });
@@ -50,29 +50,29 @@ describe("what the policy hears", () => {
     const script: Script = {
       test: (_, { tests }) => ({
         verdict: "error",
-        error: { name: "Told", message: "a hidden input", trace: "" },
+        error: { name: "Revealed", message: "a hidden input", trace: "" },
         tests: tests.map(({ name }, i) => ({ name, verdict: i < 5 ? "passed" : "not-run" })),
       }),
     };
-    expect(await heard(script)).toBe("The code raised an error.\nTry again.");
+    expect(await feedbackOn(script)).toBe("The code raised an error.\nTry again.");
   });
 
   test("limits, and less in the terse style", async () => {
-    expect(await heard(all("not-run", { verdict: "timeout" }))).toMatch(
+    expect(await feedbackOn(all("not-run", { verdict: "timeout" }))).toMatch(
       /^The code ran out of time\.\nIt fails these tests:/,
     );
-    expect(await heard(all("not-run", { verdict: "memory-limit" }), { style: "terse", visible_tests: 0 })).toBe(
+    expect(await feedbackOn(all("not-run", { verdict: "memory-limit" }), { style: "terse", visible_tests: 0 })).toBe(
       "The code used too much memory",
     );
   });
 });
 
-test("nothing that a policy hears holds a hidden test or the reference", async () => {
+test("no message to a policy contains a hidden test or the reference", async () => {
   const verdicts = fc.array(fc.constantFrom("passed", "failed", "not-run"), { minLength: 13, maxLength: 13 });
   const endings = fc.constantFrom("ok", "error", "timeout", "killed");
   await fc.assert(
     fc.asyncProperty(fc.nat(5_000), verdicts, endings, async (index, given, verdict) => {
-      // Whatever the sandbox tells of a test names its code.
+      // The message of each test contains its code.
       const script: Script = {
         test: (_, { tests }) =>
           ({

@@ -10,7 +10,7 @@ import { type FunctionProblem, problemOf } from "../src/problem/problem.ts";
 import { type Prepared, prepare } from "./support/environment.ts";
 import { describePythonKinds, makeSandbox } from "./support/sandboxes.ts";
 
-// Right solutions in the many ways in which they are written. Each earns the full reward.
+// Correct solutions in many forms. Each earns the full reward.
 
 const corpus = (file: string): HostileProgram[] =>
   readCorpus(readFileSync(new URL(`honest/${file}.txt`, import.meta.url), "utf8"));
@@ -37,7 +37,7 @@ function dataOf(kind: keyof typeof rows): JsonObject {
   return { data: { path, eval_share: 0 } };
 }
 
-/** What each earns that does not earn everything. */
+/** Rewards of the solutions that do not earn the full reward. */
 async function losses({ play }: Prepared, programs: readonly HostileProgram[], language: string): Promise<string[]> {
   const found: string[] = [];
   for (const { name, code } of programs) {

@@ -10,12 +10,12 @@ const failing = (...failed: readonly number[]): Script => ({
     tests: tests.map(({ name }, i): SandboxTestResult => ({ name, verdict: failed.includes(i) ? "failed" : "passed" })),
   }),
 });
-const graded = async (script: Script, given = {}, said = reply) => {
+const graded = async (script: Script, given = {}, response = reply) => {
   const { play } = await prepare(
     { attempts: 1, families: ["strings"], difficulty_range: 4, tests: 13, ...given },
     scriptedSandbox(script),
   );
-  return (await play("train/0", [said]))[0]?.rewards["agent"];
+  return (await play("train/0", [response]))[0]?.rewards["agent"];
 };
 
 describe("the components of a reward", () => {
@@ -101,7 +101,7 @@ describe("a sandbox that fails", () => {
   test("is no verdict: the error is the host's to make unscored", async () => {
     const broken: Script = {
       test: () => {
-        throw new MrlmError("SANDBOX_FAILED", "it died");
+        throw new MrlmError("SANDBOX_FAILED", "it crashed");
       },
     };
     await expect(graded(broken)).rejects.toMatchObject({ code: "SANDBOX_FAILED" });

@@ -48,14 +48,14 @@ describe("answers of Python", () => {
       `${whole}    for i in range(b):\n        a += 1\n    return a\n`,
       5,
     ],
-  ])("%s", (_name, said, code, offset) => expect(solutionCode(said, python)).toEqual({ code, offset }));
+  ])("%s", (_name, response, code, offset) => expect(solutionCode(response, python)).toEqual({ code, offset }));
 
   test.each([
     ["of two spaces", "  c = a\n  return c + b", "  "],
     ["of a tab, behind a comment", "    # Adds.\n\tc = a\n\treturn c + b", "\t"],
-  ])("N6: a docstring is brought to the level of a body %s", (_name, said, level) => {
-    expect(solutionCode(said, python)).toEqual({
-      code: `import math\n\n\ndef add(a, b):\n${level}"""Add."""\n${said}\n`,
+  ])("N6: a docstring is brought to the level of a body %s", (_name, response, level) => {
+    expect(solutionCode(response, python)).toEqual({
+      code: `import math\n\n\ndef add(a, b):\n${level}"""Add."""\n${response}\n`,
       offset: 5,
     });
   });
@@ -88,8 +88,8 @@ describe("answers of Python", () => {
       "division, annotations",
       `pass${" ".repeat(27)}\npass${" ".repeat(30)}; import os`,
     ],
-  ])("N6: an import from __future__ comes before the problem's imports: %s", (_name, said, names, kept) => {
-    const { code, offset } = solutionCode(`${said}\n\ndef add(a, b):\n    return a + b`, python);
+  ])("N6: an import from __future__ comes before the problem's imports: %s", (_name, response, names, kept) => {
+    const { code, offset } = solutionCode(`${response}\n\ndef add(a, b):\n    return a + b`, python);
     expect(code).toBe(`from __future__ import ${names}\n${behind(kept)}`);
     expect(offset).toBe(4);
   });
@@ -106,7 +106,7 @@ describe("answers of Python", () => {
 
   test.each([["def add_all(a): pass"], ["added = 1"], ["    def add(a): pass"], ["add == 1"], ["# def add"]])(
     "%s does not define add",
-    (said) => expect(definesFunction(said, python)).toBe(false),
+    (response) => expect(definesFunction(response, python)).toBe(false),
   );
 });
 
@@ -121,5 +121,5 @@ describe("answers of TypeScript", () => {
       "function add(a: number, b: number): number {\n  return a + b;\n\n}\n",
       1,
     ],
-  ])("%s", (_name, said, code, offset) => expect(solutionCode(said, typescript)).toEqual({ code, offset }));
+  ])("%s", (_name, response, code, offset) => expect(solutionCode(response, typescript)).toEqual({ code, offset }));
 });

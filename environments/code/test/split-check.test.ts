@@ -27,7 +27,7 @@ describe("check(candidate) by its statements", () => {
     expect(testsOf(loop)).toEqual([loop]);
   });
 
-  test("assertions that say nothing about the candidate are no tests", () => {
+  test("assertions that do not mention the candidate are not tests", () => {
     expect(testsOf("assert True\nassert candidate(1) == 1\nassert 1 + 1 == 2, 'always'")).toEqual([
       "assert True\nassert candidate(1) == 1",
     ]);

@@ -7,7 +7,7 @@ import { bodyStatements, topStatements } from "../src/python/statements.ts";
 import { functionSource } from "./support/python-source.ts";
 import { HUMANEVAL, hasHumanEval } from "./support/humaneval.ts";
 
-// The reader of statements is no parser of Python. Here Python itself says where statements begin and end.
+// The reader of statements is not a parser of Python. This test compares it with the statements of Python's own parser.
 
 const READER = fileURLToPath(new URL("support/statements.py", import.meta.url));
 const python = ["python3", "python"].find((command) => {
@@ -23,7 +23,7 @@ const python = ["python3", "python"].find((command) => {
   }
 });
 
-/** First lines of the statements of each source's top level and of the body of its last function, as `ast` has them; null for what is no Python. */
+/** First lines of the statements at the top level and in the body of the last function of each source, by `ast`; null for invalid Python. */
 function asPythonReads(sources: readonly string[]): (Lines | null)[] {
   return JSON.parse(
     execFileSync(python as string, ["-I", READER], {

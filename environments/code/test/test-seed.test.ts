@@ -21,7 +21,7 @@ test("S4: the secret of a machine is drawn once, and is its owner's alone", () =
   expect(kept(made)).toBe(kept(made));
   expect(kept(made)).toMatch(/^[0-9a-f]{64}$/);
   expect(statSync(join(made, "test-seed")).mode & 0o777).toBe(0o600);
-  // Where nothing can be kept.
+  // A folder that cannot be written.
   writeFileSync(join(folder, "file"), "");
   expect(kept(join(folder, "file"))).not.toBe(kept(join(folder, "file")));
 });

@@ -1,4 +1,4 @@
-/** A verifier for mathematical answers: extraction, reading, and equivalence with a verdict that says what decided. */
+/** Verifier for mathematical answers: extraction, parsing, and equivalence, with a verdict that names the deciding method. */
 import { definePlugin } from "@mrlm/kit";
 import { z } from "zod";
 import { MathScorer } from "./scorer.ts";

@@ -11,8 +11,8 @@ export type VerifyOptions = {
   readonly strict?: boolean | undefined;
   /** `false` refuses an inequality as the answer where the reference is an interval. Default true. */
   readonly allow_set_relation_comp?: boolean | undefined;
-  /** Where the answer stands in its text; see `extract`. Default `any`. */
+  /** Place of the answer in its text; see `extract`. Default `any`. */
   readonly schema?: string | undefined;
-  /** How hard to look for the answer; see `extract`. Default `lenient`. */
+  /** Mode of the search for the answer; see `extract`. Default `lenient`. */
   readonly mode?: "strict" | "lenient" | undefined;
 };

@@ -1,9 +1,9 @@
-/** What the verifier answers. */
+/** Verdict of the verifier. */
 
-/** `undecided`: the verifier cannot tell, for the reason given; it is never counted as wrong by itself. */
+/** `undecided`: the verifier cannot decide, for the stated reason. It does not count as wrong by itself. */
 export type Verdict = "equivalent" | "different" | "undecided";
 
-/** What decided. */
+/** Method that decided. */
 export type Method =
   | "identical"
   | "exact"

@@ -1,4 +1,4 @@
-/** Whether an answer says the same as a reference. */
+/** Comparison of an answer with a reference. */
 import { compareMoments } from "./compare/clock.ts";
 import { withConstantsOf } from "./compare/integration.ts";
 import { asChoice } from "./compare/choice.ts";

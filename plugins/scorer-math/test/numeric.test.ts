@@ -13,7 +13,7 @@ function decimals(value: real.Real, digits: number): string {
   return `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** How many bits two numbers agree to, relative to the larger. */
+/** Returns the number of bits to which two numbers agree, relative to the larger. */
 function agreement(a: real.Real, b: real.Real): number {
   const difference = real.magnitude(real.subtract(a, b, BITS + 64));
   return Math.max(real.magnitude(a), real.magnitude(b)) - difference;

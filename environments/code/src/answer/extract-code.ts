@@ -6,19 +6,19 @@ const NAMES: Readonly<Record<Language, readonly string[]>> = {
   python: ["python", "py", "python3", "py3"],
   typescript: ["typescript", "ts", "javascript", "js", "mts", "mjs", "cts", "cjs", "tsx", "jsx", "node"],
 };
-/** What only stands around other blocks. */
+/** Languages of blocks that only enclose other blocks. */
 const WRAPPERS = ["markdown", "md", ""];
-/** Deeper blocks may be part of a string in code that stands in no block. */
+/** Maximal indentation: deeper blocks may be part of a string in code outside of blocks. */
 const DEEPEST = 3;
 
 /**
- * The code in what was said: the last fenced block of the language, else the last fenced block, else all of it. Blocks that define
- * what is asked for go before others: examples of use often follow. Reasoning in `<think>` is left out.
- * @param isWanted whether a block defines what is asked for; left out where anything may
+ * Returns the code of a response: the last fenced block of the language, else the last fenced block, else the whole text. Blocks that define the requested
+ * function have priority, because examples of its use often follow. Reasoning in `<think>` is ignored.
+ * @param isWanted whether a block defines the requested function; omitted if every block may
  */
-export function extractCode(said: string, language: Language, isWanted?: (code: string) => boolean): string {
+export function extractCode(response: string, language: Language, isWanted?: (code: string) => boolean): string {
   // A byte order mark is no part of a program.
-  const text = withoutThinking(said)
+  const text = withoutThinking(response)
     .replaceAll("\r\n", "\n")
     .replaceAll(/^\ufeff/gm, "");
   const chosen = chosenBlock(text, language, isWanted);
@@ -27,7 +27,7 @@ export function extractCode(said: string, language: Language, isWanted?: (code: 
   return code.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
 }
 
-/** `undefined` where the text itself is the code. */
+/** Returns the block with the code; `undefined` if the text itself is the code. */
 function chosenBlock(
   text: string,
   language: Language,
@@ -42,7 +42,7 @@ function chosenBlock(
   return isCode ? undefined : candidates.at(-1)?.content;
 }
 
-/** Blocks in blocks of Markdown stand for themselves. */
+/** Replaces blocks of Markdown by the blocks in them. */
 function unwrapped(blocks: readonly Fence[]): Fence[] {
   return blocks.flatMap((block) => {
     const inner = WRAPPERS.includes(block.language) ? fences(block.content) : [];
@@ -50,9 +50,9 @@ function unwrapped(blocks: readonly Fence[]): Fence[] {
   });
 }
 
-/** What follows the reasoning; nothing where it never ended. */
-function withoutThinking(said: string): string {
-  const end = said.lastIndexOf("</think>");
-  if (end >= 0) return said.slice(end + "</think>".length);
-  return /^\s*<think>/.test(said) ? "" : said;
+/** Returns the text after the reasoning; empty if the reasoning has no end. */
+function withoutThinking(response: string): string {
+  const end = response.lastIndexOf("</think>");
+  if (end >= 0) return response.slice(end + "</think>".length);
+  return /^\s*<think>/.test(response) ? "" : response;
 }

@@ -1,13 +1,13 @@
 import type { FunctionProblem } from "../problem/problem.ts";
 import { withoutFuture } from "../python/future-imports.ts";
 
-/** Code to run, and by how many lines it stands below the code that was said. */
+/** Code to run, with the number of lines before the code of the response. */
 export interface SolutionCode {
   readonly code: string;
   readonly offset: number;
 }
 
-/** Whether code defines the function itself, rather than being its body. */
+/** Returns true if code defines the function, false if code may be its body. */
 export function definesFunction(
   code: string,
   { language, entryPoint }: Pick<FunctionProblem, "language" | "entryPoint">,
@@ -20,26 +20,26 @@ export function definesFunction(
   return new RegExp(pattern, "m").test(code);
 }
 
-/** The whole program of an answer: a whole function behind the problem's imports and helpers, or a body behind the function's head. */
+/** Returns the whole program of an answer: a function after the imports and helpers of the problem, or a body after the head of the function. */
 export function solutionCode(answered: string, problem: FunctionProblem): SolutionCode {
-  const said = answered.replace(/^\ufeff/, "");
+  const response = answered.replace(/^\ufeff/, "");
   const { preamble, head, tail } = problem.stub;
   const { line, before, answer } =
-    problem.language === "python" ? futureFirst(preamble, said) : { line: "", before: preamble, answer: said };
-  if (definesFunction(said, problem)) return { code: line + before + answer, offset: lineBreaks(line + before) };
+    problem.language === "python" ? futureFirst(preamble, response) : { line: "", before: preamble, answer: response };
+  if (definesFunction(response, problem)) return { code: line + before + answer, offset: lineBreaks(line + before) };
   const body = problem.language === "python" ? indented(answer) : unclosed(answer);
   const start =
     line + before + (problem.language === "python" ? aligned(head, body) : head) + (head.endsWith("\n") ? "" : "\n");
   return { code: `${start}${body}\n${tail}`, offset: lineBreaks(start) };
 }
 
-/** An answer's imports from `__future__` on a line of their own, which comes before everything; that of a preamble with them. */
+/** Moves the imports from `__future__` of an answer and of the preamble to one line before everything else. */
 function futureFirst(
   preamble: string,
-  said: string,
+  response: string,
 ): { readonly line: string; readonly before: string; readonly answer: string } {
-  const answer = withoutFuture(said);
-  if (answer.names.length === 0) return { line: "", before: preamble, answer: said };
+  const answer = withoutFuture(response);
+  if (answer.names.length === 0) return { line: "", before: preamble, answer: response };
   const before = withoutFuture(preamble);
   return {
     line: `from __future__ import ${[...before.names, ...answer.names].join(", ")}\n`,
@@ -48,7 +48,7 @@ function futureFirst(
   };
 }
 
-/** A body of Python at a function's level, also where it was said from the margin, or lost the white space before its first line. */
+/** Indents a Python body as the body of a function, also if it starts at the margin or lacks the white space of its first line. */
 function indented(body: string): string {
   if (/^[ \t]/.test(body)) return body;
   const [first, ...rest] = body.split("\n") as [string, ...string[]];
@@ -67,13 +67,13 @@ function indented(body: string): string {
     .join("\n");
 }
 
-/** A head whose docstring stands at the level of the body: of a function both have one level, and a body may have two spaces or a tab. */
+/** Indents the docstring of a head as the body, which may use two spaces or a tab: Python requires one level for both. */
 function aligned(head: string, body: string): string {
   const [, level] = /^([ \t]+)[^\s#]/m.exec(body) ?? [];
   return level === undefined ? head : head.replace(/^[ \t]+(?=[rRuU]?["'])/m, level);
 }
 
-/** A body in braces without the brace that closes the function, which is ours to write. */
+/** Returns a body in braces without the brace that closes the function, which the stub adds. */
 function unclosed(body: string): string {
   const count = (brace: string): number => body.split(brace).length - 1;
   return body.trimEnd().endsWith("}") && count("}") === count("{") + 1 ? body.trimEnd().slice(0, -1) : body;

@@ -5,7 +5,7 @@ import { sealed } from "../problem/problem.ts";
 import { withVisibility } from "../problem/visibility.ts";
 import { readerOf, recognise } from "./formats.ts";
 
-/** The problems of a file, all checked before the first is given. */
+/** Returns the problems of a file. All rows are checked before the first task is used. */
 export async function dataTasks(data: NonNullable<CodeOptions["data"]>, options: CodeOptions): Promise<TaskSource> {
   const rows = await readJsonl(data.path, "data.path");
   const read = readerOf(

@@ -5,13 +5,13 @@ import { fromHumanEval, humanEvalSchema } from "../humaneval/from-row.ts";
 import type { Language, ProblemTask } from "../problem/problem.ts";
 import { fromStdio, stdioSchema } from "./stdio.ts";
 
-/** Reads a row of one format; DATA_INVALID where it is not of that form. */
+/** Reads a row of one format. Throws DATA_INVALID for a row of another form. */
 type ReadRow = (row: JsonlRow) => ProblemTask;
 
-/** The forms of rows, by name. */
+/** Formats of rows by name. */
 export type Format = "humaneval" | "stdio";
 
-/** How rows of a format are read. */
+/** Format of rows: its fields and its reader. */
 export function readerOf(format: Format, language: Language): ReadRow {
   if (format === "stdio") return checked(stdioSchema, (row, place) => fromStdio(row, place, language));
   if (language === "python") return checked(humanEvalSchema, fromHumanEval);
@@ -22,7 +22,7 @@ export function readerOf(format: Format, language: Language): ReadRow {
   );
 }
 
-/** The format whose fields a row has. */
+/** Returns the format whose fields a row has. */
 export function recognise({ value, place }: JsonlRow): Format {
   const fields = typeof value === "object" && value !== null ? Object.keys(value) : [];
   if (fields.includes("entry_point") && fields.includes("test")) return "humaneval";

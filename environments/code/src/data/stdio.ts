@@ -2,7 +2,7 @@ import { invalidRow, type Place } from "@mrlm/kit";
 import { z } from "zod";
 import type { Language, ProblemTask } from "../problem/problem.ts";
 
-/** A row whose program reads standard input and writes standard output. */
+/** Row whose program reads standard input and writes standard output. */
 export const stdioSchema = z.object({
   task_id: z.union([z.string(), z.number()]).optional(),
   question: z.string().min(1),
@@ -12,7 +12,7 @@ export const stdioSchema = z.object({
   tolerance: z.number().min(0).default(0),
 });
 
-/** Reads a row under the language that solutions are asked in. */
+/** Reads a row. `language` is the language of solutions. */
 export function fromStdio(
   { task_id, question, tests, solution, language, tolerance }: z.output<typeof stdioSchema>,
   place: Place,

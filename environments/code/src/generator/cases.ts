@@ -2,21 +2,21 @@ import type { RandomStream } from "@mrlm/spec";
 import type { Sketch } from "./sketch.ts";
 import type { Value } from "./values.ts";
 
-/** Arguments and what the function returns for them. */
+/** Arguments of a function with its result. */
 export interface Case {
   readonly given: readonly Value[];
   readonly result: Value;
 }
 
-/** Draws for one case before the same arguments may come twice. */
+/** Maximal number of draws for one case before equal arguments are allowed. */
 const MAX_DRAWS = 50;
-/** Largest share of the cases that a function of one constant result may pass. */
+/** Largest share of the cases that a constant function may pass. */
 const MOST_ALIKE = 0.6;
 
 /**
- * Draws `count` cases with different arguments, the edges last. `undefined` where they would prove little: too many have the same result, or
- * return their argument, or the hidden ones cannot tell the function from one that leaves a part of it out.
- * @param shown how many of the first cases the problem shows
+ * Draws `count` cases with different arguments, the edge cases last. Returns `undefined` for weak cases: too many have equal results or return
+ * their argument, or the hidden ones do not distinguish the function from one that omits a part of it.
+ * @param shown number of cases, from the first, that the problem shows
  */
 export function drawCases(
   sketch: Sketch,

@@ -6,10 +6,10 @@ import type { Family, Sketch } from "./sketch.ts";
 import { terseSketch } from "./terse.ts";
 import { bareStub, stubFor, WRITERS } from "./write.ts";
 
-/** Cases that the problem shows. */
+/** Number of cases that the problem shows. */
 const EXAMPLES = 3;
 
-/** What is drawn. */
+/** Input of the generator. */
 export interface ProblemRequest {
   readonly family: Family;
   readonly difficulty: number;
@@ -19,12 +19,12 @@ export interface ProblemRequest {
   readonly visibility: Visibility;
 }
 
-/** A problem with its reference and tests, and what makes it the same as another one: what is asked, in whatever language or style. */
+/** Problem with reference and tests. `key` identifies the question in all languages and styles. */
 export interface GeneratedProblem extends ProblemTask {
   readonly key: string;
 }
 
-/** Draws functions of the family until one is worth a problem. */
+/** Draws functions of a family until one has sufficient test cases. */
 export function generatedProblem(random: RandomStream, request: ProblemRequest): GeneratedProblem {
   for (;;) {
     const sketch = request.family.generate(random, request.difficulty);
@@ -82,7 +82,7 @@ function written(
   };
 }
 
-/** A test's code: it says what was returned, where the test may be shown. */
+/** Returns the code of a test. Its message contains the result of the submission only if the test is visible. */
 const TESTS: Readonly<Record<Language, (call: string, result: string) => string>> = {
   python: (call, result) => `_returned = ${call}\nassert _returned == ${result}, "it returned " + repr(_returned)`,
   typescript: (call, result) => `check(await ${call}, ${result});`,
@@ -90,7 +90,7 @@ const TESTS: Readonly<Record<Language, (call: string, result: string) => string>
 
 const HARNESSES: Readonly<Record<Language, string>> = {
   python: "",
-  // Results are plain data of the checker's own: nothing of the submission runs in this comparison. 0 and -0 are the same number.
+  // Results are plain data of the checker: no code of the submission runs in this comparison. 0 equals -0.
   typescript: [
     "function same(one, other) {",
     "  if (one === other) return true;",

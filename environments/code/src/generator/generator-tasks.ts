@@ -5,10 +5,10 @@ import { sealed } from "../problem/problem.ts";
 import { FAMILIES, FAMILY_NAMES } from "./families/index.ts";
 import { generatedProblem } from "./generated-problem.ts";
 
-/** Share of all problems that is never trained on. */
+/** Share of all problems that belongs to the `eval` split. */
 const EVAL_SHARE = 0.1;
 
-/** Seeded problems of the chosen families and difficulties. */
+/** Returns generated problems of the configured families and difficulties. */
 export function generatorTasks(options: CodeOptions): TaskSource {
   const {
     families = FAMILY_NAMES,

@@ -1,36 +1,36 @@
 import type { RandomStream } from "@mrlm/spec";
 import type { TypeName, Value } from "./values.ts";
 
-/** A function to write: what it does in words, how to write it in either language, and what it returns. */
+/** Function to write: description, code in both languages, and oracle. */
 export interface Sketch {
-  /** In snake_case. */
+  /** Name in snake_case. */
   readonly name: string;
   readonly parameters: readonly (readonly [name: string, type: TypeName])[];
   readonly returns: TypeName;
-  /** In words; whole sentences. */
+  /** Description in whole sentences. */
   readonly prose: string;
-  /** The same in as few characters as can be, for small models. */
+  /** Description in few characters, for small models. */
   readonly terse: string;
-  /** The reference's body, line by line, indented within itself by four spaces. */
+  /** Lines of the body of the reference; inner blocks are indented by four spaces. */
   readonly python: readonly string[];
   readonly typescript: readonly string[];
-  /** What it returns: the oracle, independent of both references. */
+  /** Oracle: returns the result, independent of both references. */
   solve(...given: readonly Value[]): Value;
-  /** Functions that leave a part of it out: the tests must tell each of them from the whole. */
+  /** Functions that omit a part of the description. The tests must distinguish each of them from the whole function. */
   readonly lesser: readonly ((...given: readonly Value[]) => Value)[];
-  /** Arguments of a test. */
+  /** Draws the arguments of a test. */
   draw(random: RandomStream): readonly Value[];
-  /** Arguments that are always tested. */
+  /** Arguments that the tests always include. */
   readonly edges: readonly (readonly Value[])[];
 }
 
-/** Makes functions of one kind. Difficulty runs from 1 (an expression) to 10. */
+/** Family of functions. Difficulty is from 1 (an expression) to 10. */
 export interface Family {
   readonly name: string;
   generate(random: RandomStream, difficulty: number): Sketch;
 }
 
-/** A sketch whose arguments have types. */
+/** Sketch with typed arguments. */
 export interface TypedSketch<Given extends readonly Value[]> extends Omit<
   Sketch,
   "solve" | "lesser" | "draw" | "edges"
@@ -41,7 +41,7 @@ export interface TypedSketch<Given extends readonly Value[]> extends Omit<
   readonly edges?: readonly Given[];
 }
 
-/** Forgets the types. */
+/** Removes the types of the arguments. */
 export function sketch<Given extends readonly Value[]>(typed: TypedSketch<Given>): Sketch {
   return { edges: [], lesser: [], ...typed } as unknown as Sketch;
 }

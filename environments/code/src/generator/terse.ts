@@ -2,7 +2,7 @@ import type { Sketch } from "./sketch.ts";
 
 const NAMES = ["x", "y", "z"];
 
-/** The same function as `f` of `x` and `y`: fewer characters for a small model to read and write. */
+/** Renames a function to `f` of `x` and `y`: fewer characters for a small model. */
 export function terseSketch(sketch: Sketch): Sketch {
   const renamed = (line: string): string =>
     sketch.parameters.reduce(

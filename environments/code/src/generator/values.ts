@@ -1,4 +1,4 @@
-/** What generated functions take and return: values that JSON, Python and TypeScript write alike. Numbers are integers within ±2^53. */
+/** Argument or result of a generated function, with the same form in JSON, Python and TypeScript. Numbers are integers within ±2^53. */
 export type Value = number | string | boolean | readonly Value[] | { readonly [key: string]: Value };
 
 /** Types of parameters and results, in both languages. */
@@ -12,7 +12,7 @@ export const TYPES = {
 } as const;
 export type TypeName = keyof typeof TYPES;
 
-/** A value as Python would show it. */
+/** Writes a value as Python code. */
 export function pythonLiteral(value: Value): string {
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "number") return String(value);
@@ -23,7 +23,7 @@ export function pythonLiteral(value: Value): string {
     .join(", ")}}`;
 }
 
-/** A value as TypeScript code. */
+/** Writes a value as TypeScript code. */
 export function typescriptLiteral(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(typescriptLiteral).join(", ")}]`;
   if (typeof value !== "object") return JSON.stringify(value);

@@ -2,7 +2,7 @@ import type { Language, Stub } from "../problem/problem.ts";
 import type { Sketch } from "./sketch.ts";
 import { pythonLiteral, TYPES, typescriptLiteral, type Value } from "./values.ts";
 
-/** How one language writes what a sketch says. */
+/** Writer of sketches in one language. */
 interface Writer {
   functionName(name: string): string;
   literal(value: Value): string;
@@ -13,7 +13,7 @@ interface Writer {
 
 const WIDTH = 88;
 
-/** The writer of each language. */
+/** Writers by language. */
 export const WRITERS: Readonly<Record<Language, Writer>> = {
   python: {
     functionName: (name) => name,
@@ -43,7 +43,7 @@ export const WRITERS: Readonly<Record<Language, Writer>> = {
   },
 };
 
-/** What stands around the function's body, with its documentation and examples. */
+/** Returns the code around the body of the function, with documentation and examples. */
 export function stubFor(
   sketch: Sketch,
   language: Language,
@@ -60,7 +60,7 @@ export function stubFor(
   };
 }
 
-/** The same without a word: for the terse style. */
+/** Returns the code around the body without documentation, for the terse style. */
 export function bareStub(sketch: Sketch, language: Language, name: string): Stub {
   return { preamble: "", head: WRITERS[language].head(sketch, name, []), tail: WRITERS[language].tail };
 }

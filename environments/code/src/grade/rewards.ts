@@ -3,8 +3,8 @@ import type { CodeOptions } from "../options.ts";
 import type { Outcome } from "../problem/outcome.ts";
 
 /**
- * The reward of an attempt: the sum of its components, each times its weight. `tests` is the share of the hidden tests that passed, as visible
- * ones can be written down without being understood; where none is hidden, the share of all.
+ * Returns the reward of an attempt: the sum of its components times their weights. `tests` is the share of the hidden tests that passed, because a policy can
+ * pass visible ones by a table of results; without hidden tests it is the share of all tests.
  */
 export function rewardOf({ ending, tests }: Outcome, weights: CodeOptions["rewards"]): Score {
   const counted = tests.filter((test) => test.counted);
@@ -25,7 +25,7 @@ export function rewardOf({ ending, tests }: Outcome, weights: CodeOptions["rewar
   );
 }
 
-/** Whether every test that counts passed. */
+/** Returns true if all counted tests passed. */
 export function hasPassed({ tests }: Pick<Outcome, "tests">): boolean {
   return tests.every(({ passed, counted }) => passed || !counted);
 }

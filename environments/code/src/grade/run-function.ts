@@ -2,14 +2,14 @@ import type { Sandbox, SandboxLimits, SandboxResult, SandboxTestReport, SandboxT
 import { solutionCode } from "../answer/solution-code.ts";
 import type { Ending, Outcome, TestOutcome } from "../problem/outcome.ts";
 import type { FunctionProblem, FunctionTest, Language } from "../problem/problem.ts";
-import { patiently } from "./patiently.ts";
+import { retryWhileFull } from "./retry-while-full.ts";
 
-/** What an attempt is run with. */
+/** Sandbox and limits of an attempt. */
 export interface Run {
   readonly sandbox: Sandbox;
   readonly limits: Partial<SandboxLimits>;
   readonly signal: AbortSignal;
-  /** Of random tests; see `testSeed`. */
+  /** Seed of random tests; see `testSeed`. */
   readonly seed?: string;
 }
 
@@ -17,8 +17,8 @@ const SYNTAX_ERRORS = ["SyntaxError", "IndentationError", "TabError"];
 
 /**
  * Runs an answer against the tests of its function.
- * @param code what was said, without what stands around it
- * @param examples whether to run examples that count for nothing but feedback
+ * @param code code of the response
+ * @param examples whether to run examples that only give feedback
  */
 export async function runFunction(
   code: string,
@@ -34,33 +34,33 @@ export async function runFunction(
     tests: tests.map(({ code: test }, i) => ({ name: `test ${i + 1}`, code: test })),
     ...(seed === undefined ? {} : { seed }),
   };
-  const report: SandboxTestReport = await patiently(
+  const report: SandboxTestReport = await retryWhileFull(
     () => sandbox.test({ code: program, ...dialectOf(problem.language), limits }, suite, { signal }),
     signal,
   );
   const hasBegun = report.tests.some(({ verdict }) => verdict !== "not-run");
-  const ending = endingOf(report, { offset, isTold: !hasBegun });
+  const ending = endingOf(report, { offset, isPublic: !hasBegun });
   return { ...(ending && { ending }), tests: tests.map((test, i) => outcomeOf(test, report.tests[i], offset)) };
 }
 
 /**
- * How it ended, where that was not by itself.
- * @param told.offset lines before the code that was said
- * @param told.isTold whether the error may be told: no hidden test can have had a part in it
+ * Returns the end of an attempt that did not complete; `undefined` for one that did.
+ * @param options.offset number of lines before the code of the response
+ * @param options.isPublic whether feedback may contain the error, because no hidden test can have caused it
  */
 export function endingOf(
   { verdict, error }: SandboxResult,
-  { offset, isTold }: { readonly offset: number; readonly isTold: boolean },
+  { offset, isPublic }: { readonly offset: number; readonly isPublic: boolean },
 ): Ending | undefined {
   if (verdict === "ok") return undefined;
   if (verdict !== "error") return { kind: "limit", limit: verdict };
   const kind = SYNTAX_ERRORS.includes(error?.name ?? "") ? "syntax" : "raised";
-  if (error === undefined || !isTold) return { kind };
+  if (error === undefined || !isPublic) return { kind };
   const { line, ...rest } = error;
   return { kind, error: { ...rest, ...(line === undefined || line <= offset ? {} : { line: line - offset }) } };
 }
 
-/** What the sandbox is told of the language, where it runs more than one. */
+/** Returns the dialect of a submission for sandboxes with several languages. */
 export function dialectOf(language: Language): { readonly dialect?: string } {
   return language === "typescript" ? { dialect: "typescript" } : {};
 }

@@ -1,13 +1,13 @@
 import type { Outcome, TestOutcome } from "../problem/outcome.ts";
 import type { ProgramProblem } from "../problem/problem.ts";
-import { patiently } from "./patiently.ts";
+import { retryWhileFull } from "./retry-while-full.ts";
 import { sameOutput } from "./same-output.ts";
 import { dialectOf, endingOf, type Run } from "./run-function.ts";
 
-/** Milliseconds that the tests of an attempt may take together: well below the step's deadline, past which there would be no verdict at all. */
+/** Limit in milliseconds of all tests of an attempt. It is well below the deadline of a step, after which there is no verdict. */
 const TOGETHER_MS = 300_000;
 
-/** Runs a program on the input of each test, each in a fresh interpreter. The first run that a limit ends is the last one. */
+/** Runs a program on the input of each test, each in a new interpreter. The first run that exceeds a limit is the last one. */
 export async function runProgram(
   code: string,
   { language, tests, tolerance }: ProgramProblem,
@@ -15,10 +15,10 @@ export async function runProgram(
 ): Promise<Outcome> {
   const outcomes: TestOutcome[] = [];
   let wallMs = 0;
-  // A right answer is never cut, however long it is.
+  // A correct output is never truncated.
   const { outputBytes } = { ...sandbox.limits, ...limits };
   for (const { input, output, visible } of tests) {
-    const result = await patiently(
+    const result = await retryWhileFull(
       () =>
         sandbox.run(
           {
@@ -35,7 +35,7 @@ export async function runProgram(
     const ending =
       wallMs > TOGETHER_MS
         ? { kind: "limit" as const, limit: "timeout" as const }
-        : endingOf(result, { offset: 0, isTold: visible });
+        : endingOf(result, { offset: 0, isPublic: visible });
     const passed = ending === undefined && !result.stdoutTruncated && sameOutput(result.stdout, output, tolerance);
     const message =
       ending?.kind === "raised"

@@ -1,6 +1,6 @@
 /**
- * Whether a program wrote what was expected: the same lines, white space at the end of lines and of the text aside. With a tolerance, words
- * that are numbers may differ by it, absolutely or relatively.
+ * Returns true if a program wrote the expected lines, except for white space at the end of lines and of the text. With a tolerance, numbers may differ by it,
+ * absolutely or relatively.
  */
 export function sameOutput(written: string, expected: string, tolerance: number): boolean {
   const [one, other] = [linesOf(written), linesOf(expected)];

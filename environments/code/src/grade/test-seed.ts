@@ -9,8 +9,8 @@ const BYTES = 32;
 let secret: string | undefined;
 
 /**
- * The seed of a task's random tests: the same for each attempt at it, and unknown to submissions.
- * @param chosen by the operator; by default it is drawn once for each user of a machine, and kept in the cache directory
+ * Returns the seed of the random tests of a task: equal for all attempts, and unknown to submissions.
+ * @param chosen secret that the operator sets; by default it is drawn once for each user of a machine and stored in the cache directory
  */
 export function testSeed(task: string, chosen?: string): string {
   secret ??= chosen === undefined ? kept(cacheDirectory()) : undefined;
@@ -19,7 +19,7 @@ export function testSeed(task: string, chosen?: string): string {
     .digest("hex");
 }
 
-/** The secret in a folder, which is made where there is none. Where nothing can be kept it lasts as long as this process. */
+/** Returns the secret in a folder, or creates it. If the folder cannot be written, the secret is valid for this process. */
 export function kept(folder: string): string {
   const path = join(folder, FILE);
   const drawn = randomBytes(BYTES).toString("hex");
@@ -28,7 +28,7 @@ export function kept(folder: string): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(part, drawn, { mode: 0o600 });
     try {
-      // Of several processes at the same time, one makes the file.
+      // Of several processes at the same time, one creates the file.
       linkSync(part, path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -1,6 +1,6 @@
 import { closing } from "../problem/calls.ts";
 
-/** An example of a docstring: a call, or an expression around one, and its value. */
+/** Example of a docstring: a call, or an expression with one, and its value. */
 export interface Example {
   readonly call: string;
   readonly expected: string;
@@ -9,8 +9,8 @@ export interface Example {
 const ARROWS = /^\s*(?:#\s*)?(?:==?>|==|->|➞|→|=|should return|returns?|evaluates to|is)\s*/i;
 
 /**
- * The examples in a prompt: those in the form of doctest, and lines such as `add(1, 2) == 3` or `add(1, 2) ➞ 3`. Prose is ambiguous, so an example
- * is to be believed only where the reference solution agrees with it.
+ * Returns the examples in a prompt: those in the form of doctest, and lines such as `add(1, 2) == 3` or `add(1, 2) ➞ 3`. Prose is ambiguous: use an example
+ * only if the reference solution agrees with it.
  */
 export function examplesOf(prompt: string, entryPoint: string): Example[] {
   const lines = prompt.split("\n").map((line) => line.trim());

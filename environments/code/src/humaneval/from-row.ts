@@ -9,7 +9,7 @@ import { isShown } from "./shown-tests.ts";
 import { splitCheck } from "./split-check.ts";
 import { promptAlone, stubOf } from "./stub.ts";
 
-/** A row in the fields of HumanEval (Chen et al., 2021). */
+/** Row of HumanEval (Chen et al., 2021). */
 export const humanEvalSchema = z.object({
   task_id: z.union([z.string(), z.number()]).optional(),
   prompt: z.string().min(1),
@@ -18,7 +18,7 @@ export const humanEvalSchema = z.object({
   test: z.string().min(1),
 });
 
-/** Reads a row; DATA_INVALID where its code cannot be what it says. */
+/** Reads a row. Throws DATA_INVALID if its code does not have the form that its fields require. */
 export function fromHumanEval(row: z.output<typeof humanEvalSchema>, place: Place): ProblemTask {
   const { task_id, entry_point: entryPoint } = row;
   const prompt = row.prompt.replaceAll("\r\n", "\n");

@@ -2,7 +2,7 @@ import { type Statement, topStatements } from "../python/statements.ts";
 import type { Token } from "../python/token.ts";
 import type { SplitCheck } from "./split-check.ts";
 
-/** The first test that hands the candidate a function, which cannot reach a submission; `undefined` where none does. */
+/** Returns the first test that passes a function to the candidate, which a submission cannot receive; `undefined` if there is none. */
 export function passesFunction({ setUp, parameter, tests }: SplitCheck): string | undefined {
   const functions = new Set(definedIn(setUp));
   return tests.find((test) => {
@@ -15,14 +15,14 @@ export function passesFunction({ setUp, parameter, tests }: SplitCheck): string 
   });
 }
 
-/** Names of the functions that code defines. */
+/** Returns the names of the functions that code defines. */
 function definedIn(code: string): string[] {
   return (topStatements(code) ?? []).flatMap(({ tokens }) =>
     tokens.flatMap(({ text }, i) => (text === "def" ? [tokens[i + 1]?.text ?? ""] : [])),
   );
 }
 
-/** What stands directly in the brackets of the candidate's calls, not in those of other calls. */
+/** Returns the direct arguments of calls of the candidate, without those of nested calls. */
 function argumentsOf({ tokens }: Statement, candidate: string): (Token & { readonly isCalled: boolean })[] {
   return tokens.flatMap(({ text, depth }, i) => {
     if (text !== candidate || tokens[i + 1]?.text !== "(") return [];

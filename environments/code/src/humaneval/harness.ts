@@ -1,9 +1,9 @@
-/** What the checker of a HumanEval problem is told. */
+/** Input of the checker of a HumanEval problem. */
 export interface HarnessParts {
   readonly entryPoint: string;
-  /** What the tests call the function. */
+  /** Name of the function in the tests. */
   readonly parameter: string;
-  /** The prompt, with the reference solution where there is one. */
+  /** Prompt, followed by the reference solution if there is one. */
   readonly program: string;
   readonly hasReference: boolean;
   /** Code around `check`. */
@@ -11,8 +11,8 @@ export interface HarnessParts {
 }
 
 /**
- * Set-up code of the checker. Helpers that tests use (`poly`, `encode_shift`) are the prompt's own, never the submission's; so is the entry
- * point itself, where a test compares it with the candidate. They live in a namespace of their own, as names of the tests may be those of builtins.
+ * Returns the set-up code of the checker. Helpers that tests use (`poly`, `encode_shift`) are those of the prompt, never of the submission, and so is the entry
+ * point if a test compares it with the candidate. They have their own namespace, because tests may use names of builtins.
  */
 export function harnessOf({ entryPoint, parameter, program, hasReference, setUp }: HarnessParts): string {
   const entry = JSON.stringify(entryPoint);

@@ -1,7 +1,7 @@
 import { holdsCalls } from "../problem/calls.ts";
 import { topStatements } from "../python/statements.ts";
 
-/** Names that say nothing of what other tests have left behind. */
+/** Names that do not refer to results of other tests. */
 const OWN_NAMES = new Set([
   "assert",
   "not",
@@ -29,9 +29,9 @@ const OWN_NAMES = new Set([
 ]);
 
 /**
- * Whether a test asks for nothing but what the prompt shows: each of its calls stands there, word for word. Such a test can be passed by heart. One that
- * stands on more than itself is left where it is.
- * @param test the test, by the function's own name
+ * Returns true if the prompt contains each call of a test literally. Such a test can be passed from memory. A test that depends on other statements
+ * is not one.
+ * @param test the test with the own name of the function
  */
 export function isShown(test: string, entryPoint: string, prompt: string): boolean {
   const [statement, ...more] = topStatements(test) ?? [];

@@ -1,30 +1,29 @@
 import { bound, mentioned } from "../python/names.ts";
 import { bodyStatements, isDefinition, type Statement, topStatements } from "../python/statements.ts";
 
-/** The tests in a function `check(candidate)`. */
+/** Tests in a function `check(candidate)`. */
 export interface SplitCheck {
-  /** What stands around the function: imports, helpers, data. */
+  /** Code around the function: imports, helpers, data. */
   readonly setUp: string;
-  /** What the tests call the function that they test. */
+  /** Name of the tested function in the tests. */
   readonly parameter: string;
-  /** One for each counted statement, to be run in this order in one scope. */
+  /** One test for each counted statement, to be run in this order in one scope. */
   readonly tests: readonly string[];
 }
 
-/** Statements that make no sense outside their function. */
+/** Statements that are invalid outside of their function. */
 const BOUND_TO_FUNCTION = ["return", "nonlocal", "global"];
-/** Those of functions that do nothing when they are called. */
+/** Statements of functions whose calls do nothing. */
 const SUSPENDING = ["yield", "await"];
 const CHECKING = /assert|check|expect|verify/i;
 const DEFINITIONS = ["def", "async", "class", "@"];
 const BLOCKS = ["for", "while", "with", "if", "try"];
 
 /**
- * Splits the body of `check(candidate)` statement by statement. A statement counts if it can fail because of the candidate: it mentions the
- * candidate, or a name that was made from it, and asserts something; a loop or block counts as one. What stands before a counted statement (imports,
- * data, results to be compared) is run with it. A statement such as `assert True` says nothing about the candidate and is no test.
- * Where the body cannot stand outside its function (it returns early, say), the whole check is one test.
- * `undefined` where there is no such function, or it asserts nothing about the candidate.
+ * Splits the body of `check(candidate)` into statements. A statement counts if the candidate can make it fail: it mentions the candidate, or a name that was
+ * computed from it, and contains an assertion; a loop or block counts as one statement. Statements before a counted one (imports, data, results to compare)
+ * run with it. A statement such as `assert True` does not mention the candidate and is not a test. If the body is invalid outside of its function, for example
+ * because it returns early, the whole check is one test. Returns `undefined` if there is no such function, or if it asserts nothing about the candidate.
  */
 export function splitCheck(source: string): SplitCheck | undefined {
   const statements = topStatements(source);
@@ -60,7 +59,7 @@ function testsOf(body: readonly Statement[], candidate: string): string[] {
   return tests;
 }
 
-/** A name that its set-up was to make from the candidate must not keep an earlier value where that set-up fails. */
+/** Deletes names that set-up code computes from the candidate, so that they keep no earlier value if the set-up fails. */
 function forget(setUp: readonly Statement[], tainted: ReadonlySet<string>): string[] {
   const names = [...new Set(setUp.flatMap((statement) => [...bound(statement)].filter((name) => tainted.has(name))))];
   return names.map((name) => `globals().pop(${JSON.stringify(name)}, None)`);
@@ -75,7 +74,7 @@ function isTest(statement: Statement): boolean {
   );
 }
 
-/** Whether it can fail on purpose. */
+/** Returns true if a statement contains an assertion or raises an error. */
 function checks({ tokens }: Statement): boolean {
   return tokens.some(
     ({ kind, text }, i) =>
@@ -86,7 +85,7 @@ function checks({ tokens }: Statement): boolean {
   );
 }
 
-/** Whether it has one of the keywords; inside a nested function they are at home. */
+/** Returns true if a statement has one of the keywords outside of nested functions. */
 function hasOwn({ tokens }: Statement, keywords: readonly string[]): boolean {
   return (
     !tokens.some(({ text }) => text === "def" || text === "lambda") &&
@@ -98,7 +97,7 @@ function isCall({ tokens }: Statement, name: string): boolean {
   return tokens[0]?.text === name && tokens[1]?.text === "(";
 }
 
-/** The name of the parameter of `check`. */
+/** Returns the name of the parameter of `check`. */
 function parameterOf({ tokens }: Statement): string {
   return tokens[tokens.findIndex(({ text }) => text === "def") + 3]?.text ?? "candidate";
 }

@@ -1,7 +1,7 @@
 import type { Stub } from "../problem/problem.ts";
 import { bodyStatements, isDefinition, topStatements } from "../python/statements.ts";
 
-/** What a prompt of HumanEval gives a solution: the last definition of the function, and everything before it. `undefined` where there is none. */
+/** Splits a prompt of HumanEval into the last definition of the function and the code before it. Returns `undefined` without a definition. */
 export function stubOf(prompt: string, entryPoint: string): Stub | undefined {
   const definition = topStatements(prompt)?.findLast((statement) => isDefinition(statement, entryPoint));
   if (definition === undefined) return undefined;
@@ -9,7 +9,7 @@ export function stubOf(prompt: string, entryPoint: string): Stub | undefined {
   return { preamble: prompt.slice(0, start), head: prompt.slice(start), tail: "" };
 }
 
-/** A prompt as a program that does nothing: one that ends at the head of the function gets a body. */
+/** Completes a prompt to a program: adds a body if it ends at the head of the function. */
 export function promptAlone(prompt: string, entryPoint: string): string {
   return prompt.trimEnd().endsWith(":") && bodyStatements(prompt, entryPoint) === undefined
     ? `${prompt.trimEnd()}\n    pass\n`

@@ -1,11 +1,11 @@
-/** Whether a text holds every call of a function that stands in some code, whatever white space and quotes it uses. False where there is no call. */
+/** Returns true if a text contains every call of a function in some code, with any white space and quotes. False without a call. */
 export function holdsCalls(text: string, code: string, name: string): boolean {
   const shown = plain(text);
   const calls = callsOf(code, name);
   return calls.length > 0 && calls.every((call) => shown.includes(plain(`${name}${call}`)));
 }
 
-/** The arguments, in brackets, of each call of a function in an expression. */
+/** Returns the arguments, in brackets, of each call of a function in an expression. */
 function callsOf(code: string, name: string): string[] {
   return [...code.matchAll(new RegExp(`(?<![\\w.])${name}(?=\\()`, "gu"))].flatMap(({ index }) => {
     const start = index + name.length;
@@ -14,7 +14,7 @@ function callsOf(code: string, name: string): string[] {
   });
 }
 
-/** Offset behind the bracket that closes the one at an offset; quotes are respected. */
+/** Returns the offset after the bracket that closes the one at an offset. Brackets in strings are ignored. */
 export function closing(text: string, open: number): number | undefined {
   let depth = 0;
   let quote = "";
@@ -30,7 +30,7 @@ export function closing(text: string, open: number): number | undefined {
   return undefined;
 }
 
-/** Without white space, and with one kind of quotes: prompts and tests write the same call in several ways. */
+/** Removes white space and unifies quotes, because prompts and tests write equal calls in several ways. */
 function plain(text: string): string {
   return text.replaceAll(/\s/g, "").replaceAll("'", '"');
 }

@@ -1,28 +1,28 @@
 import type { SandboxError } from "@mrlm/spec";
 
-/** What ended an attempt before its tests were through. */
+/** End of an attempt before the end of its tests. */
 export type Ending =
-  /** No code was said. */
+  /** The response has no code. */
   | { readonly kind: "nothing" }
-  /** It cannot be parsed. The error is left out where a hidden test could have had a part in it. */
+  /** The code cannot be parsed. The error is omitted if a hidden test may have caused it. */
   | { readonly kind: "syntax"; readonly error?: SandboxError }
-  /** Its top-level code raised; the error as above. */
+  /** The top-level code raised an error, which is omitted in the same case. */
   | { readonly kind: "raised"; readonly error?: SandboxError }
   | { readonly kind: "limit"; readonly limit: "timeout" | "cpu-limit" | "memory-limit" | "killed" };
 
-/** What became of one test. */
+/** Result of one test. */
 export interface TestOutcome {
   readonly shown: string;
   readonly visible: boolean;
   readonly counted: boolean;
   readonly passed: boolean;
-  /** Whether it failed because the submission raised or ran into a limit, rather than being wrong. */
+  /** Whether it failed by an error or a limit of the submission, not by a wrong result. */
   readonly raised: boolean;
-  /** Why it failed; told only of visible tests. */
+  /** Reason of the failure, for feedback on visible tests only. */
   readonly message?: string;
 }
 
-/** What became of an attempt. */
+/** Result of an attempt. */
 export interface Outcome {
   readonly ending?: Ending;
   readonly tests: readonly TestOutcome[];

@@ -1,15 +1,15 @@
 import type { JsonObject, JsonValue, Task } from "@mrlm/spec";
 
-/** Languages that solutions can be written in. */
+/** Languages of solutions. */
 export const LANGUAGES = ["python", "typescript"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The sandbox that runs each. */
+/** Sandbox of each language. */
 export const SANDBOXES: Readonly<Record<Language, string>> = { python: "python", typescript: "javascript" };
 
-/** A test of a function: statements that raise when it fails. */
+/** Test of a function: statements that raise an error if the function fails. */
 export interface FunctionTest {
-  /** For people, where the test may be shown. */
+  /** Text of the test in feedback. */
   readonly shown: string;
   readonly code: string;
   /** Whether feedback may name it. */
@@ -18,38 +18,38 @@ export interface FunctionTest {
   readonly counted: boolean;
 }
 
-/** What stands around a solution. */
+/** Code around a solution. */
 export interface Stub {
   /** Imports and helpers that solutions may use. */
   readonly preamble: string;
-  /** Head of the function, up to where its body begins. */
+  /** Head of the function, up to its body. */
   readonly head: string;
-  /** What closes it. */
+  /** Code after the body. */
   readonly tail: string;
 }
 
-/** A function to write. */
+/** Problem: a function to write. */
 export interface FunctionProblem {
   readonly kind: "function";
   readonly language: Language;
   readonly entryPoint: string;
   readonly stub: Stub;
-  /** A whole solution, without the preamble. */
+  /** Whole solution without the preamble. */
   readonly reference: string | null;
   /** Set-up code of the checker. */
   readonly harness: string;
-  /** Visible ones first, so that nothing seen in a hidden test can change what is said of a visible one. */
+  /** Visible tests first, so that hidden ones cannot affect the feedback on visible ones. */
   readonly tests: readonly FunctionTest[];
 }
 
-/** A run of a program. */
+/** Test of a program: one run. */
 export interface ProgramTest {
   readonly input: string;
   readonly output: string;
   readonly visible: boolean;
 }
 
-/** A program to write, which reads standard input and writes standard output. */
+/** Problem: a program to write that reads standard input and writes standard output. */
 export interface ProgramProblem {
   readonly kind: "program";
   readonly language: Language;
@@ -61,14 +61,14 @@ export interface ProgramProblem {
 
 export type Problem = FunctionProblem | ProgramProblem;
 
-/** A problem as tasks have it: what may be shown to anybody, and the rest. */
+/** Problem with its public fields. */
 export interface ProblemTask {
-  /** The question, and what is known about it. */
+  /** Public fields of the task: the question and facts about it. */
   readonly public: JsonObject & { readonly question: string };
   readonly problem: Problem;
 }
 
-/** The two sides of a task. */
+/** Converts a problem to the public and private fields of a task. */
 export function sealed({ public: shown, problem }: ProblemTask): Omit<Task, "id"> {
   const { kind, language } = problem;
   return {
@@ -82,7 +82,7 @@ function visibleTests(problem: Problem): JsonValue {
   return problem.tests.filter(({ visible }) => visible).map(({ input, output }) => ({ input, output }));
 }
 
-/** The private side of a task, read back. */
+/** Reads the problem from the private fields of a task. */
 export function problemOf(task: Task): Problem {
   return task.private as unknown as Problem;
 }

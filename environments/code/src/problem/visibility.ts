@@ -1,4 +1,4 @@
-/** Which tests feedback may name: those that the problem shows itself, or a share of them, the first ones. */
+/** Tests that feedback may name: those in the problem, or a share of the tests, from the first. */
 export type Visibility = "examples" | number;
 
 /** Marks the visible tests and puts them first. */

@@ -4,33 +4,33 @@ import type { Sandbox, Score } from "@mrlm/spec";
 import { problemOf, type FunctionProblem } from "../../src/problem/problem.ts";
 import { type Prepared, prepare } from "./environment.ts";
 
-/** HumanEval, where the machine has it: beside the repository, or where the variable of that name says. */
+/** File of HumanEval beside the repository, or at the path in the environment variable. */
 export const HUMANEVAL =
   process.env["HUMANEVAL"] ?? fileURLToPath(new URL("../../../../../shared/data/HumanEval.jsonl", import.meta.url));
 export const hasHumanEval = existsSync(HUMANEVAL);
 
 const MUTATOR = fileURLToPath(new URL("mutate.py", import.meta.url));
-/** A machine may be busy: what is tested is the verdict, not the time. */
+/** Limits for a busy machine: the tests are about verdicts, not times. */
 const LIMITS = { wall_ms: 120_000, cpu_ms: 20_000 };
 
-/** What a problem's answers came to. */
+/** Result of the answers to a problem. */
 export interface Graded {
   readonly id: string;
   readonly reward: Score;
 }
 
-/** What came of a problem's mutants: the first that the problem's own tests refuse, and its reward. */
+/** Result of the mutants of a problem: the first that its own tests refuse, and its reward. */
 export interface GradedMutant extends Graded {
   readonly kind: string;
   readonly source: string;
 }
 
-/** HumanEval as the environment has it, one attempt each. */
+/** Returns the environment with HumanEval and one attempt. */
 export function prepareHumanEval(sandbox: Sandbox): Promise<Prepared> {
   return prepare({ data: { path: HUMANEVAL, eval_share: 0 }, attempts: 1, limits: LIMITS }, sandbox);
 }
 
-/** The reward of the reference solution of every `stride`-th problem. `before`: what the answer of a number begins with. */
+/** Returns the reward of the reference solution of every `stride`-th problem. `before` returns the beginning of an answer. */
 export async function gradeReferences(
   sandbox: Sandbox,
   stride: number,
@@ -49,8 +49,8 @@ export async function gradeReferences(
 }
 
 /**
- * The reward of one mutant of the reference of every `stride`-th problem. Whether a mutant is one is for the problem's own tests to say: its `check`, whole, in one interpreter
- * with the mutant, without anything of this environment. One that they accept, or that never ends, is replaced by the next.
+ * Returns the reward of one mutant of the reference of every `stride`-th problem. The `check` of the problem must refuse a mutant; it runs whole, in one interpreter
+ * with the mutant and without this environment. A mutant that it accepts, or that does not end, is replaced by the next one.
  */
 export async function gradeMutants(sandbox: Sandbox, stride: number): Promise<GradedMutant[]> {
   const { tasks, play } = await prepareHumanEval(sandbox);
@@ -86,7 +86,7 @@ async function only(played: ReturnType<Prepared["play"]>): Promise<Score> {
   return reward;
 }
 
-/** Two at a time, as many as a pool has children by default. */
+/** Runs two at a time, the default number of children of a pool. */
 async function inParallel<T>(count: number, stride: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-// Sources of Python with a function `check`, with what makes statements hard to tell apart: strings of every form, brackets and comments over several lines,
+// Python sources with a function `check` whose statements are difficult to separate: strings of every form, brackets and comments over several lines,
 // blocks in blocks, decorators, blank lines and tabs.
 
 const name = fc.constantFrom("candidate", "x", "data", "_y1", "größe");
@@ -75,7 +75,7 @@ const simple = fc.oneof(
     "raise ValueError('x')",
     "return",
     "global z",
-    "print(x)  # said",
+    "print(x)  # printed",
     "x = y = 0",
     "(x := 3)",
     "a, *b = data",

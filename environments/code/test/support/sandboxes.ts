@@ -19,7 +19,7 @@ export async function makeSandbox(language: "python" | "javascript", given: unkn
   return (await sandboxes?.[language]?.({ logger: undefined as never }, parsed?.value ?? given)) as Sandbox;
 }
 
-/** Both kinds of Python sandbox, and why this machine has not the one. The plugin says it, as it would to a host. */
+/** Kinds of Python sandbox, with the reason of the plugin why this machine cannot run one. */
 export const pythonKinds = await Promise.all(
   ["pyodide", "native"].map(async (kind) => ({
     kind,

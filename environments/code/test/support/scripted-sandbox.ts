@@ -11,13 +11,13 @@ const QUIET: SandboxResult = {
   peakMemoryBytes: 0,
 };
 
-/** What a scripted sandbox answers. */
+/** Results of a scripted sandbox. */
 export interface Script {
   test?(submission: Submission, suite: SandboxTestSuite): Partial<SandboxTestReport>;
   run?(submission: Submission): Partial<SandboxResult>;
 }
 
-/** A sandbox that runs nothing and says what a test wants to hear; it keeps what it was given. */
+/** Sandbox that runs nothing: it returns scripted results and records its calls. */
 export function scriptedSandbox(
   script: Script,
 ): Sandbox & { readonly submissions: Submission[]; readonly suites: SandboxTestSuite[] } {

@@ -22,7 +22,7 @@ function isFunctionOfName(node: Node): boolean {
 const ANGLE = /^(?:[A-Z](?:_\w+)?|angle .*|alpha|beta|gamma|delta|theta|vartheta|phi|varphi|psi|omega)$/;
 
 /**
- * What a problem asks the value of: `\cos\theta`, `\sin^2 A`, `a^2 + b^2`, `|a - b|`. In x, y or z, and in one variable
+ * Quantities whose value a problem may ask for: `\cos\theta`, `\sin^2 A`, `a^2 + b^2`, `|a - b|`. In x, y or z, and in one variable
  * that is no angle, it is an equation to solve or a curve.
  */
 function isAskedFor(node: Node): boolean {
@@ -46,7 +46,7 @@ export function withoutCurveName(node: RelationNode): RelationNode {
   return isCurve ? { ...node, operands: [side, ...others] } : node;
 }
 
-/** What a relation says its name is; undefined for one that is a statement of its own. */
+/** Returns the name in a relation such as `x = 5`; undefined for a relation without a name. */
 export function assignedValue(c: Context, node: RelationNode): Node | undefined {
   const { operands, operators } = node;
   const [first] = operands as [Node];

@@ -48,7 +48,7 @@ export function compareNodes(c: Context, expectedNode: Node, answerNode: Node): 
   return compareValues(c, expected, answer);
 }
 
-/** Conditions and approximations resolved: what the statement says. */
+/** Resolves the conditions and approximations of a statement. */
 function prepared(node: Node): Node {
   if (node.kind === "text") return asSet(normaliseText(node.value)) ?? node;
   const removed =

@@ -1,4 +1,4 @@
-/** What a comparison carries along: the options, the work budget, and the entry point for parts of a whole. */
+/** Context of a comparison: options, work budget, and the function that compares parts. */
 import type { VerifyOptions } from "../options.ts";
 import type { Node } from "../tree/node.ts";
 import type { Outcome } from "../verdict.ts";

@@ -7,7 +7,7 @@ import { number, product, symbol, type MatrixNode, type Node, type TupleNode } f
 import { anywhere, mapChildren, some } from "../tree/walk.ts";
 import { asMatrix, vectorItems } from "./matrix.ts";
 
-/** Both sides, with the notation of one rewritten where the other side says which reading is meant. */
+/** Returns both sides with ambiguous notation of one side rewritten by the reading of the other side. */
 export function unified(expected: Node, answer: Node): readonly [Node, Node] {
   return [beside(expected, answer), beside(answer, expected)];
 }

@@ -53,7 +53,7 @@ function impliedParameter(node: Node): string | undefined {
   return found.size === 1 ? [...found][0] : undefined;
 }
 
-/** Whether two progressions a + kp contain the same values; undefined when they are none or it cannot be told. */
+/** Compares the values of two progressions a + kp; undefined if a side is not a progression, or if this cannot be decided. */
 export function compareProgressions(c: Context, expected: Node, answer: Node): Outcome | undefined {
   const left = asProgression(c, expected);
   const right = left && asProgression(c, answer);

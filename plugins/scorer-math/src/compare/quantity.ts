@@ -20,7 +20,7 @@ export function compareQuantities(c: Context, expected: Node, answer: Node): Out
   return right.kind === "quantity" ? c.compare(left, besides(right, left)) : c.compare(left, right);
 }
 
-/** What stands for a quantity beside a bare number: the number before its unit, or radians beside a multiple of pi. */
+/** Returns the value of a quantity in a comparison with a number without unit: the number before its unit, or radians beside a multiple of pi. */
 function besides(node: QuantityNode, other: Node): Node {
   const isAngle = node.unit.hasPi && some(other, isInRadians);
   return isAngle ? { kind: "multiply", factors: factorsOf(node) } : node.value;

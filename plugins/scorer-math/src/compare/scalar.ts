@@ -76,7 +76,7 @@ export function compareExact(c: Context, a: Node, b: Node): Outcome {
 function compareNormalForms(c: Context, a: Node, b: Node, steps: number): Outcome | "unknown" | "exhausted" {
   const normaliser = new Normaliser(new Work(steps));
   const left = attempt(c, normaliser, a);
-  // What the second side is does not depend on whether the first one used up the budget.
+  // The second side is evaluated independently of whether the first one has spent the budget.
   const right = attempt(c, left instanceof WorkExhausted ? new Normaliser(new Work(steps)) : normaliser, b);
   for (const side of [left, right]) if (side instanceof NotScalar) return different("structure", side.message);
   for (const side of [left, right])

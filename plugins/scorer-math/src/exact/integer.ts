@@ -39,7 +39,7 @@ const SMALL_PRIMES: readonly number[] = (() => {
 /**
  * Factors a positive integer by trial division with the primes below 2000. The last entry may be a cofactor without
  * such primes, written as the highest power it is; it is prime when it is below 2000 squared. Two cofactors of
- * different integers can share a hidden prime, which `isComplete: false` says.
+ * different integers can share a hidden prime; then `isComplete` is false.
  */
 export function factor(n: bigint): { factors: Map<bigint, number>; isComplete: boolean } {
   const factors = new Map<bigint, number>();

@@ -89,7 +89,7 @@ function isJoined(source: string, box: Boxed, next: Boxed): boolean {
 }
 
 const WHICH_ONE = /\b(?:for|in|as) the (?:first|second|third|other|last|final)\b/gi;
-/** What the equation in a box names. */
+/** Returns the name in the equation of a box. */
 const OWN_NAME = /^\s*(\\?[A-Za-z][\w{}]*'*(?:\s*\([^()=]{1,20}\))?)\s*=/;
 
 function hasOtherName(box: Boxed, next: Boxed): boolean {
@@ -126,7 +126,7 @@ export function joinBoxes(source: string, boxes: readonly Boxed[]): string {
     .join(join);
 }
 
-/** What joins items into a list: "or", and "and" between inequalities, keep their meaning. */
+/** Separators of the items of a list. "or", and "and" between inequalities, keep their meaning. */
 export function connective(gaps: readonly string[], items: readonly string[]): string {
   if (gaps.some((gap) => /\bor\b/i.test(gap))) return " \\text{ or } ";
   const areConditions = items.every((item) => /[<>]|\\(?:[lg](?:eq?|t)(?:slant)?)(?![a-z])/.test(item));

@@ -8,13 +8,13 @@ const HEDGED_BEFORE =
   /\b(?:maybe|perhaps|possibly|might be|could be|may be|either|not sure|unsure|uncertain|unclear|guess(?:ing)?|cannot (?:determine|decide|tell)|don'?t know|do not know|hard to say|one of)\b[^.!?\n]{0,40}$|\bbetween\s+(?:[$\\(]*-?\d[^!?\n]{0,24}\band\s*)?[$\\(]*$/i;
 const BOUNDED_BEFORE =
   /\b(?:at least|at most|(?:more|less|fewer|greater|larger|smaller|higher|lower) than|(?<!\b(?:add|adds|adding|sum|sums) )up to|no (?:more|less|fewer) than|below|above|under|(?<!\b(?:rang|vari|runs?|sum|tak)\w* )over)\s*\$?\s*$/i;
-/** What makes another number of the one that follows. */
+/** Words that change the number after them. */
 const CHANGED_BEFORE =
   /\b(?:half|twice|double|triple|thrice|quadruple|(?:square|cube|third|quarter|fourth|fifth|tenth|root|reciprocal|opposite|negative|negation|inverse|logarithm|log|factorial|complement) of|square root|cube root)\s+(?:of\s+)?(?:the\s+)?\$?\s*$/i;
 const HEDGED_AFTER =
   /^[\s$.,;)*\]}]*(?:\?|or\s+(?:maybe|perhaps|possibly|it|is|was|could|might|\$|\\|-?\d)|(?:,\s*)?(?:maybe|perhaps|possibly|but (?:maybe|perhaps|possibly|it (?:could|might)|i'?m not sure|not sure))\b)/i;
 
-/** Why the answer between `before` and `after` is none, or undefined. */
+/** Returns the reason why the text between `before` and `after` is not an answer; undefined if it is one. */
 export function denial(before: string, after: string, canHedge: boolean): string | undefined {
   const near = before.slice(-120);
   const next = after.slice(0, 80);

@@ -7,7 +7,7 @@ import { findInProse, isValue } from "./prose.ts";
 import { mathRegions } from "./regions.ts";
 import { ownTurn } from "./turn.ts";
 
-/** Where an answer may stand. Any other string is the name of a tag. */
+/** Place of an answer. Any other string is the name of a tag. */
 export type AnswerSchema = "any" | "boxed" | "answer" | "gsm8k" | "text" | (string & {});
 
 export type ExtractOptions = {

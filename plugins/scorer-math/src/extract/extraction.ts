@@ -1,4 +1,4 @@
-/** What looking for an answer gives. */
+/** Result of a search for an answer. */
 
 export type AnswerSource = "tag" | "boxed" | "gsm8k" | "phrase" | "math" | "text";
 
@@ -8,7 +8,7 @@ export type Extraction =
       readonly answer: string;
       readonly isMath: boolean;
       readonly source: AnswerSource;
-      /** What stands before a box: `x` of `x = \boxed{5}`. */
+      /** Text before a box: `x` in `x = \boxed{5}`. */
       readonly name?: string;
     }
   | { readonly found: false; readonly reason: string };

@@ -14,13 +14,13 @@ const ANCHOR =
   /\b(?:final\s+answer|answers?|solutions?(?:\s+set)?|result)\b(?:\s*\([^()\n]{0,40}\))?[*_\s]*(?:(?:is|are|equals|would be|should be|must be|will be|comes out to|=)\b(?:\s*:)?|[:=]|\s[–—]\s)/gi;
 const LAST_IS =
   /^[\s\S]*\b(?:(?:is |are )?equal to|is|are|equals?|be|gives|get|obtain|yields|makes?|becomes|(?:simplifies|reduces|evaluates|comes|equal|amounts) to|=)\s+/i;
-/** What the answer is not, after the answer. */
+/** Phrase after the answer that excludes another one. */
 const CONTRAST =
   /(?:[,;(]\s*(?:and\s+)?not|[,;(]?\s*\b(?:rather than|instead of|as opposed to|(?:an)?statt|au lieu d[e’']|en lugar de|en vez de|invece (?:di|che)))\b[^.]*\.?\s*$/i;
 const MONTH =
   /^(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?\s+\d/i;
 const CLOCK = /^\d{1,2}(?::\d\d)?\s?[ap]\.?m\.?$/i;
-/** What follows a value in brackets or explains it: `12 (twelve)`, `12, because 3 * 4 = 12`. */
+/** Explanation after a value: `12 (twelve)`, `12, because 3 * 4 = 12`. */
 const EXPLANATION =
   /^(.{1,80}?)(,?\s+(?:since|because|as (?:we|shown|required|desired))\b.*|\s*\((?=[^()]*[a-z]{3})[^()]{1,80}\)[\s.]*)$/is;
 /** A value behind words and a colon: `fee for 2 days: 3,60 $`. */

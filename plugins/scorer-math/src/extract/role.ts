@@ -37,7 +37,7 @@ const CHANGE =
 const RANGE = /\b(?:from\s+\S{1,12}\s+to|between\s+\S{1,12}\s+and)\s+$/i;
 /** `3 hours to travel 180 km`: the number belongs to what takes the first. */
 const PURPOSE =
-  /\d[^.;:=]{0,40}\s(?:(?<!\b(?:has|have|had|needs?|able|going|wants?|equal)\s)to|zum|zur|pour|para)\s+(?!(?:be|get|give|yield|make|obtain|equal|become)\b)[a-zà-ÿ]{2,}\s[^,;:=]{0,40}$/i;
+  /\d[^.;:=]{0,40}\s(?:(?<!\b(?:has|have|had|needs?|able|going|wants?|equal)\s)to|zum|zur|pour|para)\s+(?!(?:be|get|give|yield|make|obtain|equal|become)\b)[a-zà-ÿ]{2,}\s[^,;:=]{0,40}$/i; // words: quoted
 
 /** The role of the number behind `before`, which is written as `text` and followed by `after`. */
 export function roleOf(before: string, text: string, after: string): Role {

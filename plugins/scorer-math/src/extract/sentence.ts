@@ -67,11 +67,11 @@ const SUBORDINATE =
 const REASON =
   /^\s*(?:so,?\s+|and\s+|but\s+)?(?:since|because|as|given that|if|when|while|although)\b[^.;]*?,\s+(?=(?:so|then|thus|hence|we|there|the|it|this|that|he|she|they|only|no|exactly)\b)/i;
 
-/** What only adds to the statement: `, 15 more than Noah`, `, saving him 12 dollars`, `, 4 and 9,`. */
+/** Addition to a statement: `, 15 more than Noah`, `, saving him 12 dollars`, `, 4 and 9,`. */
 const ADDITION =
   /,\s+(?:(?:which|that) (?:is|are|was|were) (?:twice|half|double|three times|\d[\d.]* (?:more|less|fewer|times))\b|\d[\d.]* (?:more|less|fewer|times)\b|(?:saving|costing|earning|losing|using|including|counting|beating|exceeding)\b).*$|,\s+\d+(?:,\s\d+)*,?\s+and\s+\d+,(?=\s[a-z])/is;
 
-/** What follows from the rest: `..., so she is now 53`. */
+/** Conclusion of a sentence: `..., so she is now 53`. */
 const CONSEQUENCE =
   /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|which (?:gives|means|makes|leaves|equals|is(?= [$€£]?\d))|giving|leaving|making|i\.e\.)\s+/gi;
 

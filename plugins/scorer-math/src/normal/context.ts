@@ -1,4 +1,4 @@
-/** What the parts of the normaliser share: rules, origins of atoms, and the way back to the whole. */
+/** Context of the normaliser: rules, origins of atoms, and the function that normalises parts. */
 import type { Node } from "../tree/node.ts";
 import type { Rational } from "../exact/rational.ts";
 import type { Work } from "../work.ts";

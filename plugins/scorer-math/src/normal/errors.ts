@@ -1,4 +1,4 @@
-/** Why an expression has no normal form. */
+/** Error for an expression without a normal form. */
 
 /** The node is not a number: a set, a relation, words. */
 export class NotScalar extends Error {

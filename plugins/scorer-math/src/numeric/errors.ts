@@ -1,4 +1,4 @@
-/** Why an evaluation has no value. */
+/** Error for an evaluation without a value. */
 
 /** The expression contains what has no numeric value: an unknown function, a set, words. */
 export class Unevaluable extends Error {

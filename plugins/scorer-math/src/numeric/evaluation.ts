@@ -1,4 +1,4 @@
-/** What functions need of the evaluation that they are part of. */
+/** Evaluation in which functions compute their values. */
 import type { Node } from "../tree/node.ts";
 import type { Work } from "../work.ts";
 import type { Complex } from "./complex.ts";

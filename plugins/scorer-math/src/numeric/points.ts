@@ -31,7 +31,7 @@ export function isDiscrete(node: Node, name: string): boolean {
   });
 }
 
-/** Values for the variables: reals of both signs with 40 random bits, or small naturals where `discrete` says so. */
+/** Draws values of the variables: reals of both signs with 40 random bits, or small naturals if `discrete`. */
 export function samplePoint(names: readonly string[], discrete: ReadonlySet<string>, attempt: number): Point {
   const next = generator(0x9e3779b9 + attempt * 0x85ebca6b);
   const point = new Map<string, Complex>();

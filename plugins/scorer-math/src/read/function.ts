@@ -180,7 +180,7 @@ export function parseBigOperator(p: Parser, name: string): Node {
   return { kind: "call", name: `${name}${by ? `_d${by}` : ""}()`, args: isIndexI ? args.map(withIndexI) : args };
 }
 
-/** Where `i` counts, it is a variable and not the imaginary unit. */
+/** Operators with an index variable, in which `i` is not the imaginary unit. */
 function withIndexI(node: Node): Node {
   return node.kind === "constant" && node.name === "i" ? symbol("i") : mapChildren(node, withIndexI);
 }

@@ -16,7 +16,7 @@ const NEGATIONS: Readonly<Partial<Record<RelationOperator, RelationOperator>>> =
   ">": "<=",
   ">=": "<",
 };
-/** Words before a value that change what it says. */
+/** Words before a value that change its meaning. */
 const QUALIFIERS = /\b(?:not|no|least|most|than|between|except|without|negative|minus|up to|other)\b/i;
 const STRONGER: Readonly<Record<Join, number>> = { comma: 0, and: 1, or: 2 };
 
@@ -126,7 +126,7 @@ function connective(words: string): Join | undefined {
   return bare === "" && /[,;]/.test(words) ? "comma" : undefined;
 }
 
-/** Where one qualified statement ends and the next one begins. */
+/** Boundary between two qualified statements. */
 const NEXT_STATEMENT = /(?:\\text\s*\{\s*,?\s*(?:and|or)\s*\}|;)(?=[^;]*=)/;
 
 /** `..., where n is an integer`: kept beside the statement as a condition. */

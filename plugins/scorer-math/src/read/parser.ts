@@ -1,6 +1,6 @@
 /**
  * The parser of answers: recursive descent over the lexer, from lists of statements down to atoms. It reads LaTeX and
- * plain text with one grammar; `isMath` says whether letters stand for variables or make up words.
+ * plain text with one grammar; `isMath` is true if letters are variables, false if they form words.
  */
 import type { Node } from "../tree/node.ts";
 import type { Work } from "../work.ts";

@@ -66,7 +66,7 @@ function parseMarkedText(p: Parser): Node {
   return readSetWords(content, (value) => readMarked(p, value)) ?? text(subscripted(p, content));
 }
 
-/** What upright text says as mathematics; words with digits in them stay words. */
+/** Parses upright text as mathematics. Words with digits stay words. */
 function readMarked(p: Parser, content: string): Node {
   try {
     return p.readWhole(content, content.includes("\\"));

@@ -8,7 +8,7 @@ import { ReadError } from "./state.ts";
 import { ordinalWord, readNumberWords, readPartWords } from "./number-words.ts";
 import { table } from "../table.ts";
 
-/** `error` says why the text was kept as words where it looked like mathematics. */
+/** Result of parsing. `error` is the reason why text that resembles mathematics was kept as words. */
 export type Reading = { readonly node: Node; readonly error?: string };
 
 /** Characters of one answer that are read as mathematics. Longer ones are compared as text. */
@@ -110,7 +110,7 @@ function withoutEnding(source: string): string {
   return source.slice(0, begin) + (/^!*/.exec(source.slice(begin))?.[0] ?? "");
 }
 
-/** Where the characters of a kind begin that stand before `end`. */
+/** Returns the start of the characters of a kind before `end`. */
 function backOver(kind: RegExp, source: string, end: number): number {
   let begin = end;
   while (begin > 0 && kind.test(source[begin - 1] as string)) begin--;

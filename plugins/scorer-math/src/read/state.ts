@@ -1,4 +1,4 @@
-/** What the parts of the parser share. */
+/** State that the parts of the parser share. */
 import type { Node } from "../tree/node.ts";
 import type { Work } from "../work.ts";
 import type { Lexer } from "./lexer.ts";

@@ -1,4 +1,4 @@
-/** What follows a value in words: a unit of measure, a percent word, or a label such as "apples" that means nothing. */
+/** Parser of words after a value: a unit of measure, a percent word, or a label without meaning such as "apples". */
 import { number, product, type Node, type QuantityNode } from "../tree/node.ts";
 import { parseUnit } from "../units/unit.ts";
 import { scaleWord } from "./number-words.ts";

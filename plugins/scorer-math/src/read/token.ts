@@ -7,7 +7,7 @@ export type TokenKind = "number" | "letter" | "word" | "text" | "command" | "ope
 
 /**
  * `value` is the character, command name, word or text. `start` and `end` are offsets in the cleaned source;
- * `hasSpace` tells whether white space comes before.
+ * `hasSpace`: white space precedes the token.
  */
 export type Token = {
   readonly kind: TokenKind;

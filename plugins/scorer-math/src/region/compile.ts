@@ -14,7 +14,7 @@ const MOST_CONDITIONS = 40;
 export type Compiler = {
   readonly work: Work;
   readonly isSame: SameEnd;
-  /** Inside a set builder, where an equation says which numbers belong to the set. */
+  /** Whether this is inside a set builder, in which an equation selects the numbers of the set. */
   readonly solvesEquations?: true;
 };
 

@@ -76,7 +76,7 @@ const digitSteps: readonly StepMaker<number>[] = [
   },
 ];
 
-/** What can be done with the decimal digits of a number; harder ones take more steps. */
+/** Operations on the decimal digits of a number; harder ones take more steps. */
 export const digits: Family = {
   name: "digits",
   generate(random, difficulty) {

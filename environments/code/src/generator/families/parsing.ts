@@ -63,7 +63,7 @@ function runs(random: RandomStream): Sketch {
     name: "unpack",
     parameters: [["text", "str"]],
     returns: "str",
-    prose: `The text is a sequence of letters, each followed by an integer of one or more digits. Write each letter as often as its integer${bonus > 0 ? ` plus ${bonus}` : ""} says, but no more than ${most} times in one go. Return the result.`,
+    prose: `The text is a sequence of letters, each followed by an integer of one or more digits. Write each letter as often as its integer${bonus > 0 ? ` plus ${bonus}` : ""} says, but no more than ${most} times in one go. Return the result.`, // words: quoted
     terse: `unpack +${bonus} max ${most}`,
     python: [
       "import re",

@@ -5,16 +5,16 @@ import { type Family, type Sketch, sketch } from "../sketch.ts";
 function walk(random: RandomStream, difficulty: number): Sketch {
   const letters = random.shuffle([..."abcdefgh"]).slice(0, difficulty < 4 ? 3 : 4);
   const moves = letters.map(() => [random.integer(-4, 5), random.integer(-4, 5)] as const);
-  const wall = difficulty >= 5 ? random.integer(5, 12) : 0;
-  const clamp = (value: number): number => (wall === 0 ? value : Math.min(wall, Math.max(-wall, value)));
-  const python = (v: string): string => (wall === 0 ? v : `max(-${wall}, min(${wall}, ${v}))`);
-  const typescript = (v: string): string => (wall === 0 ? v : `Math.max(-${wall}, Math.min(${wall}, ${v}))`);
+  const bound = difficulty >= 5 ? random.integer(5, 12) : 0;
+  const clamp = (value: number): number => (bound === 0 ? value : Math.min(bound, Math.max(-bound, value)));
+  const python = (v: string): string => (bound === 0 ? v : `max(-${bound}, min(${bound}, ${v}))`);
+  const typescript = (v: string): string => (bound === 0 ? v : `Math.max(-${bound}, Math.min(${bound}, ${v}))`);
   return sketch<[string]>({
     name: "walk",
     parameters: [["path", "str"]],
     returns: "ints",
-    prose: `A robot begins at (0, 0). Each letter of the path moves it by an amount in x and y: ${letters.map((letter, i) => `${letter} by (${moves[i]?.join(", ")})`).join(", ")}.${wall > 0 ? ` After each move, a coordinate above ${wall} becomes ${wall} and one below -${wall} becomes -${wall}.` : ""} Return the list [x, y] of where it ends.`,
-    terse: `${letters.map((letter, i) => `${letter} ${moves[i]?.join(" ")}`).join(";")}${wall > 0 ? `;wall ${wall}` : ""}`,
+    prose: `A robot begins at (0, 0). Each letter of the path moves it by an amount in x and y: ${letters.map((letter, i) => `${letter} by (${moves[i]?.join(", ")})`).join(", ")}.${bound > 0 ? ` After each move, a coordinate above ${bound} becomes ${bound} and one below -${bound} becomes -${bound}.` : ""} Return the list [x, y] of where it ends.`,
+    terse: `${letters.map((letter, i) => `${letter} ${moves[i]?.join(" ")}`).join(";")}${bound > 0 ? `;wall ${bound}` : ""}`, // words: quoted
     python: [
       `moves = {${letters.map((letter, i) => `"${letter}": (${moves[i]?.join(", ")})`).join(", ")}}`,
       "x_end = y_end = 0",

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { MrlmError } from "@mrlm/spec";
 
-/** Milliseconds to wait for room in a sandbox's queue, where it does not say how long. */
+/** Default delay in milliseconds between two tries. */
 const DELAY_MS = 200;
 
-/** Does it again for as long as there is no room in the sandbox's queue: a full queue is no verdict on a submission. */
-export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/** Repeats work while the queue of the sandbox is full, which is not a verdict on a submission. Rejects when `signal` is aborted. */
+export async function retryWhileFull<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await work();
