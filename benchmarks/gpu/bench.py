@@ -76,14 +76,14 @@ class Work:
         self.rows, self.prompt, self.new = (8, 8, 16) if tiny else (256, 128, 256)
         self.units = 2 if tiny else 32
         self.device = device
-        self.held = self._model(config)
-        self.bare = copy.deepcopy(self.held.module).train()
+        self.model = self._model(config)
+        self.bare = copy.deepcopy(self.model.module).train()
         self.bare.requires_grad_(True)
         # A vocabulary's worth of different prompts: none is shared.
         generator = np.random.default_rng(0)
         self.prompts = generator.integers(2, config["vocab_size"], (self.rows, self.prompt))
         self.texts = generator.integers(2, config["vocab_size"], (self.units, self.prompt + self.new))
-        self.trainable = TrainableModel(self.held)
+        self.trainable = TrainableModel(self.model)
         self.adamw = torch.optim.AdamW(self.bare.parameters(), lr=1e-5, foreach=True)
 
     def _model(self, config: dict[str, Any]) -> LoadedModel:
@@ -95,8 +95,8 @@ class Work:
     def sample(self) -> int:
         """Tokens that the engine's sampler draws."""
         limits = SchedulerLimits(rows=self.rows, state_bytes=1 << 40)
-        decoder = choose_decoder(self.held, inference_weights(self.held))
-        runner = Scheduler(decoder, self.device, self.held.max_positions, limits)
+        decoder = choose_decoder(self.model, inference_weights(self.model))
+        runner = Scheduler(decoder, self.device, self.model.max_positions, limits)
         done: list[int] = []
 
         def deliver(result: SampledTokens | SampleFinish) -> None:
@@ -113,7 +113,7 @@ class Work:
         """Tokens that `generate` of transformers draws from the same module."""
         ids = torch.from_numpy(self.prompts).to(self.device)
         forced = {"max_new_tokens": self.new, "min_new_tokens": self.new, "pad_token_id": 0}
-        found = self.held.module.generate(ids, attention_mask=torch.ones_like(ids), do_sample=True, top_k=0, **forced)
+        found = self.model.module.generate(ids, attention_mask=torch.ones_like(ids), do_sample=True, top_k=0, **forced)
         return int(found.shape[0] * (found.shape[1] - ids.shape[1]))
 
     def learn(self) -> int:
@@ -199,7 +199,7 @@ def main() -> None:
         "trained_tokens_per_s": measure(device, training, given.rounds),
         "mode": given.mode,
     }
-    print(json.dumps({"bench": "gpu", "machine": machine(device, work.held.dtype), "figures": figures}))
+    print(json.dumps({"bench": "gpu", "machine": machine(device, work.model.dtype), "figures": figures}))
 
 
 if __name__ == "__main__":

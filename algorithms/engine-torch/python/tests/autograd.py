@@ -1,4 +1,4 @@
-"""What torch's autograd makes of the same loss: sequences one by one through the transformers module."""
+"""Gradients of the same loss by torch's autograd: sequences one by one through the transformers module."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from mrlm_engine.models import LoadedModel
 TorchOutputs = dict[str, torch.Tensor]
 
 
-def reference_outputs(held: LoadedModel, unit: pb.Unit, temperature: float = 1.0) -> TorchOutputs:
+def reference_outputs(model: LoadedModel, unit: pb.Unit, temperature: float = 1.0) -> TorchOutputs:
     """Outputs of a unit's masked positions with their graph, from full logits."""
     parts: dict[str, list[torch.Tensor]] = {"logprob": [], "entropy": [], "value": [], "final_value": []}
     for wire in unit.sequences:
         tokens = torch.from_numpy(np.frombuffer(wire.tokens, "<i4").astype(np.int64))[None]
         positions = torch.from_numpy(np.flatnonzero(np.frombuffer(wire.mask, np.uint8)))
-        result = held.module(input_ids=tokens, output_hidden_states=True)
+        result = model.module(input_ids=tokens, output_hidden_states=True)
         log_p = torch.log_softmax(result.logits[0].float() / temperature, -1)[positions - 1]
         parts["logprob"].append(log_p.gather(1, tokens[0, positions][:, None])[:, 0])
         parts["entropy"].append(-(log_p.exp() * log_p).sum(-1))
-        if held.value_head is not None:
+        if model.value_head is not None:
             hidden = result.hidden_states[-1][0]
-            parts["value"].append(held.value_head(hidden[positions - 1]))
-            parts["final_value"].append(held.value_head(hidden[-1:]))
+            parts["value"].append(model.value_head(hidden[positions - 1]))
+            parts["final_value"].append(model.value_head(hidden[-1:]))
     return {name: torch.cat(found) for name, found in parts.items() if found}
 
 
 def reference_gradients(
-    held: LoadedModel,
+    model: LoadedModel,
     units: Sequence[pb.Unit],
     loss: Callable[[int, TorchOutputs], torch.Tensor],
     temperature: float = 1.0,
 ) -> dict[str, torch.Tensor]:
     """Gradients of the sum of `loss` over units, by parameter; the model's own are left as they were."""
-    total = torch.stack([loss(i, reference_outputs(held, unit, temperature)) for i, unit in enumerate(units)]).sum()
-    named = [(name, parameter) for name, parameter in held.named_parameters() if parameter.requires_grad]
+    total = torch.stack([loss(i, reference_outputs(model, unit, temperature)) for i, unit in enumerate(units)]).sum()
+    named = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
     found = torch.autograd.grad(total, [parameter for _, parameter in named], allow_unused=True)
     return {name: gradient for (name, _), gradient in zip(named, found, strict=True) if gradient is not None}
 

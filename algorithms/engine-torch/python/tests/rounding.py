@@ -1,4 +1,4 @@
-"""How far apart two correct computations of a tiny model may be, by number format."""
+"""Largest difference of two correct computations of a tiny model, by number format."""
 
 from __future__ import annotations
 

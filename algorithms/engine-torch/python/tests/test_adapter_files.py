@@ -35,11 +35,11 @@ def loss(_: int, outputs: Outputs) -> dict[str, Array]:
 
 
 def trained(engine: RunningEngine, config: dict[str, Any], dtype: str, lora: pb.Lora = LORA) -> LoadedModel:
-    held = engine.create(config=config, dtype=dtype, lora=lora)
+    model = engine.create(config=config, dtype=dtype, lora=lora)
     for _ in range(3):
         engine.client.forward_backward(UNITS, loss)
         engine.client.step(learning_rate=0.02)
-    return held
+    return model
 
 
 def export(engine: RunningEngine, directory: Path, *, merge: bool = True) -> list[str]:
@@ -58,11 +58,11 @@ def test_m1_the_sampler_computes_an_adapted_layer_as_the_trainer_does(size: floa
     """W + s B A rounded to bfloat16 differed by 3.1, 2.2, 1.5 and 0.7 times what the adapter adds."""
     config = {**QWEN2, "hidden_size": 128, "intermediate_size": 384, "initializer_range": 0.02}
     request = create_request("policy", json.dumps(config), dtype="bfloat16", lora=pb.Lora(rank=16, alpha=32.0))
-    held = create_model(request, ModelRegistry(), Placement(torch.device("cpu")))
+    model = create_model(request, ModelRegistry(), Placement(torch.device("cpu")))
     generator = torch.Generator().manual_seed(0)
-    weights = inference_weights(held)
+    weights = inference_weights(model)
     with torch.no_grad():
-        for name, layer in adapter_layers(held.module).items():
+        for name, layer in adapter_layers(model.module).items():
             layer.lora_B[ADAPTER].weight.copy_(torch.randn(layer.lora_B[ADAPTER].weight.shape, generator=generator))
             layer.lora_B[ADAPTER].weight.mul_(size)
             x = torch.randn(64, layer.in_features, generator=generator).bfloat16()
@@ -81,18 +81,18 @@ def test_m1_the_sampler_computes_an_adapted_layer_as_the_trainer_does(size: floa
 def test_m1_a_merged_export_is_float32_with_the_adapter_beside_it(
     engine: RunningEngine, config: dict[str, Any], dtype: str, tmp_path: Path
 ) -> None:
-    held = trained(engine, config, dtype)
+    model = trained(engine, config, dtype)
     files = export(engine, tmp_path / "hf")
     assert {"adapter/adapter_config.json", "adapter/adapter_model.safetensors", "model.safetensors"} <= set(files)
     merged = load_file(tmp_path / "hf/model.safetensors")
     assert {tensor.dtype for tensor in merged.values()} == {torch.float32}
-    for name, layer in adapter_layers(held.module).items():
+    for name, layer in adapter_layers(model.module).items():
         exact = layer.base_layer.weight.detach().float() + delta_weight(layer)
         assert torch.equal(merged[f"{name}.weight"], exact)
     # Without options it is loaded in its own format, and its adapter is not applied a second time.
     module = AutoModelForCausalLM.from_pretrained(tmp_path / "hf", dtype="auto")
     assert module.dtype == torch.float32
-    assert float((logits(module) - logits(held.module)).abs().max()) < tolerance(dtype, 10)
+    assert float((logits(module) - logits(model.module)).abs().max()) < tolerance(dtype, 10)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -100,23 +100,23 @@ def test_m1_a_merged_export_is_float32_with_the_adapter_beside_it(
 def test_m1_peft_reads_the_adapter_on_its_base(
     engine: RunningEngine, config: dict[str, Any], dtype: str, tmp_path: Path
 ) -> None:
-    held = trained(engine, config, dtype)
+    model = trained(engine, config, dtype)
     export(engine, tmp_path / "hf", merge=False)
     base = AutoModelForCausalLM.from_pretrained(tmp_path / "hf", dtype="auto")
-    assert base.dtype == held.dtype
+    assert base.dtype == model.dtype
     # In bfloat16 peft loads the factors as float32, like the engine.
-    model = peft.PeftModel.from_pretrained(base, str(tmp_path / "hf/adapter"))
-    assert float((logits(model) - logits(held.module)).abs().max()) < tolerance(dtype, 10)
+    wrapped = peft.PeftModel.from_pretrained(base, str(tmp_path / "hf/adapter"))
+    assert float((logits(wrapped) - logits(model.module)).abs().max()) < tolerance(dtype, 10)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_m1_training_continues_from_a_saved_adapter(engine: RunningEngine, dtype: str, tmp_path: Path) -> None:
     lora = pb.Lora(rank=4, alpha=8.0, target_modules=["q_proj", "model.layers.1.mlp.down_proj"])
-    held = trained(engine, QWEN2, dtype, lora)
+    model = trained(engine, QWEN2, dtype, lora)
     export(engine, tmp_path / "hf")
     adapter = str(tmp_path / "hf/adapter")
     again = engine.create("again", config=QWEN2, dtype=dtype, lora=pb.Lora(path=adapter))
-    ours, theirs = dict(held.module.named_parameters()), dict(again.module.named_parameters())
+    ours, theirs = dict(model.module.named_parameters()), dict(again.module.named_parameters())
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
     assert {n for n, p in theirs.items() if p.requires_grad} == {n for n, p in ours.items() if p.requires_grad}
@@ -125,7 +125,7 @@ def test_m1_training_continues_from_a_saved_adapter(engine: RunningEngine, dtype
     engine.client.forward_backward(UNITS, loss, model_id="again")
     engine.client.step("again")
     assert [o["logprob"].tobytes() for o in engine.client.forward(UNITS, "again")] != before
-    # What is named as well must be what the adapter has.
+    # Settings beside the path must equal those of the adapter.
     engine.create("named", config=QWEN2, lora=pb.Lora(path=adapter, rank=4, alpha=8.0))
     for other in (pb.Lora(rank=8), pb.Lora(alpha=4.0), pb.Lora(target_modules=["q_proj"])):
         other.path = adapter
@@ -137,17 +137,17 @@ def test_m1_training_continues_from_a_saved_adapter(engine: RunningEngine, dtype
 def test_m1_an_rslora_adapter_keeps_its_scale(engine: RunningEngine, tmp_path: Path) -> None:
     base = AutoModelForCausalLM.from_config(engine.create("base", config=QWEN2).config)
     settings = peft.LoraConfig(r=4, lora_alpha=8, use_rslora=True, target_modules=["q_proj"], init_lora_weights=False)
-    model = peft.get_peft_model(base, settings)
-    model.base_model.model.load_state_dict(
+    wrapped = peft.get_peft_model(base, settings)
+    wrapped.base_model.model.load_state_dict(
         {
             n.replace("q_proj.", "q_proj.base_layer."): t
             for n, t in engine.state.registry.get("base").module.state_dict().items()
         },
         strict=False,
     )
-    model.save_pretrained(str(tmp_path / "adapter"))
-    held = engine.create(config=QWEN2, lora=pb.Lora(path=str(tmp_path / "adapter")))
-    assert float((logits(model) - logits(held.module)).abs().max()) < tolerance("float32", 10)
+    wrapped.save_pretrained(str(tmp_path / "adapter"))
+    model = engine.create(config=QWEN2, lora=pb.Lora(path=str(tmp_path / "adapter")))
+    assert float((logits(wrapped) - logits(model.module)).abs().max()) < tolerance("float32", 10)
 
 
 def test_m1_adapters_that_do_not_fit_are_refused(engine: RunningEngine, tmp_path: Path) -> None:

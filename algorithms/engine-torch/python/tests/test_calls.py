@@ -23,7 +23,7 @@ def loss(_: int, outputs: Outputs) -> dict[str, Array]:
 
 
 def test_a_repeated_call_answers_the_same_and_acts_once(engine: RunningEngine) -> None:
-    held = engine.create()
+    model = engine.create()
     first = engine.client.forward_backward(UNITS, loss, call=2)
     before = accumulated(engine.state.trainable_model("policy"))
     again = engine.client.forward_backward(UNITS, loss, call=2)
@@ -34,7 +34,7 @@ def test_a_repeated_call_answers_the_same_and_acts_once(engine: RunningEngine) -
     request = pb.OptimStepRequest(call=3, model_id="policy", adamw=pb.AdamW(learning_rate=0.1, epsilon=1e-8))
     answers = [engine.client.unary("OptimStep", request) for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
-    assert held.step == 1
+    assert model.step == 1
 
 
 def test_creating_again_under_the_same_number_is_no_conflict(engine: RunningEngine) -> None:
@@ -57,8 +57,8 @@ def test_numbers_out_of_order_are_refused(engine: RunningEngine) -> None:
 
 @pytest.mark.parametrize("stop_after", [1, 2, 4])
 def test_a_pass_goes_on_where_a_lost_connection_cut_it_off(engine: RunningEngine, stop_after: int) -> None:
-    held = engine.create()
-    held.micro_batch_tokens = 1
+    model = engine.create()
+    model.micro_batch_tokens = 1
     trainable = engine.state.trainable_model("policy")
     engine.client.forward_backward(UNITS, loss)
     expected = accumulated(trainable)
@@ -72,8 +72,8 @@ def test_a_pass_goes_on_where_a_lost_connection_cut_it_off(engine: RunningEngine
 
 
 def test_an_interrupted_pass_is_given_up_for_the_next_call(engine: RunningEngine) -> None:
-    held = engine.create()
-    held.micro_batch_tokens = 1
+    model = engine.create()
+    model.micro_batch_tokens = 1
     trainable = engine.state.trainable_model("policy")
     engine.client.forward_backward(UNITS[:2], loss, call=4)
     engine.client.forward_backward(UNITS, loss, call=5, stop_after=3)
@@ -100,8 +100,8 @@ def test_a_failing_client_leaves_no_trace(engine: RunningEngine) -> None:
 
 def test_a_slow_client_loses_its_graph_and_nothing_else() -> None:
     engine = RunningEngine(graph_lease_seconds=0.15)
-    held = engine.create()
-    held.micro_batch_tokens = 1
+    model = engine.create()
+    model.micro_batch_tokens = 1
     engine.client.forward_backward(UNITS, loss)
     trainable = engine.state.trainable_model("policy")
     slow = {"left": 2}
@@ -123,8 +123,8 @@ def test_a_slow_client_loses_its_graph_and_nothing_else() -> None:
 
 def test_graphs_over_the_byte_budget_wait_their_turn() -> None:
     engine = RunningEngine(graph_bytes=1)
-    held = engine.create()
-    held.micro_batch_tokens = 1
+    model = engine.create()
+    model.micro_batch_tokens = 1
     result = engine.client.forward_backward(UNITS, loss)
     assert result.done is not None
     assert result.done.micro_batches == result.events.count("micro_batch") == len(UNITS)
@@ -160,10 +160,12 @@ def test_gradients_known_beforehand_need_no_answer(engine: RunningEngine) -> Non
     assert silent.events == ["done"]
     assert largest_difference(accumulated(trainable), expected) < 1e-6
     trainable.clear()
-    told = engine.client.forward_backward(linear(UNITS), normalizer=7, return_outputs=True, logprob=True, entropy=True)
+    returned = engine.client.forward_backward(
+        linear(UNITS), normalizer=7, return_outputs=True, logprob=True, entropy=True
+    )
     assert largest_difference(accumulated(trainable), expected) < 1e-6
     for i in range(len(UNITS)):
-        assert told.outputs[i]["entropy"].tobytes() == answered.outputs[i]["entropy"].tobytes()
+        assert returned.outputs[i]["entropy"].tobytes() == answered.outputs[i]["entropy"].tobytes()
 
 
 def failing(engine: RunningEngine, units: list[pb.Unit], **fields: Any) -> str:

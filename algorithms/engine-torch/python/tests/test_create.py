@@ -122,7 +122,7 @@ def test_errors_name_their_cause(policy: LoadedModel, registry: ModelRegistry, t
     assert code_of(headed, registry) == "VALUE_HEAD_MISSING"
     adapted = pb.CreateModelRequest(model_id="m", copy_of="policy", trainable=True, lora=pb.Lora(rank=2, alpha=2))
     assert code_of(adapted, registry) == "OPTIONS_INVALID"
-    assert [held.model_id for held in registry.all()] == ["policy"]
+    assert [model.model_id for model in registry.all()] == ["policy"]
 
 
 def test_weights_that_are_pickles_are_not_read(policy: LoadedModel, registry: ModelRegistry, tmp_path: Path) -> None:
@@ -163,11 +163,11 @@ def test_weights_of_another_shape_are_refused(policy: LoadedModel, registry: Mod
 def test_m5_the_limit_of_positions_is_that_of_the_architecture(
     config: dict[str, Any], limit: int, registry: ModelRegistry
 ) -> None:
-    held = create_model(create_request("policy", json.dumps({**config, "eos_token_id": 1})), registry, CPU)
-    assert (model_info(held).max_positions, model_shape(held.module).positions) == (limit, limit)
+    model = create_model(create_request("policy", json.dumps({**config, "eos_token_id": 1})), registry, CPU)
+    assert (model_info(model).max_positions, model_shape(model.module).positions) == (limit, limit)
     longest = torch.arange(limit or 4096)[None] % 41
     with torch.no_grad():
-        assert held.module(longest).logits.shape[1] == longest.shape[1]
+        assert model.module(longest).logits.shape[1] == longest.shape[1]
         if limit:
             with pytest.raises((RuntimeError, IndexError)):
-                held.module(torch.arange(limit + 1)[None] % 41)
+                model.module(torch.arange(limit + 1)[None] % 41)

@@ -20,9 +20,9 @@ def test_cuda_the_benchmark_s_sides_do_the_same_work() -> None:
     sys.path.remove(str(BENCH.parents[2] / "algorithms/engine-torch/python"))
     work = bench.Work(torch.device("cpu"), tiny=True)
     assert work.sample() == work.generate() == work.rows * work.new
-    before = work.held.head_weight.clone()
+    before = work.model.head_weight.clone()
     assert work.learn() == work.bare_step() == work.texts.size
     # Both took a step on the same batch from the same weights.
-    ours, theirs = (module.get_output_embeddings().weight for module in (work.held.module, work.bare))
+    ours, theirs = (module.get_output_embeddings().weight for module in (work.model.module, work.bare))
     assert (ours - before).abs().max() > 1e-6
     assert torch.nn.functional.cosine_similarity((ours - before).flatten(), (theirs - before).flatten(), dim=0) > 0.9

@@ -74,20 +74,20 @@ def torch_loss(index: int, outputs: TorchOutputs) -> torch.Tensor:
     return total
 
 
-def move_value_head(held: LoadedModel) -> None:
-    if held.value_head is not None:
+def move_value_head(model: LoadedModel) -> None:
+    if model.value_head is not None:
         with torch.no_grad():
-            held.value_head.weight.copy_(torch.linspace(-1, 1, len(held.value_head.weight)))
+            model.value_head.weight.copy_(torch.linspace(-1, 1, len(model.value_head.weight)))
 
 
-def move_vectors(held: LoadedModel) -> None:
+def move_vectors(model: LoadedModel) -> None:
     """Changes biases and the weights of norms, which begin at 0 and 1."""
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
-        for parameter in held.module.parameters():
+        for parameter in model.module.parameters():
             if parameter.dim() == 1:
                 parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.2)
-    held.generation += 1
+    model.generation += 1
 
 
 @pytest.mark.parametrize(
@@ -96,17 +96,17 @@ def move_vectors(held: LoadedModel) -> None:
     ids=lambda c: c["model_type"],
 )
 def test_gradients_through_the_wire_equal_autograd(engine: RunningEngine, config: dict[str, Any]) -> None:
-    held = engine.create(config=config, value_head=True)
-    move_value_head(held)
-    move_vectors(held)
+    model = engine.create(config=config, value_head=True)
+    move_value_head(model)
+    move_vectors(model)
     units = units_of()
     result = engine.client.forward_backward(
         units, client_loss, normalizer=3.0, temperature=0.7, logprob=True, entropy=True, value=True, final_value=True
     )
     for i, unit in enumerate(units):
-        for name, expected in reference_outputs(held, unit, 0.7).items():
+        for name, expected in reference_outputs(model, unit, 0.7).items():
             np.testing.assert_allclose(result.outputs[i][name], expected.detach().numpy(), atol=2e-5)
-    expected_gradients = reference_gradients(held, units, lambda i, o: torch_loss(i, o) / 3.0, 0.7)
+    expected_gradients = reference_gradients(model, units, lambda i, o: torch_loss(i, o) / 3.0, 0.7)
     found = accumulated(engine.state.trainable_model("policy"))
     assert largest_difference(found, expected_gradients) < 2e-5
 
@@ -133,11 +133,11 @@ def gradients_of(engine: RunningEngine, units: Sequence[pb.Unit], model_id: str 
 def test_numerics_1_3_gradient_is_equal_for_every_micro_batch_split(
     engine: RunningEngine, config: dict[str, Any]
 ) -> None:
-    held = engine.create(config=config)
+    model = engine.create(config=config)
     units = units_of()
     whole = None
     for budget in (10_000, 64, 30, 1):
-        held.micro_batch_tokens = budget
+        model.micro_batch_tokens = budget
         found = gradients_of(engine, units)
         whole = whole or found
         assert largest_difference(found, whole) < 1e-5
@@ -197,7 +197,7 @@ def test_long_sequences_take_the_fused_attention_and_agree(
 
 
 def test_finite_differences_agree_with_the_accumulated_gradient(engine: RunningEngine) -> None:
-    held = engine.create()
+    model = engine.create()
     units = units_of()[:3]
 
     def loss() -> float:
@@ -205,7 +205,7 @@ def test_finite_differences_agree_with_the_accumulated_gradient(engine: RunningE
         return float(sum(np.sum(o["logprob"].astype(np.float64) * (i + 1)) for i, o in enumerate(outputs)))
 
     engine.client.forward_backward(units, lambda i, o: {"logprob": np.full_like(o["logprob"], i + 1)})
-    parameter = held.module.model.layers[0].mlp.down_proj.weight
+    parameter = model.module.model.layers[0].mlp.down_proj.weight
     gradient = parameter.grad.clone()
     direction = gradient / gradient.norm()
     step = 1e-2
@@ -213,7 +213,7 @@ def test_finite_differences_agree_with_the_accumulated_gradient(engine: RunningE
     for sign in (1, -2):
         with torch.no_grad():
             parameter.add_(direction, alpha=sign * step)
-        held.generation += 1
+        model.generation += 1
         values.append(loss())
     assert (values[0] - values[1]) / (2 * step) == pytest.approx(float(gradient.norm()), rel=2e-2)
 
@@ -222,9 +222,9 @@ def test_finite_differences_agree_with_the_accumulated_gradient(engine: RunningE
 def test_gradients_by_onednn_with_padded_rows(engine: RunningEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(products, "_onednn_is_faster", lambda: True)
     monkeypatch.setattr(products, "MIN_MULTIPLICATIONS", 0)
-    held, units = engine.create(), units_of()
+    model, units = engine.create(), units_of()
     result = engine.client.forward_backward(units, client_loss, logprob=True, entropy=True)
     assert result.done is not None
     assert result.done.computed_tokens > products.ROWS
     found = accumulated(engine.state.trainable_model("policy"))
-    assert largest_difference(found, reference_gradients(held, units, torch_loss)) < 1e-4
+    assert largest_difference(found, reference_gradients(model, units, torch_loss)) < 1e-4

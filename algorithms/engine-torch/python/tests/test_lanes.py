@@ -34,7 +34,7 @@ def one_after_the_other(self: LaneThreads, tasks: Sequence[Callable[[], object]]
     return [task() for task in reversed(tasks)][::-1]
 
 
-def test_results_come_in_order_and_all_have_ended_before_a_failure_is_told() -> None:
+def test_results_come_in_order_and_all_have_ended_before_a_failure_is_raised() -> None:
     lanes, ended = LaneThreads(3), threading.Event()
 
     def fail() -> None:
@@ -61,8 +61,8 @@ def test_seconds_of_lanes_count_once() -> None:
 
 
 def test_gradients_of_several_lanes_equal_autograd(engine: RunningEngine) -> None:
-    held = engine.create(value_head=True)
-    move_value_head(held)
+    model = engine.create(value_head=True)
+    move_value_head(model)
     units = units_of()
     trainable = engine.state.trainable_model("policy")
     assert trainable.lanes.count == 3
@@ -70,12 +70,12 @@ def test_gradients_of_several_lanes_equal_autograd(engine: RunningEngine) -> Non
         units, client_loss, normalizer=3.0, temperature=0.7, logprob=True, entropy=True, value=True, final_value=True
     )
     for i, unit in enumerate(units):
-        for name, expected in reference_outputs(held, unit, 0.7).items():
+        for name, expected in reference_outputs(model, unit, 0.7).items():
             np.testing.assert_allclose(result.outputs[i][name], expected.detach().numpy(), atol=2e-5)
-    expected_gradients = reference_gradients(held, units, lambda i, o: torch_loss(i, o) / 3.0, 0.7)
+    expected_gradients = reference_gradients(model, units, lambda i, o: torch_loss(i, o) / 3.0, 0.7)
     assert largest_difference(accumulated(trainable), expected_gradients) < 2e-5
     for outputs, unit in zip(engine.client.forward(units, temperature=0.7), units, strict=True):
-        expected_logprob = reference_outputs(held, unit, 0.7)["logprob"].detach().numpy()
+        expected_logprob = reference_outputs(model, unit, 0.7)["logprob"].detach().numpy()
         np.testing.assert_allclose(outputs["logprob"], expected_logprob, atol=2e-5)
 
 
@@ -90,12 +90,12 @@ def test_bits_do_not_depend_on_how_lanes_take_turns(engine: RunningEngine, monke
 
 
 def test_every_lane_has_a_unit_and_a_budget_holds_for_all_together(engine: RunningEngine) -> None:
-    held = engine.create()
+    model = engine.create()
     trainable = engine.state.trainable_model("policy")
     units = [pb.Unit(sequences=unit.sequences) for unit in units_of()]
     whole = gradients_of(engine, units)
     for budget in (60, 10):
-        held.micro_batch_tokens = budget
+        model.micro_batch_tokens = budget
         assert trainable.budget == budget
         assert largest_difference(gradients_of(engine, units), whole) < 1e-5
 

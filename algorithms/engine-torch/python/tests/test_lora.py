@@ -1,4 +1,4 @@
-"""Low-rank adapters: what learns, what the reference sees, what the sampler and an export get."""
+"""Low-rank adapters: training, the reference without the adapter, the sampler and exports."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def train(engine: RunningEngine, steps: int = 3) -> None:
 
 
 def test_only_the_adapter_learns(adapted: RunningEngine) -> None:
-    held = adapted.state.registry.get("policy")
+    model = adapted.state.registry.get("policy")
     adapted.client.forward_backward(UNITS, lambda _, o: {"logprob": np.ones_like(o["logprob"])})
     found = accumulated(adapted.state.trainable_model("policy"))
-    expected = reference_gradients(held, UNITS, lambda _, outputs: outputs["logprob"].sum())
+    expected = reference_gradients(model, UNITS, lambda _, outputs: outputs["logprob"].sum())
     assert largest_difference(found, expected) < 1e-5
     assert all(".lora_" in name for name in found)
-    before = {name: p.clone() for name, p in held.named_parameters() if not p.requires_grad}
+    before = {name: p.clone() for name, p in model.named_parameters() if not p.requires_grad}
     adapted.client.step()
-    assert all(torch.equal(before[name], p) for name, p in held.named_parameters() if not p.requires_grad)
+    assert all(torch.equal(before[name], p) for name, p in model.named_parameters() if not p.requires_grad)
 
 
 def test_a_trainable_copy_learns_its_own_adapter(adapted: RunningEngine) -> None:
@@ -105,7 +105,7 @@ def test_the_hot_path_merges_the_adapter_exactly(
     engine: RunningEngine, config: dict[str, Any], targets: list[str]
 ) -> None:
     lora = pb.Lora(rank=3, alpha=8.0, seed=5, target_modules=targets)
-    held = engine.create(config=config, lora=lora, value_head=True)
+    model = engine.create(config=config, lora=lora, value_head=True)
     trainable = engine.state.trainable_model("policy")
     assert isinstance(trainable.backbone, LlamaBackbone)
 
@@ -119,14 +119,14 @@ def test_the_hot_path_merges_the_adapter_exactly(
     engine.client.forward_backward(UNITS, both, logprob=True, value=True)
     found = accumulated(trainable)
     expected = reference_gradients(
-        held, UNITS, lambda _, o: (-2 * (0.5 * o["logprob"]).exp()).sum() + 0.5 * (o["value"] - 1).square().sum()
+        model, UNITS, lambda _, o: (-2 * (0.5 * o["logprob"]).exp()).sum() + 0.5 * (o["value"] - 1).square().sum()
     )
     assert largest_difference(found, expected) < 1e-4
     assert all(".lora_" in name or name.startswith("value_head.") for name in found)
-    assert {name for name in found if ".lora_" in name} == {n for n, p in held.named_parameters() if ".lora_" in n}
+    assert {name for name in found if ".lora_" in name} == {n for n, p in model.named_parameters() if ".lora_" in n}
     ours = engine.client.forward(UNITS, logprob=True, value=True)
     for unit, outputs in zip(UNITS, ours, strict=True):
-        theirs = reference_outputs(held, unit)
+        theirs = reference_outputs(model, unit)
         for name in ("logprob", "value"):
             np.testing.assert_allclose(outputs[name], theirs[name].detach().numpy(), atol=1e-4)
 
@@ -175,8 +175,8 @@ def test_numerics_52_an_adapter_goes_on_bit_by_bit(engine: RunningEngine, dtype:
 
 
 def test_layers_of_gpt2_are_adapted_though_they_are_no_linear(engine: RunningEngine, tmp_path: Path) -> None:
-    held = engine.create(config=GPT2, lora=LORA)
-    adapted = {name.split(".lora_")[0].rsplit(".", 1)[-1] for name, p in held.named_parameters() if p.requires_grad}
+    model = engine.create(config=GPT2, lora=LORA)
+    adapted = {name.split(".lora_")[0].rsplit(".", 1)[-1] for name, p in model.named_parameters() if p.requires_grad}
     assert adapted == {"c_attn", "c_proj", "c_fc"}
     before = engine.client.forward(UNITS)[0]["logprob"].copy()
     train(engine)

@@ -35,8 +35,8 @@ def refusal(engine: RunningEngine, config: dict[str, Any], lora: pb.Lora, **fiel
 
 def test_target_modules_are_those_named(engine: RunningEngine) -> None:
     targets = ["q_proj", "model.layers.1.mlp.down_proj"]
-    held = engine.create(config=QWEN2, lora=pb.Lora(rank=2, alpha=2.0, target_modules=targets))
-    assert {name.split(".lora_")[0] for name, p in held.named_parameters() if p.requires_grad} == {
+    model = engine.create(config=QWEN2, lora=pb.Lora(rank=2, alpha=2.0, target_modules=targets))
+    assert {name.split(".lora_")[0] for name, p in model.named_parameters() if p.requires_grad} == {
         "model.layers.0.self_attn.q_proj",
         "model.layers.1.self_attn.q_proj",
         "model.layers.1.mlp.down_proj",
@@ -77,8 +77,8 @@ def test_m8_a_layer_whose_weight_is_read_past_its_adapter_is_refused(engine: Run
     # Mamba multiplies by dt_proj's weight itself.
     refused = refusal(engine, MAMBA, pb.Lora(rank=2, alpha=2.0, target_modules=["in_proj", "dt_proj"]))
     assert "reads the weights of dt_proj past their adapters" in refused.detail.message
-    held = engine.create("other", config=MAMBA, lora=pb.Lora(rank=2, alpha=2.0, target_modules=["in_proj", "x_proj"]))
-    assert any(p.requires_grad for p in held.module.parameters())
+    model = engine.create("other", config=MAMBA, lora=pb.Lora(rank=2, alpha=2.0, target_modules=["in_proj", "x_proj"]))
+    assert any(p.requires_grad for p in model.module.parameters())
 
 
 def test_settings_without_an_effect_are_refused(engine: RunningEngine) -> None:
@@ -87,9 +87,9 @@ def test_settings_without_an_effect_are_refused(engine: RunningEngine) -> None:
 
 
 def test_every_linear_layer_but_the_head_without_targets(engine: RunningEngine) -> None:
-    held = engine.create(config=LLAMA, lora=pb.Lora(rank=2, alpha=2.0))
-    linear = {name for name, layer in held.module.named_modules() if type(layer) is torch.nn.Linear}
-    adapted = {name.split(".lora_")[0] for name, p in held.named_parameters() if p.requires_grad}
+    model = engine.create(config=LLAMA, lora=pb.Lora(rank=2, alpha=2.0))
+    linear = {name for name, layer in model.module.named_modules() if type(layer) is torch.nn.Linear}
+    adapted = {name.split(".lora_")[0] for name, p in model.named_parameters() if p.requires_grad}
     bases = {name.removesuffix(".base_layer") for name in linear if name.endswith(".base_layer")}
     assert adapted == bases
     assert {name for name in linear if ".lora_" not in name and ".base_layer" not in name} == {"lm_head"}

@@ -87,8 +87,8 @@ def run(trainable: TrainableModel, state: object, client: Client) -> dict[str, t
 
 @pytest.fixture(name="trainable")
 def _trainable(engine: RunningEngine) -> TrainableModel:
-    held = engine.create()
-    held.micro_batch_tokens = 1
+    model = engine.create()
+    model.micro_batch_tokens = 1
     return engine.state.trainable_model("policy")
 
 

@@ -82,12 +82,12 @@ def test_numerics_18_float32_head_closes_the_gap_of_bfloat16(engine: RunningEngi
     asked = TokenUnit(0, (TokenSequence(tokens, np.arange(3, 24)),))
     gaps = {}
     for float32_head in (False, True):
-        held = engine.create(f"half-{float32_head}", LLAMA, dtype="bfloat16", float32_head=float32_head)
+        model = engine.create(f"half-{float32_head}", LLAMA, dtype="bfloat16", float32_head=float32_head)
         # Same hidden states; only the head's own rounding is left.
-        run = engine.state.trainable_model(held.model_id).backbone.forward([asked], False, False)
-        logits = run.hidden.float() @ held.head_weight.float().t()
+        run = engine.state.trainable_model(model.model_id).backbone.forward([asked], False, False)
+        logits = run.hidden.float() @ model.head_weight.float().t()
         exact = logits.log_softmax(-1)[run.rows.output_row, run.rows.targets]
-        (outputs,) = engine.client.forward([group(tokens[:3].tolist(), [tokens[3:].tolist()])], held.model_id)
+        (outputs,) = engine.client.forward([group(tokens[:3].tolist(), [tokens[3:].tolist()])], model.model_id)
         gaps[float32_head] = float((torch.from_numpy(outputs["logprob"].copy()) - exact).detach().abs().max())
     assert gaps[True] < 1e-5 < gaps[False]
 
@@ -113,7 +113,7 @@ def test_numerics_20_a_dropped_position_has_no_part_in_the_gradient(engine: Runn
 def test_numerics_21_39_chunked_log_probabilities_equal_full_ones(
     engine: RunningEngine, config: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = engine.create(config=config)
+    model = engine.create(config=config)
     units = [group([3, 4, 5, 6], [[7, 8, 9], [10, 11], [12]]), group([4, 5], [[13, 14, 15, 16, 17]])]
 
     def loss(_: int, outputs: Outputs) -> dict[str, Array]:
@@ -130,30 +130,30 @@ def test_numerics_21_39_chunked_log_probabilities_equal_full_ones(
     for outputs, gradients in results:
         assert largest_difference(gradients, results[0][1]) < 1e-5
         for i, unit in enumerate(units):
-            expected = reference_outputs(held, unit)
+            expected = reference_outputs(model, unit)
             for name in ("logprob", "entropy"):
                 np.testing.assert_allclose(outputs[i][name], expected[name].detach().numpy(), atol=1e-5)
 
 
 def test_numerics_29_masked_tokens_are_read_but_not_learned(engine: RunningEngine) -> None:
     # Whatever stands at masked-out positions as a target has no gradient: only the log-probabilities asked for do.
-    held = engine.create()
+    model = engine.create()
     tokens, mask = [3, 4, 5, 20, 21, 6, 7], [0, 1, 1, 0, 0, 1, 1]
     unit = pb.Unit(sequences=[sequence(tokens, mask)])
     engine.client.forward_backward([unit], ones)
     found = accumulated(engine.state.trainable_model("policy"))
-    result = held.module(torch.tensor([tokens])).logits[0].log_softmax(-1)
+    result = model.module(torch.tensor([tokens])).logits[0].log_softmax(-1)
     loss = sum(result[t - 1, tokens[t]] for t in (1, 2, 5, 6))
-    named = dict(held.named_parameters())
+    named = dict(model.named_parameters())
     expected = torch.autograd.grad(loss, list(named.values()))
     assert largest_difference(found, dict(zip(named, expected, strict=True))) < 1e-5
 
 
 @BOTH
 def test_numerics_30_a_completion_of_one_token_gets_gradient(engine: RunningEngine, config: dict[str, Any]) -> None:
-    held = engine.create(config=config)
+    model = engine.create(config=config)
     result = engine.client.forward_backward([group([3, 4, 5], [[6]])], ones)
-    expected = held.module(torch.tensor([[3, 4, 5]])).logits[0, -1].log_softmax(-1)[6]
+    expected = model.module(torch.tensor([[3, 4, 5]])).logits[0, -1].log_softmax(-1)[6]
     assert result.outputs[0]["logprob"] == pytest.approx([float(expected.detach())], abs=1e-5)
     assert engine.state.trainable_model("policy").optimizer.grad_norm() > 0
 
@@ -162,20 +162,20 @@ def test_numerics_30_a_completion_of_one_token_gets_gradient(engine: RunningEngi
 def test_numerics_32_end_token_is_learned_where_it_is_also_the_padding(
     engine: RunningEngine, config: dict[str, Any]
 ) -> None:
-    held = engine.create(config={**config, "pad_token_id": 1, "eos_token_id": 1})
+    model = engine.create(config={**config, "pad_token_id": 1, "eos_token_id": 1})
     # The shorter sequence is padded beside the longer one; its own end token (id 1) is an output like any other.
     units = [group([3, 4], [[5, 6, 1]]), group([7, 8], [[9, 10, 11, 12, 13, 1]])]
-    held.micro_batch_tokens = 1000
+    model.micro_batch_tokens = 1000
     result = engine.client.forward_backward(units, ones)
     for i, unit in enumerate(units):
-        expected = reference_outputs(held, unit)["logprob"].detach().numpy()
+        expected = reference_outputs(model, unit)["logprob"].detach().numpy()
         np.testing.assert_allclose(result.outputs[i]["logprob"], expected, atol=1e-5)
 
 
 @BOTH
 def test_numerics_36_log_probabilities_do_not_depend_on_padding(engine: RunningEngine, config: dict[str, Any]) -> None:
-    held = engine.create(config=config)
-    held.micro_batch_tokens = 1000
+    model = engine.create(config=config)
+    model.micro_batch_tokens = 1000
     unit = group([3, 4, 5], [[6, 7, 8]])
     alone = engine.client.forward([unit])[0]["logprob"]
     for length in (4, 30, 90):
@@ -227,8 +227,8 @@ def test_numerics_49_the_sampler_has_the_trainers_weights_after_publish(
 
 
 def test_numerics_57_steps_count_optimiser_steps_not_micro_batches(engine: RunningEngine) -> None:
-    held = engine.create()
-    held.micro_batch_tokens = 1
+    model = engine.create()
+    model.micro_batch_tokens = 1
     units = [group([3, 4], [[5, 6]]), group([3, 4], [[7, 8]]), group([3, 9], [[7, 8]])]
     result = engine.client.forward_backward(units, ones)
     assert result.done is not None
@@ -254,26 +254,26 @@ def test_numerics_58_clipping_comes_after_accumulation(engine: RunningEngine) ->
 
 
 def test_numerics_58_a_norm_that_is_not_finite_skips_the_step(engine: RunningEngine) -> None:
-    held = engine.create()
-    before = held.head_weight.clone()
+    model = engine.create()
+    before = model.head_weight.clone()
     unit = group([3, 4], [[5, 6, 7]])
     engine.client.forward_backward([unit], lambda _, o: {"logprob": np.full(3, math.nan, np.float32)})
     result = engine.client.step()
     assert (result.applied, result.step) == (False, 0)
     assert "nan" in result.skipped_reason
-    assert torch.equal(before, held.head_weight)
+    assert torch.equal(before, model.head_weight)
     # Nothing of it is left.
     engine.client.forward_backward([unit], ones)
     assert engine.client.step().applied
 
 
 def test_numerics_59_decay_and_tied_embeddings(engine: RunningEngine, tmp_path: Path) -> None:
-    held = engine.create()
+    model = engine.create()
     engine.client.forward_backward([group([3, 4], [[5, 6, 7]])], lambda _, o: {"logprob": np.zeros_like(o["logprob"])})
-    before = {name: p.detach().clone() for name, p in held.named_parameters()}
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
     norm = engine.client.step(learning_rate=0.1, weight_decay=0.5).grad_norm
     assert norm == 0
-    for name, parameter in held.named_parameters():
+    for name, parameter in model.named_parameters():
         decayed = torch.allclose(parameter, before[name] * 0.95)
         kept = torch.equal(parameter, before[name])
         expected = parameter.ndim >= 2 and "embed_tokens" not in name
@@ -287,15 +287,15 @@ def test_numerics_59_decay_and_tied_embeddings(engine: RunningEngine, tmp_path: 
     from safetensors.torch import load_file
 
     saved = load_file(tmp_path / "checkpoint/models/0/weights.safetensors")
-    assert sum(t.numel() for t in saved.values()) == sum(p.numel() for p in held.module.parameters())
+    assert sum(t.numel() for t in saved.values()) == sum(p.numel() for p in model.module.parameters())
     assert json.loads((tmp_path / "checkpoint/manifest.json").read_text())["models"][0]["model_id"] == "policy"
 
 
 def test_optimiser_is_torchs_adamw(engine: RunningEngine) -> None:
-    held = engine.create(config=LLAMA)
+    model = engine.create(config=LLAMA)
     import copy
 
-    twin = copy.deepcopy(held.module).requires_grad_(True)
+    twin = copy.deepcopy(model.module).requires_grad_(True)
     decayed = [p for n, p in twin.named_parameters() if p.ndim >= 2 and "embed_tokens" not in n]
     plain = [p for n, p in twin.named_parameters() if p.ndim < 2 or "embed_tokens" in n]
     adamw = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.1}, {"params": plain, "weight_decay": 0.0}])
@@ -310,7 +310,7 @@ def test_optimiser_is_torchs_adamw(engine: RunningEngine) -> None:
             settings.update(lr=rate, betas=(0.9, 0.95), eps=1e-8)
         adamw.step()
         adamw.zero_grad()
-    for (name, ours), theirs in zip(held.module.named_parameters(), twin.parameters(), strict=True):
+    for (name, ours), theirs in zip(model.module.named_parameters(), twin.parameters(), strict=True):
         assert float((ours - theirs).detach().abs().max()) < 2e-4, name
 
 
@@ -318,8 +318,8 @@ def test_optimiser_is_torchs_adamw(engine: RunningEngine) -> None:
 def test_the_padding_tokens_input_embedding_has_no_gradient_as_in_torch(
     engine: RunningEngine, config: dict[str, Any]
 ) -> None:
-    held = engine.create(config={**config, "pad_token_id": 1})
+    model = engine.create(config={**config, "pad_token_id": 1})
     units = [group([3, 1, 4], [[5, 1, 6]])]
     engine.client.forward_backward(units, ones)
-    expected = reference_gradients(held, units, lambda _, outputs: outputs["logprob"].sum())
+    expected = reference_gradients(model, units, lambda _, outputs: outputs["logprob"].sum())
     assert largest_difference(accumulated(engine.state.trainable_model("policy")), expected) < 1e-5

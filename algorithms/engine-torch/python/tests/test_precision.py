@@ -1,4 +1,4 @@
-"""Number formats lower than float32: what is rounded, what is not, and what becomes of an overflow."""
+"""Number formats lower than float32: what is rounded, what is not, and the result of an overflow."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_numerics_58_an_overflow_is_skipped_reported_and_halves_the_scale(
     assert f"from {INITIAL:g} to {INITIAL / 2:g}" in skipped.skipped_reason
     engine.client.forward_backward(UNITS, loss, normalizer=8)
     assert engine.client.step(learning_rate=1e-4).applied
-    # Numerics 52: the scale is part of what a run goes on with.
+    # Numerics 52: a resumed run continues with the scale.
     engine.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"))
     second = RunningEngine()
     second.client.call = second.client.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "c")).last_call

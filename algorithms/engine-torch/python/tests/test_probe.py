@@ -152,7 +152,6 @@ def test_the_decoder_of_a_policy_is_probed_when_the_model_is_created(
     transposed_weight(monkeypatch)
     engine.create("policy")
     assert [message.split("logits of the ")[1][:12] for message in messages(caplog)] == ["hand-written"] * 2
-    # What it trains and samples with is right all the same.
     trainable = engine.state.trainable_model("policy")
     assert isinstance(trainable.backbone, TransformersBackbone)
 

@@ -47,9 +47,9 @@ def tree(directory: Path) -> dict[str, bytes | None]:
 
 @pytest.mark.parametrize("call", WRITES)
 def test_s1_what_the_engine_did_not_write_is_never_replaced(engine: RunningEngine, tmp_path: Path, call: str) -> None:
-    held = engine.create()
+    model = engine.create()
     request, fields = WRITES[call]
-    held.module.save_pretrained(tmp_path / "model")
+    model.module.save_pretrained(tmp_path / "model")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "thesis.txt").write_text("years of work")
     (tmp_path / "nested" / "deeper").mkdir(parents=True)
@@ -161,7 +161,7 @@ def damaged(manifest: dict[str, Any]) -> list[Any]:
 
 
 def test_robustness_a_damaged_manifest_is_refused_and_changes_nothing(engine: RunningEngine, tmp_path: Path) -> None:
-    held = engine.create()
+    model = engine.create()
     engine.client.numbered("Save", pb.SaveRequest, directory=str(tmp_path / "c"))
     manifest = json.loads((tmp_path / "c/manifest.json").read_text())
     cases = damaged(manifest)
@@ -180,7 +180,7 @@ def test_robustness_a_damaged_manifest_is_refused_and_changes_nothing(engine: Ru
         codes.add("" if error is None else error.code)
         assert error is None or error.detail.hint
     assert codes <= {"", "CHECKPOINT_INCOMPLETE", "CHECKPOINT_MISMATCH"}
-    assert held.step == 0
+    assert model.step == 0
 
 
 def test_robustness_a_checkpoint_whose_files_do_not_fit_is_refused(engine: RunningEngine, tmp_path: Path) -> None:
@@ -202,14 +202,14 @@ def test_robustness_a_checkpoint_whose_files_do_not_fit_is_refused(engine: Runni
 def test_robustness_files_that_never_end_and_texts_nested_deeply_are_refused(
     engine: RunningEngine, tmp_path: Path
 ) -> None:
-    held = engine.create()
+    model = engine.create()
     deep = "[" * 200_000
     for name in ("pipe", "config", "weights"):
         (tmp_path / name).mkdir()
     os.mkfifo(tmp_path / "pipe" / "manifest.json")
     (tmp_path / "config" / "config.json").write_text(deep)
     (tmp_path / "config" / "model.safetensors").write_bytes(b"")
-    held.module.config.save_pretrained(tmp_path / "weights")
+    model.module.config.save_pretrained(tmp_path / "weights")
     os.mkfifo(tmp_path / "weights" / "model.safetensors")
     assert refusal(engine, "Load", pb.LoadRequest, directory=str(tmp_path / "pipe")) == "CHECKPOINT_INCOMPLETE"
     for call, (request, fields) in WRITES.items():

@@ -102,15 +102,15 @@ def make(config: dict[str, Any], **fields: Any) -> LoadedModel:
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_m9_a_model_with_dropout_and_jitter_trains_without(name: str) -> None:
-    held = make(RANDOM[name], gradient_checkpointing=True)
-    trainable = TrainableModel(held)
-    (unit,) = decode_units([group([3, 4, 5], [[6, 7, 8, 9], [10, 11, 12, 13]])], held, linear=False)
+    model = make(RANDOM[name], gradient_checkpointing=True)
+    trainable = TrainableModel(model)
+    (unit,) = decode_units([group([3, 4, 5], [[6, 7, 8, 9], [10, 11, 12, 13]])], model, linear=False)
     micro_batch = MicroBatch(trainable, [unit], SELECTION, keep_graph=True)
     found = micro_batch.outputs()[0]
     again = MicroBatch(trainable, [unit], SELECTION, keep_graph=True).outputs()[0]
     # The policy of the sampler: the same module in evaluation mode.
-    held.module.eval()
-    expected = MicroBatch(TrainableModel(held), [unit], SELECTION, keep_graph=False).outputs()[0]
+    model.module.eval()
+    expected = MicroBatch(TrainableModel(model), [unit], SELECTION, keep_graph=False).outputs()[0]
     assert found.logprob is not None
     assert again.logprob is not None
     assert expected.logprob is not None
@@ -119,27 +119,27 @@ def test_m9_a_model_with_dropout_and_jitter_trains_without(name: str) -> None:
 
 
 def test_m9_layers_are_recomputed_and_what_is_inside_them_draws_nothing() -> None:
-    held = make(PHIMOE, gradient_checkpointing=True)
-    TrainableModel(held)
-    layers = held.module.model.layers
+    model = make(PHIMOE, gradient_checkpointing=True)
+    TrainableModel(model)
+    layers = model.module.model.layers
     assert all(layer.gradient_checkpointing and layer.training for layer in layers)
     assert not any(part.training for layer in layers for part in layer.children())
     # A threshold of its router in every mode, in spite of its name.
-    assert held.config.router_jitter_noise == 0.01
-    assert (held.config.input_jitter_noise, held.config.attention_dropout) == (0.0, 0.0)
+    assert model.config.router_jitter_noise == 0.01
+    assert (model.config.input_jitter_noise, model.config.attention_dropout) == (0.0, 0.0)
 
 
 def test_m9_a_model_that_still_draws_random_numbers_is_refused() -> None:
-    held = make(GPT2)
-    forward = held.module.transformer.h[0].mlp.forward
+    model = make(GPT2)
+    forward = model.module.transformer.h[0].mlp.forward
 
     def noisy(hidden: torch.Tensor) -> torch.Tensor:
         result: torch.Tensor = forward(hidden)
         return result * (1 + 0.01 * torch.rand(()))
 
-    held.module.transformer.h[0].mlp.forward = noisy
+    model.module.transformer.h[0].mlp.forward = noisy
     with pytest.raises(EngineError, match=r"draws random|differ"):
-        TrainableModel(held)
+        TrainableModel(model)
 
 
 GEMMA2 = {
@@ -162,22 +162,22 @@ def module_of(config: dict[str, Any], attention: str) -> Any:
 @pytest.mark.parametrize("name", ["gemma2", "vaultgemma"])
 def test_m10_the_soft_cap_of_attention_is_computed(name: str, tmp_path: Path) -> None:
     config = {**GEMMA2, "model_type": name}
-    held = make(config)
+    model = make(config)
     ids = torch.arange(2, 30)[None]
     logits = {}
     for attention in ("eager", "sdpa"):
         module = module_of(config, attention)
-        module.load_state_dict(held.module.state_dict())
+        module.load_state_dict(model.module.state_dict())
         logits[attention] = module(ids).logits
     assert (logits["eager"] - logits["sdpa"]).abs().max() > 1e-3
-    assert torch.allclose(held.module(ids).logits, logits["eager"], atol=1e-5)
+    assert torch.allclose(model.module(ids).logits, logits["eager"], atol=1e-5)
     request = add(1, [5, 6, 7], max_tokens=20)
-    finish = sample_wave(Sampler(held, True), [request])[1]
-    assert (logprobs(finish) - full_forward(held, request, tokens(finish))).abs().max() < 1e-4
+    finish = sample_wave(Sampler(model, True), [request])[1]
+    assert (logprobs(finish) - full_forward(model, request, tokens(finish))).abs().max() < 1e-4
     # Read back from a directory it is the same model.
-    held.module.save_pretrained(tmp_path)
+    model.module.save_pretrained(tmp_path)
     again = create_model(pb.CreateModelRequest(model_id="again", directory=str(tmp_path)), ModelRegistry(), CPU)
-    assert torch.equal(again.module(ids).logits, held.module(ids).logits)
+    assert torch.equal(again.module(ids).logits, model.module(ids).logits)
 
 
 def test_m10_models_that_sdpa_computes_whole_keep_it() -> None:
@@ -198,12 +198,12 @@ def directory_with(tmp_path: Path, **config: Any) -> pb.CreateModelRequest:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"attn_implementation": "somebody/kernel"},
-        {"_attn_implementation": "somebody/kernel@v1:forward"},
+        {"attn_implementation": "someone/kernel"},
+        {"_attn_implementation": "someone/kernel@v1:forward"},
         {"_attn_implementation_internal": "flash_attention_2"},
-        {"attn_implementation": {"": "sdpa", "text_config": "somebody/kernel"}},
-        {"text_config": {"attn_implementation": "paged|somebody/kernel"}},
-        {"experts_implementation": "somebody/kernel"},
+        {"attn_implementation": {"": "sdpa", "text_config": "someone/kernel"}},
+        {"text_config": {"attn_implementation": "paged|someone/kernel"}},
+        {"experts_implementation": "someone/kernel"},
         {"attn_implementation": 7},
     ],
     ids=str,
@@ -220,8 +220,8 @@ def test_s9_a_model_names_no_kernel_to_download(tmp_path: Path, fields: dict[str
 
 @pytest.mark.parametrize("name", ["eager", "sdpa", None])
 def test_s9_local_implementations_are_taken(tmp_path: Path, name: str | None) -> None:
-    held = create_model(directory_with(tmp_path, attn_implementation=name), ModelRegistry(), CPU)
-    assert held.config._attn_implementation in ("eager", "sdpa")
+    model = create_model(directory_with(tmp_path, attn_implementation=name), ModelRegistry(), CPU)
+    assert model.config._attn_implementation in ("eager", "sdpa")
 
 
 def test_m11_weights_without_a_place_are_refused(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ GPT2: dict[str, Any] = {
 
 
 def create_request(model_id: str, config_json: str, **fields: Any) -> pb.CreateModelRequest:
-    """A trainable policy from a configuration and seed 0, unless told otherwise."""
+    """A trainable policy from a configuration and seed 0, unless `fields` differ."""
     fields = {"role": pb.ROLE_POLICY, "trainable": True, "dtype": "float32", **fields}
     seed = fields.pop("seed", 0)
     source = pb.RandomSource(config_json=config_json, seed=seed)

@@ -25,13 +25,13 @@ class TransformersBackbone:
                 model.module, "activation_checkpointing_enable", model.module.gradient_checkpointing_enable
             )
             enable()
-            # transformers recomputes only layers in training mode. What is inside of them stays in evaluation mode, in
+            # transformers recomputes only layers in training mode. Their parts stay in evaluation mode, in
             # which it draws no random numbers: some experts and routers do, whatever their configuration.
             for part in model.module.modules():
                 part.training = bool(getattr(part, "gradient_checkpointing", False))
 
     def computed_tokens(self, unit: TokenUnit, final_value: bool) -> int:
-        """Tokens of the unit's own rectangle."""
+        """Tokens of the unit with padding to its longest sequence."""
         return len(unit.sequences) * max(sequence.needed(final_value) for sequence in unit.sequences)
 
     def graph_bytes_per_token(self) -> int:

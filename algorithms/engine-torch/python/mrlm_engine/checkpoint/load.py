@@ -27,7 +27,7 @@ from mrlm_engine.training.trainable_model import TrainableModel
 
 @dataclass(frozen=True)
 class RestoredModel:
-    """A model, and what its trainable had: optimiser state and accumulated gradients by name."""
+    """A model, and the state of its trainable model: optimiser state and accumulated gradients by name."""
 
     held: LoadedModel
     optimizer: dict[str, torch.Tensor]
@@ -36,7 +36,7 @@ class RestoredModel:
     loss_scale: LossScale | None = None
 
     def restore(self, trainable: TrainableModel) -> None:
-        """Gives a new trainable of the model its past."""
+        """Restores the state in a new trainable model."""
         if not self.held.trainable:
             return
         trainable.optimizer.restore(self.optimizer)

@@ -36,7 +36,7 @@ class Cohort:
         return logits
 
     def keep(self, place: npt.NDArray[np.int64]) -> bool:
-        """Gives each row its new place, [all rows of the decoder] with -1 for gone; whether any row is left."""
+        """Moves rows to `place` [rows of the decoder], -1 for those that leave; returns whether any row is left."""
         moved = place[self.rows]
         stays = moved >= 0
         if stays.any() and not stays.all():

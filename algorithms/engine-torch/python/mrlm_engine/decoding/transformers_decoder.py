@@ -1,4 +1,4 @@
-"""Decoding with any causal language model of transformers and the cache that it brings."""
+"""Decoding with any causal language model of transformers and its own cache."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class ModuleDecoder:
         self._cohorts = []
 
     def scrub(self, rows: npt.NDArray[np.int64]) -> None:
-        """Nothing: rows share no state, and a cohort's memory is not used again."""
+        """Does nothing: rows share no state, and a cohort's memory is not used again."""
 
     def keep(self, moves: RowMoves) -> None:
         place = np.arange(self.rows)
         place[moves.rows :] = -1
-        # A row that moves takes the place it moves to; the row that was there is gone.
+        # A row that moves takes the place it moves to; the row that was there is dropped.
         place[moves.target] = -1
         place[moves.source] = moves.target
         self._cohorts = [cohort for cohort in self._cohorts if cohort.keep(place)]

@@ -58,6 +58,6 @@ class PassGradients:
 
     def __init__(self, sink: GradientSink) -> None:
         self.sink = sink
-        # Sums of each layer in the layout of the backbone, which fills the list and adds it to the parameters at the
-        # end; empty for a backbone that adds to `sink` or to `.grad` alone.
+        # Sums of each layer in the layout of the backbone. It fills the list, and adds it to the parameters at the end
+        # of a pass. A backbone that adds to `sink` or to `.grad` alone leaves it empty.
         self.layers: list[Any] = []

@@ -12,7 +12,7 @@ from mrlm_engine.compute.tensors import is_sharded, part, part_of, summed_part
 
 
 def accumulator(parameter: torch.nn.Parameter) -> torch.Tensor:
-    """The `.grad` of a float32 parameter, zeros to begin with."""
+    """The `.grad` of a float32 parameter, zeros if it has none."""
     if parameter.grad is None:
         parameter.grad = torch.zeros_like(parameter)
     return parameter.grad

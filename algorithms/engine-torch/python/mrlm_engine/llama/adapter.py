@@ -1,4 +1,4 @@
-"""The adapters of layers that are computed in one product, as two thin products beside it."""
+"""Adapters of layers that are computed in one product: two products of low rank beside it."""
 
 from __future__ import annotations
 

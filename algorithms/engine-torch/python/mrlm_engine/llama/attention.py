@@ -1,4 +1,4 @@
-"""Attention of one group of segments: causal over its own tokens, open to all of its parent's.
+"""Attention of one group of segments: causal over its own tokens, and over all tokens of its parent.
 
 Short groups keep their probabilities, so that the backward pass is four batched products and nothing is computed twice;
 long ones leave both passes to torch's fused kernel, which never holds the matrix of scores.
@@ -19,7 +19,7 @@ MAX_KEPT_KEYS = 384
 
 
 def causal_mask(queries: int, keys: int, repeats: int, device: torch.device) -> torch.Tensor:
-    """[repeats * queries, keys]: 0 where query i may see key j (j <= keys - queries + i), else minus infinity."""
+    """[repeats * queries, keys]: 0 where query i reads key j (j <= keys - queries + i), else minus infinity."""
     hidden = torch.ones(queries, keys, dtype=torch.bool, device=device).triu_(keys - queries + 1)
     return torch.zeros(queries, keys, device=device).masked_fill_(hidden, float("-inf")).repeat(repeats, 1)
 

@@ -1,4 +1,4 @@
-"""Attention of one new token of each row, to its prompt and to what followed."""
+"""Attention of one new token of each row, to its prompt and the tokens behind it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def product_attention(
 ) -> torch.Tensor:
     """By batched products and one softmax, with arguments as in `fused_attention`; on CPU twice as fast as that.
 
-    `prompts` holds columns that come before `keys` and `values`: all rows of a prompt meet it in one product.
+    `prompts` holds columns that come before `keys` and `values`: one product serves all rows of a prompt.
     """
     key_heads, rows, columns, head_size = keys.shape
     group = queries.shape[1] // (key_heads * head_size)

@@ -43,7 +43,7 @@ class LlamaDecoder:
         self._head = self._head_weight()
         self._rotary = RotaryTable(rotary, self._device)
         self._cache = KVCache(shape.layers, shape.key_heads, shape.head_size, self._dtype, self._device)
-        # Tokens of each row, and how many of them are in its own slot (the rest is a prompt that rows shard), int64
+        # Tokens of each row, and how many of them are in its own slot (the rest is a prompt that rows share), int64
         # [2, rows]: on the host, so that sizes are known without waiting, and on the device, where they are indices.
         self._sizes: npt.NDArray[np.int64] = np.empty((2, 0), np.int64)
         self._sizes_there = to_device(self._sizes.copy(), self._device)
@@ -121,7 +121,7 @@ class LlamaDecoder:
         shape, device = self.shape, self._device
         lengths = [group.tokens.numel() for group in groups]
         width = max(lengths)
-        # Padding is on the right, where causal attention cannot see it.
+        # Padding is on the right, where causal attention does not read it.
         padded = np.zeros((len(groups), width), np.int64)
         for row, group in enumerate(groups):
             padded[row, : lengths[row]] = group.tokens.numpy()
@@ -209,7 +209,7 @@ def _add_projection(
 ) -> None:
     """Adds x weight' [n, hidden] and the adapter's part to `hidden` in place."""
     if adapter is not None and hidden.dtype != torch.float32:
-        # The sum is rounded before it joins `hidden`, whose larger numbers would round more of it away.
+        # The sum is rounded before it is added to `hidden`, whose larger numbers would lose more of its digits.
         hidden += adapter.added_to(linear(x, weight), x)
         return
     add_linear_(hidden, x, weight)

@@ -1,4 +1,4 @@
-"""Between packed rows [T, columns] and the padded per-head tensors that attention multiplies."""
+"""Conversion between packed rows [T, columns] and the padded per-head tensors that attention multiplies."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class KVCache:
         return 2 * self.layers * self.key_heads * self.head_size * self.dtype.itemsize
 
     def reserve(self, slots: int, columns: int, used: int) -> None:
-        """Grows to at least `slots` x `columns`; what the first `used` slots hold is kept."""
+        """Grows to at least `slots` x `columns`; the content of the first `used` slots is kept."""
         if slots <= self.slots and columns <= self.columns:
             return
         # By half at least, so that sequences which come one by one do not move the cache each time.

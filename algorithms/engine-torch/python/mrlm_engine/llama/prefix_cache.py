@@ -1,4 +1,4 @@
-"""Keys and values of prompts that several rows shard."""
+"""Keys and values of prompts that several rows share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PrefixCache:
         self.mask: torch.Tensor | None = None
 
     def add(self, data: list[torch.Tensor], lengths: list[int], rows: list[int]) -> None:
-        """Adds prompts as `data` holds them, of `lengths`, and `rows[i]` rows of prompt i after those there are."""
+        """Adds prompts of `lengths` with keys and values `data`, and `rows[i]` rows of prompt i."""
         first = len(self._lengths)
         self.data = [_joined(old, new) for old, new in zip(self.data, data, strict=True)] if self.data else data
         self._lengths += lengths

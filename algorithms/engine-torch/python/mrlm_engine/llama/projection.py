@@ -38,13 +38,13 @@ def is_adapted(layer: Any) -> bool:
 
 
 def merged_weight(layer: Any, with_adapter: bool) -> torch.Tensor:
-    """The weight that the layer multiplies by, detached; the layer's own where no adapter changes it."""
+    """The weight that the layer multiplies by, detached; its own tensor if no adapter changes it."""
     weight: torch.Tensor = layer.weight.detach()
     return weight + delta_weight(layer) if with_adapter and is_adapted(layer) else weight
 
 
 def add_weight_gradient(layer: Any, gradient: torch.Tensor) -> None:
-    """Adds the gradient of the merged weight [outputs, inputs] to whatever of it learns."""
+    """Adds the gradient of the merged weight [outputs, inputs] to the trainable parameters of the layer."""
     if is_adapted(layer):
         down, up, scale = layer.lora_A[ADAPTER].weight, layer.lora_B[ADAPTER].weight, layer.scaling[ADAPTER]
         add_learnt(up, torch.mm(gradient, down.detach().t()).mul_(scale))
@@ -54,6 +54,6 @@ def add_weight_gradient(layer: Any, gradient: torch.Tensor) -> None:
 
 
 def add_learnt(parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
-    """Adds to the gradient of a parameter that learns; a frozen one has none."""
+    """Adds to the gradient of a trainable parameter; a frozen one has none."""
     if parameter.requires_grad:
         add_gradient(parameter, gradient)

@@ -1,4 +1,4 @@
-"""Sizes of a model of the Llama family, and the rule for which models belong to it."""
+"""Sizes of a model of the Llama family, and the rule that decides whether a model belongs to it."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class LogitsHead:
 
 
 def logits_head(model: LoadedModel) -> LogitsHead:
-    """The head of a model with what its configuration does to logits (Gemma's cap, Cohere's and Granite's scale).
+    """The head of a model with the cap and the scale of its configuration (Gemma; Cohere and Granite).
 
     A collective where the weights are divided among the ranks.
     """

@@ -1,4 +1,4 @@
-"""Which outputs a call asks for, and the outputs and gradients of one micro-batch."""
+"""The outputs that a call requests, and the outputs and gradients of one micro-batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mrlm_engine.batching.unit import Floats
 
 @dataclass(frozen=True)
 class Selection:
-    """The outputs asked for, and the temperature that divides logits."""
+    """The requested outputs, and the temperature that divides logits."""
 
     logprob: bool
     entropy: bool
@@ -27,7 +27,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class OutputTensors:
-    """float32: logprob, entropy and value [M], final_value [S]; None for what was not asked for."""
+    """float32: logprob, entropy and value [M], final_value [S]; None for those that were not requested."""
 
     logprob: torch.Tensor | None
     entropy: torch.Tensor | None
@@ -38,7 +38,7 @@ class OutputTensors:
 @dataclass(frozen=True)
 class UnitOutputs:
     """Outputs of one unit on the host, float32: logprob, entropy and value [outputs], final_value [sequences]; None for
-    what was not asked for, or not computed."""
+    those that were not requested or not computed."""
 
     logprob: Floats | None = None
     entropy: Floats | None = None

@@ -46,7 +46,7 @@ class EngineState:
         self._samplers: dict[str, Sampler] = {}
 
     def trainable_model(self, model_id: str) -> TrainableModel:
-        """A model's trainable, made when first needed."""
+        """The trainable model of an id, made when first needed."""
         held = self.registry.get(model_id)
         with self._lock:
             trainable = self._trainable_models.get(model_id)

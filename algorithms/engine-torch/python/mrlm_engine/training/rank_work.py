@@ -24,7 +24,7 @@ class TrainableModels(Protocol):
     """Access to the models of a rank (EngineState)."""
 
     def trainable_model(self, model_id: str) -> TrainableModel:
-        """A model's trainable."""
+        """The trainable model of an id."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Computed:
     backward_seconds: float = 0.0
 
 
-# `passes`, below: how many passes every rank makes of its shard. Where weights are divided among the ranks, one that
-# has fewer pieces than another computes empty ones, since the others wait for it in collectives.
+# `passes`, below: the number of passes that every rank makes of its shard. Where weights are divided among the ranks, a
+# rank that has fewer pieces than another computes empty ones, since the others wait for it in collectives.
 
 
 @memory_checked
@@ -66,12 +66,12 @@ def commit_pass(state: TrainableModels, model_id: str) -> None:
 
 
 def give_up_pass(state: TrainableModels, model_id: str) -> None:
-    """Forgets the open pass."""
+    """Drops the open pass."""
     state.trainable_model(model_id).give_up_pass()
 
 
 def begin_anew(state: TrainableModels, model_id: str, tokens: int, waiting: int) -> None:
-    """Memory ran out: forgets the open pass and opens it again under a smaller budget."""
+    """Drops the open pass and opens it again under a smaller budget, after memory ran out."""
     trainable = state.trainable_model(model_id)
     trainable.give_up_pass()
     trainable.lower_budget(tokens, waiting)
@@ -79,7 +79,7 @@ def begin_anew(state: TrainableModels, model_id: str, tokens: int, waiting: int)
 
 
 def lower_budget(state: TrainableModels, model_id: str, tokens: int) -> None:
-    """The same for evaluations, which have nothing to forget."""
+    """Lowers the budget of evaluations, which have no pass to drop."""
     trainable = state.trainable_model(model_id)
     trainable.lower_budget(tokens, trainable.max_waiting)
 
@@ -104,12 +104,12 @@ def launch(
 
 
 def drop(state: TrainableModels, model_id: str, number: int) -> None:
-    """Gives a graph up."""
+    """Frees a graph."""
     state.trainable_model(model_id).graphs.pop(number, None)
 
 
 def drop_all(state: TrainableModels, model_id: str) -> None:
-    """Gives every graph up: an attempt at a pass was cut off."""
+    """Frees every graph after an interrupted attempt at a pass."""
     state.trainable_model(model_id).graphs.clear()
 
 
@@ -117,7 +117,7 @@ def drop_all(state: TrainableModels, model_id: str) -> None:
 def backward(
     state: TrainableModels, model_id: str, number: int, gradients: Sequence[UnitGradients], normalizer: float
 ) -> float:
-    """Runs backward through a graph that was kept; seconds that it took."""
+    """Runs backward through a kept graph; returns its seconds."""
     started = time.perf_counter()
     trainable = state.trainable_model(model_id)
     with trainable.model.lock, COMPUTE_CLOCK.running():
@@ -154,7 +154,7 @@ def forward_backward(
 
 
 def optim_step(state: TrainableModels, model_id: str, parameters: AdamWParameters, max_grad_norm: float) -> StepResult:
-    """Applies what has accumulated."""
+    """Applies the accumulated gradients."""
     with COMPUTE_CLOCK.running():
         return state.trainable_model(model_id).step(parameters, max_grad_norm)
 

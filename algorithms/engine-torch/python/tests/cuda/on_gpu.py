@@ -37,10 +37,10 @@ def make_on(device: torch.device, config: dict[str, Any], dtype: str = "bfloat16
 
 
 @torch.no_grad()
-def logprobs_of(held: LoadedModel, prompt: list[int], completion: list[int]) -> np.ndarray[Any, Any]:
+def logprobs_of(model: LoadedModel, prompt: list[int], completion: list[int]) -> np.ndarray[Any, Any]:
     """Log-probabilities of `completion` by one pass of the trainer's module, float32."""
-    ids = torch.tensor([prompt + completion], device=held.device)
-    logits = held.module(ids).logits[0, len(prompt) - 1 : -1].float()
+    ids = torch.tensor([prompt + completion], device=model.device)
+    logits = model.module(ids).logits[0, len(prompt) - 1 : -1].float()
     picked = torch.log_softmax(logits, -1).gather(1, ids[0, len(prompt) :, None])[:, 0]
     found: np.ndarray[Any, Any] = picked.cpu().numpy()
     return found

@@ -37,15 +37,15 @@ def adds(count: int = 24, longest: int = 9) -> list[pb.SampleAdd]:
 @pytest.mark.parametrize("name", CASES)
 @torch.inference_mode()
 def test_cuda_logits_are_those_of_a_full_forward_pass(name: str) -> None:
-    held = make_on(DEVICE, CASES[name])
-    decoder = choose_decoder(held, inference_weights(held))
+    model = make_on(DEVICE, CASES[name])
+    decoder = choose_decoder(model, inference_weights(model))
     generator = torch.Generator().manual_seed(0)
     rows: list[list[int]] = []
 
     def close(features: torch.Tensor, wanted: list[list[int]]) -> None:
         found = decoder.logits(features).float()
         expected = torch.stack(
-            [held.module(torch.tensor([row], device=DEVICE)).logits[0, -1].float() for row in wanted]
+            [model.module(torch.tensor([row], device=DEVICE)).logits[0, -1].float() for row in wanted]
         )
         assert (found - expected).abs().max() < CLOSE * max(1.0, float(expected.abs().max()) / 8)
 
@@ -73,20 +73,20 @@ def test_cuda_logits_are_those_of_a_full_forward_pass(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["qwen2", "gpt2", "mistral-sliding"])
 def test_cuda_deterministic_mode_repeats_its_bits(name: str) -> None:
-    held = make_on(DEVICE, CASES[name])
-    first, second = (sample_wave(Sampler(held, True), adds()) for _ in range(2))
+    model = make_on(DEVICE, CASES[name])
+    first, second = (sample_wave(Sampler(model, True), adds()) for _ in range(2))
     assert first == second
     assert {finish.reason for finish in first.values()} <= {pb.STOP_REASON_STOP, pb.STOP_REASON_LENGTH}
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_cuda_sampled_logprobs_are_the_trainer_s(deterministic: bool) -> None:
-    held = make_on(DEVICE, CASES["qwen2"])
+    model = make_on(DEVICE, CASES["qwen2"])
     requests = [add(i, prompt, max_tokens=20) for i, prompt in enumerate(prompts(16, 41))]
-    found = sample_wave(Sampler(held, deterministic), requests)
+    found = sample_wave(Sampler(model, deterministic), requests)
     for request in requests:
         drawn = tokens(found[request.id])
-        expected = logprobs_of(held, np.frombuffer(request.prompt, "<i4").tolist(), drawn)
+        expected = logprobs_of(model, np.frombuffer(request.prompt, "<i4").tolist(), drawn)
         assert np.abs(np.frombuffer(found[request.id].logprobs, "<f4") - expected).max() < CLOSE
 
 
@@ -101,33 +101,33 @@ def test_cuda_the_draws_are_those_of_a_cpu_in_float32() -> None:
 
 
 def test_cuda_an_update_is_sampled_when_it_is_published() -> None:
-    held = make_on(DEVICE, CASES["qwen2"])
-    sampler, request = Sampler(held, True), add(1, [5, 6, 7], max_tokens=24)
+    model = make_on(DEVICE, CASES["qwen2"])
+    sampler, request = Sampler(model, True), add(1, [5, 6, 7], max_tokens=24)
     before = sample_wave(sampler, [request])[1]
     with torch.no_grad():
-        for parameter in held.module.parameters():
+        for parameter in model.module.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.1)
     assert sample_wave(sampler, [request])[1].logprobs == before.logprobs
     assert sampler.publish().version == 1
     after = sample_wave(sampler, [request])[1]
-    expected = logprobs_of(held, [5, 6, 7], tokens(after))
+    expected = logprobs_of(model, [5, 6, 7], tokens(after))
     assert np.abs(np.frombuffer(after.logprobs, "<f4") - expected).max() < CLOSE
 
 
 def test_cuda_an_adapter_is_sampled_with() -> None:
     pytest.importorskip("peft")
-    held = make_on(DEVICE, CASES["qwen2"], lora=pb.Lora(rank=4, alpha=8.0))
+    model = make_on(DEVICE, CASES["qwen2"], lora=pb.Lora(rank=4, alpha=8.0))
     with torch.no_grad():
-        for name, parameter in held.module.named_parameters():
+        for name, parameter in model.module.named_parameters():
             if "lora_B" in name:
                 parameter.add_(torch.randn_like(parameter) * 0.1)
-    found = sample_wave(Sampler(held, True), [add(1, [5, 6, 7], max_tokens=24)])[1]
-    expected = logprobs_of(held, [5, 6, 7], tokens(found))
+    found = sample_wave(Sampler(model, True), [add(1, [5, 6, 7], max_tokens=24)])[1]
+    expected = logprobs_of(model, [5, 6, 7], tokens(found))
     assert np.abs(np.frombuffer(found.logprobs, "<f4") - expected).max() < CLOSE
 
 
 def test_cuda_a_changed_model_draws_other_tokens() -> None:
-    held = make_on(torch.device("cpu"), CASES["qwen2"])
-    before = sample_wave(Sampler(held, True), adds())
-    disturb(held, 0.3)
-    assert sample_wave(Sampler(held, True), adds()) != before
+    model = make_on(torch.device("cpu"), CASES["qwen2"])
+    before = sample_wave(Sampler(model, True), adds())
+    disturb(model, 0.3)
+    assert sample_wave(Sampler(model, True), adds()) != before

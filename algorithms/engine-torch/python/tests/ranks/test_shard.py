@@ -46,15 +46,15 @@ class Seen(Exception):  # noqa: N818 - ends a forward pass
 
 
 def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMesh) -> None:
-    held = bfloat16_model()
-    before = TransformersBackbone(held).forward(UNITS, True, False).hidden
-    shard_model(held, mesh)
-    after = TransformersBackbone(held).forward(UNITS, True, False).hidden
+    model = bfloat16_model()
+    before = TransformersBackbone(model).forward(UNITS, True, False).hidden
+    shard_model(model, mesh)
+    after = TransformersBackbone(model).forward(UNITS, True, False).hidden
     assert before.dtype == after.dtype == torch.bfloat16
     assert torch.equal(before, after)
 
     # An architecture that hands its angles on in float32 is computed with them in float32.
-    trunk = held.module.base_model
+    trunk = model.module.base_model
     rotary = trunk.rotary_emb.forward
 
     def exact(hidden: torch.Tensor, *arguments: Any, **named: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -68,16 +68,16 @@ def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMes
     attention: Any = decoder_layers(trunk)[0].self_attn
     attention.register_forward_pre_hook(look, with_kwargs=True)
     with pytest.raises(Seen) as seen:
-        TransformersBackbone(held).forward(UNITS, True, False)
+        TransformersBackbone(model).forward(UNITS, True, False)
     assert seen.value.args[0] == [torch.float32, torch.float32]
     trunk.rotary_emb.forward = rotary
 
 
 def test_numerics_47_the_value_head_is_whole_in_float32_and_zero(mesh: DeviceMesh) -> None:
-    held = bfloat16_model()
-    shard_model(held, mesh)
-    assert held.value_head is not None
-    for parameter in held.value_head.parameters():
+    model = bfloat16_model()
+    shard_model(model, mesh)
+    assert model.value_head is not None
+    for parameter in model.value_head.parameters():
         assert type(parameter.data) is torch.Tensor
         assert parameter.dtype == torch.float32
         assert not parameter.any()

@@ -43,23 +43,23 @@ BY_MODULE = {"gpt2": GPT2, "mistral-sliding": MISTRAL, "mixture": MIXTURE, "qwen
 
 
 def make(config: dict[str, Any], seed: int = 0, **fields: Any) -> LoadedModel:
-    """A held model whose norms and biases are random too, so that a wrong one shows."""
-    held = create_model(
+    """A loaded model whose norms and biases are random too, so that a wrong one shows."""
+    model = create_model(
         create_request("policy", json.dumps(config), seed=seed, **fields),
         ModelRegistry(),
         Placement(torch.device("cpu")),
     )
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in held.module.parameters():
+        for parameter in model.module.parameters():
             if parameter.dim() == 1:
                 parameter.add_(torch.randn(parameter.shape, generator=generator) * 0.2)
-    return held
+    return model
 
 
-def disturb(held: LoadedModel, size: float = 0.05) -> None:
+def disturb(model: LoadedModel, size: float = 0.05) -> None:
     """Changes every weight, as an optimiser step would."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
-        for parameter in held.module.parameters():
+        for parameter in model.module.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=generator) * size)

@@ -28,7 +28,7 @@ class FakeContext:
 
 
 def add(number: int, prompt: Sequence[int], key: int | None = None, **params: Any) -> pb.SampleAdd:
-    """A sequence at temperature 1 with a key of its own and at most 12 tokens, unless told otherwise."""
+    """A sequence at temperature 1 with a key of its own and at most 12 tokens, unless `params` differ."""
     params = {"temperature": 1.0, "max_tokens": 12, **params}
     return pb.SampleAdd(
         id=number,
@@ -63,12 +63,12 @@ def logprobs(finish: pb.SampleFinish | pb.SampleTokens) -> torch.Tensor:
 
 
 def full_forward(
-    held: LoadedModel, request: pb.SampleAdd, completion: list[int], temperature: float = 1.0
+    model: LoadedModel, request: pb.SampleAdd, completion: list[int], temperature: float = 1.0
 ) -> torch.Tensor:
     """Log-probability of each token of `completion` by one forward pass of the trainer's module, without a cache."""
     prompt = [int(token) for token in np.frombuffer(request.prompt, "<i4")]
     with torch.no_grad():
-        logits = held.module(torch.tensor([prompt + completion])).logits[0, len(prompt) - 1 : -1].float()
+        logits = model.module(torch.tensor([prompt + completion])).logits[0, len(prompt) - 1 : -1].float()
     scores = torch.log_softmax(logits / temperature, -1)
     return scores.gather(1, torch.tensor(completion)[:, None])[:, 0]
 

@@ -20,16 +20,16 @@ from mrlm_engine.sampling.choose_decoder import choose_decoder, module_decoder
 from sampling.architectures import BY_MODULE, FUSED, disturb, make
 
 
-def decoder_of(name: str, held: LoadedModel) -> Decoder:
-    weights = inference_weights(held)
-    return choose_decoder(held, weights) if name in FUSED else module_decoder(held, weights)
+def decoder_of(name: str, model: LoadedModel) -> Decoder:
+    weights = inference_weights(model)
+    return choose_decoder(model, weights) if name in FUSED else module_decoder(model, weights)
 
 
 class Driver:
     """A decoder, and the tokens that each of its rows has been given."""
 
-    def __init__(self, held: LoadedModel, decoder: Decoder) -> None:
-        self.held = held
+    def __init__(self, model: LoadedModel, decoder: Decoder) -> None:
+        self.model = model
         self.decoder = decoder
         self.rows: list[list[int]] = []
         self.generator = torch.Generator().manual_seed(0)
@@ -57,7 +57,7 @@ class Driver:
 
     def expected(self, rows: list[list[int]] | None = None) -> torch.Tensor:
         with torch.no_grad():
-            return torch.stack([self.held.module(torch.tensor([row])).logits[0, -1] for row in rows or self.rows])
+            return torch.stack([self.model.module(torch.tensor([row])).logits[0, -1] for row in rows or self.rows])
 
 
 CASES = {**FUSED, **BY_MODULE}
@@ -74,8 +74,8 @@ def _driver(request: pytest.FixtureRequest) -> Driver:
     name, fields = DRIVERS[request.param]
     if "lora" in fields:
         pytest.importorskip("peft")
-    held = make(CASES[name], **fields)
-    return Driver(held, decoder_of(name, held))
+    model = make(CASES[name], **fields)
+    return Driver(model, decoder_of(name, model))
 
 
 def close(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -114,8 +114,8 @@ def test_numerics_49_new_weights_are_computed_with_and_read_back_equal(driver: D
     driver.admit((4, 1))
     driver.decoder.clear()
     driver.rows.clear()
-    disturb(driver.held)
-    weights = inference_weights(driver.held)
+    disturb(driver.model)
+    weights = inference_weights(driver.model)
     assert weights_checksum(driver.decoder.weights()) != weights_checksum(weights.items())
     driver.decoder.load(weights)
     assert weights_checksum(driver.decoder.weights()) == weights_checksum(weights.items())
@@ -125,16 +125,16 @@ def test_numerics_49_new_weights_are_computed_with_and_read_back_equal(driver: D
 
 def test_the_fused_decoder_serves_the_family_it_knows() -> None:
     for name, config in CASES.items():
-        held = make(config)
-        fused = isinstance(choose_decoder(held, inference_weights(held)), LlamaDecoder)
+        model = make(config)
+        fused = isinstance(choose_decoder(model, inference_weights(model)), LlamaDecoder)
         assert fused == (config is CASES["qwen2"] or name in FUSED)
 
 
 @torch.inference_mode()
 def test_prompts_beyond_the_token_budget_are_computed_in_several_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llama_decoder, "PREFILL_TOKENS", 16)
-    held = make(FUSED["qwen2"])
-    driver = Driver(held, decoder_of("qwen2", held))
+    model = make(FUSED["qwen2"])
+    driver = Driver(model, decoder_of("qwen2", model))
     assert close(driver.admit((5, 2), (6, 1), (3, 2), (30, 1), (2, 1)), driver.expected())
     assert close(driver.step(), driver.expected())
 
@@ -142,8 +142,8 @@ def test_prompts_beyond_the_token_budget_are_computed_in_several_passes(monkeypa
 @pytest.mark.parametrize("name", ["qwen2", "gpt2"])
 @torch.inference_mode()
 def test_numerics_18_the_head_in_float32_of_a_model_in_bfloat16(name: str) -> None:
-    held = make(CASES[name], dtype="bfloat16", float32_head=True)
-    driver = Driver(held, decoder_of(name, held))
+    model = make(CASES[name], dtype="bfloat16", float32_head=True)
+    driver = Driver(model, decoder_of(name, model))
     logits = driver.admit((5, 2), (8, 1))
     assert logits.dtype == torch.float32
     assert (logits - driver.expected().float()).abs().max() < 0.2

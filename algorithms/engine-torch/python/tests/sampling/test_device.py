@@ -85,13 +85,13 @@ def _given(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def meta_decoder(name: str, config: dict[str, Any]) -> Decoder:
-    held = make(config)
+    model = make(config)
     if name in FUSED:
-        weights = {key: tensor.to(META) for key, tensor in inference_weights(held).items()}
-        shape = llama_shape(held.module)
+        weights = {key: tensor.to(META) for key, tensor in inference_weights(model).items()}
+        shape = llama_shape(model.module)
         assert shape is not None
-        return LlamaDecoder(shape, weights, copy.deepcopy(held.module.model.rotary_emb).to(META))
-    return ModuleDecoder(copy.deepcopy(held.module).to(META))
+        return LlamaDecoder(shape, weights, copy.deepcopy(model.module.model.rotary_emb).to(META))
+    return ModuleDecoder(copy.deepcopy(model.module).to(META))
 
 
 SETTINGS = (
@@ -216,10 +216,10 @@ def test_cuda_draws_by_integers_are_the_draws_by_numbers(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("name", ["qwen2", "gpt2"])
 def test_cuda_deterministic_mode_can_learn(name: str) -> None:
-    held = make({**FUSED, **BY_MODULE}[name])
-    trainable = TrainableModel(held)
+    model = make({**FUSED, **BY_MODULE}[name])
+    trainable = TrainableModel(model)
     # As on a GPU, where the module itself computes.
-    trainable.backbone = TransformersBackbone(held)
+    trainable.backbone = TransformersBackbone(model)
     rows = [TokenSequence(np.arange(3, 12, dtype=np.int32), np.arange(4, 9)) for _ in range(3)]
     unit = TokenUnit(0, tuple(rows), UnitGradients(np.ones(15, np.float32), np.ones(15, np.float32)))
     selection = Selection(logprob=True, entropy=True, value=False, final_value=False, temperature=1.0)

@@ -1,4 +1,4 @@
-"""How sequences end: stop tokens, lengths, errors, cancellation, a client that goes, an update in between."""
+"""Ends of sequences: stop tokens, lengths, errors, cancellation, a client that goes, an update in between."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from sampling.calls import FakeContext, LiveCall, add, full_forward, logprobs, s
 ENDLESS: dict[str, Any] = {"max_tokens": 100_000}
 
 
-@pytest.fixture(name="held")
-def _held() -> LoadedModel:
+@pytest.fixture(name="model")
+def _model() -> LoadedModel:
     return make({**FUSED["qwen2"], "max_position_embeddings": 2048})
 
 
-def test_a_stop_token_is_the_last_token(held: LoadedModel) -> None:
-    found = sample_wave(Sampler(held, True), [add(i, [5], max_tokens=40, stop_token_ids=[9, 11]) for i in range(20)])
+def test_a_stop_token_is_the_last_token(model: LoadedModel) -> None:
+    found = sample_wave(Sampler(model, True), [add(i, [5], max_tokens=40, stop_token_ids=[9, 11]) for i in range(20)])
     stopped = [f for f in found.values() if f.reason == pb.STOP_REASON_STOP]
     assert stopped
     for finish in found.values():
@@ -39,18 +39,18 @@ def test_a_stop_token_is_the_last_token(held: LoadedModel) -> None:
         assert len(finish.logprobs) == len(finish.token_ids)
 
 
-def test_min_tokens_forbids_stop_tokens_until_then(held: LoadedModel) -> None:
+def test_min_tokens_forbids_stop_tokens_until_then(model: LoadedModel) -> None:
     adds = [add(i, [5], max_tokens=9, min_tokens=5, stop_token_ids=list(range(30))) for i in range(20)]
-    lengths = {len(tokens(finish)) for finish in sample_wave(Sampler(held, True), adds).values()}
+    lengths = {len(tokens(finish)) for finish in sample_wave(Sampler(model, True), adds).values()}
     assert min(lengths) == 6
     # A stop token may be drawn at the minimum itself, never before.
-    assert all(token >= 30 for f in sample_wave(Sampler(held, True), adds).values() for token in tokens(f)[:5])
+    assert all(token >= 30 for f in sample_wave(Sampler(model, True), adds).values() for token in tokens(f)[:5])
 
 
 def test_the_models_positions_end_a_sequence() -> None:
-    held = make(FUSED["qwen2"])
-    finish = sample_wave(Sampler(held, True), [add(1, [5] * 100, max_tokens=1000)])[1]
-    assert (finish.reason, len(tokens(finish))) == (pb.STOP_REASON_LENGTH, held.max_positions - 100)
+    model = make(FUSED["qwen2"])
+    finish = sample_wave(Sampler(model, True), [add(1, [5] * 100, max_tokens=1000)])[1]
+    assert (finish.reason, len(tokens(finish))) == (pb.STOP_REASON_LENGTH, model.max_positions - 100)
 
 
 BAD = [
@@ -69,26 +69,26 @@ MORE_BAD = [
 
 @pytest.mark.parametrize(("code", "bad"), BAD)
 def test_a_sequence_that_cannot_be_sampled_is_answered_and_the_others_go_on(
-    held: LoadedModel, code: str, bad: pb.SampleAdd
+    model: LoadedModel, code: str, bad: pb.SampleAdd
 ) -> None:
-    found = sample_wave(Sampler(held, True), [bad, add(2, [5])])
+    found = sample_wave(Sampler(model, True), [bad, add(2, [5])])
     assert (found[1].reason, found[1].error_code) == (pb.STOP_REASON_ERROR, code)
     assert found[1].error_message
     assert found[2].reason == pb.STOP_REASON_LENGTH
-    assert found[2].token_ids == sample_wave(Sampler(held, True), [add(2, [5])])[2].token_ids
+    assert found[2].token_ids == sample_wave(Sampler(model, True), [add(2, [5])])[2].token_ids
 
 
 @pytest.mark.parametrize("bad", MORE_BAD)
-def test_settings_without_a_meaning_are_refused(held: LoadedModel, bad: pb.SampleAdd) -> None:
-    assert sample_wave(Sampler(held, True), [bad])[1].error_code == "OPTIONS_INVALID"
+def test_settings_without_a_meaning_are_refused(model: LoadedModel, bad: pb.SampleAdd) -> None:
+    assert sample_wave(Sampler(model, True), [bad])[1].error_code == "OPTIONS_INVALID"
 
 
-def test_a_stop_token_outside_the_vocabulary_is_refused(held: LoadedModel) -> None:
-    assert sample_wave(Sampler(held, True), [add(1, [5], stop_token_ids=[41])])[1].error_code == "SEQUENCE_INVALID"
+def test_a_stop_token_outside_the_vocabulary_is_refused(model: LoadedModel) -> None:
+    assert sample_wave(Sampler(model, True), [add(1, [5], stop_token_ids=[41])])[1].error_code == "SEQUENCE_INVALID"
 
 
-def test_a_call_that_breaks_the_protocol_ends_with_an_error(held: LoadedModel) -> None:
-    sampler = Sampler(held, True)
+def test_a_call_that_breaks_the_protocol_ends_with_an_error(model: LoadedModel) -> None:
+    sampler = Sampler(model, True)
     for requests, code in (
         ([pb.SampleRequest(add=[add(1, [5])])], "MESSAGE_INVALID"),
         ([wave([]), wave([])], "MESSAGE_INVALID"),
@@ -100,16 +100,16 @@ def test_a_call_that_breaks_the_protocol_ends_with_an_error(held: LoadedModel) -
     assert sample_wave(sampler, [add(1, [5])])[1].reason == pb.STOP_REASON_LENGTH
 
 
-def test_the_end_of_the_requests_starts_what_no_barrier_started(held: LoadedModel) -> None:
+def test_the_end_of_the_requests_starts_what_no_barrier_started(model: LoadedModel) -> None:
     held_back = pb.SampleRequest(open=pb.SampleOpen(), add=[add(1, [5])])
-    assert sample(Sampler(held, True), [held_back]).keys() == {1}
-    assert sample(Sampler(held, True), [pb.SampleRequest(open=pb.SampleOpen())]) == {}
+    assert sample(Sampler(model, True), [held_back]).keys() == {1}
+    assert sample(Sampler(model, True), [pb.SampleRequest(open=pb.SampleOpen())]) == {}
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_cancel_answers_with_what_was_sampled(held: LoadedModel, deterministic: bool) -> None:
+def test_cancel_answers_with_what_was_sampled(model: LoadedModel, deterministic: bool) -> None:
     request = add(1, [5, 6], **ENDLESS)
-    call = LiveCall(Sampler(held, deterministic))
+    call = LiveCall(Sampler(model, deterministic))
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[request], barrier=True))
     streamed = [call.next() for _ in range(5)]
     call.send(pb.SampleRequest(cancel=[1, 77]))
@@ -117,13 +117,13 @@ def test_cancel_answers_with_what_was_sampled(held: LoadedModel, deterministic: 
     assert isinstance(finish, pb.SampleFinish)
     assert finish.reason == pb.STOP_REASON_CANCELLED
     assert finish.token_ids == b"".join(s.token_ids for s in (*streamed, *more))
-    assert (logprobs(finish) - full_forward(held, request, tokens(finish))).abs().max() < 1e-4
+    assert (logprobs(finish) - full_forward(model, request, tokens(finish))).abs().max() < 1e-4
 
 
-def test_numerics_56_a_cancelled_sequence_changes_no_bit_of_its_neighbours(held: LoadedModel) -> None:
+def test_numerics_56_a_cancelled_sequence_changes_no_bit_of_its_neighbours(model: LoadedModel) -> None:
     adds = [add(i, [5, 6 + i], max_tokens=300) for i in range(6)]
-    expected = sample_wave(Sampler(held, True), adds)
-    call = LiveCall(Sampler(held, True))
+    expected = sample_wave(Sampler(model, True), adds)
+    call = LiveCall(Sampler(model, True))
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=adds, barrier=True))
     call.next()
     call.send(pb.SampleRequest(cancel=[0, 3]))
@@ -137,8 +137,8 @@ def test_numerics_56_a_cancelled_sequence_changes_no_bit_of_its_neighbours(held:
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_everything_of_a_client_that_goes_is_freed(held: LoadedModel, deterministic: bool) -> None:
-    sampler = Sampler(held, deterministic)
+def test_everything_of_a_client_that_goes_is_freed(model: LoadedModel, deterministic: bool) -> None:
+    sampler = Sampler(model, deterministic)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], **ENDLESS)], barrier=True))
     call.next()
@@ -149,8 +149,8 @@ def test_everything_of_a_client_that_goes_is_freed(held: LoadedModel, determinis
     assert not any(isinstance(result, pb.SampleFinish) for result in call.rest())
 
 
-def test_a_finished_call_leaves_no_memory_of_its_own(held: LoadedModel) -> None:
-    sampler, context = Sampler(held, True), FakeContext()
+def test_a_finished_call_leaves_no_memory_of_its_own(model: LoadedModel) -> None:
+    sampler, context = Sampler(model, True), FakeContext()
     responses = list(sample_call(sampler, iter([wave([add(1, [5])])]), context))
     assert responses
     stream = weakref.ref(context.callbacks.pop().__self__)  # type: ignore[attr-defined]
@@ -159,40 +159,40 @@ def test_a_finished_call_leaves_no_memory_of_its_own(held: LoadedModel) -> None:
     assert stream() is None
 
 
-def test_numerics_22_51_tokens_carry_the_version_of_the_weights_they_were_drawn_with(held: LoadedModel) -> None:
-    sampler, request = Sampler(held, False), add(1, [5, 6], max_tokens=800)
+def test_numerics_22_51_tokens_carry_the_version_of_the_weights_they_were_drawn_with(model: LoadedModel) -> None:
+    sampler, request = Sampler(model, False), add(1, [5, 6], max_tokens=800)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[request]))
     call.next()
     models = [make({**FUSED["qwen2"], "max_position_embeddings": 2048})]
-    disturb(held, 0.02)
+    disturb(model, 0.02)
     sampler.publish()
     finish = call.rest()[-1]
     assert isinstance(finish, pb.SampleFinish)
     (old, before), (new, after) = [(run.version, run.count) for run in finish.versions]
     assert (old, new, before + after) == (0, 1, 800)
-    # Each token is exactly what the model of its version gives it, so no state of the old weights went on.
-    models.append(held)
-    parts = [full_forward(model, request, tokens(finish)) for model in models]
+    # Each token is exactly what the model of its version gives it, so no state of the old weights was kept.
+    models.append(model)
+    parts = [full_forward(each, request, tokens(finish)) for each in models]
     expected = torch.cat((parts[0][:before], parts[1][before:]))
     assert (logprobs(finish) - expected).abs().max() < 1e-4
     assert (parts[0][before:] - parts[1][before:]).abs().max() > 1e-2
 
 
-def test_in_deterministic_mode_an_update_waits_for_the_wave(held: LoadedModel) -> None:
-    sampler = Sampler(held, True)
+def test_in_deterministic_mode_an_update_waits_for_the_wave(model: LoadedModel) -> None:
+    sampler = Sampler(model, True)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], max_tokens=200)], barrier=True))
     call.next()
-    disturb(held)
+    disturb(model)
     assert sampler.publish().version == 1
     finish = call.rest()[-1]
     assert isinstance(finish, pb.SampleFinish)
     assert [(run.version, run.count) for run in finish.versions] == [(0, 200)]
 
 
-def test_streamed_tokens_are_those_of_the_finish(held: LoadedModel) -> None:
-    call = LiveCall(Sampler(held, True))
+def test_streamed_tokens_are_those_of_the_finish(model: LoadedModel) -> None:
+    call = LiveCall(Sampler(model, True))
     adds = [add(i, [5, 6], max_tokens=10 + i) for i in range(4)]
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=adds, barrier=True))
     results = call.rest()
@@ -203,19 +203,19 @@ def test_streamed_tokens_are_those_of_the_finish(held: LoadedModel) -> None:
 
 
 def test_many_finishes_share_a_message_and_no_message_is_large(
-    held: LoadedModel, monkeypatch: pytest.MonkeyPatch
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sample_results.FULL <= 1 << 20
     monkeypatch.setattr(sample_results, "FULL", 1000)
     adds = [add(i, [5], max_tokens=10, min_tokens=10) for i in range(100)]
-    responses = list(sample_call(Sampler(held, True), iter([wave(adds)]), FakeContext()))
+    responses = list(sample_call(Sampler(model, True), iter([wave(adds)]), FakeContext()))
     assert sum(len(response.finish) for response in responses) == 100
     assert len(responses) < 50
     assert all(response.ByteSize() < 1200 for response in responses)
 
 
-def test_closing_answers_what_runs(held: LoadedModel) -> None:
-    sampler = Sampler(held, False)
+def test_closing_answers_what_runs(model: LoadedModel) -> None:
+    sampler = Sampler(model, False)
     call = LiveCall(sampler)
     call.send(pb.SampleRequest(open=pb.SampleOpen(stream_tokens=True), add=[add(1, [5], **ENDLESS)]))
     call.next()
@@ -225,8 +225,8 @@ def test_closing_answers_what_runs(held: LoadedModel) -> None:
     assert finish.reason == pb.STOP_REASON_CANCELLED
 
 
-def test_a_failure_of_the_model_ends_what_runs_with_an_error(held: LoadedModel) -> None:
-    sampler = Sampler(held, False)
+def test_a_failure_of_the_model_ends_what_runs_with_an_error(model: LoadedModel) -> None:
+    sampler = Sampler(model, False)
 
     def broken(*_: object) -> None:
         raise RuntimeError("no more memory")
@@ -239,8 +239,8 @@ def test_a_failure_of_the_model_ends_what_runs_with_an_error(held: LoadedModel) 
     assert sample_wave(sampler, [add(1, [5])])[1].reason == pb.STOP_REASON_LENGTH
 
 
-def test_a_sampler_that_does_not_run_publishes_at_once(held: LoadedModel) -> None:
-    sampler = Sampler(held, True)
+def test_a_sampler_that_does_not_run_publishes_at_once(model: LoadedModel) -> None:
+    sampler = Sampler(model, True)
     first, second = sampler.publish(), sampler.publish()
     assert (first.version, second.version) == (1, 2)
     assert first.checksum == second.checksum

@@ -22,9 +22,9 @@ Routes = dict[tuple[int, ...], tuple[tuple[int, ...], ...]]
 class RouterLog:
     """The experts that a module's routers choose, by the tokens up to the one that is sent to them."""
 
-    def __init__(self, held: LoadedModel, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, model: LoadedModel, patch: pytest.MonkeyPatch) -> None:
         self.chosen: list[torch.Tensor] = []
-        router = type(held.module.model.layers[0].mlp.gate)
+        router = type(model.module.model.layers[0].mlp.gate)
         original = router.forward
 
         def forward(module: Any, hidden: torch.Tensor) -> Any:
@@ -51,10 +51,10 @@ def test_numerics_60_trainer_and_sampler_choose_the_same_experts(
     for key in range(4):
         (finish,) = sample(engine, pb.SampleRequest(open=OPEN, add=[add(key, prompt, max_tokens=20)], barrier=True))
         sampled = log.take()
-        said = tokens(finish)
-        (outputs,) = engine.client.forward([group(prompt, [said])])
-        # The last token that was said is sent nowhere: nothing comes after it.
-        trained = log.take()[:, : len(prompt) + len(said) - 1]
+        drawn = tokens(finish)
+        (outputs,) = engine.client.forward([group(prompt, [drawn])])
+        # The last token is not read by the trainer: no token follows it.
+        trained = log.take()[:, : len(prompt) + len(drawn) - 1]
         assert torch.equal(sampled[:, : trained.shape[1]].sort(-1).values, trained.sort(-1).values)
         assert np.abs(np.frombuffer(finish.logprobs, "<f4") - outputs["logprob"]).max() < 1e-4
         # Experts differ between tokens, or the test would show nothing.
@@ -62,8 +62,8 @@ def test_numerics_60_trainer_and_sampler_choose_the_same_experts(
 
 
 def test_numerics_60_neighbours_change_no_route_and_updates_reach_every_expert(engine: RunningEngine) -> None:
-    held = engine.create(config=MIXTURE)
-    adds = [add(i, p, max_tokens=16) for i, p in enumerate(prompts(6, held.vocab_size))]
+    model = engine.create(config=MIXTURE)
+    adds = [add(i, p, max_tokens=16) for i, p in enumerate(prompts(6, model.vocab_size))]
     together = sample(engine, pb.SampleRequest(open=OPEN, add=adds, barrier=True))
     for request, finish in zip(adds, together, strict=True):
         (alone,) = sample(engine, pb.SampleRequest(open=OPEN, add=[request], barrier=True))
@@ -73,10 +73,10 @@ def test_numerics_60_neighbours_change_no_route_and_updates_reach_every_expert(e
         )
     units = [group([3 + i, 4], [[int(t) for t in np.random.default_rng(i).integers(2, 41, 20)]]) for i in range(12)]
     engine.client.forward_backward(units, lambda _, o: {"logprob": -np.ones_like(o["logprob"])})
-    for name, parameter in held.named_parameters():
+    for name, parameter in model.named_parameters():
         if "experts" in name and parameter.grad is not None:
             assert bool(parameter.grad.flatten(1).any(1).all()), f"an expert of {name} has no gradient"
-    gates = [parameter for name, parameter in held.named_parameters() if ".gate.weight" in name]
+    gates = [parameter for name, parameter in model.named_parameters() if ".gate.weight" in name]
     assert len(gates) == 2
     assert all(bool(gate.grad.any()) for gate in gates if gate.grad is not None)
     engine.client.step(learning_rate=0.02)

@@ -1,4 +1,4 @@
-"""Prompts that many rows share are computed and kept once, whatever becomes of their rows."""
+"""Prompts that many rows share are computed and kept once, while their rows end and move."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def in_order(store: PrefixCache) -> bool:
 @pytest.mark.parametrize("rows", [2, 5])
 @pytest.mark.parametrize("limit", [256, 9])
 def test_groups_of_equal_and_of_shrinking_size_match_a_full_forward_pass(rows: int, limit: int) -> None:
-    held = make(FUSED["qwen2"])
-    sampler = Sampler(held, True, SchedulerLimits(rows=limit, state_bytes=1 << 30))
+    model = make(FUSED["qwen2"])
+    sampler = Sampler(model, True, SchedulerLimits(rows=limit, state_bytes=1 << 30))
     cases: list[dict[str, Any]] = [{"max_tokens": 20}, {"max_tokens": 40, "stop_token_ids": list(range(2, 8))}]
     for params in cases:
         adds = groups(rows, **params)
         found = sample_wave(sampler, adds)
         for request in adds:
-            expected = full_forward(held, request, tokens(found[request.id]))
+            expected = full_forward(model, request, tokens(found[request.id]))
             assert (logprobs(found[request.id]) - expected).abs().max() < 1e-4
 
 
 @torch.inference_mode()
 def test_each_prompt_is_held_once_and_dropped_with_its_last_row() -> None:
-    held = make(FUSED["qwen2"])
-    decoder = choose_decoder(held, inference_weights(held))
+    model = make(FUSED["qwen2"])
+    decoder = choose_decoder(model, inference_weights(model))
     assert isinstance(decoder, LlamaDecoder)
     decoder.admit([PromptGroup(torch.tensor(prompt), 3) for prompt in PROMPTS])
     store = decoder._prompts
@@ -67,8 +67,8 @@ def test_each_prompt_is_held_once_and_dropped_with_its_last_row() -> None:
 
 @torch.inference_mode()
 def test_prompts_without_company_are_not_split_off() -> None:
-    held = make(FUSED["qwen2"])
-    decoder = choose_decoder(held, inference_weights(held))
+    model = make(FUSED["qwen2"])
+    decoder = choose_decoder(model, inference_weights(model))
     assert isinstance(decoder, LlamaDecoder)
     decoder.admit([PromptGroup(torch.tensor(prompt), 1) for prompt in PROMPTS])
     assert decoder._prompts is None

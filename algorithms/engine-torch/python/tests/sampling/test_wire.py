@@ -48,9 +48,9 @@ def difference(engine: RunningEngine, finishes: list[pb.SampleFinish], temperatu
 def test_numerics_14_15_sampled_logprobs_are_the_recomputed_ones(
     engine: RunningEngine, dtype: str, fields: dict[str, Any]
 ) -> None:
-    held = engine.create(dtype=dtype, **fields)
-    disturb(held)
-    held.generation += 1
+    model = engine.create(dtype=dtype, **fields)
+    disturb(model)
+    model.generation += 1
     adds = [add(i, PROMPT, temperature=0.7, max_tokens=30) for i in range(8)]
     finishes = sample(engine, pb.SampleRequest(open=OPEN, add=adds, barrier=True))
     assert difference(engine, finishes, 0.7) < tolerance(dtype, LOGIT / 0.7)
