@@ -40,7 +40,7 @@ export function drawCases(
   const results = all.map(({ result }) => JSON.stringify(result));
   const alike = Math.max(...results.map((result) => results.filter((other) => other === result).length));
   const unchanged = all.filter(({ given }, i) => JSON.stringify(given[0]) === results[i]).length;
-  const isTold = (lesser: Sketch["lesser"][number]): boolean =>
+  const isExcluded = (lesser: Sketch["lesser"][number]): boolean =>
     all.some(({ given }, i) => i >= shown && JSON.stringify(lesser(...given)) !== results[i]);
-  return Math.max(alike, unchanged) <= MOST_ALIKE * all.length && sketch.lesser.every(isTold) ? all : undefined;
+  return Math.max(alike, unchanged) <= MOST_ALIKE * all.length && sketch.lesser.every(isExcluded) ? all : undefined;
 }

@@ -5,7 +5,7 @@ const DENIED_BEFORE =
 const DENIED_AFTER =
   /^[\s$.,;)*\]}]*(?:(?:wait|no|hmm|actually|sorry)\b[,.\s]*)?(?:(?:which|that|this|it|but that|but this|but it)\s*)?(?:(?:['’]s|is|was|are|were|would be|seems|looks)\s+(?:both\s+|all\s+)?(?:definitely\s+|clearly\s+|obviously\s+)?(?:not(?!\s+only)|too\b|wrong|incorrect|false|impossible|a mistake)\b|(?:isn'?t|wasn'?t)\b|\(?(?:wrong|incorrect)\b)/i;
 const HEDGED_BEFORE =
-  /\b(?:maybe|perhaps|possibly|might be|could be|may be|either|not sure|unsure|uncertain|unclear|guess(?:ing)?|cannot (?:determine|decide|tell)|don'?t know|do not know|hard to say|one of)\b[^.!?\n]{0,40}$|\bbetween\s+(?:[$\\(]*-?\d[^!?\n]{0,24}\band\s*)?[$\\(]*$/i;
+  /\b(?:maybe|perhaps|possibly|might be|could be|may be|either|not sure|unsure|uncertain|unclear|guess(?:ing)?|cannot (?:determine|decide|tell)|don'?t know|do not know|hard to say|one of)\b[^.!?\n]{0,40}$|\bbetween\s+(?:[$\\(]*-?\d[^!?\n]{0,24}\band\s*)?[$\\(]*$/i; // words: quoted
 const BOUNDED_BEFORE =
   /\b(?:at least|at most|(?:more|less|fewer|greater|larger|smaller|higher|lower) than|(?<!\b(?:add|adds|adding|sum|sums) )up to|no (?:more|less|fewer) than|below|above|under|(?<!\b(?:rang|vari|runs?|sum|tak)\w* )over)\s*\$?\s*$/i;
 /** Words that change the number after them. */
