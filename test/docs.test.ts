@@ -68,9 +68,22 @@ function toFileName(subject: string): string {
   return subject.toLowerCase().replaceAll(" ", "-");
 }
 
-test.each(pages)("%s links to files that exist", (page) => {
-  const targets = [...read(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(
-    ([, target]) => target as string,
-  );
-  expect(targets.filter((target) => !existsSync(join(root, dirname(page), decodeURI(target))))).toEqual([]);
+test.each(pages)("%s links to files and sections that exist", (page) => {
+  const links = [...read(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  const broken = links.filter(([, target, section]) => {
+    const path = target === "" ? page : join(dirname(page), decodeURI(target as string));
+    if (!existsSync(join(root, path))) return true;
+    return section !== undefined && path.endsWith(".md") && !sectionsOf(path).includes(section);
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
 });
+
+/** Anchors of the headings of a page, by GitHub's rule. */
+function sectionsOf(path: string): string[] {
+  return [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    (heading as string)
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
