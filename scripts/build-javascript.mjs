@@ -1,5 +1,5 @@
 // Bundles the sources of every package that has changed into its dist/, by tsup in this one process.
-// Dependencies stay imports; what several entries of a package share becomes a chunk, so that it exists once.
+// Dependencies stay imports. Code that several entries of a package share becomes one chunk.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { entriesOf } from "./lib/entries.mjs";
@@ -44,7 +44,7 @@ for (const workspace of packages()) {
 }
 if (built.length > 0) console.error(`  bundled ${built.length > 3 ? `${built.length} packages` : built.join(", ")}`);
 
-/** Declarations stay: they are tsc's, which knows by itself what to write again. */
+/** Declarations stay: tsc writes them, and updates them incrementally. */
 function removeOldJavaScript(/** @type {string} */ folder) {
   if (!existsSync(folder)) return;
   for (const file of readdirSync(folder)) {

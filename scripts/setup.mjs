@@ -1,4 +1,4 @@
-// npm run setup: from a fresh clone to a working `mrlm`.
+// npm run setup: prepares a fresh clone so that `mrlm` works.
 import { script } from "./lib/script.mjs";
 import { setup } from "./lib/setup.mjs";
 

@@ -3,7 +3,7 @@
 //   engine           the Python tests of the engine alone
 //   faults [AREA]    the files test/**/*.faults.ts, or those of an area: thousands of cases of each class of fault
 //   same-bits BASE   trains small jobs by this commit and by another, and compares the results to the last bit
-//   any other        the files test/**/*.NAME.ts, one after the other because they report how long things take
+//   any other        the files test/**/*.NAME.ts, one after the other because they report durations
 import { join } from "node:path";
 import { root } from "./lib/repository.mjs";
 import { attempt, projectNode, run } from "./lib/run.mjs";

@@ -9,7 +9,7 @@ export const mrlm = join(root, "core", "cli", "bin", "mrlm.js");
 export const pythonFolder = join(root, "algorithms", "engine-torch", "python");
 
 /**
- * Makes the engine's Python environment, or finds that it is there; shows its progress on stderr.
+ * Installs the engine's Python environment where it is not complete; prints progress on stderr.
  * @param {{ dev?: boolean }} [options] dev: with pytest, ruff and mypy, and with the optional packages, so that their tests run
  * @returns {Promise<string>} the interpreter
  */

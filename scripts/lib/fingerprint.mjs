@@ -6,7 +6,7 @@ import { cacheDirectory } from "./repository.mjs";
 const skipped = new Set(["node_modules", "dist", "__pycache__"]);
 
 /**
- * Hash of the names and contents of files and folders (recursively); what does not exist counts as absent.
+ * Returns a hash of the names and contents of files and folders (recursively); a missing path counts as absent.
  * @param {string[]} paths
  */
 export function fingerprint(paths) {
@@ -28,7 +28,7 @@ function filesIn(path) {
 }
 
 /**
- * The fingerprint that a step left behind when it last succeeded.
+ * Returns the fingerprint that a step stored when it last succeeded.
  * @param {string} name
  */
 export function stampOf(name) {

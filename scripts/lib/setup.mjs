@@ -6,14 +6,14 @@ import { readJson, root } from "./repository.mjs";
 import { run, runNode } from "./run.mjs";
 
 /**
- * Everything between a fresh clone and a working `mrlm`; each part does nothing when nothing has changed.
+ * Prepares a fresh clone so that `mrlm` works; each part does nothing when nothing has changed.
  * @param {{ dev?: boolean }} [options] dev: with the tools that check the Python code
  * @returns {Promise<{ python: string }>} the engine's interpreter
  */
 export async function setup(options) {
   await ensureDependencies();
   await buildJavaScript();
-  // Tests run from the sources; everybody else's editor needs declarations, without which each import is `any`.
+  // Tests run from the sources. Editors need the declarations: without them each import is `any`.
   if (!options?.dev) await writeDeclarations();
   return { python: await ensureEngine(options) };
 }

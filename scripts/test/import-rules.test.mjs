@@ -45,7 +45,7 @@ const forbidden = {
   "core/runtime/src/d.ts": ['import "@mrlm/nowhere";', ["no-unresolved"]],
   "core/runtime/src/e.ts": ['import "../test/a.ts";', ["sources-import-no-tests"]],
   "core/runtime/src/f.ts": ['import "./g.ts";', ["no-circular"]],
-  "core/runtime/src/g.ts": ['import "./f.ts";', []], // a circle is reported once
+  "core/runtime/src/g.ts": ['import "./f.ts";', []], // a cycle is reported once
   "core/runtime/src/one/a.ts": ['import "../two/a.ts";', []],
   "core/runtime/src/one/b.ts": ["", []],
   "core/runtime/src/two/a.ts": ["", []],

@@ -9,7 +9,7 @@ describe("missingOptionalPackages", () => {
     expect(missingOptionalPackages(locked)).toEqual([]);
   });
 
-  test("names what is missing, and who asks for it", () => {
+  test("names what is missing, and the package that requires it", () => {
     const locked = { "node_modules/tool": tool, "node_modules/tool-linux": {} };
     expect(missingOptionalPackages(locked)).toEqual(["node_modules/tool -> tool-darwin@1.0.0"]);
   });

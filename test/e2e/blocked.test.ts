@@ -71,7 +71,7 @@ test("U10: an environment that ends its server again and again ends the run afte
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(
-      /^error SERVER_UNAVAILABLE: The environment server ended with code 3, after 5 restarts; it is not started again\.\n {2}.*process\.exit/m,
+      /^error SERVER_UNAVAILABLE: The environment server ended with code 3, after 5 restarts; it is not restarted\.\n {2}.*process\.exit/m,
     ),
   ]);
   expect(stderr).not.toContain("could not be reached");

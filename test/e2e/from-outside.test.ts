@@ -61,7 +61,7 @@ test("what an environment throws outside of its calls ends the command with an e
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(
-      /error INTERNAL: Error: no caller awaits this\n.*index\.ts:2[^]*thrown outside of every call/,
+      /error INTERNAL: Error: no caller awaits this\n.*index\.ts:2[^]*raised this error outside of every call/,
     ),
   ]);
   expect(events.at(-1)).toMatchObject({ event: "error", code: "INTERNAL", message: "no caller awaits this" });

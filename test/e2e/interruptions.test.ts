@@ -87,12 +87,12 @@ describeWithEngine(
       expect(resumed(failed.stderr)).toBe(directory);
       const resume = (): Mrlm => new Mrlm(["train", "--json", "--resume", directory]);
 
-      // Sampling waits until the server is up again, and no episode is lost; then the run is stopped in order.
+      // Sampling waits until the server is ready again, and no episode is lost; then the run is stopped in order.
       const drained = resume();
       await drained.event(afterStep(18));
       process.kill(drained.pids("server")[0] as number, "SIGKILL");
-      await drained.printed("The environment server ended by SIGKILL; starting it again");
-      await drained.printed("The environment server is up again");
+      await drained.printed("The environment server ended by SIGKILL; restarting it");
+      await drained.printed("The environment server is ready again");
       drained.child.kill("SIGINT");
       const stopped = await drained.finished;
       const summary = only(stopped, "summary");

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can read, so that one that is too old gets told so.
+// Plain JavaScript that every Node can parse, so that an old version prints the message below.
 const needed = [24, 11];
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {

@@ -1,11 +1,11 @@
 import { MrlmError } from "@mrlm/spec";
 
-/** What `mrlm` tells the shell; documented in docs/reference/cli.md. */
+/** Exit codes of `mrlm`; documented in docs/reference/cli.md. */
 export const EXIT = {
   ok: 0,
-  /** Something failed while it was at work. */
+  /** Something failed during the work. */
   failure: 1,
-  /** The command line, a configuration, or what it names was wrong: nothing was begun. */
+  /** The command line, a configuration, or what it names was wrong: no work began. */
   invalid: 2,
   /** The engine is not set up, or did not start. */
   engine: 3,
@@ -57,7 +57,7 @@ const ENGINE = new Set<string>([
   "JOIN_TIMEOUT",
 ]);
 
-/** The exit code of an error. */
+/** Returns the exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (!MrlmError.isInstance(error)) return EXIT.failure;
   if (INVALID.has(error.code)) return EXIT.invalid;

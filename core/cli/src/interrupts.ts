@@ -2,36 +2,36 @@ import type { Console } from "./console/console.ts";
 import { EXIT } from "./exit-codes.ts";
 import { watchNpx } from "./npx.ts";
 
-/** What ends a command from outside: the first Ctrl-C or SIGTERM asks it to drain, the second ends the process at once. */
+/** Signals that end a command: the first Ctrl-C or SIGTERM requests a drain, the second ends the process at once. */
 export interface Interrupts {
   readonly drain: AbortSignal;
   dispose(): void;
 }
 
 /**
- * Listens for signals, and for what plugins throw where nobody can catch it.
- * @param what is said at the first signal: what is being finished
- * @param lastWords said when the process ends at once: how to go on
+ * Listens for signals and for uncaught errors of plugins.
+ * @param drainText printed at the first signal: the work that is finished before the end
+ * @param resumeText printed when the process ends at once: how to continue
  */
 export function listenForInterrupts(
   console: Console,
-  what: string | (() => string),
-  lastWords: () => string | undefined = () => undefined,
+  drainText: string | (() => string),
+  resumeText: () => string | undefined = () => undefined,
 ): Interrupts {
   const controller = new AbortController();
   const endAtOnce = (exitCode: number): never => {
-    const words = lastWords();
-    if (words !== undefined) console.note(words);
+    const text = resumeText();
+    if (text !== undefined) console.note(text);
     process.exit(exitCode);
   };
   const onSignal = (): void => {
     if (controller.signal.aborted) endAtOnce(EXIT.interrupted);
-    console.note(`\n${typeof what === "string" ? what : what()} (again to stop at once)`);
+    console.note(`\n${typeof drainText === "string" ? drainText : drainText()} (again to stop at once)`);
     controller.abort();
   };
   const onUncaught = (error: unknown): void => {
     const message =
-      "This was thrown outside of every call: by a timer, a callback, or a promise that nobody awaits, mostly in an environment or another plugin.";
+      "A timer, a callback or a promise without await raised this error outside of every call, mostly in an environment or another plugin.";
     console.note(
       `error INTERNAL: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n  ${message}`,
     );
@@ -44,14 +44,14 @@ export function listenForInterrupts(
     endAtOnce(EXIT.failure);
   };
   const isDraining = (): boolean => controller.signal.aborted;
-  const forgetNpx = watchNpx(() => void (isDraining() || onSignal()));
+  const unwatchNpx = watchNpx(() => void (isDraining() || onSignal()));
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
   process.on("uncaughtException", onUncaught);
   return {
     drain: controller.signal,
     dispose() {
-      forgetNpx();
+      unwatchNpx();
       process.off("SIGINT", onSignal);
       process.off("SIGTERM", onSignal);
       process.off("uncaughtException", onUncaught);

@@ -5,11 +5,11 @@ import { reportError } from "./console/report-error.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { createProgram } from "./program.ts";
 
-/** Runs one command line and answers the exit code. */
+/** Runs one command line. Returns the exit code. */
 export async function runCli(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok;
   const { command, context } = createProgram((code) => (exitCode = code));
-  // A reader that has seen enough (`| head`) is no fault.
+  // A reader that closes the pipe early (`| head`) is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) =>
     error.code === "EPIPE" ? process.exit(EXIT.ok) : reportError(context().console, error),
   );
@@ -19,7 +19,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT.ok;
-      // Help that was not asked for has been printed; it says all.
+      // Commander has already printed the help.
       if (error.code !== "commander.help")
         reportError(
           createConsole({ json: args.includes("--json") }),
@@ -32,7 +32,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The parser's complaint in the form that every error has. */
+/** Converts an error of the parser to the form of every other error. */
 function usageError({ message }: CommanderError, command: string | undefined): MrlmError {
   const [what = "", suggestion = ""] = message
     .replace(/^error: /, "")

@@ -59,7 +59,7 @@ test("a stopped run prints how to continue", () => {
   const { console, out } = recordedConsole();
   printSummary(console, report({ status: "stopped" }));
   expect(out()).toContain(
-    "stopped after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n\nContinue with:\n  npx mrlm train --resume runs/a\nOr measure what it has learnt so far:\n  npx mrlm eval --model runs/a --environment math\n",
+    "stopped after 9 steps, 4.0 s\nrun directory: runs/a\ndetails: runs/a/train.log\n\nContinue with:\n  npx mrlm train --resume runs/a\nOr evaluate the latest checkpoint:\n  npx mrlm eval --model runs/a --environment math\n",
   );
   const early = recordedConsole();
   printSummary(early.console, report({ status: "stopped", steps: 0, evaluations: [], seconds: {} }));
@@ -81,7 +81,7 @@ test("U16: a summary has a curve, and two tasks before and after, in Unicode or 
     terminated: true,
     truncated: false,
   };
-  const said = (content: string, reward: number, stop_reason: string) => ({
+  const answered = (content: string, reward: number, stop_reason: string) => ({
     ...row,
     reward,
     messages: [
@@ -91,7 +91,12 @@ test("U16: a summary has a curve, and two tasks before and after, in Unicode or 
     turns: [{ segment: 0, start: 0, end: 1, stop_reason, reward }],
   });
   const examples = [
-    { environment: "math@1", task: "eval/3", before: said("", 0, "length"), after: said("<answer>12", 1, "stop") },
+    {
+      environment: "math@1",
+      task: "eval/3",
+      before: answered("", 0, "length"),
+      after: answered("<answer>12", 1, "stop"),
+    },
   ];
   const curve = { metric: "reward/mean", points: [0.1, 0.2, 0.9].map((value, i) => ({ step: 5 + i, value })) };
   const { console, out } = recordedConsole();

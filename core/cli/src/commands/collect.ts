@@ -13,7 +13,7 @@ import { openRolloutSession, type RolloutSession } from "../services/rollout-ses
 import type { RolloutArguments } from "../services/rollout-session-config.ts";
 import { VERSION } from "../version.ts";
 
-/** What the command line says. */
+/** Options of `mrlm collect`. */
 export interface CollectArguments extends RolloutArguments {
   readonly numEpisodes: string;
   readonly groupSize: string;
@@ -22,8 +22,8 @@ export interface CollectArguments extends RolloutArguments {
   readonly overwrite?: boolean;
 }
 
-/** What the arguments ask for, checked. */
-interface Wanted {
+/** Validated arguments. */
+interface Job {
   readonly tasks: number;
   readonly groupSize: number;
   readonly filterReward: number | undefined;
@@ -31,41 +31,41 @@ interface Wanted {
   readonly partial: string;
 }
 
-/** Plays episodes with a model and writes them down, to learn from. */
+/** Plays episodes with a model and writes them to a file, as training data. */
 export async function runCollect(context: CommandContext, args: CollectArguments): Promise<void> {
   const { console } = context;
-  const wanted = check(args);
+  const job = check(args);
   const interrupts = listenForInterrupts(console, `stopping; the same command continues from ${args.output}.partial`);
   let session: RolloutSession | undefined;
   try {
     session = await openRolloutSession(context, args, interrupts.drain);
-    const identity = identityOf(session, args, wanted);
-    if (args.overwrite === true) rmSync(wanted.partial, { force: true });
+    const identity = identityOf(session, args, job);
+    if (args.overwrite === true) rmSync(job.partial, { force: true });
     const written = <T>(work: Promise<T>): Promise<T> =>
       work.catch((error: unknown) =>
         Promise.reject(
           asWriteFailure(
             error,
-            `The episodes could not be written to ${wanted.output}`,
-            `Mend that; the same command goes on from ${args.output}.partial.`,
+            `The episodes could not be written to ${job.output}`,
+            `Correct the cause; the same command continues from ${args.output}.partial.`,
           ),
         ),
       );
-    const journal = await written(Journal.open(wanted.partial, identity));
+    const journal = await written(Journal.open(job.partial, identity));
     await unlessLost(
       session.lost,
-      written(play(context, session, args.split, wanted, journal, AbortSignal.any([interrupts.drain, session.lost]))),
+      written(play(context, session, args.split, job, journal, AbortSignal.any([interrupts.drain, session.lost]))),
     );
     const rows = await written(
-      writeCollection(wanted.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) }),
+      writeCollection(job.output, journal, { mrlm: JSON.stringify({ version: VERSION, ...identity }) }),
     );
     const counts = journal.counts();
     journal.remove();
-    console.print(`${collectionReport(counts, wanted.filterReward)}\n\n${rows} rows written to ${args.output}`);
-    console.emit({ event: "collection", file: wanted.output, rows, ...counts, cut: cutShare(counts) });
+    console.print(`${collectionReport(counts, job.filterReward)}\n\n${rows} rows written to ${args.output}`);
+    console.emit({ event: "collection", file: job.output, rows, ...counts, cut: cutShare(counts) });
     if (rows === 0)
       console.note(
-        `note: no episode ${wanted.filterReward === undefined ? "was played" : `earned ${wanted.filterReward} or more`}: ${args.output} has no rows`,
+        `note: no episode ${job.filterReward === undefined ? "was played" : `has a reward of ${job.filterReward} or more`}: ${args.output} has no rows`,
       );
   } finally {
     interrupts.dispose();
@@ -73,7 +73,7 @@ export async function runCollect(context: CommandContext, args: CollectArguments
   }
 }
 
-function check(args: CollectArguments): Wanted {
+function check(args: CollectArguments): Job {
   const [episodes, groupSize] = [
     wholeNumber(args.numEpisodes, "--num-episodes", 1),
     wholeNumber(args.groupSize, "--group-size", 1),
@@ -84,7 +84,7 @@ function check(args: CollectArguments): Wanted {
     });
   if (![".jsonl", ".parquet"].includes(extname(args.output)))
     throw new MrlmError("USAGE", `--output ${args.output} ends neither in .jsonl nor in .parquet.`, {
-      hint: "The extension says which of the two is written.",
+      hint: "The extension selects the format.",
     });
   const output = outputFile(args.output, { overwrite: args.overwrite === true, besides: [".partial", ".writing"] });
   const filterReward =
@@ -98,7 +98,7 @@ async function play(
   { console }: CommandContext,
   session: RolloutSession,
   split: string,
-  { tasks, groupSize, filterReward }: Wanted,
+  { tasks, groupSize, filterReward }: Job,
   journal: Journal,
   signal: AbortSignal,
 ): Promise<void> {
@@ -125,11 +125,11 @@ async function play(
   ).finally(() => bar.clear());
 }
 
-/** Everything that decides what is collected. */
+/** Everything that determines the collected episodes. */
 function identityOf(
   { config, modelDirectory, environment, engine }: RolloutSession,
   { split }: RolloutArguments,
-  { tasks, groupSize, filterReward }: Wanted,
+  { tasks, groupSize, filterReward }: Job,
 ): JsonObject {
   return {
     model: modelDirectory,
@@ -146,7 +146,7 @@ function identityOf(
   };
 }
 
-/** Size and time of the weights' files, to tell a model that was trained further; nothing where the engine reads another machine's disk. */
+/** Size and time of the weights' files, which distinguish a model from one that was trained further. Empty if the directory is not on this machine. */
 function weightsOf(directory: string): JsonObject {
   if (!existsSync(directory)) return {};
   const files = readdirSync(directory)

@@ -4,7 +4,7 @@ import type { CommandContext } from "../command-context.ts";
 import { resumeLine } from "../console/resume-line.ts";
 import { EXIT } from "../exit-codes.ts";
 
-/** Prints the findings about a run, an evaluation's results or a recorded file; the exit code. */
+/** Prints the findings about a run, an evaluation's results or a recorded file. Returns the exit code. */
 export async function doctor(context: CommandContext, path: string): Promise<number> {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
     ? doctorFile(context, path)
@@ -29,7 +29,7 @@ function doctorRun({ console }: CommandContext, path: string): number {
     console.print(resumeLine(run.directory));
   for (const finding of findings) console.print(`\n${described(finding)}`);
   if (findings.length === 0)
-    console.print(iterations === 0 ? "\nIt has not done an iteration yet." : "\nNothing looks wrong.");
+    console.print(iterations === 0 ? "\nThe run has no complete iteration yet." : "\nNothing looks wrong.");
   return exitCode(findings);
 }
 

@@ -1,7 +1,7 @@
 import { PluginHost } from "@mrlm/runtime";
 import type { CommandContext } from "../command-context.ts";
 
-/** What the command line says. */
+/** Options of `mrlm engine setup`. */
 export interface SetupArguments {
   readonly engine: string;
   readonly extra?: string[];

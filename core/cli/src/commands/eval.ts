@@ -11,7 +11,7 @@ import { openRolloutSession, type RolloutSession } from "../services/rollout-ses
 import type { RolloutArguments } from "../services/rollout-session-config.ts";
 import { VERSION } from "../version.ts";
 
-/** What the command line says. */
+/** Options of `mrlm eval`. */
 export interface EvalArguments extends RolloutArguments {
   readonly tasks?: string;
   readonly numEpisodes?: string;
@@ -20,7 +20,7 @@ export interface EvalArguments extends RolloutArguments {
   readonly overwrite?: boolean;
 }
 
-/** Plays held-out tasks with a model and reports what it earned. */
+/** Plays held-out tasks with a model and reports the rewards. */
 export async function runEval(context: CommandContext, args: EvalArguments): Promise<void> {
   const { console } = context;
   const [wanted, samples] = [wantedTasks(args), wholeNumber(args.samples, "--samples")];

@@ -5,13 +5,13 @@ import { table } from "../console/table.ts";
 import { describeLayers, sandboxLayers } from "../services/sandboxes.ts";
 import { VERSION } from "../version.ts";
 
-/** What the command line says. */
+/** Options of `mrlm info`. */
 export interface InfoArguments {
   readonly config?: string;
   readonly set?: readonly string[];
 }
 
-/** Prints versions, plugins and what they provide, whether the engine is set up, which walls the sandboxes have. */
+/** Prints versions, plugins and what they provide, the state of the engine and the isolation layers of the sandboxes. */
 export async function info({ console, directory }: CommandContext, args: InfoArguments): Promise<void> {
   if (args.config === undefined && args.set !== undefined)
     throw new MrlmError("USAGE", "--set is for the keys of a configuration: give --config too.");

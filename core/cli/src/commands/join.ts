@@ -7,13 +7,13 @@ import { EXIT } from "../exit-codes.ts";
 import { listenForInterrupts } from "../interrupts.ts";
 import { assertEngineInstalled, distributedOptions } from "../services/engine.ts";
 
-/** What the command line says. */
+/** Options of `mrlm join`. */
 export interface JoinArguments {
   readonly config: string;
   readonly nodeRank: string;
 }
 
-/** Runs the ranks of this machine until the run ends, on whichever machine that is decided; the exit code. */
+/** Runs the ranks of this machine until the run ends on any machine. Returns the exit code. */
 export async function join({ console, directory }: CommandContext, args: JoinArguments): Promise<number> {
   const loaded = loadConfig(args.config);
   const { config } = loaded;
@@ -29,7 +29,7 @@ export async function join({ console, directory }: CommandContext, args: JoinArg
     await assertEngineInstalled(config, plugins);
     const provider = await plugins.engine(config.engine.provider);
     let isTraining = false;
-    // A job's SIGTERM reaches all machines at once, and machine 0 then finishes its iteration, for which it needs this one.
+    // A job's SIGTERM reaches all machines at once. Machine 0 then finishes its iteration and needs this machine for it.
     const interrupts = listenForInterrupts(console, () =>
       isTraining ? "waiting for machine 0 to end the run: stop it there" : "leaving: training has not begun yet",
     );
@@ -40,7 +40,7 @@ export async function join({ console, directory }: CommandContext, args: JoinArg
       log: (line) => console.note(line),
       started() {
         isTraining = true;
-        console.note("all machines are there: starting the engine's ranks (loading torch)");
+        console.note("all machines have joined: starting the engine's ranks (loading torch)");
         console.emit({ event: "joined", node_rank: nodeRank, nodes: distributed.nodes });
       },
     });
@@ -57,7 +57,7 @@ export async function join({ console, directory }: CommandContext, args: JoinArg
   }
 }
 
-/** The run's machines. Throws CONFIG_INVALID or USAGE where this cannot be one that joins. */
+/** Returns the machines of the run. Throws CONFIG_INVALID or USAGE if this machine cannot join. */
 function machinesOf(loaded: LoadedConfig, nodeRank: number): DistributedOptions {
   const { config, source } = loaded;
   const { nnodes, master_addr } = config.distributed;
@@ -69,12 +69,12 @@ function machinesOf(loaded: LoadedConfig, nodeRank: number): DistributedOptions 
     );
   const distributed = distributedOptions(config);
   if (distributed === undefined || nnodes === 1)
-    throw new MrlmError("CONFIG_INVALID", `${place}: there is nothing to join: the run is one of a single machine.`, {
+    throw new MrlmError("CONFIG_INVALID", `${place}: there is nothing to join: the run has one machine.`, {
       hint: "Set distributed.nnodes to the number of machines.",
     });
   if (master_addr === undefined)
-    throw new MrlmError("CONFIG_INVALID", `${place}: machine 0 is to be found nowhere without master_addr.`, {
-      hint: "Set distributed.master_addr to the address at which the others reach machine 0.",
+    throw new MrlmError("CONFIG_INVALID", `${place}: without master_addr this machine cannot find machine 0.`, {
+      hint: "Set distributed.master_addr to the address at which the other machines reach machine 0.",
     });
   if (nodeRank === 0)
     throw new MrlmError("USAGE", "--node-rank 0 is the machine that starts the run.", {
@@ -90,7 +90,7 @@ function machinesOf(loaded: LoadedConfig, nodeRank: number): DistributedOptions 
 
 function withAdvice(cause: MrlmError): MrlmError {
   return new MrlmError(cause.code, cause.message, {
-    hint: "Go on with it: on machine 0 `npx mrlm train --resume RUN`, and here the same command again.",
+    hint: "Continue it: on machine 0 `npx mrlm train --resume RUN`, and here the same command again.",
     cause,
   });
 }

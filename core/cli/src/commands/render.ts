@@ -15,7 +15,7 @@ export interface RenderArguments extends Omit<RolloutArguments, "split" | "tempe
   readonly ids?: boolean;
 }
 
-/** Prints a task's first prompt as a model gets it: as text and as tokens. Starts no engine. */
+/** Prints a task's first prompt as the model receives it: as text and as tokens. Starts no engine. */
 export async function render({ console, directory }: CommandContext, args: RenderArguments): Promise<void> {
   const split = args.task.split("/")[0] as string;
   const {

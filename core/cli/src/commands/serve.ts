@@ -9,7 +9,7 @@ import { requireJails } from "../services/sandboxes.ts";
 import { selectedEnvironments } from "../services/selected-environments.ts";
 import { tokenOption } from "../services/token.ts";
 
-/** What the command line says. */
+/** Options of `mrlm serve`. */
 export interface ServeOptions {
   readonly environments?: string;
   readonly port: string;
@@ -24,7 +24,7 @@ export interface ServeOptions {
   readonly demonstrations?: boolean;
 }
 
-/** Milliseconds that episodes under way get when the server is asked to end. */
+/** Milliseconds for the calls under way after a request to end. */
 const DRAIN_MS = 10_000;
 
 /** Serves until it is interrupted, or its standard input ends. */
@@ -47,7 +47,7 @@ export async function serve({ console, directory }: CommandContext, options: Ser
   });
   const source = await selectedEnvironments(plugins, options.environments?.split(","));
   const dataRoot = options.dataRoot ?? directory;
-  // A server that was started for a run tells the run, which ends it; any other goes on as soon as it can.
+  // A server that belongs to a run reports a blocked event loop to the run, which ends; any other server continues when the loop is free.
   const endWatch = watchEventLoop(
     options.untilStdinEnds === true
       ? { stderr: false, event: "blocked", ends: true, parent: process.ppid }

@@ -37,7 +37,7 @@ import { openEnvironments, unlessLost } from "../services/environments.ts";
 /** File of the run directory with a copy of everything that is printed, and details. */
 const LOG = "train.log";
 
-/** What the command line says. */
+/** Options of `mrlm train`. */
 export interface TrainArguments {
   readonly config?: string;
   readonly set?: readonly string[];
@@ -48,14 +48,14 @@ export interface TrainArguments {
   readonly dryRun?: boolean;
 }
 
-/** Trains as a configuration says, or goes on with a run; the exit code. */
+/** Trains as a configuration specifies, or continues a run. Returns the exit code. */
 export async function train(context: CommandContext, args: TrainArguments): Promise<number> {
   const { directory } = context;
   const log = new RunLog();
   const console = withLog(context.console, log);
   const onEvent = trainingView(console, log);
   const notice = (text: string): void => onEvent({ kind: "notice", text });
-  const { loaded, configPath, overrides, existing, checkpoint, finished } = await whatToTrain(args, notice);
+  const { loaded, configPath, overrides, existing, checkpoint, finished } = await selectJob(args, notice);
   const { config } = loaded;
   if (finished !== undefined) {
     notice(
@@ -100,7 +100,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
       environments.lost,
       prepareRun(loaded, { host: environments.host, algorithms: plugins }),
     );
-    if (args.dryRun === true) return await tryOut();
+    if (args.dryRun === true) return await dryRun();
     const run = existing ?? RunDirectory.create(prepared.config, prepared.sourceText);
     directoryOfRun = run.path;
     log.open(join(run.path, LOG));
@@ -139,8 +139,8 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
     });
     return end({ console, log, summary, config });
 
-    /** Everything that comes before the first step, without a run directory. */
-    async function tryOut(): Promise<number> {
+    /** Runs everything before the first step, without a run directory. */
+    async function dryRun(): Promise<number> {
       if (config.engine.address === undefined) console.note("starting the engine (loading torch)");
       const { engine, stop } = await openEngine({
         config: prepared.config,
@@ -169,7 +169,7 @@ export async function train(context: CommandContext, args: TrainArguments): Prom
   }
 }
 
-/** Prints the result of a run; the exit code. */
+/** Prints the result of a run. Returns the exit code. */
 function end({
   console,
   log,
@@ -198,15 +198,15 @@ function end({
 interface Job {
   readonly loaded: LoadedConfig;
   readonly configPath: string;
-  /** Keys that are set over the file's. */
+  /** `--set KEY=VALUE` flags, which replace keys of the file. */
   readonly overrides: readonly string[];
   readonly existing?: RunDirectory;
   readonly checkpoint?: Checkpoint | undefined;
-  /** What a run came to that is over. */
+  /** Result of a run that is already finished. */
   readonly finished?: RunSummary | undefined;
 }
 
-async function whatToTrain(
+async function selectJob(
   { config, set = [], output, seed, resume, steps }: TrainArguments,
   notice: (text: string) => void,
 ): Promise<Job> {
@@ -214,7 +214,7 @@ async function whatToTrain(
     if (config !== undefined || set.length > 0 || output !== undefined || seed !== undefined)
       throw new MrlmError(
         "USAGE",
-        "--resume continues with what the run directory holds: --config, --set, --output and --seed cannot be given with it.",
+        "--resume takes the configuration from the run directory: --config, --set, --output and --seed cannot be given with it.",
       );
     const { run, loaded, checkpoint, finished } = await openRun(
       resume,
@@ -224,7 +224,7 @@ async function whatToTrain(
     return { loaded, configPath: run.configPath, overrides: [], existing: run, checkpoint, finished };
   }
   if (steps !== undefined)
-    throw new MrlmError("USAGE", "--steps is for --resume: a new run has the steps that its configuration says.");
+    throw new MrlmError("USAGE", "--steps is for --resume: a new run takes its steps from the configuration.");
   if (config === undefined) throw new MrlmError("USAGE", "train needs --config FILE, or --resume RUN to continue one.");
   const overrides = [...set, ...(seed === undefined ? [] : [`seed=${wholeNumber(seed, "--seed")}`])];
   const loaded = loadConfig(config, { overrides });

@@ -6,7 +6,7 @@ const HEIGHT = 5;
 const MAX_CELL = 3;
 
 /**
- * A series as columns with its lowest and its highest value at the axis; neighbouring values are averaged where there are more than fit.
+ * Draws a series as columns, with the lowest and the highest value at the axis. Averages neighbouring values if there are more than columns.
  * @param width of the columns alone, in characters
  */
 export function barChart(values: readonly number[], width: number, label: (value: number) => string): string {
@@ -14,7 +14,7 @@ export function barChart(values: readonly number[], width: number, label: (value
   const [low, high] = [Math.min(...means), Math.max(...means)];
   const cell = Math.max(1, Math.min(MAX_CELL, Math.floor(width / means.length)));
   const unicode = hasUnicode();
-  // In eighths of a line; the lowest value is still to be seen.
+  // In eighths of a line; the lowest value remains visible.
   const levels = means.map((value) =>
     high === low ? HEIGHT * 4 : Math.max(1, Math.round(((value - low) / (high - low)) * HEIGHT * 8)),
   );
@@ -30,7 +30,7 @@ export function barChart(values: readonly number[], width: number, label: (value
   return lines.join("\n");
 }
 
-/** One cell, filled by so many eighths. */
+/** Returns one cell, filled by a number of eighths. */
 function symbol(eighths: number, unicode: boolean): string {
   if (eighths <= 0) return " ";
   if (!unicode) return eighths >= 4 ? "#" : "_";

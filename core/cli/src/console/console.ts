@@ -2,11 +2,11 @@ import type { Writable } from "node:stream";
 import type { JsonObject } from "@mrlm/spec";
 import { printable } from "./printable.ts";
 
-/** Where a command speaks: results to stdout, everything else to stderr. */
+/** Output of a command: results on stdout, everything else on stderr. */
 export interface Console {
   /** `--json`: stdout holds one JSON object a line and nothing else. */
   readonly json: boolean;
-  /** Progress bars and colours only where a person watches. */
+  /** Whether stderr is a terminal that a person watches; progress is then drawn in place. */
   readonly isInteractive: boolean;
   /** A line for people on stdout; silent with `--json`. */
   print(line: string): void;

@@ -4,7 +4,7 @@ import { glyph } from "./unicode.ts";
 type Row = KeptEpisode["row"];
 type Message = Row["messages"][number];
 
-/** An episode for people: when it was played, what it earned, how it ended, and the conversation. */
+/** An episode for people: its step, reward, end and conversation. */
 export function episodeText({ step, stage, row }: KeptEpisode): string {
   const { environment, task, agent, error } = row;
   const played =
@@ -61,7 +61,7 @@ export function messageText({ content, reasoning_content, tool_calls }: Message)
   ].join("\n");
 }
 
-/** Shown for a message without text. Special tokens have none: an answer of several, such as markers of roles, is not a silent one. */
+/** Text for a message without text. Special tokens have none, so an answer of several is distinguished from an empty one. */
 export function noText(turn?: Row["turns"][number]): string {
   const tokens = turn === undefined ? 0 : turn.end - turn.start;
   return tokens > 1 ? `(no text: ${tokens} tokens, all of them special)` : "(no text)";

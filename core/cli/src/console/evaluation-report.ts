@@ -33,7 +33,7 @@ export function evaluationReport(result: EvaluationResult): string {
   return [table(rows), ...causes(result), ...passTable(result)].join("\n\n");
 }
 
-/** Share of cut answers of the greedy and the sampled episodes together; `null` where it is not known. */
+/** Share of cut answers of the greedy and the sampled episodes together; `null` if unknown. */
 export function cutAnswers({
   greedy,
   sampled,
@@ -48,7 +48,7 @@ export function cutAnswers({
     : known.reduce((sum, summary) => sum + (summary.cut as number) * summary.episodes, 0) / episodes;
 }
 
-/** Why episodes failed, or have no score: the first of each, which mostly stands for all. */
+/** The first failure and the first reason for a missing score; later ones mostly have the same cause. */
 function causes({ greedy, sampled }: EvaluationResult): string[] {
   const failed = greedy.firstError ?? sampled?.firstError;
   const unscored = greedy.firstUnscored ?? sampled?.firstUnscored;

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue, Logger } from "@mrlm/spec";
 
-/** Logger of plugins that writes lines for people: `warn: MESSAGE (field: 1)`. Lines for debugging are left out unless MRLM_DEBUG is set. */
-export function lineLogger(say: (line: string) => void): Logger {
+/** Logger of plugins that writes lines for people: `warn: MESSAGE (field: 1)`. Debug lines appear only if MRLM_DEBUG is set. */
+export function lineLogger(print: (line: string) => void): Logger {
   const at =
     (level: string) =>
     (message: string, fields?: JsonObject): void =>
-      say(`${level}: ${message}${shown(fields)}`);
+      print(`${level}: ${message}${shown(fields)}`);
   return {
     debug: process.env["MRLM_DEBUG"] === undefined ? () => undefined : at("debug"),
     info: at("info"),
@@ -14,7 +14,7 @@ export function lineLogger(say: (line: string) => void): Logger {
   };
 }
 
-/** A line with one level: that of its logger, or else `note`. */
+/** Prefixes a line with `note` unless its logger has prefixed a level. */
 export function withLevel(line: string): string {
   return /^(?:environment server: )?(?:debug|info|warn|error): /.test(line) ? line : `note: ${line}`;
 }
@@ -24,7 +24,7 @@ function shown(fields: JsonObject = {}): string {
   return members.length === 0 ? "" : ` (${members.join(", ")})`;
 }
 
-/** A line stays one line: what is no text, or has several lines, is JSON. */
+/** Formats a value on one line: as JSON unless it is text of one line. */
 function plain(value: JsonValue | undefined): string {
   return typeof value === "string" && !/[\r\n]/.test(value) ? value : JSON.stringify(value);
 }

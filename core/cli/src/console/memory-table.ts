@@ -1,17 +1,17 @@
 import { type RunMemory, shownBytes } from "@mrlm/runtime";
 import { table } from "./table.ts";
 
-/** Lines below this share of the whole are one line together. */
+/** Lines below this share of the sum are combined in one line. */
 const SMALL = 0.02;
 
-/** What a run is estimated to take, as a short table with its sum and what there is. */
+/** Estimated memory of a run as a table, with the sum and the available memory. */
 export function memoryTable(memory: RunMemory): string {
   const { lines, totalBytes, availableBytes, availableFrom } = memory;
   const large = lines.filter(({ bytes }) => bytes >= SMALL * totalBytes);
   const rest = totalBytes - large.reduce((sum, { bytes }) => sum + bytes, 0);
   const free =
     availableBytes === 0
-      ? "the system does not say how much there is"
+      ? "the system does not report the available memory"
       : `${shownBytes(availableBytes)} free (${availableFrom}, a tenth kept in reserve)`;
   const rows = [
     ...large.map(({ model, part, bytes, formula }) => [`${model}: ${part}`, shownBytes(bytes), formula]),

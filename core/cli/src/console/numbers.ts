@@ -1,9 +1,9 @@
-/** A share or a reward with three digits; a dash where there is nothing. */
+/** A share or a reward with three digits; a dash for no value. */
 export function decimal(value: number | null | undefined): string {
   return value === null || value === undefined || !Number.isFinite(value) ? "-" : value.toFixed(3);
 }
 
-/** A share in whole percent, `<1 %` for a small one that is not 0; a dash where there is nothing. */
+/** A share in whole percent, `<1 %` for a small one that is not 0; a dash for no value. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return "-";
   const rounded = Math.round(100 * share);

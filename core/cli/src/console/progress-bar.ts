@@ -1,10 +1,10 @@
 import type { Console } from "./console.ts";
 import { glyph } from "./unicode.ts";
 
-/** A line that is redrawn in place on a terminal; elsewhere a plain line now and then. */
+/** Progress line: redrawn in place on a terminal, elsewhere printed every 15 seconds. */
 export interface ProgressBar {
   update(done: number, total: number, text: string): void;
-  /** Takes the line away, so that something else can be written. */
+  /** Removes the line, so that another can be printed. */
   clear(): void;
 }
 
@@ -14,7 +14,7 @@ const NARROW = 100;
 /** Milliseconds between lines where there is no terminal. */
 const PLAIN_INTERVAL = 15_000;
 
-/** @param options.isBrief without a terminal: no line at the start and at the end, for work whose result is printed anyway */
+/** @param options.isBrief without a terminal: no line at the start and the end, for work with a printed result */
 export function progressBar(console: Console, label: string, { isBrief = false } = {}): ProgressBar {
   let lastPlain = isBrief ? performance.now() : Number.NEGATIVE_INFINITY;
   let shown = false;
@@ -39,7 +39,7 @@ export function progressBar(console: Console, label: string, { isBrief = false }
   };
 }
 
-/** A line that fits: without those of its parts, two spaces apart, that would be cut. */
+/** Shortens a line to the width at a gap of two spaces, so that no part is cut. */
 function fitted(line: string, columns: number): string {
   if (line.length <= columns) return line;
   const end = line.lastIndexOf("  ", columns);

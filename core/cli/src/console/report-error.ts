@@ -1,7 +1,7 @@
 import { fileFault, MrlmError } from "@mrlm/spec";
 import type { Console } from "./console.ts";
 
-/** Says what happened, why, and what to do; a fault of mrlm's own comes with its stack. */
+/** Prints code, message, hint and causes of an error; an internal error is printed with its stack. */
 export function reportError(console: Console, error: unknown): void {
   if (!MrlmError.isInstance(error)) {
     console.note(`error INTERNAL: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
@@ -14,12 +14,12 @@ export function reportError(console: Console, error: unknown): void {
   console.emit({ event: "error", code: error.code, message: error.message, hint: error.hint });
 }
 
-/** Causes that add something to what the message says already. */
+/** Returns the causes that add information to the message. */
 function causesOf(error: MrlmError): string[] {
   const causes: string[] = [];
   let cause = error.cause;
   while (cause instanceof Error && causes.length < 4) {
-    // What gRPC says of a call is in the message of the error that was made of it.
+    // The message contains the details of a gRPC status already.
     const isStatus = "details" in cause && "metadata" in cause;
     if (
       !isStatus &&

@@ -1,6 +1,6 @@
 import { shownPath } from "./shown-path.ts";
 
-/** How to go on with a run, ready to be copied. */
+/** Command that continues a run, ready to be copied. */
 export function resumeLine(directory: string): string {
   return `Continue with:\n  npx mrlm train --resume ${shownPath(directory)}`;
 }

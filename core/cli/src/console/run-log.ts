@@ -2,7 +2,7 @@ import { appendFileSync } from "node:fs";
 import type { Console } from "./console.ts";
 import { printable } from "./printable.ts";
 
-/** Log file of a run for people: everything that is printed, and details beside. A log that cannot be written stops nothing: what matters stands in other files too. */
+/** Log file of a run for people: everything that is printed, with details. A failed write is ignored, because other files hold all results. */
 export class RunLog {
   #path: string | undefined;
   #before: string[] = [];

@@ -8,24 +8,24 @@ import { resumeLine } from "./resume-line.ts";
 import { shownPath } from "./shown-path.ts";
 import { table } from "./table.ts";
 
-/** A run's result, as it is printed. */
+/** Parts of the printed result of a run. */
 export interface RunReport {
   readonly summary: RunSummary;
   readonly curve: LearningCurve | undefined;
   readonly examples: readonly BeforeAndAfter[];
-  /** Whether a configuration is what makes the environments known. */
+  /** Whether the environments come from plugins of the configuration. */
   readonly needsConfig: boolean;
   /** File with the details. */
   readonly log: string | undefined;
 }
 
-/** Names of metrics for people. */
+/** Printed names of metrics. */
 const CURVES: Readonly<Record<string, string>> = {
   "reward/mean": "mean reward",
   "preference/accuracy": "accuracy of the pairs",
   "loss/preference": "loss",
   "loss/nll": "loss",
-  "loss/nll_observed": "loss of what is observed",
+  "loss/nll_observed": "loss of observations",
 };
 const CHART_WIDTH = 60;
 
@@ -49,7 +49,7 @@ export function printSummary(console: Console, { summary, curve, examples, needs
     console.print(`\n${resumeLine(summary.directory)}`);
     if (environment !== undefined && summary.steps > 0)
       console.print(
-        `Or measure what it has learnt so far:\n  npx mrlm eval --model ${directory} --environment ${environment}`,
+        `Or evaluate the latest checkpoint:\n  npx mrlm eval --model ${directory} --environment ${environment}`,
       );
     return;
   }
@@ -59,14 +59,17 @@ export function printSummary(console: Console, { summary, curve, examples, needs
     ...(environment === undefined
       ? []
       : [
-          ["read more of what it wrote", `npx mrlm show ${directory} --best`],
-          ["see a prompt as the model does", `npx mrlm render --model ${directory} --environment ${environment}`],
+          ["print more of its answers", `npx mrlm show ${directory} --best`],
+          [
+            "print a prompt as the model receives it",
+            `npx mrlm render --model ${directory} --environment ${environment}`,
+          ],
           ["measure it again", `npx mrlm eval --model ${directory} --environment ${environment}`],
         ]),
     ["look for problems", `npx mrlm doctor ${directory}`],
     ["train again, with another seed", `npx mrlm train --config ${configuration} --seed 1`],
     environment === undefined
-      ? ["see what is installed", "npx mrlm info"]
+      ? ["list what is installed", "npx mrlm info"]
       : ["host the environment for others", `npx mrlm serve --environments ${environment}${named}`],
   ] as const;
   console.print(`\nNext:\n${commands.map(([what, command]) => `  # ${what}\n  ${command}`).join("\n")}`);
@@ -82,7 +85,7 @@ function curveText({ metric, points }: LearningCurve): string {
   return `${CURVES[metric] ?? metric}, steps ${first} to ${last}\n${chart}`;
 }
 
-/** A row for each evaluation of each environment; the environment is in the title where there is one alone. */
+/** One row for each evaluation of each environment; a single environment is in the title instead of a column. */
 function evaluationTable({ evaluations }: RunSummary): string {
   const results = evaluations.flatMap(({ label, step, results: each }) =>
     each.map((result) => ({ when: label === "start" ? "before training" : `after ${label}`, step, ...result })),
@@ -102,7 +105,7 @@ function evaluationTable({ evaluations }: RunSummary): string {
   return `${title}${table([["", "step", ...(isOne ? [] : ["environment"]), "greedy accuracy", "sampled reward", "cut answers"], ...rows])}`;
 }
 
-/** How the examples were chosen: one that improved is no evidence for the rest. */
+/** Describes the selection of the examples, because an improved example is no evidence for the other tasks. */
 function selection(examples: readonly BeforeAndAfter[]): string {
   const kinds = examples.map(({ before, after }) =>
     (after.reward ?? 0) > (before.reward ?? 0) ? "improved" : "did not improve",

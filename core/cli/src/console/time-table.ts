@@ -2,7 +2,7 @@ import type { RunSummary } from "@mrlm/runtime";
 import { duration } from "./numbers.ts";
 import { table } from "./table.ts";
 
-/** A rest below this share of the iterations is what clocks differ by. */
+/** A remainder below this share of the iterations is measurement error and is not shown. */
 const SMALL = 0.005;
 
 /** Phases outside of the iterations. */

@@ -9,7 +9,7 @@ import { shownPath } from "./shown-path.ts";
 import { type ProgressBar, progressBar } from "./progress-bar.ts";
 import type { RunLog } from "./run-log.ts";
 
-/** Metrics worth a place on the progress line, in this order, with their short names and units; shares that are 0 most of the time are left out then. */
+/** Metrics of the progress line in order, with short names and units. A `share above 0` appears only then. */
 const SHOWN: readonly (readonly [metric: string, name: string, unit?: "share" | "share above 0"])[] = [
   ["loss/nll", "loss"],
   ["loss/nll_observed", "loss (observed)"],
@@ -23,11 +23,11 @@ const SHOWN: readonly (readonly [metric: string, name: string, unit?: "share" | 
   ["optim/grad_norm", "grad norm"],
 ];
 
-/** Shows what a run tells: a bar for each stage and each evaluation, then a line for what it found; with `--json` an object for every event but progress. */
+/** Prints the events of a run: a bar for each stage and evaluation, then a line for each result; with `--json` an object for every event but progress. */
 export function trainingView(console: Console, log: RunLog): (event: RunEvent) => void {
   const evaluating = progressBar(console, "eval", { isBrief: true });
   let bar: ProgressBar | undefined;
-  const say = (line: string): void => {
+  const print = (line: string): void => {
     evaluating.clear();
     bar?.clear();
     console.note(line);
@@ -37,7 +37,7 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
     console.emit(toJson(event));
     switch (event.kind) {
       case "start":
-        say(
+        print(
           `run directory ${shownPath(event.directory)}${event.resumedAt === undefined ? "" : `, resumed after step ${event.resumedAt}`}`,
         );
         break;
@@ -46,7 +46,7 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         break;
       case "stage":
         bar?.clear();
-        say(describeStage(event));
+        print(describeStage(event));
         bar = progressBar(console, event.name.padEnd(4));
         break;
       case "iteration":
@@ -58,12 +58,12 @@ export function trainingView(console: Console, log: RunLog): (event: RunEvent) =
         break;
       case "evaluation":
         for (const result of event.results)
-          say(`evaluation (${event.label}, ${duration(event.seconds)}): ${describeResult(result)}`);
+          print(`evaluation (${event.label}, ${duration(event.seconds)}): ${describeResult(result)}`);
         break;
       case "checkpoint":
         break;
       case "notice":
-        say(withLevel(event.text));
+        print(withLevel(event.text));
     }
   };
 }
@@ -81,7 +81,7 @@ function plain(value: Metrics[string] | undefined): number | undefined {
   return typeof value === "object" ? value.sum / value.count : value;
 }
 
-/** One line: what the stage does, and how long. */
+/** One line with the algorithm and the number of steps. */
 function describeStage({
   index,
   stages,
@@ -90,7 +90,7 @@ function describeStage({
   description,
   until,
 }: Extract<RunEvent, { kind: "stage" }>): string {
-  // After the algorithm's full name, where the description begins with it.
+  // Without the algorithm's full name at the beginning of a description.
   const what = description
     .slice(description.indexOf(": ") + 1)
     .trim()

@@ -3,44 +3,44 @@ import { engineThreads, type PluginHost, type ResolvedConfig } from "@mrlm/runti
 import { type DistributedOptions, type Engine, MrlmError } from "@mrlm/spec";
 import { tokenOption } from "./token.ts";
 
-/** The engine of a run, and what it takes to let go of it. */
+/** Engine of a run, with the function that releases it. */
 export interface EngineService {
   readonly engine: Engine;
-  /** Whether it runs on after `stop`; then whoever made models in it releases them. */
+  /** Whether the engine keeps running after `stop`. The caller then releases the models that it created. */
   readonly isShared: boolean;
   stop(): Promise<void>;
 }
 
-/** What it takes to come by an engine. */
+/** Options of `openEngine`. */
 export interface OpenEngineOptions {
   readonly config: ResolvedConfig;
   readonly plugins: PluginHost;
-  /** Where the log of one that is started is kept, if anywhere. */
+  /** Directory for the log of a started engine, if any. */
   readonly logDirectory: string | undefined;
-  /** Gives up the start; an engine that has come up stays, so that what is under way can be finished. */
+  /** Cancels the start. An engine that has started keeps running, so that the work under way can finish. */
   readonly signal: AbortSignal;
-  /** Told what it waits for, where that is a person's business. */
+  /** Receives lines for people about what the start waits for. */
   readonly notice?: (line: string) => void;
-  /** Told of one that was started. */
+  /** Receives the process of a started engine. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }
 
 /** Connects to the engine that the configuration names, or starts one. */
 export async function openEngine(options: OpenEngineOptions): Promise<EngineService> {
-  const { engine: wanted, seed } = options.config;
-  if (wanted.address !== undefined) {
-    const engine = await connectEngine(wanted.address, tokenOption(wanted.token_file));
+  const { engine: settings, seed } = options.config;
+  if (settings.address !== undefined) {
+    const engine = await connectEngine(settings.address, tokenOption(settings.token_file));
     return { engine, isShared: true, stop: () => engine.close() };
   }
-  const provider = await options.plugins.engine(wanted.provider);
+  const provider = await options.plugins.engine(settings.provider);
   const distributed = distributedOptions(options.config);
   const start = new AbortController();
-  const giveUp = (): void => start.abort(options.signal.reason);
-  if (options.signal.aborted) giveUp();
-  options.signal.addEventListener("abort", giveUp);
+  const cancel = (): void => start.abort(options.signal.reason);
+  if (options.signal.aborted) cancel();
+  options.signal.addEventListener("abort", cancel);
   const launched = await provider.launch({
-    device: wanted.device,
-    mode: wanted.mode,
+    device: settings.device,
+    mode: settings.mode,
     seed,
     signal: start.signal,
     ...(options.notice === undefined ? {} : { notice: options.notice }),
@@ -48,7 +48,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
     ...engineThreads(options.config),
     ...(distributed === undefined ? {} : { distributed }),
   });
-  options.signal.removeEventListener("abort", giveUp);
+  options.signal.removeEventListener("abort", cancel);
   options.onStarted?.(launched);
   const lost = new AbortController();
   void launched.exited.then(({ cause, code, signal }) =>
@@ -70,7 +70,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineServ
   };
 }
 
-/** The processes of a configuration's engine; `undefined` for one. */
+/** Returns the process layout of a configuration's engine; `undefined` for a single process. */
 export function distributedOptions({ distributed }: ResolvedConfig): DistributedOptions | undefined {
   const { strategy, nproc_per_node, nnodes, master_addr, master_port, join_seconds } = distributed;
   if (nproc_per_node * nnodes === 1) return undefined;
@@ -86,7 +86,7 @@ export function distributedOptions({ distributed }: ResolvedConfig): Distributed
   };
 }
 
-/** Rejects with ENGINE_NOT_SET_UP before anything is started when the engine would have to be started and is not installed. */
+/** Rejects with ENGINE_NOT_SET_UP, before any process starts, if the run must start an engine that is not installed. */
 export async function assertEngineInstalled(config: ResolvedConfig, plugins: PluginHost): Promise<void> {
   if (config.engine.address !== undefined) return;
   const installation = await (await plugins.engine(config.engine.provider)).locate();

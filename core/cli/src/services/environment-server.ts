@@ -3,41 +3,41 @@ import { createInterface } from "node:readline";
 import { randomToken, writeTokenFile } from "@mrlm/kit";
 import { ERROR_CODES, type ErrorCode, MrlmError } from "@mrlm/spec";
 
-/** An environment server in a process of its own, started again when it dies. */
+/** Environment server in a process of its own, which is restarted after an unexpected exit. */
 export interface EnvironmentServer {
   readonly address: string;
   /** Secret of this server, which its calls must carry; the same after a restart. */
   readonly token: string;
-  /** Aborted, with the reason, when it is not started again: it ended too often, did not come up, or an environment has blocked it and would block the next one too. */
+  /** Aborts, with the reason, when the server is not restarted: too many exits, a failed start, or an environment that blocks the event loop and would block the next server too. */
   readonly lost: AbortSignal;
   stop(): Promise<void>;
 }
 
 interface LaunchOptions {
   readonly configPath: string;
-  /** Keys that are set over the configuration. */
+  /** `--set KEY=VALUE` flags, which replace keys of the configuration. */
   readonly overrides: readonly string[];
-  /** The project, where plugins are looked up. */
+  /** Directory of the project, in which plugins are looked up. */
   readonly directory: string;
-  /** Where relative names of files start. */
+  /** Base directory of relative file names. */
   readonly dataDirectory: string;
-  /** Told of restarts, and of what the environments write. */
+  /** Receives lines about restarts, and the output of the environments. */
   readonly notice: (line: string) => void;
-  /** Told of each process, also of those that take a dead one's place. */
+  /** Receives each started process, including restarts. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }
 
-/** Restarts within one run; a server that dies more often than that has a fault that restarting does not cure. */
+/** Most restarts within one run; a server that exits more often has a fault that a restart does not fix. */
 const MAX_RESTARTS = 5;
 const START_TIMEOUT_MS = 60_000;
-/** Longer than a server gives the sessions that live. */
+/** Longer than the time that a server gives its open sessions. */
 const STOP_TIMEOUT_MS = 15_000;
-/** Of its output that are quoted when it does not come up. */
+/** Most lines of output that the error of a failed start quotes. */
 const MAX_LINES = 50;
 
 /**
- * Starts `mrlm serve` with the plugins of a configuration. When it dies it is started again on the same port, so that clients find it where it
- * was; `notice` is told.
+ * Starts `mrlm serve` with the plugins of a configuration. After an unexpected exit it restarts on the same port, so that clients reconnect
+ * to the same address, and `notice` receives a line.
  */
 export async function startEnvironmentServer(options: LaunchOptions): Promise<EnvironmentServer> {
   let stopping = false;
@@ -47,7 +47,7 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
   const token = randomToken();
   const { address, child: first } = await launch({ ...options, onBlocked, token }, 0);
   let child = first;
-  // Also when this process ends at once, as at a second Ctrl-C.
+  // A second Ctrl-C ends this process at once: the server must not outlive it.
   const kill = (): void => killGroup(child);
   process.on("exit", kill);
   watch();
@@ -58,22 +58,22 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
       if (restarts++ >= MAX_RESTARTS) {
         const hint =
-          "An environment that calls process.exit, or takes more memory than there is, ends its server. What it wrote before is in the lines above.";
+          "An environment that calls process.exit, or takes more memory than there is, ends its server. Its output before that is in the lines above.";
         return lost.abort(
           new MrlmError(
             "SERVER_UNAVAILABLE",
-            `The environment server ended ${how}, after ${MAX_RESTARTS} restarts; it is not started again.`,
+            `The environment server ended ${how}, after ${MAX_RESTARTS} restarts; it is not restarted.`,
             { isRetryable: false, hint },
           ),
         );
       }
-      options.notice(`The environment server ended ${how}; starting it again on ${address}.`);
+      options.notice(`The environment server ended ${how}; restarting it on ${address}.`);
       launch({ ...options, onBlocked, token }, Number(address.split(":").at(-1))).then(
         (started) => {
           child = started.child;
           if (stopping) return void child.stdin?.end();
           watch();
-          options.notice(`The environment server is up again on ${address}.`);
+          options.notice(`The environment server is ready again on ${address}.`);
         },
         (error: unknown) => lost.abort(error),
       );
@@ -90,7 +90,7 @@ export async function startEnvironmentServer(options: LaunchOptions): Promise<En
       if (hasEnded(child)) return;
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.stdin?.end();
-      // An environment that never yields keeps its server from hearing anything.
+      // A server cannot read its standard input while an environment blocks the event loop.
       const timer = setTimeout(() => killGroup(child), lost.signal.aborted ? 0 : STOP_TIMEOUT_MS);
       await ended;
       clearTimeout(timer);
@@ -130,25 +130,25 @@ async function launch(
       detached: true,
     },
   );
-  const said: string[] = [];
+  const output: string[] = [];
   let isReady = false;
-  // What environments write is for their authors, wherever it went.
-  const heard = (line: string): void => {
+  // Output of environments on either stream is of interest to their authors.
+  const receive = (line: string): void => {
     if (isReady) return notice(`environment server: ${line}`);
-    said.push(line);
-    if (said.length > MAX_LINES) said.shift();
+    output.push(line);
+    if (output.length > MAX_LINES) output.shift();
   };
-  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on("line", heard);
-  // A server that is gone is noticed by its exit.
+  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on("line", receive);
+  // The exit event reports a server that has ended.
   child.stdin?.on("error", () => undefined);
   const address = await new Promise<string>((resolve, reject) => {
-    const fail = (what: string): void => {
+    const fail = (reason: string): void => {
       clearTimeout(timer);
       child.kill("SIGKILL");
       reject(
-        new MrlmError("SERVER_UNAVAILABLE", `The environment server ${what}.\n${said.join("\n")}`, {
+        new MrlmError("SERVER_UNAVAILABLE", `The environment server ${reason}.\n${output.join("\n")}`, {
           isRetryable: false,
-          hint: "The lines above are the server's own.",
+          hint: "The lines above are the output of the server.",
         }),
       );
     };
@@ -158,13 +158,13 @@ async function launch(
     child.once("close", (code) => {
       if (fault === undefined) return fail(`ended with code ${code} before it was ready`);
       clearTimeout(timer);
-      // The server's account of the fault is the error itself; what it or a plugin wrote before stands nowhere else.
-      for (const line of linesBefore(said, fault)) notice(`environment server: ${line}`);
+      // The error has the message of the server; only the notices have the lines before it.
+      for (const line of linesBefore(output, fault)) notice(`environment server: ${line}`);
       reject(fault);
     });
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
       const event = eventOf(line);
-      if (event === undefined) return heard(line);
+      if (event === undefined) return receive(line);
       if (event.event === "blocked") {
         const error = new MrlmError("DEADLINE_EXCEEDED", String(event.message), {
           hint: String(event.hint),
@@ -189,18 +189,18 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** It leads a process group of its own. */
+/** Kills the process group that the child leads. */
 function killGroup(child: ChildProcess): void {
   if (hasEnded(child) || child.pid === undefined) return;
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // It has ended just now, or this system has no groups.
+    // The child has just ended, or the system has no process groups.
     child.kill("SIGKILL");
   }
 }
 
-/** `listening` has an address; `error`, why a server did not start; `blocked`, sent before a server ends itself, the fault of an environment. */
+/** Event of `mrlm serve --json`: `listening` has an address, `error` the reason of a failed start, `blocked` the environment that blocks a server, which then exits. */
 interface ServerEvent {
   readonly event: string;
   readonly address?: string;
@@ -209,7 +209,7 @@ interface ServerEvent {
   readonly hint?: string;
 }
 
-/** The error that ended a server; the same as if its environments were in this process. `undefined` for a code that does not exist. */
+/** Converts the event to the error that environments in this process would raise; `undefined` for an unknown code. */
 function faultOf({ code, message, hint }: ServerEvent): MrlmError | undefined {
   if (code === undefined || !Object.hasOwn(ERROR_CODES, code)) return undefined;
   return new MrlmError(code as ErrorCode, String(message), {
@@ -218,12 +218,12 @@ function faultOf({ code, message, hint }: ServerEvent): MrlmError | undefined {
   });
 }
 
-function linesBefore(said: readonly string[], { code }: MrlmError): readonly string[] {
-  const report = said.findLastIndex((line) => line.startsWith(`error ${code}: `));
-  return report === -1 ? said : said.slice(0, report);
+function linesBefore(output: readonly string[], { code }: MrlmError): readonly string[] {
+  const report = output.findLastIndex((line) => line.startsWith(`error ${code}: `));
+  return report === -1 ? output : output.slice(0, report);
 }
 
-/** An event of `mrlm serve --json`; `undefined` for what a plugin wrote to standard output. */
+/** Parses an event of `mrlm serve --json`; `undefined` for output of a plugin on stdout. */
 function eventOf(line: string): ServerEvent | undefined {
   try {
     const value = JSON.parse(line) as ServerEvent | null;

@@ -5,10 +5,10 @@ import { lineLogger } from "../console/line-logger.ts";
 import { startEnvironmentServer } from "./environment-server.ts";
 import { tokenOption } from "./token.ts";
 
-/** Environments of a run, wherever its configuration says they are. */
+/** Environments of a run: on a server, in a started process, or in this process. */
 export interface EnvironmentService {
   readonly host: EnvironmentHost;
-  /** Aborted, with the reason, when they are lost for good. */
+  /** Aborts, with the reason, when the environments cannot be reached again. */
   readonly lost: AbortSignal;
   stop(): Promise<void>;
 }
@@ -17,24 +17,24 @@ export interface EnvironmentService {
 export async function openEnvironments(options: {
   readonly config: ResolvedConfig;
   readonly configPath: string;
-  /** Keys that are set over the file's. */
+  /** `--set KEY=VALUE` flags, which replace keys of the file. */
   readonly overrides: readonly string[];
   readonly directory: string;
   readonly plugins: PluginHost;
-  /** Where files that options name are looked for; default: what the configuration's paths are relative to. */
+  /** Base directory of the files that options name; default: that of the configuration's paths. */
   readonly dataDirectory?: string;
   readonly notice: (line: string) => void;
-  /** What ends this process is said on stdout too. */
+  /** Whether an error that ends this process is also an event on stdout. */
   readonly json: boolean;
-  /** Told of a server that was started. */
+  /** Receives the process of a started server. */
   readonly onStarted?: (process: { readonly pid: number; readonly address: string }) => void;
 }): Promise<EnvironmentService> {
   const { config, plugins, dataDirectory = config.base_directory } = options;
   const never = new AbortController().signal;
-  const patience = { reconnectMs: config.server.reconnect_seconds * 1000 };
+  const reconnect = { reconnectMs: config.server.reconnect_seconds * 1000 };
   if (config.server.address !== undefined) {
     const host = await connectEnvironments(config.server.address, {
-      ...patience,
+      ...reconnect,
       ...tokenOption(config.server.token_file),
     });
     return { host, lost: never, stop: () => host.close() };
@@ -55,7 +55,7 @@ export async function openEnvironments(options: {
     };
   }
   const server = await startEnvironmentServer({ ...options, dataDirectory });
-  const host = await connectEnvironments(server.address, { ...patience, token: server.token }).catch(
+  const host = await connectEnvironments(server.address, { ...reconnect, token: server.token }).catch(
     async (error: unknown) => {
       await server.stop();
       throw error;
@@ -71,7 +71,7 @@ export async function openEnvironments(options: {
   };
 }
 
-/** Waits for work that needs the environments; rejects with the reason when they are lost meanwhile. */
+/** Waits for work that needs the environments. Rejects with the reason if they are lost before it ends. */
 export async function unlessLost<T>(lost: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onLost = (): void => reject(lost.reason as Error);

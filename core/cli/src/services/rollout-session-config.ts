@@ -16,19 +16,19 @@ export interface RolloutArguments {
   readonly seed?: string;
 }
 
-/** A configuration to play by, and where it came from. */
+/** Configuration of a rollout session, with its origin. */
 export interface RolloutSessionConfig {
   readonly config: ResolvedConfig;
-  /** Of the file; of one that need not exist where none was found. */
+  /** Path of the file; it need not exist if the session has no configuration file. */
   readonly path: string;
-  /** Keys that were set over the file's. */
+  /** `--set KEY=VALUE` flags, which replace keys of the file. */
   readonly overrides: readonly string[];
   readonly modelDirectory: string;
-  /** What someone should know of the model that was named. */
+  /** Note about the model, for people. */
   readonly notice?: string | undefined;
 }
 
-/** The configuration that was named, that of the model's run, or an empty one, with the model and the flags over it. */
+/** Returns the configuration of `--config`, else that of the model's run, else an empty one; the model and the flags replace its keys. */
 export async function rolloutSessionConfig(args: RolloutArguments): Promise<RolloutSessionConfig> {
   const { path: directory, run, notice } = await modelDirectory(args.model);
   const file = args.config ?? (run === undefined ? undefined : join(run, "config.yaml"));
@@ -36,17 +36,17 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
   const base =
     file === undefined ? emptyConfig(args, directory, path) : loadConfig(file, { overrides: args.set ?? [] }).config;
   const { random: _, ...model } = base.model;
-  const played = run === undefined ? { ...model, path: directory } : { ...model, ...trainedModel(base, directory) };
+  const resolved = run === undefined ? { ...model, path: directory } : { ...model, ...trainedModel(base, directory) };
   const sampling = {
     ...base.sampling,
     ...(args.temperature === undefined ? {} : { temperature: realNumber(args.temperature, "--temperature") }),
     ...(args.maxTokens === undefined ? {} : { max_tokens: wholeNumber(args.maxTokens, "--max-tokens", 1) }),
   };
   const seed = args.seed === undefined ? base.seed : wholeNumber(args.seed, "--seed");
-  // A server in a process of its own is started with a configuration file.
+  // A server in a process of its own needs a configuration file.
   const server = file === undefined ? { ...base.server, spawn: false } : base.server;
   return {
-    config: { ...base, seed, server, model: played, sampling },
+    config: { ...base, seed, server, model: resolved, sampling },
     path,
     overrides: args.set ?? [],
     modelDirectory: directory,
@@ -55,21 +55,21 @@ export async function rolloutSessionConfig(args: RolloutArguments): Promise<Roll
 }
 
 /**
- * Where the weights of a run's model are. With `model.lora` they are the base model and the adapter, where both are on this machine: a merged model
- * is in float32, and would lose a part of the adapter in 16 bits.
+ * Returns the paths of the weights of a run's model. With `model.lora` these are the base model and the adapter if both are on this machine: a merged
+ * model is in float32, and would lose a part of the adapter in 16 bits.
  */
 function trainedModel(
   { model: { path, lora }, engine }: ResolvedConfig,
   directory: string,
 ): Pick<ResolvedConfig["model"], "path" | "lora"> {
   const adapter = adapterDirectory(directory);
-  const isApart =
+  const isSeparate =
     lora !== undefined &&
     path !== undefined &&
     engine.address === undefined &&
     adapter !== directory &&
     existsSync(path);
-  return isApart ? { path, lora: { path: adapter } } : { path: directory, lora: undefined };
+  return isSeparate ? { path, lora: { path: adapter } } : { path: directory, lora: undefined };
 }
 
 function emptyConfig({ environment, set = [] }: RolloutArguments, model: string, path: string): ResolvedConfig {

@@ -16,7 +16,7 @@ import { assertEngineInstalled, openEngine } from "./engine.ts";
 import { openEnvironments, unlessLost } from "./environments.ts";
 import { rolloutSessionConfig, type RolloutArguments } from "./rollout-session-config.ts";
 
-/** Everything that it takes to play episodes of one environment with one model. */
+/** One model and one environment, with everything that plays episodes. */
 export interface RolloutSession {
   readonly config: ResolvedConfig;
   readonly modelDirectory: string;
@@ -25,21 +25,21 @@ export interface RolloutSession {
   readonly model: ModelInfo;
   readonly engine: EngineInfo;
   readonly renderer: Renderer;
-  /** Aborted, with the reason, when the environments are lost for good. */
+  /** Aborts, with the reason, when the environments cannot be reached again. */
   readonly lost: AbortSignal;
   close(): Promise<void>;
 }
 
-/** The environment that was named, under the options that were given or configured. */
+/** Environment of the flags, with the options of the flags or else of the configuration. */
 export interface RolloutEnvironment {
   readonly ref: EnvironmentRef;
   readonly description: EnvironmentDescription;
-  /** Tasks in the split that was named; at least one. */
+  /** Number of tasks in the split; at least one. */
   readonly size: number;
   readonly maxTurns?: number;
 }
 
-/** Opens environments and engine. What is wrong with the arguments is said before either is started. */
+/** Opens environments and engine. Rejects wrong arguments before either starts. */
 export async function openRolloutSession(
   { console, directory }: CommandContext,
   args: RolloutArguments,
@@ -73,7 +73,7 @@ export async function openRolloutSession(
       overrides,
       directory,
       plugins,
-      // What is typed is relative to where it is typed.
+      // A path on the command line is relative to the working directory.
       ...(options === undefined ? {} : { dataDirectory: directory }),
       notice: (line) => console.note(withLevel(line)),
       json: console.json,
@@ -116,7 +116,7 @@ export async function openRolloutSession(
   }
 }
 
-/** The environment that was named, under the options that were given or configured. */
+/** Finds the environment of the flags, with the options of the flags or else of the configuration. */
 export async function namedEnvironment(
   host: EnvironmentHost,
   config: ResolvedConfig,

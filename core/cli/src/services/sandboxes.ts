@@ -3,7 +3,7 @@ import { MrlmError, type SandboxLayers } from "@mrlm/spec";
 
 const SANDBOX = "sandbox:";
 
-/** Which walls each sandbox of these plugins has here. */
+/** Returns the isolation layers of each sandbox on this machine. */
 export async function sandboxLayers(
   plugins: PluginHost,
   ids: readonly string[] = plugins.registry.ids("sandbox"),
@@ -11,13 +11,13 @@ export async function sandboxLayers(
   return Promise.all(ids.map(async (id) => (await plugins.service("sandbox", id, "mrlm")).layers()));
 }
 
-/** One line for people. */
+/** Formats the isolation layers of a sandbox for people. */
 export function describeLayers({ language, kind, active, missing, jailed }: SandboxLayers): string {
   const lacks = missing.map(({ layer, reason }) => `\n  without ${layer}: ${reason}`).join("");
   return `sandbox ${language} (${kind}): ${jailed ? "jailed" : "no operating-system jail"}; ${active.join(", ")}${lacks}`;
 }
 
-/** Rejects with SANDBOX_UNSAFE when one of the environments runs what a model wrote without a jail. */
+/** Rejects with SANDBOX_UNSAFE if one of the environments runs code of a model without a jail. */
 export async function requireJails(plugins: PluginHost, environments: readonly string[]): Promise<void> {
   for (const environment of environments) {
     const languages = sandboxesOf(plugins.registry.entries, `environment:${environment}`).filter(
@@ -28,12 +28,12 @@ export async function requireJails(plugins: PluginHost, environments: readonly s
     const reason = open.missing.find(({ layer }) => layer === "bubblewrap")?.reason ?? "there is no jail for it";
     throw new MrlmError(
       "SANDBOX_UNSAFE",
-      `${environment} runs ${open.language} that a model wrote, and here no operating-system jail holds it: ${reason}. Others could reach this server.`,
+      `${environment} runs ${open.language} code that a model wrote, and no operating-system jail isolates it on this machine: ${reason}. Other machines could reach this server.`,
     );
   }
 }
 
-/** Languages whose sandbox something requires under some options, by itself or through what it requires. */
+/** Returns the languages of the sandboxes that a provision requires under some options, directly or through another provision. */
 function sandboxesOf(entries: readonly RegistryEntry[], provision: string, seen = new Set<string>()): string[] {
   if (provision.startsWith(SANDBOX)) return [provision.slice(SANDBOX.length)];
   if (seen.has(provision)) return [];

@@ -1,7 +1,7 @@
 import { didYouMean, type EnvironmentSource, type PluginHost } from "@mrlm/runtime";
 import { MrlmError } from "@mrlm/spec";
 
-/** The plugins' environments, or only those that were named. Rejects with ENVIRONMENT_NOT_FOUND, with the nearest name, for one that is not installed. */
+/** Returns all environments of the plugins, or only the named ones. Rejects with ENVIRONMENT_NOT_FOUND and the nearest name for one that is not installed. */
 export async function selectedEnvironments(
   plugins: PluginHost,
   names: readonly string[] | undefined,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileFault, MrlmError } from "@mrlm/spec";
 
-/** The token that a file holds, white space around it left out; `undefined` without a file. Throws CONFIG_INVALID for one that cannot be read or is empty. */
+/** Reads a token from a file, without the white space around it; `undefined` without a file. Throws CONFIG_INVALID if it cannot be read or holds no token. */
 export function readToken(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   let token: string;
@@ -20,7 +20,7 @@ export function readToken(file: string | undefined): string | undefined {
   return token;
 }
 
-/** As a client's options take it. */
+/** Returns the token in the form of a client's options. */
 export function tokenOption(file: string | undefined): { readonly token?: string } {
   const token = readToken(file);
   return token === undefined ? {} : { token };
