@@ -48,7 +48,7 @@ def serve(settings: EngineSettings, environment: RankEnvironment, ready_line: Te
     from mrlm_engine.device import choose_device
     from mrlm_engine.lifetime import termination_event
     from mrlm_engine.ranks.group import join_process_group, leave_process_group
-    from mrlm_engine.service.find_rank_samplers import find_peers
+    from mrlm_engine.service.find_rank_samplers import find_rank_samplers
     from mrlm_engine.service.run import follow_leader, serve_clients
     from mrlm_engine.service.state import EngineState
 
@@ -61,7 +61,7 @@ def serve(settings: EngineSettings, environment: RankEnvironment, ready_line: Te
     try:
         if environment.rank == 0:
             state = EngineState(settings, device, channel)
-            state.peers = find_peers(channel, environment.size)
+            state.rank_samplers = find_rank_samplers(channel, environment.size)
             return serve_clients(state, termination_event(), ready_line)
         return follow_leader(EngineState(settings, device), channel, termination_event())
     finally:

@@ -14,7 +14,7 @@ from running import RunningEngine
 from mrlm_engine.batching.unit import Floats, UnitGradients
 from mrlm_engine.errors import EngineError
 from mrlm_engine.logprobs.selection import Selection, UnitOutputs
-from mrlm_engine.ranks.protocol import SoleRank
+from mrlm_engine.ranks.protocol import SingleRank
 from mrlm_engine.service.receive import decode_units
 from mrlm_engine.training.passes import ClientGradients, Event, GraphLost, MicroBatchOutputs, Pass
 from mrlm_engine.training.reader import StreamEnded
@@ -78,7 +78,7 @@ def run(trainable: TrainableModel, state: object, client: Client) -> dict[str, t
     )
     assert len(work.micro_batches) == len(UNITS)
     trainable.begin_pass()
-    runner = PassRunner(trainable, SoleRank(state), work, client, GraphLimits(60.0, 1 << 30))  # type: ignore[arg-type]
+    runner = PassRunner(trainable, SingleRank(state), work, client, GraphLimits(60.0, 1 << 30))  # type: ignore[arg-type]
     for event in runner.run():
         client.see(event)
     trainable.commit_pass()

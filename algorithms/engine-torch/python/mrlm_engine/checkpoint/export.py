@@ -21,37 +21,37 @@ from mrlm_engine.models.weights import LORA_SCALE, inference_weights, merged_wei
 ADAPTER_DIRECTORY = "adapter"
 
 
-def export_model(held: LoadedModel, target: Path, *, merge_adapter: bool) -> list[str]:
+def export_model(model: LoadedModel, target: Path, *, merge_adapter: bool) -> list[str]:
     """Writes config, safetensors and tokenizer files, and a value head in a separate file.
 
     A model with an adapter is written with W + s B A in float32 if `merge_adapter`, else with W. In both cases the
     adapter is in `adapter/` in the format of peft: beside the weights, transformers would apply it to them.
     Returns the paths of the files in `target`, sorted. Rank 0 writes; the other ranks take part in gathering.
     """
-    merges = merge_adapter and held.has_adapter
-    with held.lock:
+    merges = merge_adapter and model.has_adapter
+    with model.lock:
         # The other ranks take part in gathering. It comes before operations that can fail on this rank only.
-        weights = merged_weights(held) if merges else _base_weights(held)
-        return _write(held, target, weights, is_float32=merges) if is_leader() else []
+        weights = merged_weights(model) if merges else _base_weights(model)
+        return _write(model, target, weights, is_float32=merges) if is_leader() else []
 
 
-def _base_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
+def _base_weights(model: LoadedModel) -> dict[str, torch.Tensor]:
     return {
-        name: tensor for name, tensor in inference_weights(held).items() if name != LORA_SCALE and not is_factor(name)
+        name: tensor for name, tensor in inference_weights(model).items() if name != LORA_SCALE and not is_factor(name)
     }
 
 
-def _write(held: LoadedModel, target: Path, weights: dict[str, torch.Tensor], *, is_float32: bool) -> list[str]:
+def _write(model: LoadedModel, target: Path, weights: dict[str, torch.Tensor], *, is_float32: bool) -> list[str]:
     with atomic_directory(target) as directory:
-        held.module.save_pretrained(directory, state_dict=weights, is_main_process=True)
+        model.module.save_pretrained(directory, state_dict=weights, is_main_process=True)
         if is_float32:
             _name_dtype(directory / "config.json", "float32")
-        if held.has_adapter:
-            write_adapter(held.module, directory / ADAPTER_DIRECTORY)
-        if held.value_head is not None:
-            tensors = {name: tensor.detach().cpu() for name, tensor in held.value_head.state_dict().items()}
+        if model.has_adapter:
+            write_adapter(model.module, directory / ADAPTER_DIRECTORY)
+        if model.value_head is not None:
+            tensors = {name: tensor.detach().cpu() for name, tensor in model.value_head.state_dict().items()}
             save_file(tensors, directory / VALUE_HEAD_FILE)
-        write_tokenizer_files(held.tokenizer_files, directory)
+        write_tokenizer_files(model.tokenizer_files, directory)
         files = sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
         # The list permits a later export to replace the directory.
         (directory / EXPORT_LIST).write_text(json.dumps({"format": 1, "files": files}, indent=1), "utf-8")

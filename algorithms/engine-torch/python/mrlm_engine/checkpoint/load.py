@@ -27,9 +27,9 @@ from mrlm_engine.training.trainable_model import TrainableModel
 
 @dataclass(frozen=True)
 class RestoredModel:
-    """A model, and the state of its trainable model: optimiser state and accumulated gradients by name."""
+    """A model, and the state of its trainable model: optimizer state and accumulated gradients by name."""
 
-    held: LoadedModel
+    model: LoadedModel
     optimizer: dict[str, torch.Tensor]
     gradients: dict[str, torch.Tensor]
     accumulated_calls: int
@@ -37,7 +37,7 @@ class RestoredModel:
 
     def restore(self, trainable: TrainableModel) -> None:
         """Restores the state in a new trainable model."""
-        if not self.held.trainable:
+        if not self.model.trainable:
             return
         trainable.optimizer.restore(self.optimizer)
         trainable.gradients.restore(self.gradients)
@@ -68,7 +68,7 @@ def load_checkpoint(directory: Path, placement: Placement, changes: dict[str, An
     try:
         for saved in manifest["models"]:
             entry = {**saved, **changes}
-            models.append(_load_model(directory / entry["folder"], entry, [m.held for m in models], placement))
+            models.append(_load_model(directory / entry["folder"], entry, [m.model for m in models], placement))
         random = load_file(directory / RANDOM)
         return Checkpoint(models, int(manifest["last_call"]), {"cpu": random["cpu"], **random})
     except (OSError, SafetensorError, LookupError, TypeError, ValueError, RuntimeError) as cause:
@@ -89,7 +89,7 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
     files = {path.name: path.read_bytes() for path in paths if path.is_file()}
     base = None
     if entry["adapter_off"] is not None:
-        base = next((held for held in before if held.model_id == entry["adapter_off"]), None)
+        base = next((model for model in before if model.model_id == entry["adapter_off"]), None)
         if base is None:
             raise EngineError(
                 "CHECKPOINT_INCOMPLETE",
@@ -97,7 +97,7 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
                 "Save both models together.",
             )
     module = base.module if base is not None else _module(folder, entry, device)
-    held = LoadedModel(
+    model = LoadedModel(
         model_id=entry["model_id"],
         role=entry["role"],
         module=module,
@@ -116,18 +116,18 @@ def _load_model(folder: Path, entry: dict[str, Any], before: list[LoadedModel], 
         adapter_off=base,
     )
     if base is not None:
-        held.lock = base.lock
-        return RestoredModel(held, {}, {}, 0)
+        model.lock = base.lock
+        return RestoredModel(model, {}, {}, 0)
     if entry["value_head"]:
-        held.value_head = ValueHead(int(module.config.hidden_size), device)
-        held.value_head.requires_grad_(held.trainable)
-    _load_weights(held, load_file(folder / WEIGHTS))
-    optimizer = load_file(folder / OPTIMIZER) if held.trainable else {}
-    gradients = load_file(folder / GRADIENTS) if held.trainable else {}
+        model.value_head = ValueHead(int(module.config.hidden_size), device)
+        model.value_head.requires_grad_(model.trainable)
+    _load_weights(model, load_file(folder / WEIGHTS))
+    optimizer = load_file(folder / OPTIMIZER) if model.trainable else {}
+    gradients = load_file(folder / GRADIENTS) if model.trainable else {}
     # Absent in checkpoints of older versions.
     scale = entry.get("loss_scale")
     loss_scale = None if scale is None else LossScale(**scale)
-    return RestoredModel(held, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale)
+    return RestoredModel(model, optimizer, gradients, int(entry["accumulated_calls"]), loss_scale)
 
 
 def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
@@ -139,14 +139,14 @@ def _module(folder: Path, entry: dict[str, Any], device: torch.device) -> Any:
 
 
 @torch.no_grad()
-def _load_weights(held: LoadedModel, tensors: dict[str, torch.Tensor]) -> None:
+def _load_weights(model: LoadedModel, tensors: dict[str, torch.Tensor]) -> None:
     """Fills parameters and buffers. Saved tensors and tensors of the module must have the same names."""
-    places = model_tensors(held)
+    places = model_tensors(model)
     if places.keys() != tensors.keys():
         odd = sorted(places.keys() ^ tensors.keys())[:3]
         raise EngineError(
             "CHECKPOINT_MISMATCH",
-            f"The weights of '{held.model_id}' do not fit its configuration: {odd}.",
+            f"The weights of '{model.model_id}' do not fit its configuration: {odd}.",
             "Load it with the versions of torch and transformers that saved it.",
         )
     for name, place in places.items():

@@ -76,35 +76,35 @@ def random_state() -> dict[str, torch.Tensor]:
     return state
 
 
-def model_tensors(held: LoadedModel) -> dict[str, torch.Tensor]:
+def model_tensors(model: LoadedModel) -> dict[str, torch.Tensor]:
     """Returns parameters and persistent buffers by name, tied ones once."""
-    tensors = named_tensors(held.module, "module.")
-    if held.value_head is not None:
-        tensors.update(named_tensors(held.value_head, "value_head."))
+    tensors = named_tensors(model.module, "module.")
+    if model.value_head is not None:
+        tensors.update(named_tensors(model.value_head, "value_head."))
     return tensors
 
 
 def _describe(trainable: TrainableModel, folder: Path) -> dict[str, Any]:
     """Writes the files of a model except tensors. Returns its entry in the manifest."""
-    held = trainable.model
-    (folder / CONFIG).write_text(held.config.to_json_string(use_diff=False), "utf-8")
-    if held.tokenizer_files:
+    model = trainable.model
+    (folder / CONFIG).write_text(model.config.to_json_string(use_diff=False), "utf-8")
+    if model.tokenizer_files:
         (folder / TOKENIZER).mkdir()
-        write_tokenizer_files(held.tokenizer_files, folder / TOKENIZER)
+        write_tokenizer_files(model.tokenizer_files, folder / TOKENIZER)
     return {
-        "model_id": held.model_id,
-        "role": int(held.role),
-        "dtype": dtype_name(held.dtype),
-        "trainable": held.trainable,
-        "float32_head": held.float32_head,
-        "gradient_checkpointing": held.gradient_checkpointing,
-        "micro_batch_tokens": held.micro_batch_tokens,
-        "lora": held.lora,
-        "adapter_off": None if held.adapter_off is None else held.adapter_off.model_id,
-        "value_head": held.value_head is not None,
-        "step": held.step,
+        "model_id": model.model_id,
+        "role": int(model.role),
+        "dtype": dtype_name(model.dtype),
+        "trainable": model.trainable,
+        "float32_head": model.float32_head,
+        "gradient_checkpointing": model.gradient_checkpointing,
+        "micro_batch_tokens": model.micro_batch_tokens,
+        "lora": model.lora,
+        "adapter_off": None if model.adapter_off is None else model.adapter_off.model_id,
+        "value_head": model.value_head is not None,
+        "step": model.step,
         # A sampler created after Load has the trainer's weights. The client records whether they were published.
-        "version": held.version,
+        "version": model.version,
         "accumulated_calls": trainable.accumulated_calls,
         "loss_scale": None if trainable.loss_scale is None else dataclasses.asdict(trainable.loss_scale),
     }
@@ -112,19 +112,19 @@ def _describe(trainable: TrainableModel, folder: Path) -> dict[str, Any]:
 
 def _tensor_files(trainable: TrainableModel) -> Iterator[tuple[str, Iterable[tuple[str, torch.Tensor]]]]:
     """Yields the contents of each file, in the same order on every rank."""
-    held = trainable.model
-    with held.lock:
-        if held.adapter_off is None:
-            yield WEIGHTS, _stored_weights(held)
-        if held.trainable:
+    model = trainable.model
+    with model.lock:
+        if model.adapter_off is None:
+            yield WEIGHTS, _stored_weights(model)
+        if model.trainable:
             yield OPTIMIZER, trainable.optimizer.state()
             yield GRADIENTS, ((name, gradient) for name, _, gradient in trainable.gradients.tensors())
 
 
-def _stored_weights(held: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
+def _stored_weights(model: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
     """Returns weights in the model's format. Float32 copies of sharded weights are part of the optimizer state."""
-    for name, tensor in model_tensors(held).items():
-        yield name, tensor.to(held.dtype) if is_sharded(tensor) and tensor.is_floating_point() else tensor
+    for name, tensor in model_tensors(model).items():
+        yield name, tensor.to(model.dtype) if is_sharded(tensor) and tensor.is_floating_point() else tensor
 
 
 def gather(tensors: Iterable[tuple[str, torch.Tensor]]) -> Tensors:

@@ -11,7 +11,7 @@ from mrlm_engine.memory.plan import Line, ModelPlan, Setting
 
 
 @dataclass(frozen=True)
-class Verdict:
+class BudgetChoice:
     """Memory of a run with the chosen budget, and with other budgets."""
 
     lines: list[Line]
@@ -26,7 +26,7 @@ class Verdict:
     fitting_sequence: int
 
 
-def judge(models: Sequence[ModelPlan], setting: Setting, wanted: int, available: int) -> Verdict:
+def choose_budget(models: Sequence[ModelPlan], setting: Setting, wanted: int, available: int) -> BudgetChoice:
     """Chooses the budget. `available` 0 means that the memory is not known; then everything fits.
 
     A sequence is never divided, so no budget makes a pass smaller than the longest sequence.
@@ -38,7 +38,7 @@ def judge(models: Sequence[ModelPlan], setting: Setting, wanted: int, available:
         return not available or needs(max(tokens, least)) <= available
 
     tokens = wanted if fits(wanted) else largest(fits, least, wanted)
-    return Verdict(
+    return BudgetChoice(
         lines=estimate(models, setting, max(tokens, least)),
         tokens=tokens,
         wanted_tokens=wanted,

@@ -39,13 +39,13 @@ def create_model(request: ModelRequest, registry: ModelRegistry, placement: Plac
             "Set one of: directory, random, copy_of, adapter_off.",
         )
     if isinstance(source, AdapterOff):
-        held = _adapter_off(request, registry.get(source.model_id))
+        model = _adapter_off(request, registry.get(source.model_id))
     elif isinstance(source, CopyOf):
-        held = _copy(request, registry.get(source.model_id))
+        model = _copy(request, registry.get(source.model_id))
     else:
-        held = _from_weights(request, source, choose_dtype(request.dtype, placement.device), placement)
-    registry.add(held)
-    return held
+        model = _from_weights(request, source, choose_dtype(request.dtype, placement.device), placement)
+    registry.add(model)
+    return model
 
 
 def _from_weights(
@@ -66,7 +66,7 @@ def _from_weights(
         inject_adapter(module, lora)
     if saved is not None:
         saved.fill(module)
-    held = LoadedModel(
+    model = LoadedModel(
         model_id=request.model_id,
         role=request.role,
         module=prepare_module(module, device, trainable=request.trainable, has_adapter=lora is not None),
@@ -82,11 +82,11 @@ def _from_weights(
         mesh=placement.mesh,
     )
     if request.value_head or request.role in (Role.CRITIC, Role.REWARD):
-        held.value_head = ValueHead(int(module.config.hidden_size), device)
-        held.value_head.requires_grad_(request.trainable)
+        model.value_head = ValueHead(int(module.config.hidden_size), device)
+        model.value_head.requires_grad_(request.trainable)
         if isinstance(source, FromDirectory):
-            _load_value_head(held, source.path)
-    return held
+            _load_value_head(model, source.path)
+    return model
 
 
 def prepare_module(module: Any, device: torch.device, *, trainable: bool, has_adapter: bool) -> Any:
@@ -189,7 +189,7 @@ def _adapter_off(request: ModelRequest, base: LoadedModel) -> LoadedModel:
     )
 
 
-def _load_value_head(held: LoadedModel, directory: str) -> None:
+def _load_value_head(model: LoadedModel, directory: str) -> None:
     file = Path(directory) / VALUE_HEAD_FILE
-    if held.value_head is not None and file.is_file():
-        held.value_head.load_state_dict(load_file(str(file)))
+    if model.value_head is not None and file.is_file():
+        model.value_head.load_state_dict(load_file(str(file)))

@@ -28,22 +28,22 @@ class ModelInfo:
     config_json: str
 
 
-def model_info(held: LoadedModel) -> ModelInfo:
+def model_info(model: LoadedModel) -> ModelInfo:
     """Describes a model. Tied weights are counted once."""
-    sizes = [(parameter.numel(), parameter.requires_grad) for _, parameter in held.named_parameters()]
+    sizes = [(parameter.numel(), parameter.requires_grad) for _, parameter in model.named_parameters()]
     return ModelInfo(
-        model_id=held.model_id,
-        role=held.role,
-        architecture=held.config.model_type,
+        model_id=model.model_id,
+        role=model.role,
+        architecture=model.config.model_type,
         parameters=sum(n for n, _ in sizes),
-        trainable_parameters=sum(n for n, grad in sizes if grad and held.trainable),
-        vocab_size=held.vocab_size,
-        max_positions=held.max_positions,
-        eos_token_ids=held.eos_token_ids,
-        pad_token_id=held.pad_token_id,
-        dtype=dtype_name(held.dtype),
-        step=held.step,
-        version=held.version,
-        has_value_head=held.value_head is not None,
-        config_json=held.config.to_json_string(use_diff=False),
+        trainable_parameters=sum(n for n, grad in sizes if grad and model.trainable),
+        vocab_size=model.vocab_size,
+        max_positions=model.max_positions,
+        eos_token_ids=model.eos_token_ids,
+        pad_token_id=model.pad_token_id,
+        dtype=dtype_name(model.dtype),
+        step=model.step,
+        version=model.version,
+        has_value_head=model.value_head is not None,
+        config_json=model.config.to_json_string(use_diff=False),
     )

@@ -14,11 +14,11 @@ from mrlm_engine.errors import EngineError
 def adaptable_layers(module: Any) -> dict[str, Any]:
     """Returns the linear layers of the backbone (Conv1D in GPT-2) by name; never the language-model head."""
     head = module.get_output_embeddings()
-    trunk = {id(layer) for layer in module.base_model.modules()}
+    backbone = {id(layer) for layer in module.base_model.modules()}
     return {
         name: layer
         for name, layer in module.named_modules()
-        if isinstance(layer, (torch.nn.Linear, Conv1D)) and layer is not head and id(layer) in trunk
+        if isinstance(layer, (torch.nn.Linear, Conv1D)) and layer is not head and id(layer) in backbone
     }
 
 
@@ -75,5 +75,5 @@ def _reason(module: Any, name: str, part: Any) -> str:
     if part is module.get_input_embeddings():
         return "is the embedding of the input tokens, not a linear layer"
     if isinstance(part, (torch.nn.Linear, Conv1D)):
-        return f"names '{name}', which is not a part of the trunk"
+        return f"names '{name}', which is not a part of the backbone"
     return f"names '{name}', which is a {type(part).__name__} and not a linear layer"

@@ -19,13 +19,13 @@ class ModelRegistry:
     def get(self, model_id: str) -> LoadedModel:
         """Returns the model of this id. MODEL_NOT_FOUND names the most similar id."""
         with self._lock:
-            held = self._models.get(model_id)
+            model = self._models.get(model_id)
             known = list(self._models)
-        if held is not None:
-            return held
+        if model is not None:
+            return model
         near = difflib.get_close_matches(model_id, known, n=1)
         listing = ", ".join(known) or "none"
-        hint = f"Did you mean '{near[0]}'?" if near else f"Create it with CreateModel; models held: {listing}."
+        hint = f"Did you mean '{near[0]}'?" if near else f"Create it with CreateModel; loaded models: {listing}."
         raise EngineError("MODEL_NOT_FOUND", f"The engine holds no model '{model_id}'.", hint)
 
     def check_new(self, model_id: str) -> None:
@@ -40,21 +40,21 @@ class ModelRegistry:
                     "Release it first, or choose another id.",
                 )
 
-    def add(self, held: LoadedModel) -> None:
+    def add(self, model: LoadedModel) -> None:
         """Adds a model under its id, which must be new."""
-        self.check_new(held.model_id)
+        self.check_new(model.model_id)
         with self._lock:
-            self._models[held.model_id] = held
+            self._models[model.model_id] = model
 
-    def replace(self, held: LoadedModel) -> None:
+    def replace(self, model: LoadedModel) -> None:
         """Replaces the model with the same id, or adds the model."""
         with self._lock:
-            self._models[held.model_id] = held
+            self._models[model.model_id] = model
 
     def remove(self, model_id: str) -> LoadedModel:
         """Removes a model. Raises MODEL_IN_USE if another model uses its weights."""
-        held = self.get(model_id)
-        users = [m.model_id for m in self.all() if m.adapter_off is held]
+        model = self.get(model_id)
+        users = [m.model_id for m in self.all() if m.adapter_off is model]
         if users:
             raise EngineError(
                 "OPTIONS_INVALID",
@@ -63,7 +63,7 @@ class ModelRegistry:
             )
         with self._lock:
             del self._models[model_id]
-        return held
+        return model
 
     def all(self) -> list[LoadedModel]:
         """Returns all models, oldest first."""

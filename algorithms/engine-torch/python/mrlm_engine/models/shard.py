@@ -12,12 +12,12 @@ from mrlm_engine.models.loaded_model import LoadedModel
 from mrlm_engine.models.lora import is_factor
 
 
-def is_divided(held: LoadedModel) -> bool:
+def is_divided(model: LoadedModel) -> bool:
     """Whether the weights of the module are sharded."""
-    return isinstance(held.module.base_model, FSDPModule)
+    return isinstance(model.module.base_model, FSDPModule)
 
 
-def shard_model(held: LoadedModel, mesh: DeviceMesh) -> None:
+def shard_model(model: LoadedModel, mesh: DeviceMesh) -> None:
     """Shards the weights on the mesh's device. A layer is gathered only while it computes.
 
     Trainable weights are kept in float32 and cast for each use, so they are their own master copies. Inputs are not
@@ -25,9 +25,9 @@ def shard_model(held: LoadedModel, mesh: DeviceMesh) -> None:
     whole; a cast would round the factors. The backbone is one FSDP tree, so it must be called as a whole. Code that
     multiplies by the head's weight gathers it first.
     """
-    module, trunk = held.module, held.module.base_model
+    module, backbone = model.module, model.module.base_model
     device = torch.device(mesh.device_type)
-    low = held.dtype != torch.float32
+    low = model.dtype != torch.float32
     factors = {parameter for name, parameter in module.named_parameters() if is_factor(name)}
     for parameter in factors:
         parameter.data = parameter.data.to(device)
@@ -36,11 +36,11 @@ def shard_model(held: LoadedModel, mesh: DeviceMesh) -> None:
             if parameter.requires_grad and parameter not in factors:
                 parameter.data = parameter.data.float()
     policy = MixedPrecisionPolicy(
-        param_dtype=held.dtype if low else None, reduce_dtype=torch.float32, cast_forward_inputs=False
+        param_dtype=model.dtype if low else None, reduce_dtype=torch.float32, cast_forward_inputs=False
     )
     head = module.get_output_embeddings()
     is_tied = head.weight is module.get_input_embeddings().weight
-    groups = [*decoder_layers(trunk), trunk, *([] if is_tied else [head])]
+    groups = [*decoder_layers(backbone), backbone, *([] if is_tied else [head])]
     for group in groups:
         sharded: Any = fully_shard(
             group, mesh=mesh, mp_policy=policy, reshard_after_forward=True, ignored_params=factors
@@ -54,14 +54,14 @@ def shard_model(held: LoadedModel, mesh: DeviceMesh) -> None:
     for buffer_owner in module.modules():
         for name, buffer in buffer_owner.named_buffers(recurse=False):
             buffer_owner._buffers[name] = buffer.to(device)
-    if held.value_head is not None:
-        held.value_head.to(device)
-    held.device = device
+    if model.value_head is not None:
+        model.value_head.to(device)
+    model.device = device
 
 
-def decoder_layers(trunk: Any) -> list[torch.nn.Module]:
+def decoder_layers(backbone: Any) -> list[torch.nn.Module]:
     """Returns the layers of a transformers backbone: its longest list of modules of one class."""
-    lists = [part for part in trunk.modules() if isinstance(part, torch.nn.ModuleList) and len(part) > 0]
+    lists = [part for part in backbone.modules() if isinstance(part, torch.nn.ModuleList) and len(part) > 0]
     if not lists:
         return []
     longest = max(lists, key=len)

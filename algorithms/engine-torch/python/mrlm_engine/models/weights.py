@@ -16,7 +16,7 @@ LORA_SCALE = "lora_scale"
 
 
 @torch.no_grad()
-def inference_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
+def inference_weights(model: LoadedModel) -> dict[str, torch.Tensor]:
     """Returns all tensors that the model computes with, detached, by state-dict name.
 
     An adapter's factors, float32, are beside the weights: `<layer>.lora_A.weight` [rank, inputs],
@@ -26,30 +26,30 @@ def inference_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
     """
     found: dict[int, torch.Tensor] = {}
     weights = {}
-    for name, tensor in _tensors(held):
+    for name, tensor in _tensors(model):
         if id(tensor) not in found:
-            found[id(tensor)] = _whole(held, tensor)
+            found[id(tensor)] = _whole(model, tensor)
         weights[plain_name(name)] = found[id(tensor)]
-    if held.has_adapter:
-        assert held.lora is not None
-        weights[LORA_SCALE] = torch.tensor(adapter_scale(held.lora), dtype=torch.float64)
+    if model.has_adapter:
+        assert model.lora is not None
+        weights[LORA_SCALE] = torch.tensor(adapter_scale(model.lora), dtype=torch.float64)
     return weights
 
 
 @torch.no_grad()
-def merged_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
+def merged_weights(model: LoadedModel) -> dict[str, torch.Tensor]:
     """Returns the weights W + s B A of a model with an adapter, in float32 on CPU, by state-dict name.
 
     On ranks other than 0 the tensors are empty. The caller holds `model.lock`. A collective if the weights are sharded.
     """
-    layers = adapter_layers(held.module)
+    layers = adapter_layers(model.module)
     found: dict[int, torch.Tensor] = {}
     weights = {}
-    for name, tensor in _tensors(held):
+    for name, tensor in _tensors(model):
         if is_factor(name):
             continue
         if id(tensor) not in found:
-            weight = _whole(held, tensor)
+            weight = _whole(model, tensor)
             if not is_leader():
                 # Gathered as on rank 0, and discarded.
                 weight = weight.new_empty(0)
@@ -61,13 +61,13 @@ def merged_weights(held: LoadedModel) -> dict[str, torch.Tensor]:
     return weights
 
 
-def _tensors(held: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
-    for name, tensor in held.module.state_dict(keep_vars=True).items():
-        if held.has_adapter or not is_factor(name):
+def _tensors(model: LoadedModel) -> Iterator[tuple[str, torch.Tensor]]:
+    for name, tensor in model.module.state_dict(keep_vars=True).items():
+        if model.has_adapter or not is_factor(name):
             yield name, tensor
 
 
-def _whole(held: LoadedModel, tensor: torch.Tensor) -> torch.Tensor:
+def _whole(model: LoadedModel, tensor: torch.Tensor) -> torch.Tensor:
     weight = whole(tensor.detach())
     # Sharded trainable weights are in float32.
-    return weight.to(held.dtype) if is_sharded(tensor) and weight.is_floating_point() else weight
+    return weight.to(model.dtype) if is_sharded(tensor) and weight.is_floating_point() else weight

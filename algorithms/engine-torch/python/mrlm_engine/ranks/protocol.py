@@ -31,7 +31,7 @@ class Ranks(Protocol):
         """Ends the other ranks."""
 
 
-class SoleRank:
+class SingleRank:
     """An engine of one process."""
 
     size = 1

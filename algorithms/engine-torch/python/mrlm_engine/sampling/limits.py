@@ -23,12 +23,12 @@ def sampler_limits(device_type: str, free: int) -> SchedulerLimits:
     return SchedulerLimits(rows=_GPU_ROWS, state_bytes=int(max(0, free) * _GPU_STATE))
 
 
-def limits_beside(held: LoadedModel) -> SchedulerLimits:
+def limits_beside(model: LoadedModel) -> SchedulerLimits:
     """Returns the limits of a model's sampler. Reserves the optimizer state, which the first step allocates."""
-    if held.device.type != "cuda":
+    if model.device.type != "cuda":
         return _CPU_LIMITS
-    free, _ = torch.cuda.mem_get_info(held.device)
-    learns = sum(parameter.numel() for _, parameter in held.named_parameters() if parameter.requires_grad)
-    each = _TRAINING_BYTES + (_MASTER_BYTES if held.dtype != torch.float32 and held.mesh is None else 0)
-    ranks = 1 if held.mesh is None else held.mesh.size()
+    free, _ = torch.cuda.mem_get_info(model.device)
+    learns = sum(parameter.numel() for _, parameter in model.named_parameters() if parameter.requires_grad)
+    each = _TRAINING_BYTES + (_MASTER_BYTES if model.dtype != torch.float32 and model.mesh is None else 0)
+    ranks = 1 if model.mesh is None else model.mesh.size()
     return sampler_limits("cuda", free - learns * each // ranks)

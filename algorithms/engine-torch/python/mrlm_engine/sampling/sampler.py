@@ -39,7 +39,7 @@ class Sampler:
 
     def __init__(
         self,
-        held: LoadedModel,
+        model: LoadedModel,
         deterministic: bool,
         limits: SchedulerLimits | None = None,
         others: Sequence[SequenceTaker] = (),
@@ -49,12 +49,12 @@ class Sampler:
         Sequences are divided between this sampler and the `others`, which have the same weights and are closed with
         this one.
         """
-        self._held = held
+        self._model = model
         self.deterministic = deterministic
-        with held.lock:
-            self._decoder = choose_decoder(held, inference_weights(held))
-        runner = Scheduler(self._decoder, held.device, held.max_positions, limits or limits_beside(held))
-        self._worker = Worker(runner, waves=deterministic, version=held.version)
+        with model.lock:
+            self._decoder = choose_decoder(model, inference_weights(model))
+        runner = Scheduler(self._decoder, model.device, model.max_positions, limits or limits_beside(model))
+        self._worker = Worker(runner, waves=deterministic, version=model.version)
         # Receiver of submitted sequences.
         self.taker: SequenceTaker = self._worker
         if others:
@@ -68,7 +68,7 @@ class Sampler:
     @property
     def max_positions(self) -> int:
         """Longest sequence in tokens; 0 without a limit."""
-        return self._held.max_positions
+        return self._model.max_positions
 
     def publish(self) -> PublishResult:
         """Copies the trainer's weights under the next version.
@@ -78,21 +78,21 @@ class Sampler:
         drawn from exactly the model of its version.
         """
         started = time.perf_counter()
-        held = self._held
-        with self._worker.weights_change(), held.lock, torch.no_grad():
-            weights = inference_weights(held)
+        model = self._model
+        with self._worker.weights_change(), model.lock, torch.no_grad():
+            weights = inference_weights(model)
             self._decoder.load(weights)
             expected, found = weights_checksum(weights.items()), weights_checksum(self._decoder.weights())
             if expected != found:
                 raise EngineError(
                     "ENGINE_FAILED",
-                    f"The sampler's weights of '{held.model_id}' differ from the trainer's after the copy "
+                    f"The sampler's weights of '{model.model_id}' differ from the trainer's after the copy "
                     f"({found[:12]} instead of {expected[:12]}).",
                     "Save a checkpoint and restart the engine: memory of this machine is not reliable.",
                 )
-            held.version += 1
-            self._worker.version = held.version
-        return PublishResult(held.version, found, time.perf_counter() - started)
+            model.version += 1
+            self._worker.version = model.version
+        return PublishResult(model.version, found, time.perf_counter() - started)
 
     def close(self) -> None:
         """Ends sampling. Reports sequences that have not ended as cancelled."""

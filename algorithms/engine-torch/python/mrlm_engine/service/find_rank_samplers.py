@@ -10,16 +10,16 @@ import grpc
 
 from mrlm_engine.launcher.address import own_address
 from mrlm_engine.ranks.group import Channel
-from mrlm_engine.service.rank_samplers import Peer
+from mrlm_engine.service.rank_samplers import RankAddress
 from mrlm_engine.service.server import start_server
 
 
-def find_peers(channel: Channel, size: int) -> list[Peer]:
+def find_rank_samplers(channel: Channel, size: int) -> list[RankAddress]:
     """On rank 0: sends every other rank a secret token and receives its address."""
     token = secrets.token_hex(16)
     for rank in range(1, size):
         channel.send(token, rank)
-    return [Peer(channel.receive(rank), token) for rank in range(1, size)]
+    return [RankAddress(channel.receive(rank), token) for rank in range(1, size)]
 
 
 def listen_to_leader(state: Any, channel: Channel) -> grpc.Server:

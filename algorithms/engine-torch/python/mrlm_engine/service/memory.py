@@ -11,7 +11,7 @@ from mrlm_engine.device import choose_dtype
 from mrlm_engine.errors import EngineError
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.memory.available import Available, available_memory
-from mrlm_engine.memory.budget import judge
+from mrlm_engine.memory.budget import choose_budget
 from mrlm_engine.memory.estimate import sampler_lines, state_lines, total
 from mrlm_engine.memory.plan import ModelPlan, Setting
 from mrlm_engine.memory.shape import adapter_inputs, adapter_parameters, empty_model, model_shape
@@ -62,21 +62,21 @@ def estimate_memory(state: EngineState, request: pb.EstimateMemoryRequest) -> pb
     side_by_side = setting.lanes if any(model.is_dense for model in models) else 1
     own = side_by_side * max(default_tokens(setting.device), request.unit_sequences * sequence)
     wanted = max(given, default=own)
-    verdict = judge(models, setting, wanted, least.bytes)
+    choice = choose_budget(models, setting, wanted, least.bytes)
     return pb.EstimateMemoryResponse(
         lines=[
             pb.MemoryLine(model_id=line.model, part=line.part, bytes=line.bytes, formula=line.formula)
-            for line in verdict.lines
+            for line in choice.lines
         ],
-        total_bytes=sum(line.bytes for line in verdict.lines),
+        total_bytes=sum(line.bytes for line in choice.lines),
         available_bytes=least.bytes,
         available_from=least.source,
-        micro_batch_tokens=verdict.tokens,
-        wanted_tokens=verdict.wanted_tokens,
-        wanted_bytes=verdict.wanted_bytes,
-        least_tokens=verdict.least_tokens,
-        least_bytes=verdict.least_bytes,
-        fitting_sequence_tokens=verdict.fitting_sequence,
+        micro_batch_tokens=choice.tokens,
+        wanted_tokens=choice.wanted_tokens,
+        wanted_bytes=choice.wanted_bytes,
+        least_tokens=choice.least_tokens,
+        least_bytes=choice.least_bytes,
+        fitting_sequence_tokens=choice.fitting_sequence,
     )
 
 
@@ -84,7 +84,7 @@ def plan_model(state: EngineState, request: ModelRequest, planned: dict[str, Mod
     """Plans the model that CreateModel would create from `request`, without creating it."""
     source = request.source
     if isinstance(source, (CopyOf, AdapterOff)):
-        original = planned.get(source.model_id) or plan_of_held(state.registry.get(source.model_id))
+        original = planned.get(source.model_id) or plan_of_loaded(state.registry.get(source.model_id))
         return _copy(original, request)
     if isinstance(source, FromDirectory):
         config = parse_config((check_directory(source.path) / "config.json").read_text("utf-8"))
@@ -97,16 +97,16 @@ def plan_model(state: EngineState, request: ModelRequest, planned: dict[str, Mod
         return _plan(state, request, empty_model(config, dtype), dtype)
 
 
-def plan_of_held(held: LoadedModel) -> ModelPlan:
+def plan_of_loaded(model: LoadedModel) -> ModelPlan:
     """Plans a copy of an existing model."""
     return ModelPlan(
-        id=held.model_id,
-        shape=model_shape(held.module),
-        dtype_bytes=held.dtype.itemsize,
-        trainable_parameters=sum(p.numel() for _, p in held.named_parameters() if p.requires_grad),
-        adapter_parameters=sum(p.numel() for name, p in held.module.named_parameters() if is_factor(name)),
-        gradient_checkpointing=held.gradient_checkpointing,
-        float32_head=held.float32_head,
+        id=model.model_id,
+        shape=model_shape(model.module),
+        dtype_bytes=model.dtype.itemsize,
+        trainable_parameters=sum(p.numel() for _, p in model.named_parameters() if p.requires_grad),
+        adapter_parameters=sum(p.numel() for name, p in model.module.named_parameters() if is_factor(name)),
+        gradient_checkpointing=model.gradient_checkpointing,
+        float32_head=model.float32_head,
     )
 
 

@@ -30,7 +30,7 @@ def describe(state: EngineState) -> pb.DescribeResponse:
         transformers_version=transformers.__version__,
         python_version=platform.python_version(),
         deterministic=state.device.deterministic,
-        models=[model_info_message(model_info(held)) for held in state.registry.all()],
+        models=[model_info_message(model_info(model)) for model in state.registry.all()],
         instance_id=state.instance_id,
         memory_allocated_bytes=torch.cuda.memory_allocated(device) if cuda else 0,
         memory_peak_bytes=torch.cuda.max_memory_allocated(device) if cuda else 0,

@@ -24,14 +24,14 @@ from mrlm_engine.service.state import EngineState
 def create(state: EngineState, request: ModelRequest) -> ModelInfo:
     """Makes a model, and probes the ways in which its outputs are computed."""
     with unusable_configuration(request):
-        held = create_model(request, state.registry, state.placement)
+        model = create_model(request, state.registry, state.placement)
         try:
             # Before the weights are divided among the ranks.
-            probe_decoder(held)
-            state.trainable_model(held.model_id)
-            return model_info(held)
+            probe_decoder(model)
+            state.trainable_model(model.model_id)
+            return model_info(model)
         except Exception:
-            state.release(held.model_id)
+            state.release(model.model_id)
             raise
 
 
@@ -57,7 +57,7 @@ def release(state: EngineState, model_id: str) -> None:
 
 def discard(state: EngineState, model_id: str) -> None:
     """Frees a model if it exists."""
-    if any(held.model_id == model_id for held in state.registry.all()):
+    if any(model.model_id == model_id for model in state.registry.all()):
         state.release(model_id)
 
 
@@ -75,11 +75,11 @@ def save(state: EngineState, directory: Path, model_ids: list[str], last_call: i
 def load(state: EngineState, directory: Path, changes: dict[str, Any]) -> tuple[list[ModelInfo], int]:
     """Restores a checkpoint with `changes` to the saved settings of each model. Returns its models and last call."""
     checkpoint = load_checkpoint(directory, state.placement, changes)
-    state.replace([model.held for model in checkpoint.models])
-    for model in checkpoint.models:
-        model.restore(state.trainable_model(model.held.model_id))
+    state.replace([restored.model for restored in checkpoint.models])
+    for restored in checkpoint.models:
+        restored.restore(state.trainable_model(restored.model.model_id))
     checkpoint.restore_random_state()
-    return [model_info(model.held) for model in checkpoint.models], checkpoint.last_call
+    return [model_info(restored.model) for restored in checkpoint.models], checkpoint.last_call
 
 
 def export(state: EngineState, model_id: str, directory: Path, merge_adapter: bool) -> list[str]:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Peer:
+class RankAddress:
     """Address and token of another rank's sampler."""
 
     address: str
@@ -32,7 +32,7 @@ class Peer:
 class RankSampler:
     """Two Sample calls, one with a stream of tokens and one with results at the end, open as long as the sampler."""
 
-    def __init__(self, peer: Peer, model_id: str) -> None:
+    def __init__(self, peer: RankAddress, model_id: str) -> None:
         self._channel = grpc.insecure_channel(peer.address, options=[("grpc.max_receive_message_length", -1)])
         self._stub: Any = engine_pb2_grpc.EngineServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._metadata = (("authorization", f"Bearer {peer.token}"),)

@@ -33,9 +33,9 @@ def collect_units(first: Message, following: Iterator[Message]) -> list[pb.Unit]
     return units
 
 
-def decode_units(units: list[pb.Unit], held: LoadedModel, linear: bool) -> list[TokenUnit]:
+def decode_units(units: list[pb.Unit], model: LoadedModel, linear: bool) -> list[TokenUnit]:
     """Yields the units of a call, numbered from 0."""
-    return [decode_unit(unit, i, held.vocab_size, held.max_positions, linear) for i, unit in enumerate(units)]
+    return [decode_unit(unit, i, model.vocab_size, model.max_positions, linear) for i, unit in enumerate(units)]
 
 
 def selection_of(outputs: pb.OutputSelection, temperature: float) -> Selection:

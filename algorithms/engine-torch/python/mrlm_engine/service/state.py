@@ -13,10 +13,10 @@ from mrlm_engine.models import LoadedModel, ModelRegistry
 from mrlm_engine.models.placement import Placement
 from mrlm_engine.ranks.group import Channel
 from mrlm_engine.ranks.leader import LeadingRank
-from mrlm_engine.ranks.protocol import Ranks, SoleRank
+from mrlm_engine.ranks.protocol import Ranks, SingleRank
 from mrlm_engine.sampling import PublishResult, Sampler
 from mrlm_engine.service.calls import CallLog
-from mrlm_engine.service.rank_samplers import Peer, RankSampler
+from mrlm_engine.service.rank_samplers import RankAddress, RankSampler
 from mrlm_engine.settings import EngineSettings
 from mrlm_engine.training.lanes import LaneThreads
 from mrlm_engine.training.open_passes import OpenPasses
@@ -25,7 +25,7 @@ from mrlm_engine.training.trainable_model import TrainableModel
 
 
 class EngineState:
-    """Models with their trainable_models and samplers, and the log of numbered calls."""
+    """Models with their trainable models and samplers, and the log of numbered calls."""
 
     def __init__(self, settings: EngineSettings, device: DeviceSettings, channel: Channel | None = None) -> None:
         """`channel` connects to the other ranks; None without other ranks."""
@@ -36,22 +36,22 @@ class EngineState:
         self.placement = Placement(device.device, _mesh(settings, device))
         self.registry = ModelRegistry()
         self.calls = CallLog()
-        self.ranks: Ranks = SoleRank(self) if channel is None else LeadingRank(self, channel, world_size())
+        self.ranks: Ranks = SingleRank(self) if channel is None else LeadingRank(self, channel, world_size())
         self.passes = OpenPasses(self.ranks)
         # Samplers of the other ranks. Rank 0 divides sequences among them.
-        self.peers: list[Peer] = []
+        self.rank_samplers: list[RankAddress] = []
         self.limits = GraphLimits(settings.graph_lease_seconds, settings.graph_bytes)
         self._lock = threading.RLock()
         self._trainable_models: dict[str, TrainableModel] = {}
         self._samplers: dict[str, Sampler] = {}
 
     def trainable_model(self, model_id: str) -> TrainableModel:
-        """The trainable model of an id, made when first needed."""
-        held = self.registry.get(model_id)
+        """Returns the trainable model of an id, created on the first call."""
+        model = self.registry.get(model_id)
         with self._lock:
             trainable = self._trainable_models.get(model_id)
-            if trainable is None or trainable.model is not held:
-                trainable = self._trainable_models[model_id] = TrainableModel(held, self.lane_threads)
+            if trainable is None or trainable.model is not model:
+                trainable = self._trainable_models[model_id] = TrainableModel(model, self.lane_threads)
             return trainable
 
     def sampler(self, model_id: str) -> Sampler:
@@ -63,13 +63,13 @@ class EngineState:
 
     def own_sampler(self, model_id: str) -> Sampler:
         """Returns this rank's sampler of a model."""
-        held = self.registry.get(model_id)
+        model = self.registry.get(model_id)
         with self._lock:
             sampler = self._samplers.get(model_id)
             if sampler is None:
-                with held.lock:
-                    others = [RankSampler(peer, model_id) for peer in self.peers]
-                    sampler = self._samplers[model_id] = Sampler(held, self.device.deterministic, others=others)
+                with model.lock:
+                    others = [RankSampler(address, model_id) for address in self.rank_samplers]
+                    sampler = self._samplers[model_id] = Sampler(model, self.device.deterministic, others=others)
             return sampler
 
     def publish(self, model_id: str) -> PublishResult:
@@ -83,9 +83,9 @@ class EngineState:
 
     def replace(self, models: list[LoadedModel]) -> None:
         """Replaces models with the same ids."""
-        for held in models:
-            self._forget(held.model_id)
-            self.registry.replace(held)
+        for model in models:
+            self._forget(model.model_id)
+            self.registry.replace(model)
 
     def close(self) -> None:
         """Closes all samplers and the lanes."""

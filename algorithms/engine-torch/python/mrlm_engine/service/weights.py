@@ -70,7 +70,7 @@ def publish(state: EngineState, request: pb.PublishRequest) -> pb.PublishRespons
 
 def save(state: EngineState, request: pb.SaveRequest) -> pb.SaveResponse:
     """Writes a checkpoint that counts this call as applied."""
-    wanted = list(request.model_ids) or [held.model_id for held in state.registry.all()]
+    wanted = list(request.model_ids) or [model.model_id for model in state.registry.all()]
     directory, last_call = directory_of(request.directory), max(state.calls.last, request.call)
     with contextlib.ExitStack() as settled:
         for model_id in wanted:

@@ -87,7 +87,7 @@ def test_cuda_a_checkpoint_goes_on_bit_by_bit(fields: dict[str, Any], tmp_path: 
     accumulate(trainable)
     save_checkpoint(tmp_path / "c", [trainable], 7)
     loaded = load_checkpoint(tmp_path / "c", Placement(DEVICE), {})
-    again = TrainableModel(loaded.models[0].held)
+    again = TrainableModel(loaded.models[0].model)
     loaded.models[0].restore(again)
     for one in (trainable, again):
         one.step(ADAMW, 1.0)

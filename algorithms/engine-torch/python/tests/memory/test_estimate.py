@@ -15,7 +15,7 @@ from tiny import GPT2, QWEN2, create_request
 from memory.account import Account
 from mrlm_engine.device import choose_device
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
-from mrlm_engine.memory.budget import judge
+from mrlm_engine.memory.budget import choose_budget
 from mrlm_engine.memory.estimate import estimate, state_lines, total
 from mrlm_engine.memory.plan import Line, ModelPlan, Setting
 from mrlm_engine.memory.shape import ModelShape, adapter_parameters, empty_model, model_shape
@@ -115,19 +115,19 @@ def test_what_divided_and_frozen_models_and_adapters_take() -> None:
 def test_the_budget_is_the_largest_that_fits() -> None:
     plan = ModelPlan("policy", shape(HALF_BILLION), 2, trainable_parameters=PARAMETERS)
     setting = Setting("cuda", 2048, concurrency=64, sampled_model="policy")
-    everything = judge([plan], setting, 16_384, 0)
+    everything = choose_budget([plan], setting, 16_384, 0)
     assert everything.tokens == 16_384
-    enough = judge([plan], setting, 16_384, everything.wanted_bytes)
+    enough = choose_budget([plan], setting, 16_384, everything.wanted_bytes)
     assert (enough.tokens, enough.wanted_bytes) == (16_384, total(enough.lines))
-    lowered = judge([plan], setting, 16_384, everything.wanted_bytes - (8 << 30))
+    lowered = choose_budget([plan], setting, 16_384, everything.wanted_bytes - (8 << 30))
     assert 2048 <= lowered.tokens < 16_384
     assert total(lowered.lines) <= everything.wanted_bytes - (8 << 30)
     assert total(estimate([plan], setting, lowered.tokens + 1)) > everything.wanted_bytes - (8 << 30)
     # Not one sequence: told with the longest that would.
-    short = judge([plan], setting, 16_384, everything.least_bytes - 1)
+    short = choose_budget([plan], setting, 16_384, everything.least_bytes - 1)
     assert (short.tokens, short.least_tokens) == (0, 2048)
     assert 1024 < short.fitting_sequence < 2048
-    assert judge([plan], setting, 16_384, 1 << 30).fitting_sequence == 0
+    assert choose_budget([plan], setting, 16_384, 1 << 30).fitting_sequence == 0
 
 
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

@@ -14,7 +14,7 @@ from tiny import QWEN2, create_request
 from mrlm_engine.gen.mrlm.engine.v1 import engine_pb2 as pb
 from mrlm_engine.sampling.sequence import SampledSequence, SampleFinish, SamplingSettings, StopReason
 from mrlm_engine.sampling.split import SplitTaker, split_wave
-from mrlm_engine.service.rank_samplers import Peer
+from mrlm_engine.service.rank_samplers import RankAddress
 
 
 def sequence(number: int, prompt: list[int], max_tokens: int = 8) -> SampledSequence:
@@ -78,7 +78,7 @@ def test_two_samplers_draw_what_one_draws(engine: RunningEngine, peer: RunningEn
     engine.create()
     alone = sample(engine.client, PROMPTS, 1.0)
     engine.client.numbered("ReleaseModel", pb.ReleaseModelRequest, model_id="policy")
-    engine.state.peers = [Peer(peer.address, "secret")]
+    engine.state.rank_samplers = [RankAddress(peer.address, "secret")]
     engine.create()
     found = sample(engine.client, PROMPTS, 1.0)
     # Of three distinct prompts the other engine had at least one.

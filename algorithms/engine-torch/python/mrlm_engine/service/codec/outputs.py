@@ -40,17 +40,19 @@ def event_message(event: Event) -> pb.ForwardBackwardResponse:
     return pb.ForwardBackwardResponse(done=pb.ForwardBackwardDone(**vars(event)))
 
 
-def gradients_of(requests: Iterable[pb.ForwardBackwardRequest], held: LoadedModel) -> Iterator[list[ClientGradients]]:
+def gradients_of(requests: Iterable[pb.ForwardBackwardRequest], model: LoadedModel) -> Iterator[list[ClientGradients]]:
     """Yields the client's gradients, all of one message at a time."""
     for request in requests:
-        yield [_client_gradients(message, held) for message in request.gradients]
+        yield [_client_gradients(message, model) for message in request.gradients]
 
 
-def _client_gradients(message: pb.MicroBatchGradients, held: LoadedModel) -> ClientGradients:
-    return ClientGradients(message.micro_batch, lambda units: decode_gradients(message, units, held))
+def _client_gradients(message: pb.MicroBatchGradients, model: LoadedModel) -> ClientGradients:
+    return ClientGradients(message.micro_batch, lambda units: decode_gradients(message, units, model))
 
 
-def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], held: LoadedModel) -> list[UnitGradients]:
+def decode_gradients(
+    message: pb.MicroBatchGradients, units: list[TokenUnit], model: LoadedModel
+) -> list[UnitGradients]:
     """Decodes the client's gradients of one micro-batch and checks them against its units."""
     if len(message.units) != len(units):
         raise EngineError(
@@ -65,7 +67,7 @@ def decode_gradients(message: pb.MicroBatchGradients, units: list[TokenUnit], he
             for name in ("logprob", "entropy", "value")
         }
         if parts["value"] is not None:
-            require_value_head(held)
+            require_value_head(model)
         decoded.append(UnitGradients(**parts))
     return decoded
 
