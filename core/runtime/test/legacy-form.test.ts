@@ -145,4 +145,18 @@ distributed: {enabled: true, strategy: fsdp, num_gpus: 4, backend: nccl}
     );
     expect(config).toMatchObject({ environments: [{ id: "a" }], eval: { environments: [{ id: "b" }] } });
   });
+
+  test("errors about translated values name the user's key, or the flag that set it", () => {
+    const text =
+      "training: {algorithm: ppo, batch_size: 8}\nmodel: {path: m, max_new_tokens: 4}\neval_envs: [{env_type: a}]";
+    const { source, stagePath } = parseConfig(text, { path: "run.yaml", overrides: ["training.learning_rate=0.5"] });
+    expect(source.locate(["sampling", "max_tokens"], "key")).toBe("run.yaml:2:18");
+    expect(source.locate(stagePath(0, ["learning_rate"]))).toBe("--set training.learning_rate");
+    expect(source.locate(stagePath(0, ["missing"]))).toBe("run.yaml:1:11, with --set training.learning_rate");
+  });
+
+  test("a configuration in the current form is not changed", () => {
+    const { source } = parse("model: {path: m}\nstages: [{algorithm: x}]");
+    expect(source.value).toEqual({ model: { path: "m" }, stages: [{ algorithm: "x" }] });
+  });
 });

@@ -177,6 +177,14 @@ describe("the legacy form", () => {
     ]);
   });
 
+  test("an error about an option of an environment names its place", async () => {
+    expect(
+      await failure(
+        `${MODEL}training: {algorithm: grpo, num_epochs: 5}\neval_envs: [{env_type: counter, custom_kwargs: {goal: much}}]`,
+      ),
+    ).toMatchObject({ message: expect.stringMatching(/^run\.yaml:3:49: .*goal/) });
+  });
+
   test("a value of the wrong kind is still an error", async () => {
     expect(
       await failure(

@@ -1,39 +1,26 @@
-import type { Engine, EnvironmentHost, EnvironmentRef, LoadOptions, Logger } from "@mrlm/spec";
+import type { Engine, EnvironmentHost, EnvironmentRef, LoadOptions } from "@mrlm/spec";
 import type { ResolvedConfig } from "../config/resolved-config.ts";
 import { RolloutRunner } from "../rollouts/rollout-runner.ts";
 import type { Checkpoint } from "../run/checkpoints.ts";
 import type { MetricsRow } from "../run/metrics-file.ts";
-import type { RunDirectory } from "../run/run-directory.ts";
-import type { TrajectoryStore } from "../run/trajectory-store.ts";
 import { FailureWatch } from "./failure-watch.ts";
 import { loadPolicy } from "./loaded-policy.ts";
 import { MemoryWatch } from "./memory-watch.ts";
-import type { PreparedRun } from "./prepare-run.ts";
 import { describeExtension, type Extension } from "./resume-compatibility.ts";
 import type { RunContext } from "./run-context.ts";
-import type { RunEvent } from "./run-events.ts";
 import { identitiesOf, initialState, loadState, type RunState } from "./run-state.ts";
 import { watchEngine } from "./watched-engine.ts";
 
 /** Parts from which a run starts. */
-export interface StartParts {
-  readonly prepared: PreparedRun;
-  readonly run: RunDirectory;
+export interface StartParts extends Pick<
+  RunContext,
+  "prepared" | "run" | "store" | "evaluations" | "logger" | "onEvent" | "drain" | "stop"
+> {
   readonly host: EnvironmentHost;
   readonly engine: Engine;
   readonly isDeterministic: boolean;
   /** Checkpoint to resume from; `undefined` starts at the beginning. */
   readonly checkpoint: Checkpoint | undefined;
-  /** Store of the training episodes. */
-  readonly store: TrajectoryStore | undefined;
-  /** Store of the evaluation episodes. */
-  readonly evaluations: TrajectoryStore | undefined;
-  readonly logger: Logger;
-  readonly onEvent: (event: RunEvent) => void;
-  /** Aborted: finish the iteration, write a checkpoint, stop. */
-  readonly drain: AbortSignal;
-  /** Aborted: stop at once. */
-  readonly stop: AbortSignal;
 }
 
 /**

@@ -32,12 +32,12 @@ export class Rewrite {
     this.#origins.set(JSON.stringify(path), from);
   }
 
-  /** Maps a path to the source: origin of the innermost value around it whose origin is known, followed by the rest of the path. */
-  originOf(path: ConfigPath): ConfigPath {
+  /** Returns the origin of the innermost value around a path whose origin is known, and the rest of the path below it. */
+  originOf(path: ConfigPath): { readonly origin: ConfigPath; readonly rest: ConfigPath } {
     for (let length = path.length; length > 0; length--) {
       const origin = this.#origins.get(JSON.stringify(path.slice(0, length)));
-      if (origin !== undefined) return [...origin, ...path.slice(length)];
+      if (origin !== undefined) return { origin, rest: path.slice(length) };
     }
-    return path;
+    return { origin: path, rest: [] };
   }
 }

@@ -43,7 +43,12 @@ export function translateLegacy(source: SourceText): TranslatedSource {
     source: {
       name: source.name,
       value: rewrite.value,
-      locate: (path, what) => source.locate(rewrite.originOf(path), what),
+      locate(path, what) {
+        const { origin, rest } = rewrite.originOf(path);
+        const whole = [...origin, ...rest];
+        // A missing option is reported at the section that it would be in.
+        return source.locate(valueAt(source.value, whole) === undefined ? origin : whole, what);
+      },
     },
     problems: repeatedKeys(file),
     notices: noticesOf(file, source),
