@@ -55,7 +55,7 @@ describe("epochOrder", () => {
     expect(seen.every((count) => count === 1)).toBe(true);
   });
 
-  test("epochs differ, seeds differ, and a position is all that a continuation needs", () => {
+  test("epochs differ, seeds differ, and the position is the whole state", () => {
     const order = epochOrder(50, "rows", 1);
     const [first, second] = [order.take(50), order.take(50)];
     expect(first).not.toEqual(second);
@@ -96,7 +96,7 @@ test("minibatches hold every item once, in order, and differ by one at most", ()
   );
 });
 
-test("M7: a least number of tokens forbids stop tokens, and is refused for training", () => {
+test("M7: a minimal number of tokens forbids stop tokens, and is refused for training", () => {
   const sampling = { temperature: 1, maxTokens: 8 };
   for (const minTokens of [undefined, 0])
     expect(() =>
@@ -105,7 +105,7 @@ test("M7: a least number of tokens forbids stop tokens, and is refused for train
   expect(() => assertWholeDistribution({ ...sampling, minTokens: 1 })).toThrow(/min_tokens \(1\) forbids stop tokens/);
 });
 
-test("sampling that cuts the distribution is refused for training", () => {
+test("sampling from a truncated distribution is refused for training", () => {
   const sampling = { temperature: 1, maxTokens: 8 };
   for (const whole of [{}, { topP: 1 }, { topK: 0 }])
     expect(() => assertWholeDistribution({ ...sampling, ...whole })).not.toThrow();

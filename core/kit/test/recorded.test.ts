@@ -107,7 +107,7 @@ describe("a recorded row", () => {
       expect(isLearnable(parseRecordedRow(throughJson(row), "f:1"))).toBe(false);
   });
 
-  test("numerics 27: the same tokenizer learns the very tokens that were sampled; another one learns the messages in its own", () => {
+  test("numerics 27: the same tokenizer trains on the sampled tokens; another one renders the messages again", () => {
     const row = parseRecordedRow(throughJson(whole), "f:1");
     // "y" and "o" might also have been one token: what was sampled counts.
     const odd = {

@@ -257,7 +257,7 @@ describe("chatRenderer", () => {
     expect(parts.map((part) => part.type)).toEqual(["thinking", "text", "tool-call", "text"]);
   });
 
-  test("a policy that repeats itself without end is read at once", () => {
+  test("a text with thousands of repetitions is parsed at once", () => {
     const text = `<tool_call>${"\n".repeat(100_000)}${"<tool_call>".repeat(20_000)}`;
     expect(parseCompletion(text).parts).toEqual([{ type: "text", text }]);
   });

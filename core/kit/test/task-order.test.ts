@@ -32,7 +32,7 @@ describe("taskOrder", () => {
     for (let epoch = 0; epoch < 3; epoch++) expect(new Set(drawn(order, 7)).size).toBe(7);
   });
 
-  test("a split that its environment orders comes by index, again and again", () => {
+  test("a split that its environment orders comes by index, and repeats", () => {
     const context = {
       seed: 3,
       environments: [{ ref: { id: "e@1" }, weight: 1, splits: { train: 3 }, orderedSplits: ["train"] }],

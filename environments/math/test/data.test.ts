@@ -44,7 +44,7 @@ describe("files", () => {
     expect(solutionOf(task)).toEqual({ answer: "1,200", steps: ["They hold 2*600 = 1,200 nails."], compare: "value" });
   });
 
-  test("MATH: the answer in the box, level and type for everybody to see", async () => {
+  test("MATH: the answer in the box, level and type public", async () => {
     const task = await first(file(MATH));
     expect(task.public).toEqual({ question: MATH.problem, level: "Level 1", type: "Prealgebra" });
     expect(solutionOf(task)).toEqual({

@@ -1,4 +1,4 @@
-/** A look-up table for names that come from outside: without a prototype, so that `constructor` is no entry. */
+/** Creates a table for names from untrusted text. It has no prototype, so that `constructor` is not an entry. */
 export function table<T>(entries: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return Object.assign(Object.create(null) as Record<string, T>, entries);
 }

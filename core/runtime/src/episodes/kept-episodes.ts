@@ -10,7 +10,7 @@ import type { EpisodeQuery, StoredTrajectory } from "../run/trajectory-store.ts"
 
 /** One agent's part of an episode that a run or a collection has kept. */
 export interface KeptEpisode {
-  /** When it was played; `undefined` for a collected one. */
+  /** Step at which it was played; `undefined` for an episode of a recorded file. */
   readonly step?: number;
   /** The stage's name; `evaluation/greedy` or `evaluation/sampled` for an evaluation's. */
   readonly stage?: string;

@@ -1,15 +1,15 @@
-/** A fenced block of Markdown. */
+/** Fenced block of Markdown. */
 export interface Fence {
-  /** First word of its info string, in lower case: `python`; empty where there is none. */
+  /** First word of the info string in lower case: `python`; empty if there is none. */
   readonly language: string;
   readonly content: string;
-  /** Columns by which it is indented: 4 and more is a block in a list, or one in a string of code that stands in no block. */
+  /** Columns of indentation. 4 or more: a block in a list, or in a string of code outside of blocks. */
   readonly indent: number;
 }
 
 /**
- * The fenced blocks of a text, in order (CommonMark 4.5), at any indentation, which their content loses. One that is never closed goes to the end of
- * the text.
+ * Returns the fenced blocks of a text in order (CommonMark 4.5), at any indentation, which is removed from their content. A block without a closing fence
+ * ends with the text.
  */
 export function fences(text: string): Fence[] {
   const found: Fence[] = [];
@@ -24,7 +24,7 @@ export function fences(text: string): Fence[] {
       open = undefined;
     } else open.lines.push(outdented(bare, open.indent));
   }
-  // A closing mark behind the last line of code closes nothing, and is no code.
+  // A closing mark after the last line of code closes no block and is not code.
   if (open === undefined) return found;
   const { mark, language, indent } = open;
   const content = open.lines.join("\n").trimEnd();
@@ -37,12 +37,12 @@ function opening(line: string): { mark: string; language: string; indent: number
   const info = line.slice(all.length);
   // Code between marks on one line is a span, not a block.
   if (info.includes("`")) return undefined;
-  // `{.python}`, `python:file.py` and `python, linenos` are seen too.
+  // Also `{.python}`, `python:file.py` and `python, linenos`.
   const language = /^[\s{.]*([^\s{}:,]*)/.exec(info)?.[1] ?? "";
   return { mark, language: language.toLowerCase(), indent: columns(space), lines: [] };
 }
 
-/** A closing fence has the same character, is as long at least, and has nothing behind it. */
+/** Returns true for a closing fence: the same character, at least the same length, and no text after it. */
 function closes(line: string, { mark, indent }: { readonly mark: string; readonly indent: number }): boolean {
   const bare = line.trim();
   const space = /^[ \t]*/.exec(line)?.[0] ?? "";
@@ -51,7 +51,7 @@ function closes(line: string, { mark, indent }: { readonly mark: string; readonl
   );
 }
 
-/** Without as much of its indentation as the fence has. */
+/** Removes the indentation of the fence from a line. */
 function outdented(line: string, indent: number): string {
   let at = 0;
   for (let left = indent; left > 0 && (line[at] === " " || line[at] === "\t"); at++)

@@ -2,15 +2,15 @@ import { topStatements } from "./statements.ts";
 
 const IMPORT = /from\s+__future__\s+import\s+(?:\(([^)]*)\)|((?:[^;#\n\\]|\\\n)*))/u;
 
-/** Source without its leading imports from `__future__`, each line where it was, and what they name. */
+/** Source without its leading imports from `__future__`, with the same line numbers, and the imported names. */
 export interface WithoutFuture {
   readonly source: string;
   readonly names: readonly string[];
 }
 
 /**
- * Takes the imports from `__future__` out of the beginning of a source, so that they can stand at the top of a program in which something comes before it: no
- * statement but a docstring may precede them.
+ * Removes the imports from `__future__` at the beginning of a source. They can then be placed at the top of a program with other code before this source: only a
+ * docstring may precede them.
  */
 export function withoutFuture(source: string): WithoutFuture {
   const names: string[] = [];
@@ -20,7 +20,7 @@ export function withoutFuture(source: string): WithoutFuture {
     const [first, second] = tokens;
     if (first?.text !== "from" || second?.text !== "__future__") break;
     const { start } = lines[0] as { start: number };
-    // `start` holds: what takes the place of an import is as long as it.
+    // `start` stays valid, because the replacement of an import has its length.
     found =
       found.slice(0, start) +
       found.slice(start).replace(IMPORT, (text, inBrackets?: string, bare?: string) => {

@@ -6,8 +6,8 @@ const NUMBER = /(?:\d|\.\d)[\w.]*/y;
 const OPERATOR = /:=|[-+*/%&|^<>=!@]=|\/\/=|\*\*=|>>=|<<=|->|[^\s\w]/uy;
 
 /**
- * The logical lines of Python source; blank lines and comments are none. `undefined` where a string or bracket is never closed, or closed
- * and never opened: such text is no Python.
+ * Returns the logical lines of Python source, without blank lines and comments. Returns `undefined` for invalid Python: a string or bracket without its end, or
+ * an end without its beginning.
  */
 export function logicalLines(source: string): LogicalLine[] | undefined {
   const lines: LogicalLine[] = [];

@@ -3,7 +3,7 @@ import type { Token } from "./token.ts";
 
 const AUGMENTED = /^(?:[-+*/%&|^@]|\/\/|\*\*|>>|<<)=$/;
 
-/** Every name that a statement mentions, attributes and the fields of f-strings included. */
+/** Returns all names in a statement, including attributes and the fields of f-strings. */
 export function mentioned({ tokens }: Statement): Set<string> {
   return new Set(
     tokens.flatMap(({ kind, text }) =>
@@ -16,7 +16,7 @@ export function mentioned({ tokens }: Statement): Set<string> {
   );
 }
 
-/** Names that a statement may give a value to: by assignment, `for`, `with`, `import`, `def` and `class`. */
+/** Returns the names that a statement may bind: by assignment, `for`, `with`, `import`, `def` and `class`. */
 export function bound({ lines }: Statement): Set<string> {
   return new Set(lines.flatMap(({ tokens }) => [...boundOn(tokens)]));
 }
@@ -35,7 +35,7 @@ function boundOn(tokens: readonly Token[]): Set<string> {
   return names;
 }
 
-/** Names of a target list that ends at a token: `a, (b, c)`, `value: int`. */
+/** Returns the names of a target list that ends at a token: `a, (b, c)`, `value: int`. */
 function targets(tokens: readonly Token[], end: number): string[] {
   const names: string[] = [];
   for (let i = end; i >= 0; i--) {

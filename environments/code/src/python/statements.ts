@@ -1,25 +1,25 @@
 import { logicalLines } from "./logical-lines.ts";
 import type { LogicalLine, Token } from "./token.ts";
 
-/** One statement of a block, with everything indented below it; several with semicolons between them are one. */
+/** Statement of a block with the indented lines below it. Statements on one line, separated by semicolons, are one. */
 export interface Statement {
   readonly lines: readonly LogicalLine[];
-  /** Its source, moved to the left margin. Continuation lines stay as they are: within strings their white space has a meaning. */
+  /** Source without indentation. Continuation lines are unchanged, because white space in strings has a meaning. */
   readonly code: string;
-  /** Those of all lines, in order. */
+  /** Tokens of all lines, in order. */
   readonly tokens: readonly Token[];
 }
 
 const CONTINUATIONS = new Set(["elif", "else", "except", "finally"]);
 
-/** The statements of a whole source; `undefined` where it is no Python. */
+/** Returns the statements of a source; `undefined` for invalid Python. */
 export function topStatements(source: string): Statement[] | undefined {
   const lines = logicalLines(source);
   return lines && groupStatements(source, lines);
 }
 
 /**
- * The statements of a function's body; `undefined` where there is no such function at the top level, or its body stands on the line of
+ * Returns the statements of the body of a function; `undefined` if there is no such function at the top level, or if its body is on the line of
  * its header.
  */
 export function bodyStatements(source: string, functionName: string): Statement[] | undefined {
@@ -30,7 +30,7 @@ export function bodyStatements(source: string, functionName: string): Statement[
   return body.length === 0 ? undefined : groupStatements(source, body);
 }
 
-/** Whether it defines a function of that name. */
+/** Returns true if a statement defines a function of this name. */
 export function isDefinition({ tokens }: Statement, name: string): boolean {
   return tokens.some(
     ({ text }, i) =>
@@ -40,7 +40,7 @@ export function isDefinition({ tokens }: Statement, name: string): boolean {
   );
 }
 
-/** Lines by the statement of the outermost block that they belong to. */
+/** Groups lines by the statement of the outermost block to which they belong. */
 function groupStatements(source: string, lines: readonly LogicalLine[]): Statement[] {
   const margin = lines[0]?.indent ?? "";
   const groups: LogicalLine[][] = [];

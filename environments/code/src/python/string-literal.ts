@@ -2,8 +2,8 @@ const OPENING = /([A-Za-z]{0,2})("""|'''|"|')/y;
 const PREFIXES = new Set(["", "r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt"]);
 
 /**
- * Offset behind the string literal that begins at an offset; `undefined` where none begins there. The fields of f-strings may hold
- * strings with the same quotes, as Python 3.12 has it (PEP 701).
+ * Returns the offset after the string literal that begins at an offset; `undefined` if none begins there. Fields of f-strings may contain
+ * strings with the same quotes (PEP 701, Python 3.12).
  */
 export function stringEnd(source: string, start: number): number | "unclosed" | undefined {
   OPENING.lastIndex = start;
@@ -26,7 +26,7 @@ export function stringEnd(source: string, start: number): number | "unclosed" | 
   return "unclosed";
 }
 
-/** Offset behind the `}` that closes a field. */
+/** Returns the offset after the `}` that closes a field. */
 function fieldEnd(source: string, start: number): number | undefined {
   let depth = 1;
   for (let at = start; at < source.length;) {

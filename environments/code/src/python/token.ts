@@ -1,18 +1,18 @@
-/** A piece of Python source that matters for its structure: names, operators, and strings as a whole. */
+/** Token of Python source: name, operator, or whole string. */
 export interface Token {
   readonly kind: "name" | "operator" | "string";
   readonly text: string;
-  /** Of brackets around it. */
+  /** Number of brackets around the token. */
   readonly depth: number;
 }
 
-/** A statement's line: one or more physical lines that brackets, backslashes or strings hold together. */
+/** Logical line: one or more physical lines, joined by brackets, backslashes or strings. */
 export interface LogicalLine {
-  /** Offset of its first character, indentation included. */
+  /** Offset of the first character, including indentation. */
   readonly start: number;
-  /** Offset behind its line break. */
+  /** Offset after the line break. */
   readonly end: number;
-  /** White space before its first token. */
+  /** White space before the first token. */
   readonly indent: string;
   readonly tokens: readonly Token[];
 }

@@ -6,7 +6,7 @@ import type { Family, Problem } from "./problem.ts";
 const RELATIONS = ["<", "<=", ">", ">="] as const;
 const TURNED = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
 
-/** Inequalities in x: linear; from difficulty 7 on also quadratic ones with two whole zeros. */
+/** Linear inequalities in x; from difficulty 7 also quadratic ones with two whole zeros. */
 export const inequalities: Family = {
   name: "inequalities",
   generate: (random, difficulty) =>

@@ -13,7 +13,7 @@ function term(coefficient: number, name: string): string {
   return coefficient === 1 ? name : `-${name}`;
 }
 
-/** Without spaces. */
+/** Removes spaces. */
 export function dense(text: string): string {
   return text.replaceAll(" ", "");
 }

@@ -1,6 +1,6 @@
 import type { Family } from "./problem.ts";
 
-/** Sorting the digits of a string: difficulty d gives d + 1 digits, ascending. */
+/** Digits of a string to sort in ascending order: d + 1 digits at difficulty d. */
 export const ordering: Family = {
   name: "ordering",
   generate(random, difficulty) {

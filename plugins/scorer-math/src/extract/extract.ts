@@ -1,4 +1,4 @@
-/** Finds the answer in what a model wrote. */
+/** Finds the answer in the text of a model. */
 import { joinBoxes, lastBoxes, nameBefore, unitBehind } from "./boxed.ts";
 import { denial } from "./denial.ts";
 import type { AnswerSource, Extraction } from "./extraction.ts";
@@ -21,11 +21,11 @@ export type ExtractOptions = {
    * `####`. `lenient` (default): also an unclosed tag or box, and with none of them the forms that `any` tries.
    */
   readonly mode?: "strict" | "lenient";
-  /** References are taken at their word: no denial or hedge is looked for. */
+  /** Whether the text is a reference, in which denials and hedges are not searched for. */
   readonly isReference?: boolean;
 };
 
-/** Characters of a text that are looked at: its beginning is dropped when it is longer. */
+/** Maximal length in characters. The beginning of a longer text is ignored. */
 const LONGEST_TEXT = 200_000;
 
 export function extract(text: string, options: ExtractOptions = {}): Extraction {
@@ -57,7 +57,7 @@ function found(answer: string, isMath: boolean, source: AnswerSource): Extractio
   return trimmed === "" ? missing("the answer is empty") : { found: true, answer: trimmed, isMath, source };
 }
 
-/** The end of a text that is too long, as far as it is the model's own answer. */
+/** Returns the end of a text that is too long, limited to the answer of the model. */
 function prepare(text: string): string {
   return ownTurn(text.length > LONGEST_TEXT ? text.slice(-LONGEST_TEXT) : text);
 }
@@ -70,7 +70,7 @@ function bySchema(source: string, schema: string, isStrict: boolean, isReference
 
 function fromTag(source: string, tag: string, isStrict: boolean, isReference: boolean): Extraction {
   if (!/^[\w-]{1,40}$/.test(tag)) return missing(`no tag can be named ${JSON.stringify(tag.slice(0, 40))}`);
-  // ASCII alone: other letters may change their length, and with it every index behind them.
+  // ASCII only: a case change of other letters may change their length, and with it all later indices.
   const lower = source.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const open = `<${tag.toLowerCase()}>`;
   const close = `</${tag.toLowerCase()}>`;
@@ -87,8 +87,8 @@ function fromTag(source: string, tag: string, isStrict: boolean, isReference: bo
 }
 
 /**
- * A word and, behind white space, a digit in the same line or the next. By one search after another: a pattern with two gaps takes the cube of the length,
- * which policies that repeat themselves make long.
+ * Finds a word and, after white space, a digit in the same line or the next. It uses two searches: a pattern with two gaps takes cubic time, and texts of a
+ * policy that repeats itself are long.
  */
 function hasSentence(content: string): boolean {
   const lines = content.split("\n");

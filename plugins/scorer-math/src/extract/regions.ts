@@ -4,14 +4,14 @@ export type MathRegion = { readonly start: number; readonly end: number; readonl
 
 const OPENER = /\\\$|\$\$?|\\[[(]/g;
 const CLOSERS: Readonly<Record<string, string>> = { $$: "$$", $: "$", "\\[": "\\]", "\\(": "\\)" };
-/** Text scanned for regions, from its end. */
+/** Maximal number of characters, from the end, in which regions are searched. */
 const LONGEST_SCAN = 10_000;
-/** Characters that inline mathematics over several lines may have. */
+/** Maximal number of characters of inline mathematics over several lines. */
 const LONGEST_INLINE = 400;
 
 /**
  * The regions in order, in linear time. Inline mathematics keeps to one line, unless no region does; a dollar sign
- * before a price opens nothing.
+ * before a price opens no region.
  */
 export function mathRegions(source: string): readonly MathRegion[] {
   const offset = Math.max(0, source.length - LONGEST_SCAN);

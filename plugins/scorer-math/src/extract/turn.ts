@@ -6,7 +6,7 @@ const TOKEN =
 const ROLE = /^\s*(?:assistant|model|system|user|human)(?:\s*<\|end_header_id\|>|\s*(?=\n)|\s*$)/i;
 const OTHER_ROLE = /^\s*(?:system|user|human)\b/i;
 const OTHER_ROLE_TOKEN = /^(?:<\|(?:user|system)\|>|\[INST\]|<｜User｜>)$/i;
-/** A line that begins another speaker's turn, or the next problem of a prompt with examples. */
+/** Line that begins the turn of another role, or the next problem of a prompt with examples. */
 const NEXT_TURN =
   /\n[ \t]*(?:#{2,3} ?(?:Instruction|Input|User|Human|Problem|Question)\b|(?:\*\*)?(?:Human|User|Instruction|Problem|Question|Q)(?: ?\d{1,3})?(?:\*\*)? ?:)|(?<=\bis correct[.!]?)\s+(?:Problem|Question|User|Human|Q) ?:/gi;
 const ANSWERED = /\\(?:boxed|fbox)\b|####|\bI hope (?:it|this|that) is correct\b|\banswer(?:\*\*)?\s*(?:is\b|:|=)/i;
@@ -27,7 +27,7 @@ export function ownTurn(text: string): string {
   return source;
 }
 
-/** The first turn that is not empty and not another speaker's. */
+/** Returns the first turn of the model that is not empty. */
 function withoutMarkup(text: string): string {
   if (!/[<[]/.test(text)) return text;
   TOKEN.lastIndex = 0;

@@ -85,7 +85,7 @@ function accumulate(into: Map<string, Term>, key: string, monomial: Monomial, co
   else into.set(key, { monomial, coefficient: total });
 }
 
-/** Largest coefficient, in bits, before the exact arithmetic gives up. */
+/** Largest coefficient, in bits, of the exact arithmetic. */
 const MOST_BITS = 60_000;
 
 /** Arithmetic with reduction rules, within a work budget. */

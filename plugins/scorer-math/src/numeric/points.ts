@@ -1,4 +1,4 @@
-/** Evaluation points: the same for every machine and for both orders of a pair. */
+/** Evaluation points, equal on every machine and for both orders of a pair. */
 import type { Node } from "../tree/node.ts";
 import { some } from "../tree/walk.ts";
 import type { Point } from "./evaluate.ts";
@@ -42,7 +42,7 @@ export function samplePoint(names: readonly string[], discrete: ReadonlySet<stri
       continue;
     }
     const bits = (BigInt(next()) << 8n) | BigInt(next() & 0xff);
-    // Attempts take turns: positive, mixed signs, within the unit interval, larger.
+    // Attempts alternate: positive, mixed signs, in the unit interval, larger.
     const isNegative = attempt % 2 === 1 && (next() & 1) === 1;
     const exponent = -40 + (attempt % 3 === 2 ? 0 : attempt % 3 === 1 ? 2 : 3);
     point.set(name, { re: { mantissa: isNegative ? -bits : bits, exponent }, im: zero });

@@ -8,7 +8,7 @@ import { bothSigns, hasPlusMinus } from "../tree/plusminus.ts";
 import { complement, isEmpty, LINE, NOTHING, pointRegion, type Region, type SameEnd } from "./region.ts";
 import { endOf, solve, type Comparison } from "./solve.ts";
 
-/** More conditions are no answer that anyone writes, and cost quadratic time. */
+/** Maximal number of conditions: answers have few, and the time is quadratic. */
 const MOST_CONDITIONS = 40;
 
 export type Compiler = {

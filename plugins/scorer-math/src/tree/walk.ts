@@ -78,7 +78,7 @@ export function some(node: Node, predicate: (node: Node) => boolean): boolean {
   return false;
 }
 
-/** `some` for a predicate that is asked again and again: the answer is remembered, as trees are immutable. */
+/** `some` with a cache for a predicate that is often evaluated. Trees are immutable. */
 export function anywhere(predicate: (node: Node) => boolean): (node: Node) => boolean {
   const known = new WeakMap<Node, boolean>();
   return (node) => {

@@ -51,7 +51,7 @@ export const conditions: Family = {
         `return ${JSON.stringify(otherwise)};`,
       ],
       solve: (n) => labels[bounds.findIndex((bound) => holds(n, bound))] ?? otherwise,
-      // Near the bounds, where mistakes are.
+      // Values near the bounds, which reveal most mistakes.
       draw: (stream) => [
         byThreshold
           ? Math.max(0, stream.pick([...bounds, 100]) + stream.integer(-2, 2))

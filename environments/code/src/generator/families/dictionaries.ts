@@ -55,7 +55,7 @@ const AMOUNTS = [
   },
 ];
 
-/** Dictionaries of totals: what is grouped, what is added up, and from difficulty 3 on which words and which totals count. */
+/** Dictionaries of totals by group. From difficulty 3, only some words and totals count. */
 export const dictionaries: Family = {
   name: "dictionaries",
   generate(random: RandomStream, difficulty) {

@@ -16,7 +16,7 @@ import { strings } from "./strings.ts";
 import { windows } from "./windows.ts";
 import { words } from "./words.ts";
 
-/** Names of the families, as options have them. */
+/** Names of the families in options. */
 export const FAMILY_NAMES = [
   "arithmetic",
   "conditions",
@@ -37,7 +37,7 @@ export const FAMILY_NAMES = [
 ] as const;
 export type FamilyName = (typeof FAMILY_NAMES)[number];
 
-/** Every family, by name. */
+/** Families by name. */
 export const FAMILIES: Readonly<Record<FamilyName, Family>> = {
   arithmetic,
   conditions,

@@ -151,7 +151,7 @@ function leftToRight(random: RandomStream, difficulty: number): Sketch {
   });
 }
 
-/** Brackets: what the depth of each is worth. */
+/** Scores brackets by their depth. */
 function brackets(random: RandomStream): Sketch {
   const [open, close] = random.pick([
     ["(", ")"],
@@ -216,7 +216,7 @@ function balanced(random: RandomStream, open: string, close: string, depth: numb
   ).join("");
 }
 
-/** Texts with a structure of their own. */
+/** Texts with a given structure. */
 export const parsing: Family = {
   name: "parsing",
   generate: (random, difficulty) =>

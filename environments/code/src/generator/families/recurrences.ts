@@ -1,6 +1,6 @@
 import { type Family, sketch } from "../sketch.ts";
 
-/** Terms of a sequence that is defined by the terms before; harder ones look back further or ask for a sum. */
+/** Terms of a sequence that is defined by its previous terms; harder ones depend on more terms or ask for a sum. */
 export const recurrences: Family = {
   name: "recurrences",
   generate(random, difficulty) {

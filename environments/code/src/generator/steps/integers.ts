@@ -1,6 +1,6 @@
 import type { StepMaker } from "./step.ts";
 
-/** Steps from an integer to an integer. Results of a few of them stay far within 2^53. */
+/** Steps from an integer to an integer. Results of a few steps are far below 2^53. */
 export const integerSteps: readonly StepMaker<number>[] = [
   (random) => {
     const k = random.integer(2, 30);

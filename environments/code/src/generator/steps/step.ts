@@ -1,32 +1,32 @@
 import type { RandomStream } from "@mrlm/spec";
 import type { Value } from "../values.ts";
 
-/** One step of a chain: a value to the next, in words, in code and in fact. */
+/** Step of a chain from one value to the next: description, code and function. */
 export interface Step<In extends Value = Value, Out extends Value = In> {
-  /** An imperative: "keep the even numbers". */
+  /** Imperative sentence: "keep the even numbers". */
   readonly prose: string;
   readonly terse: string;
-  /** An expression of the step's result, given the name of its value. */
+  /** Returns the expression of the result, given the name of the input. */
   python(name: string): string;
   typescript(name: string): string;
   apply(value: In): Out;
 }
 
-/** Draws a step with numbers of its own. */
+/** Draws a step with random numbers. */
 export type StepMaker<In extends Value = Value, Out extends Value = In> = (random: RandomStream) => Step<In, Out>;
 
-/** Steps that follow each other on one value. */
+/** Sequence of steps on one value. */
 export interface Chain {
   readonly prose: string;
   readonly terse: string;
   readonly python: readonly string[];
   readonly typescript: readonly string[];
   apply(value: Value): Value;
-  /** The same without one of the steps, for each of them that keeps the kind of value. */
+  /** Variants that each omit one of the steps that keep the type of the value. */
   readonly shorter: readonly ((value: Value) => Value)[];
 }
 
-/** Draws `count` steps; no maker comes twice in a row, so that steps do not undo or repeat each other. */
+/** Draws `count` steps, never two of one maker in sequence, so that steps do not revert or repeat each other. */
 export function drawSteps<T extends Value>(
   random: RandomStream,
   makers: readonly StepMaker<T>[],
@@ -42,7 +42,7 @@ export function drawSteps<T extends Value>(
   return steps;
 }
 
-/** The code of a chain: one line for each step, the last one returned. */
+/** Writes the code of a chain: one line for each step; the last one returns. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a step may change the type of the value
 export function chain(name: string, steps: readonly Step<any, any>[]): Chain {
   const last = steps.at(-1) as Step;
@@ -62,7 +62,7 @@ function applied(steps: readonly Step<any, any>[], value: Value): Value {
   return steps.reduce((current: Value, step) => step.apply(current), value);
 }
 
-/** The first letter in upper case. */
+/** Changes the first letter to upper case. */
 export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

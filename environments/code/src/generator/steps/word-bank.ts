@@ -5,7 +5,7 @@ const BANK =
 
 export const WORDS: readonly string[] = BANK.split(" ");
 
-/** Some words, with repetitions. */
+/** Draws words, some repeated. */
 export function drawWords(random: RandomStream, least = 1): string[] {
   const pool = random.shuffle(WORDS).slice(0, random.integer(3, 9));
   return Array.from({ length: random.integer(least, 9) }, () => random.pick(pool));
@@ -15,7 +15,7 @@ export function drawSentence(random: RandomStream): string {
   return drawWords(random).join(random.next() < 0.15 ? "  " : " ");
 }
 
-/** Order of ASCII texts, as both languages sort them. */
+/** Compares ASCII texts as both languages do. */
 export function byCode(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
