@@ -1,4 +1,4 @@
-"""Generates mrlm_engine/gen from protos/ with grpcio-tools; with --check, says whether what is committed is up to date.
+"""Generates mrlm_engine/gen from protos/ with grpcio-tools; with --check, compares the committed code.
 
 python scripts/generate.py [--check]
 """

@@ -39,7 +39,7 @@ class EngineCallError(Exception):
 
 @dataclass
 class PassResult:
-    """What a ForwardBackward call answered; `events` in order."""
+    """Responses of a ForwardBackward call; `events` in order."""
 
     outputs: dict[int, Outputs] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
@@ -90,9 +90,9 @@ class Client:
         )
 
     def forward(
-        self, units: Sequence[pb.Unit], model_id: str = "policy", temperature: float = 1.0, **want: bool
+        self, units: Sequence[pb.Unit], model_id: str = "policy", temperature: float = 1.0, **selected: bool
     ) -> list[Outputs]:
-        selection = pb.OutputSelection(**(want or {"logprob": True}))
+        selection = pb.OutputSelection(**(selected or {"logprob": True}))
         opening = pb.ForwardOpen(model_id=model_id, outputs=selection, temperature=temperature)
         requests = [pb.ForwardRequest(open=opening), pb.ForwardRequest(units=units), pb.ForwardRequest(end=True)]
         try:
@@ -112,7 +112,7 @@ class Client:
         call: int | None = None,
         return_outputs: bool = False,
         stop_after: int | None = None,
-        **want: bool,
+        **selected: bool,
     ) -> PassResult:
         """A pass; without `loss` the units carry the gradients. After `stop_after` micro-batches the client is gone."""
         if call is None:
@@ -121,7 +121,7 @@ class Client:
         opening = pb.ForwardBackwardOpen(
             call=call,
             model_id=model_id,
-            outputs=pb.OutputSelection(**(want or {"logprob": True})),
+            outputs=pb.OutputSelection(**(selected or {"logprob": True})),
             temperature=temperature,
             loss=pb.LOSS_KIND_LINEAR if loss is None else pb.LOSS_KIND_CLIENT,
             normalizer=normalizer,

@@ -162,8 +162,8 @@ def test_a_loaded_model_may_take_other_memory(engine: RunningEngine, tmp_path: P
     changes: tuple[dict[str, Any], ...] = ({}, {"micro_batch_tokens": 64, "gradient_checkpointing": True})
     for fields in changes:
         engine.client.numbered("Load", pb.LoadRequest, directory=str(tmp_path / "c"), **fields)
-        held = engine.state.registry.get("policy")
-        assert (held.micro_batch_tokens, held.gradient_checkpointing) == ((64, True) if fields else (0, False))
+        model = engine.state.registry.get("policy")
+        assert (model.micro_batch_tokens, model.gradient_checkpointing) == ((64, True) if fields else (0, False))
 
 
 def test_value_head_and_low_precision_survive_a_checkpoint(
@@ -191,13 +191,13 @@ def test_value_head_and_low_precision_survive_a_checkpoint(
 
 @pytest.mark.parametrize("config", [QWEN2, GPT2], ids=["tied", "gpt2"])
 def test_export_is_a_hugging_face_directory(engine: RunningEngine, config: dict[str, Any], tmp_path: Path) -> None:
-    held = engine.create(config=config, value_head=True)
-    held.tokenizer_files["tokenizer.json"] = b'{"version": "1.0"}'
+    model = engine.create(config=config, value_head=True)
+    model.tokenizer_files["tokenizer.json"] = b'{"version": "1.0"}'
     files = engine.client.numbered("Export", pb.ExportRequest, model_id="policy", directory=str(tmp_path / "hf")).files
     assert {"config.json", "model.safetensors", "tokenizer.json", "value_head.safetensors"} <= set(files)
     module = AutoModelForCausalLM.from_pretrained(tmp_path / "hf")
     ids = torch.arange(2, 12)[None]
-    assert torch.equal(module.eval()(ids).logits, held.module(ids).logits)
+    assert torch.equal(module.eval()(ids).logits, model.module(ids).logits)
     engine.client.numbered("CreateModel", pb.CreateModelRequest, model_id="again", directory=str(tmp_path / "hf"))
     assert (
         engine.client.forward(UNITS, "again")[0]["logprob"].tobytes()

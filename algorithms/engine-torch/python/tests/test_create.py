@@ -1,4 +1,4 @@
-"""Creating models: sources, errors before any work, and what a model is told to be."""
+"""Creation of models: sources, errors before any work, and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layers an adapter is put on, and the targets that are refused because they would learn nothing."""
+"""Layers that receive an adapter, and targets that are refused because they would have no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that cannot be carried out end with a code that says so, and change nothing."""
+"""Refusals of requests: they have a stable code and change nothing."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_robustness_a_damaged_manifest_is_refused_and_changes_nothing(engine: Ru
     outside["models"][0]["folder"] = "../elsewhere"
     bare = {**manifest, "files": {}}
     other = json.loads(json.dumps(manifest))
-    other["models"][0]["adapter_off"] = "nobody"
+    other["models"][0]["adapter_off"] = "missing"
     codes, calls = set(), itertools.count(10**6)
     for case in [*cases, outside, bare, other]:
         (tmp_path / "c/manifest.json").write_text(json.dumps(case))

@@ -17,7 +17,7 @@ class BackboneRun(Protocol):
 
     # [R, hidden], normalised, in the model's number format.
     hidden: torch.Tensor
-    # Which outputs read which of those rows.
+    # Row of `hidden` that each output reads.
     rows: OutputRows
     # Tokens that the model read, padding included.
     computed_tokens: int

@@ -1,4 +1,4 @@
-"""What torch's operations allocate, and the most of it that existed at once."""
+"""Record of the memory that torch's operations allocate, with its peak."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Account(_Mode):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self.held = 0
+        self.allocated = 0
         self.peak = 0
         self._alive: set[int] = set()
 
@@ -39,10 +39,10 @@ class Account(_Mode):  # type: ignore[misc]
             return
         size = storage.nbytes()
         self._alive.add(key)
-        self.held += size
-        self.peak = max(self.peak, self.held)
+        self.allocated += size
+        self.peak = max(self.peak, self.allocated)
         weakref.finalize(storage, self._free, key, size)
 
     def _free(self, key: int, size: int) -> None:
         self._alive.discard(key)
-        self.held -= size
+        self.allocated -= size

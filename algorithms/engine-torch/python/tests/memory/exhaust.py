@@ -1,6 +1,6 @@
 """Run in a process of its own: passes under a limit of the address space, so that allocations really fail.
 
-Prints what became of each as a line of JSON. Arguments: megabytes that the process may grow by, the most first.
+Prints the result of each as a line of JSON. Arguments: megabytes that the process may grow by, in decreasing order.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def compare(dtype: str, kind: str, with_client: bool, rooms: list[int]) -> dict[
     return {
         "retries": done.memory_retries,
         "budget": done.micro_batch_tokens,
-        "held": trainable.model.micro_batch_tokens,
+        "lowered": trainable.model.micro_batch_tokens,
         "micro_batches": done.micro_batches,
         "equal": gradients_of(state) == found,
         "evaluates": outputs_of(state, units) == evaluated,

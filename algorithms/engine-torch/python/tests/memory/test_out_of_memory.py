@@ -1,4 +1,4 @@
-"""Memory that really runs out: the same step under a smaller budget, or an error that says what did not fit."""
+"""Exhausted memory in real processes: the same step with a smaller budget, or an error with the failed allocation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_pass_begins_anew_with_smaller_micro_batches(tmp_path: Path) -> None:
     for found in results[:-1]:
         # As if it had been computed under the lower budget from the beginning: gradients and later outputs, bit by bit.
         assert all([found["retries"] >= 1, found["equal"], found["evaluates"], found["random"]]), found
-        assert found["budget"] == found["held"] < 1600
+        assert found["budget"] == found["lowered"] < 1600
     # A unit that is too large is computed some of its sequences at a time, and stays one micro-batch.
     assert all(found["micro_batches"] == 1 for found in results if found["kind"] == "group")
     lone = results[-1]

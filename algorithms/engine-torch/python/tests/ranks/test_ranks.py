@@ -95,7 +95,7 @@ def test_numerics_2_38_two_ranks_are_one_process(
         for unit, other in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(other["logprob"], unit["logprob"], atol=1e-4)
 
-    # The checkpoint of two ranks is an ordinary one: a single process goes on with it, and two go on with that one's.
+    # Checkpoints do not depend on the number of ranks: one process resumes that of two, and two resume that of one.
     saved = tmp_path / "two"
     two.numbered("Save", pb.SaveRequest, directory=str(saved))
     single.client.call = single.client.numbered("Load", pb.LoadRequest, directory=str(saved)).last_call
@@ -222,15 +222,15 @@ def test_no_rank_is_left_behind(ranked: RankedEngine) -> None:
     pids = rank_pids(ranked)
     assert len(pids) == 2
     if ranked.strategy == "ddp":
-        # A rank dies: the engine ends, and says which and how.
+        # After the exit of a rank the engine ends and reports the rank and the cause.
         os.kill(max(pids - {ranked.ready["pid"]}), signal.SIGKILL)
         assert ranked.process.wait(timeout=120) == 1
         assert ranked.process.stdout is not None
-        said = json.loads(ranked.process.stdout.readline())
+        message = json.loads(ranked.process.stdout.readline())
         killed = max(pids - {ranked.ready["pid"]})
-        assert said == {"failed": {"because": f"rank 1 (process {killed}) was killed by SIGKILL"}}
+        assert message == {"failed": {"because": f"rank 1 (process {killed}) was killed by SIGKILL"}}
     else:
-        # Nobody is there any more who could say so.
+        # After SIGKILL the engine cannot report its own end.
         ranked.process.kill()
     assert gone(pids)
 
@@ -239,7 +239,7 @@ def rank_pids(engine: RankedEngine) -> set[int]:
     """Processes of the ranks: children of the agent."""
     children = Path(f"/proc/{engine.process.pid}/task/{engine.process.pid}/children")
     if not children.exists():
-        pytest.skip("this system does not tell a process's children")
+        pytest.skip("this system does not list the children of a process")
     return {int(pid) for pid in children.read_text().split()}
 
 

@@ -1,4 +1,4 @@
-"""What FSDP's mixed precision casts and what it leaves alone, in one process."""
+"""Tensors that FSDP's mixed precision casts, and those that it keeps, in one process."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ UNITS = [TokenUnit(0, (sequence(3, 6),)), TokenUnit(1, (sequence(9, 11),))]
 
 
 class Seen(Exception):  # noqa: N818 - ends a forward pass
-    """What a layer was called with."""
+    """Carries the arguments of a layer's call."""
 
 
 def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMesh) -> None:
@@ -54,8 +54,8 @@ def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMes
     assert torch.equal(before, after)
 
     # An architecture that hands its angles on in float32 is computed with them in float32.
-    trunk = model.module.base_model
-    rotary = trunk.rotary_emb.forward
+    backbone = model.module.base_model
+    rotary = backbone.rotary_emb.forward
 
     def exact(hidden: torch.Tensor, *arguments: Any, **named: Any) -> tuple[torch.Tensor, torch.Tensor]:
         cos, sin = rotary(hidden.float(), *arguments, **named)
@@ -64,13 +64,13 @@ def test_numerics_19_rotary_angles_and_other_inputs_are_not_cast(mesh: DeviceMes
     def look(_: torch.nn.Module, __: Any, named: dict[str, Any]) -> None:
         raise Seen([angle.dtype for angle in named["position_embeddings"]])
 
-    trunk.rotary_emb.forward = exact
-    attention: Any = decoder_layers(trunk)[0].self_attn
+    backbone.rotary_emb.forward = exact
+    attention: Any = decoder_layers(backbone)[0].self_attn
     attention.register_forward_pre_hook(look, with_kwargs=True)
     with pytest.raises(Seen) as seen:
         TransformersBackbone(model).forward(UNITS, True, False)
     assert seen.value.args[0] == [torch.float32, torch.float32]
-    trunk.rotary_emb.forward = rotary
+    backbone.rotary_emb.forward = rotary
 
 
 def test_numerics_47_the_value_head_is_whole_in_float32_and_zero(mesh: DeviceMesh) -> None:
