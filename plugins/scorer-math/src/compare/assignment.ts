@@ -2,7 +2,7 @@
 import { NotScalar, Undefined } from "../normal/errors.ts";
 import type { Node, RelationNode } from "../tree/node.ts";
 import { isName } from "../tree/name.ts";
-import { anywhere, children, mapChildren, some, variables } from "../tree/walk.ts";
+import { anywhere, mapChildren, some, variables } from "../tree/walk.ts";
 import { approximate } from "../numeric/approximate.ts";
 import { asPrinted, roundsTo, truncatesTo } from "./decimal.ts";
 import type { Context } from "./context.ts";
