@@ -13,7 +13,7 @@ import {
 describe("learningRateAt", () => {
   const base = { peak: 1, warmupSteps: 4, totalSteps: 12 } as const;
 
-  test("numerics 57: warm-up counts optimiser steps and reaches the peak on its last", () => {
+  test("numerics 57: warm-up counts optimizer steps and reaches the peak on its last", () => {
     expect([1, 2, 3, 4].map((step) => learningRateAt(step, { ...base, kind: "constant" }))).toEqual([
       0.25, 0.5, 0.75, 1,
     ]);

@@ -10,7 +10,7 @@ export const optimizerOptions = {
     .default("constant")
     .describe("After warm-up: stay, or fall towards lr_floor, which the step after the last one would have"),
   lr_floor: z.number().nonnegative().default(0).describe("Rate that lr_schedule: linear or cosine falls towards"),
-  warmup_steps: z.int().nonnegative().default(0).describe("Optimiser steps of linear rise"),
+  warmup_steps: z.int().nonnegative().default(0).describe("Optimizer steps of linear rise"),
   adam_beta1: z.number().min(0).lt(1).default(0.9).describe("Decay of the mean of gradients"),
   adam_beta2: z.number().min(0).lt(1).default(0.999).describe("Decay of the mean of their squares"),
   adam_epsilon: z.number().positive().default(1e-8).describe("Added to the root of that mean"),

@@ -34,7 +34,7 @@ export async function saveModels(
         options,
         config: model.config,
         tokenizerFiles,
-        step: model.optimiser.step,
+        step: model.optimizer.step,
         version: model.version,
         sha256: sha256(weights),
       };
@@ -60,7 +60,7 @@ export async function loadModels(directory: string, changes: LoadOptions = {}): 
       const full: CreateModelOptions = { ...options, ...changes, source: { kind: "directory", path: directory } };
       const model = new BigramModel(full, randomParameters(config, 0), config, files);
       unpackArrays(weights, model.arrays);
-      model.optimiser.step = step;
+      model.optimizer.step = step;
       model.version = version;
       return model;
     }),

@@ -17,7 +17,7 @@ export class BigramModel {
   readonly tokenizerFiles: Readonly<Record<string, Uint8Array>>;
   readonly parameters: BigramParameters;
   readonly gradients: BigramParameters;
-  readonly optimiser: BigramAdamW;
+  readonly optimizer: BigramAdamW;
   /** Published weights, which the sampler uses. */
   published: BigramParameters;
   version = 0;
@@ -33,7 +33,7 @@ export class BigramModel {
     this.tokenizerFiles = tokenizerFiles;
     this.parameters = parameters;
     this.gradients = zerosLike(parameters);
-    this.optimiser = new BigramAdamW(parameters);
+    this.optimizer = new BigramAdamW(parameters);
     this.published = copyParameters(parameters);
   }
 
@@ -59,7 +59,7 @@ export class BigramModel {
       eosTokenIds: (Array.isArray(eos) ? eos : [eos]).filter((id) => typeof id === "number"),
       padTokenId: typeof pad === "number" ? pad : null,
       dtype: "float64",
-      step: this.optimiser.step,
+      step: this.optimizer.step,
       version: this.version,
       hasValueHead: valueHead,
       config: this.config,
@@ -75,7 +75,7 @@ export class BigramModel {
     const applied = Number.isFinite(gradNorm);
     const limit = options.maxGradNorm ?? 0;
     if (applied)
-      this.optimiser.apply(
+      this.optimizer.apply(
         this.parameters,
         this.gradients,
         limit > 0 && gradNorm > limit ? limit / gradNorm : 1,
@@ -84,7 +84,7 @@ export class BigramModel {
     logits.fill(0);
     values.fill(0);
     const seconds = (performance.now() - started) / 1000;
-    const { step } = this.optimiser;
+    const { step } = this.optimizer;
     return { applied, gradNorm, step, seconds, ...(!applied && { skippedReason: `the gradient norm is ${gradNorm}` }) };
   }
 
@@ -107,10 +107,10 @@ export class BigramModel {
 
   /** Returns all arrays of the state in a fixed order; checkpoints read and overwrite them in place. */
   get arrays(): readonly Float64Array[] {
-    const { parameters, published, gradients, optimiser } = this;
+    const { parameters, published, gradients, optimizer } = this;
     return [
       ...[parameters, published, gradients].flatMap(({ logits, values }) => [logits, values]),
-      ...optimiser.arrays,
+      ...optimizer.arrays,
     ];
   }
 }

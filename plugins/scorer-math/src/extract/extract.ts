@@ -87,8 +87,8 @@ function fromTag(source: string, tag: string, isStrict: boolean, isReference: bo
 }
 
 /**
- * Finds a word and, after white space, a digit in the same line or the next. It uses two searches: a pattern with two gaps takes cubic time, and texts of a
- * policy that repeats itself are long.
+ * Returns true if a word is followed, after white space, by a digit in the same line or the next. It uses two searches: a pattern with two gaps takes cubic
+ * time, and texts of a policy that repeats itself are long.
  */
 function hasSentence(content: string): boolean {
   const lines = content.split("\n");
