@@ -55,7 +55,7 @@ export class RunDirectory {
       throw asOutputFault(
         error,
         `The run directory cannot be made in ${config.output.directory}`,
-        "`output` of the configuration, or --output, names a directory in which you may write.",
+        "Set `output` of the configuration, or --output, to a directory in which you may write.",
       );
     }
   }

@@ -24,8 +24,8 @@ export function asWriteFailure(error: unknown, what: string, hint?: string): unk
 
 /** Converts an error from before the work: OUTPUT_INVALID where the path that was named for results accepts no file, else as `asWriteFailure`. */
 export function asOutputFault(error: unknown, what: string, hint: string): unknown {
-  const failure = asWriteFailure(error, what, hint);
-  if (!MrlmError.hasCode(failure, "WRITE_FAILED") || !PATH_CODES.has((error as NodeJS.ErrnoException).code ?? ""))
-    return failure;
-  return new MrlmError("OUTPUT_INVALID", (failure as MrlmError).message, { hint, cause: error });
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (MrlmError.isInstance(error) || !PATH_CODES.has(code ?? "")) return asWriteFailure(error, what, hint);
+  // Without the path of the system call, which may be a temporary file; a cause would print it again.
+  return new MrlmError("OUTPUT_INVALID", `${what}: ${message.replace(/, \w+ '.*$/, "")}.`, { hint });
 }
