@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { definePlugin } from "@mrlm/kit";
 import { MrlmError, type TrackedRun, type Tracker, type TrackerDefinition } from "@mrlm/spec";
 import { type Child, killChild, pythonOf, startChild } from "./child.ts";
 import { type Options, options } from "./options.ts";
-import { runId } from "./run-id.ts";
 
 const CHECK_MS = 120_000;
 /** Limit in bytes of queued rows while W&B connects or is slow: thousands of iterations. */
@@ -71,6 +73,19 @@ function track({ run, name, config }: TrackedRun, { python, finish_seconds, ...c
       if (late !== undefined) throw failure(late);
     },
   };
+}
+
+/** Returns the id of a run in W&B. A file in the directory of the run keeps it, so that a resumed run has the same id. */
+function runId(run: string): string {
+  const file = join(run, "wandb", "run-id");
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    const id = randomBytes(6).toString("hex");
+    mkdirSync(join(run, "wandb"), { recursive: true });
+    writeFileSync(file, `${id}\n`);
+    return id;
+  }
 }
 
 const failure = (fault: string): MrlmError => new MrlmError("TRACKER_FAILED", `W&B: ${fault}.`);

@@ -12,9 +12,11 @@ import {
 import type { Operation } from "../sessions/operation.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import { unary as answered } from "../unary.ts";
-import { abandoned } from "./abandoned.ts";
 import { identityOf } from "./identity.ts";
 import { logFault } from "./log-fault.ts";
+
+/** Time in which a unary call whose client is gone may be repeated before its work is aborted. */
+const GRACE_MS = 1_000;
 
 /** Tasks of one call for demonstrations. A RemoteHost requests 256 at a time. */
 const MAX_DEMONSTRATED = 1_024;
@@ -94,4 +96,12 @@ async function answerOf<Request, Response>(
     if (!call.cancelled) operation.leave();
     call.off("cancelled", onCancelled);
   }
+}
+
+/** Handles a unary call whose client is gone: unless the call is repeated soon, its work is aborted. */
+function abandoned(operation: Operation<unknown>): void {
+  operation.leave();
+  setTimeout(() => {
+    if (operation.isAbandoned) operation.abort(new MrlmError("CANCELLED", "The client cancelled the call."));
+  }, GRACE_MS).unref();
 }
