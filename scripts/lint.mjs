@@ -17,6 +17,7 @@ const checks = [
   { name: "format", command: "oxfmt", args: ["--check"] },
   { name: "imports", command: "depcruise", args: ["--config", "dependency-cruiser.config.mjs", ...importFolders] },
   { name: "unused code and dependencies", command: "knip", args: ["--no-config-hints"] },
+  { name: "words of the writing style", command: projectNode, args: ["scripts/check-words.mjs"] },
   { name: "project references", command: projectNode, args: ["scripts/sync-references.mjs", "--check"] },
   { name: "lock file", command: projectNode, args: ["scripts/check-lock.mjs"] },
   { name: "protocols", command: "buf", args: ["lint"] },
