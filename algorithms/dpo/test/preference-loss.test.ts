@@ -85,7 +85,7 @@ describe("preferenceLoss", () => {
               Math.abs(1 - settings.beta * (chosen.policy - chosen.reference - rejected.policy + rejected.reference)) >
                 1e-3,
           );
-          const scale = 1 + Math.abs(chosenSlope) + Math.abs(rejectedSlope) + at(0, 0);
+          const scale = 1 + Math.abs(chosenSlope) + Math.abs(rejectedSlope) + Math.abs(at(0, 0));
           expect(Math.abs(chosenSlope - (at(h, 0) - at(-h, 0)) / (2 * h))).toBeLessThan(1e-5 * scale);
           expect(Math.abs(rejectedSlope - (at(0, h) - at(0, -h)) / (2 * h))).toBeLessThan(1e-5 * scale);
         },
