@@ -260,6 +260,8 @@ async function throwingDifferences([thrown, isThrown, args]: readonly [unknown, 
     if (isThrown) throw thrown;
   };
   const found: string[] = [];
+  // Node's `doesNotThrow` and `doesNotReject` fail with a TypeError if `message` of the thrown value has no text.
+  if (!hasText((thrown as { message?: unknown } | undefined | null)?.message)) return found;
   for (const name of ["throws", "doesNotThrow"]) {
     const [now, wanted] = [outcomeOf(() => ours[name]?.(run, ...args)), outcomeOf(() => theirs[name]?.(run, ...args))];
     if (now !== wanted) found.push(`${name}(${inspect(thrown)}, ${inspect(args)}): ${now}, Node: ${wanted}`);
@@ -273,6 +275,15 @@ async function throwingDifferences([thrown, isThrown, args]: readonly [unknown, 
     if (now !== wanted) found.push(`${name}(${inspect(thrown)}, ${inspect(args)}): ${now}, Node: ${wanted}`);
   }
   return found;
+}
+
+function hasText(value: unknown): boolean {
+  try {
+    void `${value as string}`;
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Pairs that had different verdicts in an earlier version. */
