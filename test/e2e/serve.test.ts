@@ -19,7 +19,7 @@ test("mrlm serve: a client plays an episode; Ctrl-C ends the server", async () =
   await expect(host.describe({ id: "mth" })).rejects.toMatchObject({
     code: "ENVIRONMENT_NOT_FOUND",
     message: expect.stringContaining('Did you mean "math"?'),
-    hint: "On offer: math@1.",
+    hint: "Available: math@1.",
   });
   const ref = { id: "math", options: { families: ["ordering"], style: "terse" } };
   const [demonstration] = await host.demonstrate(ref, ["train/5"]);

@@ -1,6 +1,6 @@
 import { type JsonObject, MrlmError } from "@mrlm/spec";
 
-/** A whole number of `least` or more. Throws USAGE, naming the flag. */
+/** Parses a whole number of `least` or more. Throws USAGE with the name of the flag. */
 export function wholeNumber(text: string, flag: string, least = 0): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < least)
@@ -9,7 +9,7 @@ export function wholeNumber(text: string, flag: string, least = 0): number {
   return number;
 }
 
-/** A finite number; of 0 or more unless it may be negative. Throws USAGE. */
+/** Parses a finite number of 0 or more, or of any sign with `mayBeNegative`. Throws USAGE with the name of the flag. */
 export function realNumber(text: string, flag: string, options: { readonly mayBeNegative?: boolean } = {}): number {
   const number = Number(text);
   if (text.trim() === "" || !Number.isFinite(number) || (number < 0 && options.mayBeNegative !== true)) {
@@ -21,7 +21,7 @@ export function realNumber(text: string, flag: string, options: { readonly mayBe
   return number;
 }
 
-/** A JSON object. Throws USAGE. */
+/** Parses a JSON object. Throws USAGE with the name of the flag. */
 export function jsonObject(text: string, flag: string): JsonObject {
   let value: unknown;
   try {

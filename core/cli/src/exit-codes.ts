@@ -5,7 +5,7 @@ export const EXIT = {
   ok: 0,
   /** Something failed during the work. */
   failure: 1,
-  /** The command line, a configuration, or what it names was wrong: no work began. */
+  /** The command line, a configuration, or a file that they name was wrong: no work began. */
   invalid: 2,
   /** The engine is not set up, or did not start. */
   engine: 3,

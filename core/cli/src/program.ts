@@ -15,7 +15,7 @@ import { VERSION } from "./version.ts";
 
 const JSON_FLAG = ["--json", "results as one JSON object a line on stdout"] as const;
 
-/** The command line: its commands and flags. */
+/** Command line with its commands and flags. */
 export interface Program {
   readonly command: Command;
   /** Creates the context of a command from the global options. */
@@ -231,7 +231,7 @@ function withRolloutFlags(command: Command, split: string): Command {
     .option("--seed <n>", "of everything random; default: the configuration's, else 0");
 }
 
-/** The flag that sets a key of a configuration; it may be given several times. */
+/** Returns the flag that sets a key of a configuration; it may be given several times. */
 function setFlag(): Option {
   return new Option(
     "--set <key=value>",

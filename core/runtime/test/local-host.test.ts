@@ -31,7 +31,7 @@ describe("environments", () => {
     expect(await failure(host.open({ id: "countre" }))).toMatchObject({
       code: "ENVIRONMENT_NOT_FOUND",
       message: expect.stringContaining('Did you mean "counter"?'),
-      hint: "On offer: counter@1.",
+      hint: "Available: counter@1.",
     });
   });
 

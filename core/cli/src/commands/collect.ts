@@ -125,7 +125,7 @@ async function play(
   ).finally(() => bar.clear());
 }
 
-/** Everything that determines the collected episodes. */
+/** Returns every value that determines the collected episodes. */
 function identityOf(
   { config, modelDirectory, environment, engine }: RolloutSession,
   { split }: RolloutArguments,
@@ -146,7 +146,7 @@ function identityOf(
   };
 }
 
-/** Size and time of the weights' files, which distinguish a model from one that was trained further. Empty if the directory is not on this machine. */
+/** Returns size and time of the files of the weights, which distinguish a model from one that was trained further. Empty if the directory is not on this machine. */
 function weightsOf(directory: string): JsonObject {
   if (!existsSync(directory)) return {};
   const files = readdirSync(directory)

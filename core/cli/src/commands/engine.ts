@@ -8,7 +8,7 @@ export interface SetupArguments {
   readonly torchIndex?: string;
 }
 
-/** Installs what the engine needs; quick when nothing changed. */
+/** Installs the engine's environment; quick when it is complete. */
 export async function setUpEngine(
   { console, directory }: CommandContext,
   { engine, extra, torchIndex }: SetupArguments,

@@ -54,7 +54,7 @@ export async function runEval(context: CommandContext, args: EvalArguments): Pro
   }
 }
 
-/** Tasks by either name of the flag. Throws USAGE. */
+/** Returns the number of tasks by either name of the flag. Throws USAGE. */
 function wantedTasks({ tasks, numEpisodes }: EvalArguments): number {
   if (tasks !== undefined && numEpisodes !== undefined)
     throw new MrlmError("USAGE", "--tasks and --num-episodes are two names of one number.", {

@@ -31,7 +31,7 @@ const NOTHING: Readonly<Record<EpisodeQuery["order"], string>> = {
   worst: "No episode has a score.",
 };
 
-/** Without the tokens, which the files themselves hold. */
+/** Converts an episode to an event without its tokens, which the files contain. */
 function toJson({ step, stage, row: { segments: _, renderer: __, ...row } }: KeptEpisode): JsonObject {
   return {
     event: "episode",

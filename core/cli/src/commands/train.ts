@@ -34,7 +34,7 @@ import { listenForInterrupts } from "../interrupts.ts";
 import { assertEngineInstalled, openEngine } from "../services/engine.ts";
 import { openEnvironments, unlessLost } from "../services/environments.ts";
 
-/** File of the run directory with a copy of everything that is printed, and details. */
+/** File of the run directory with everything that is printed, and details. */
 const LOG = "train.log";
 
 /** Options of `mrlm train`. */

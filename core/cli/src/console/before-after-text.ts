@@ -7,7 +7,7 @@ type Row = BeforeAndAfter["before"];
 const MAX_LINES = 6;
 const MAX_COLUMNS = 100;
 
-/** One task with the answer of the first and of the last policy; long texts are cut; `mrlm show` prints them in full. */
+/** Formats one task with the answers of the first and the last policy; long texts are cut; `mrlm show` prints them in full. */
 export function beforeAfterText({ environment, task, before, after }: BeforeAndAfter): string {
   const prompt = before.messages.slice(
     0,

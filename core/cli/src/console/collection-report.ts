@@ -1,13 +1,13 @@
 import { decimal, percent } from "./numbers.ts";
 import { table } from "./table.ts";
 
-/** Share of the collected answers that `max_tokens` cut; `null` without answers. */
+/** Returns the share of the collected answers that `max_tokens` cut; `null` without answers. */
 export function cutShare(counts: Readonly<Record<string, number>>): number | null {
   const { answers = 0, cut_answers: cut = 0 } = counts;
   return answers === 0 ? null : cut / answers;
 }
 
-/** Table of the counts of all episodes, including those that are not kept. */
+/** Formats the counts of all episodes, including those that the filter drops. */
 export function collectionReport(counts: Readonly<Record<string, number>>, filterReward: number | undefined): string {
   const count = (name: string): number => counts[name] ?? 0;
   const rows = [

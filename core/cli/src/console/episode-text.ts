@@ -4,7 +4,7 @@ import { glyph } from "./unicode.ts";
 type Row = KeptEpisode["row"];
 type Message = Row["messages"][number];
 
-/** An episode for people: its step, reward, end and conversation. */
+/** Formats an episode for people: its step, reward, end and conversation. */
 export function episodeText({ step, stage, row }: KeptEpisode): string {
   const { environment, task, agent, error } = row;
   const played =
@@ -26,7 +26,7 @@ export function episodeText({ step, stage, row }: KeptEpisode): string {
   return [...lines, ...conversation(row)].join("\n");
 }
 
-/** Reward of an episode by component, and its end. */
+/** Formats the reward of an episode by component, and its end. */
 export function outcomeText(row: Row): string {
   const ended = row.error
     ? "failed"
@@ -38,7 +38,7 @@ export function outcomeText(row: Row): string {
   return `${rewardText(row)}; ${ended}`;
 }
 
-/** `reward 0.5 (correct 0, format 0.5)`, or why there is none. */
+/** Formats a reward: `reward 0.5 (correct 0, format 0.5)`, or the reason why there is none. */
 export function rewardText({ reward, components, unscored, error }: Row): string {
   if (error) return "no reward";
   if (reward === null) return unscored ? `no reward: ${unscored.code}: ${unscored.message}` : "no reward";
@@ -48,7 +48,7 @@ export function rewardText({ reward, components, unscored, error }: Row): string
   return `reward ${short(reward)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;
 }
 
-/** Text of a message: reasoning, content and tool calls. */
+/** Formats a message: reasoning, content and tool calls. */
 export function messageText({ content, reasoning_content, tool_calls }: Message): string {
   const calls = (tool_calls ?? []).map(
     ({ function: { name, arguments: given } }) =>
@@ -61,7 +61,7 @@ export function messageText({ content, reasoning_content, tool_calls }: Message)
   ].join("\n");
 }
 
-/** Text for a message without text. Special tokens have none, so an answer of several is distinguished from an empty one. */
+/** Returns the text for an empty message. Special tokens have none, so an answer of several is distinguished from an empty one. */
 export function noText(turn?: Row["turns"][number]): string {
   const tokens = turn === undefined ? 0 : turn.end - turn.start;
   return tokens > 1 ? `(no text: ${tokens} tokens, all of them special)` : "(no text)";

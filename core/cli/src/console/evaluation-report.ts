@@ -2,7 +2,7 @@ import type { EpisodeSummary, EvaluationResult, Interval } from "@mrlm/runtime";
 import { decimal, percent } from "./numbers.ts";
 import { table } from "./table.ts";
 
-/** An evaluation for people: a row for each number of the greedy and the sampled episodes, and pass@k. */
+/** Formats an evaluation for people: a row for each number of the greedy and the sampled episodes, and pass@k. */
 export function evaluationReport(result: EvaluationResult): string {
   const kinds = [
     ["greedy", result.greedy] as const,
@@ -33,7 +33,7 @@ export function evaluationReport(result: EvaluationResult): string {
   return [table(rows), ...causes(result), ...passTable(result)].join("\n\n");
 }
 
-/** Share of cut answers of the greedy and the sampled episodes together; `null` if unknown. */
+/** Returns the share of cut answers of the greedy and the sampled episodes together; `null` if unknown. */
 export function cutAnswers({
   greedy,
   sampled,
@@ -48,7 +48,7 @@ export function cutAnswers({
     : known.reduce((sum, summary) => sum + (summary.cut as number) * summary.episodes, 0) / episodes;
 }
 
-/** The first failure and the first reason for a missing score; later ones mostly have the same cause. */
+/** Returns the first failure and the first reason for a missing score; later ones mostly have the same cause. */
 function causes({ greedy, sampled }: EvaluationResult): string[] {
   const failed = greedy.firstError ?? sampled?.firstError;
   const unscored = greedy.firstUnscored ?? sampled?.firstUnscored;

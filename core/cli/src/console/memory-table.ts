@@ -4,7 +4,7 @@ import { table } from "./table.ts";
 /** Lines below this share of the sum are combined in one line. */
 const SMALL = 0.02;
 
-/** Estimated memory of a run as a table, with the sum and the available memory. */
+/** Formats the estimated memory of a run as a table, with the sum and the available memory. */
 export function memoryTable(memory: RunMemory): string {
   const { lines, totalBytes, availableBytes, availableFrom } = memory;
   const large = lines.filter(({ bytes }) => bytes >= SMALL * totalBytes);

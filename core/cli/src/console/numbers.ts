@@ -1,9 +1,9 @@
-/** A share or a reward with three digits; a dash for no value. */
+/** Formats a share or a reward with three decimals; a dash for no value. */
 export function decimal(value: number | null | undefined): string {
   return value === null || value === undefined || !Number.isFinite(value) ? "-" : value.toFixed(3);
 }
 
-/** A share in whole percent, `<1 %` for a small one that is not 0; a dash for no value. */
+/** Formats a share in whole percent, `<1 %` for a small one that is not 0; a dash for no value. */
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return "-";
   const rounded = Math.round(100 * share);
@@ -11,7 +11,7 @@ export function percent(share: number | null | undefined): string {
   return rounded === 100 && share < 1 ? ">99 %" : `${rounded} %`;
 }
 
-/** Seconds as people read them: `8.1 s`, `2 min 05 s`. */
+/** Formats seconds: `8.1 s`, `2 min 05 s`. */
 export function duration(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);

@@ -1,7 +1,7 @@
 import { table } from "./table.ts";
 import { glyph } from "./unicode.ts";
 
-/** A rendered prompt. */
+/** Rendered prompt. */
 export interface Prompt {
   readonly environment: string;
   readonly task: string;
@@ -10,13 +10,13 @@ export interface Prompt {
   readonly tokens: readonly number[];
   /** Text of each token by itself. */
   readonly pieces: readonly string[];
-  /** Of the model; `null` where its configuration names none. */
+  /** Context length of the model; `null` if its configuration has none. */
   readonly max_positions: number | null;
   /** Most tokens of an answer. */
   readonly max_tokens: number;
 }
 
-/** A prompt for people: its length, the text, and the tokens; with their ids as a table. */
+/** Formats a prompt for people: its length, the text, and the tokens; with their ids as a table. */
 export function promptText(
   { environment, task, agent, text, tokens, pieces, max_positions, max_tokens }: Prompt,
   withIds: boolean,
@@ -37,7 +37,7 @@ export function promptText(
   return `${head}\n\ntext\n${text}\n\ntokens${withIds ? "" : " (--ids: with their ids)"}\n${shown}`;
 }
 
-/** A token without characters that move the cursor. */
+/** Escapes characters of a token that move the cursor. */
 function visible(piece: string): string {
   return JSON.stringify(piece).slice(1, -1).replaceAll('\\"', '"');
 }

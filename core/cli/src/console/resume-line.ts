@@ -1,6 +1,6 @@
 import { shownPath } from "./shown-path.ts";
 
-/** Command that continues a run, ready to be copied. */
+/** Returns the command that continues a run, ready to be copied. */
 export function resumeLine(directory: string): string {
   return `Continue with:\n  npx mrlm train --resume ${shownPath(directory)}`;
 }

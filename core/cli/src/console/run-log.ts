@@ -7,7 +7,7 @@ export class RunLog {
   #path: string | undefined;
   #before: string[] = [];
 
-  /** Appends to the file from now on, with what was logged until now. */
+  /** Appends the entries until now and all later ones to the file. */
   open(path: string): void {
     this.#path = path;
     for (const text of this.#before.splice(0)) this.#append(text);
@@ -28,7 +28,7 @@ export class RunLog {
   }
 }
 
-/** The console, with a copy of each of its lines in the log. */
+/** Returns a console that copies each of its lines to the log. */
 export function withLog(console: Console, log: RunLog): Console {
   return {
     ...console,

@@ -85,7 +85,7 @@ function curveText({ metric, points }: LearningCurve): string {
   return `${CURVES[metric] ?? metric}, steps ${first} to ${last}\n${chart}`;
 }
 
-/** One row for each evaluation of each environment; a single environment is in the title instead of a column. */
+/** Formats a row for each evaluation of each environment; a single environment is in the title instead of a column. */
 function evaluationTable({ evaluations }: RunSummary): string {
   const results = evaluations.flatMap(({ label, step, results: each }) =>
     each.map((result) => ({ when: label === "start" ? "before training" : `after ${label}`, step, ...result })),

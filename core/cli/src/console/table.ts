@@ -1,6 +1,6 @@
 import { glyph } from "./unicode.ts";
 
-/** Rows as aligned columns; the first row is the heading, numbers are right-aligned. */
+/** Formats rows as aligned columns; the first row is the heading, numbers are right-aligned. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   const isNumeric = widths.map((_, column) =>

@@ -8,7 +8,7 @@ const SMALL = 0.005;
 /** Phases outside of the iterations. */
 const BETWEEN = new Set(["evaluation", "checkpoint"]);
 
-/** Wall time of a run by phase; the shares add up to 100. */
+/** Formats the wall time of a run by phase; the shares add up to 100 %. */
 export function timeTable({ seconds, trainingSeconds }: RunSummary): string {
   const within = Object.entries(seconds).reduce((sum, [phase, spent]) => sum + (BETWEEN.has(phase) ? 0 : spent), 0);
   const other = Math.max(0, trainingSeconds - within);
@@ -25,7 +25,7 @@ export function timeTable({ seconds, trainingSeconds }: RunSummary): string {
   ]);
 }
 
-/** Whole percents that add up to 100: the largest remainders are rounded up. */
+/** Rounds shares to whole percents that add up to 100: the largest remainders are rounded up. */
 function roundedShares(values: readonly number[]): number[] {
   const total = values.reduce((sum, value) => sum + value, 0);
   const exact = values.map((value) => (total === 0 ? 0 : (100 * value) / total));

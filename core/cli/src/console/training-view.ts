@@ -9,7 +9,7 @@ import { shownPath } from "./shown-path.ts";
 import { type ProgressBar, progressBar } from "./progress-bar.ts";
 import type { RunLog } from "./run-log.ts";
 
-/** Metrics of the progress line in order, with short names and units. A `share above 0` appears only then. */
+/** Metrics of the progress line in order, with short names and units. A metric of unit `share above 0` is omitted while it is 0. */
 const SHOWN: readonly (readonly [metric: string, name: string, unit?: "share" | "share above 0"])[] = [
   ["loss/nll", "loss"],
   ["loss/nll_observed", "loss (observed)"],
@@ -81,7 +81,7 @@ function plain(value: Metrics[string] | undefined): number | undefined {
   return typeof value === "object" ? value.sum / value.count : value;
 }
 
-/** One line with the algorithm and the number of steps. */
+/** Formats one line with the algorithm and the number of steps. */
 function describeStage({
   index,
   stages,

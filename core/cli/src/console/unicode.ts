@@ -1,10 +1,10 @@
-/** Whether the locale is one of UTF-8, as npm decides it; macOS and Windows without a locale are. */
+/** Returns whether the locale uses UTF-8, by the rule of npm. Without a locale, macOS and Windows do. */
 export function hasUnicode(env: NodeJS.ProcessEnv = process.env, platform: string = process.platform): boolean {
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"];
   return locale ? /utf-?8$/i.test(locale) : platform !== "linux";
 }
 
-/** The first where the terminal shows Unicode, the second elsewhere. */
+/** Returns the Unicode text if the locale uses UTF-8, else the ASCII text. */
 export function glyph(unicode: string, ascii: string): string {
   return hasUnicode() ? unicode : ascii;
 }

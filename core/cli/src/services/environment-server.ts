@@ -32,7 +32,7 @@ const MAX_RESTARTS = 5;
 const START_TIMEOUT_MS = 60_000;
 /** Longer than the time that a server gives its open sessions. */
 const STOP_TIMEOUT_MS = 15_000;
-/** Most lines of output that the error of a failed start quotes. */
+/** Most output lines that the error of a failed start quotes. */
 const MAX_LINES = 50;
 
 /**

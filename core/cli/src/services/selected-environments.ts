@@ -10,7 +10,7 @@ export async function selectedEnvironments(
   const definitions = await Promise.all(names.map((name) => plugins.environment(name.trim())));
   const ids = [...new Set(definitions.map(({ id }) => id))];
   const notFound = (message: string): MrlmError =>
-    new MrlmError("ENVIRONMENT_NOT_FOUND", message, { hint: `On offer: ${ids.join(", ")}.` });
+    new MrlmError("ENVIRONMENT_NOT_FOUND", message, { hint: `Available: ${ids.join(", ")}.` });
   return {
     environments: () => ids,
     async environment(name) {

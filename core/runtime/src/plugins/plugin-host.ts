@@ -158,7 +158,7 @@ export class PluginHost implements EnvironmentSource, AlgorithmSource {
     throw new MrlmError(code, `There is no ${kind} ${quoted(name)}.${didYouMean(name, withBareNames(offered))}`, {
       hint:
         install !== "" || offered.length > 0
-          ? `${install}On offer: ${offered.join(", ") || "none"}.`
+          ? `${install}Available: ${offered.join(", ") || "none"}.`
           : `No plugin that provides any ${kind} was found. Plugins are looked for among the dependencies of the project that mrlm is started in: is this its directory?`,
     });
   }
