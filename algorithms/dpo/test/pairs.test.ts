@@ -160,7 +160,7 @@ describe("pairs of a group", () => {
   const rewardsOf = (pairs: Pair[]): (number | undefined)[][] =>
     pairs.map(({ chosen, rejected }) => [chosen[0]?.tokens[1], rejected[0]?.tokens[1]]);
 
-  test("the best against the worst, then the next, as long as they earned differently", () => {
+  test("the best against the worst, then the next, as long as their rewards differ", () => {
     const group = [3, 1, 5, 2, 4].map(member);
     expect(rewardsOf(pairMembers(group, 1))).toEqual([[5, 1]]);
     expect(rewardsOf(pairMembers(group, 9))).toEqual([

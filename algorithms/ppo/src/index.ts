@@ -13,7 +13,7 @@ export { valueLoss } from "./value-loss.ts";
 export const ppo: AlgorithmDefinition<PpoOptions> = {
   id: "ppo@1",
   description:
-    "Proximal policy optimisation (arXiv 1707.06347): plays episodes, reinforces what earned more than a learnt critic expected.",
+    "Proximal policy optimisation (arXiv 1707.06347): plays episodes and reinforces tokens with more reward than a learned critic predicts.",
   options: ppoOptions,
   iterations: (options) => options.steps,
   needsValueHead: ({ critic }) => critic === "shared",

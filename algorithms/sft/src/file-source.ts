@@ -30,6 +30,6 @@ export async function fileSource(
     size: kept.length,
     weight,
     get: async (indices) => indices.flatMap((index) => kept[index] ?? []),
-    notices: reasons.length === 0 ? [] : [`${path}: ${kept.length} rows are learnt from; ${reasons.join(", ")}.`],
+    notices: reasons.length === 0 ? [] : [`${path}: ${kept.length} rows are used; ${reasons.join(", ")}.`],
   };
 }

@@ -41,7 +41,7 @@ export const sft: AlgorithmDefinition<SftOptions> = {
     if (sources.some((source) => source.action_weight === 0 && source.observation_weight === 0)) {
       throw new MrlmError(
         "CONFIG_INVALID",
-        "action_weight and observation_weight are both 0: nothing would be learnt.",
+        "action_weight and observation_weight are both 0: the loss would be constant.",
         { hint: "Set action_weight: 1 to imitate, observation_weight: 1 for a world model, or both." },
       );
     }

@@ -43,6 +43,6 @@ export function targetMetrics(
 
 /** The last target token that is an action. */
 function lastAction({ sequences }: SftBatch["units"][number], observed: Uint8Array): number | undefined {
-  const learnt = sequences.flatMap(({ tokens, mask }) => Array.from(tokens).filter((_, t) => mask[t] === 1));
-  return learnt[observed.lastIndexOf(0)];
+  const targets = sequences.flatMap(({ tokens, mask }) => Array.from(tokens).filter((_, t) => mask[t] === 1));
+  return targets[observed.lastIndexOf(0)];
 }

@@ -270,7 +270,7 @@ describe("sft on a bigram model", () => {
       const { reports } = await trainBigram(training({ data, min_reward: 0.5, batch_size: 1, steps: 2 }));
       expect(reports.map(({ metrics }) => metrics["tokens/target"])).toEqual([5, 5]);
       expect(reports.map(({ notices }) => notices)).toEqual([
-        [expect.stringMatching(/jsonl: 1 rows are learnt from; 1 below min_reward 0.5, 1 unscored, 1 failed\.$/)],
+        [expect.stringMatching(/jsonl: 1 rows are used; 1 below min_reward 0.5, 1 unscored, 1 failed\.$/)],
         [],
       ]);
       const conversations = fileOf({ prompt: "1", completion: "abab" });
