@@ -1,6 +1,6 @@
 /**
  * npm run bench -- train [--json] [--rounds N] [--steps N] [--only NAME]: CPU and wall seconds of a training step beside TRL's trainers (at their
- * best settings) and a bare PyTorch loop, with the same weights, prompts or rows, lengths and optimiser steps. What takes turns is what is compared:
+ * best settings) and a bare PyTorch loop, with the same weights, prompts or rows, lengths and optimizer steps. What takes turns is what is compared:
  * ours, TRL, bare, ours, ... because a machine's speed drifts.
  */
 import { execFileSync } from "node:child_process";

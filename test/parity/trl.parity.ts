@@ -52,7 +52,7 @@ interface Verdict {
 const peer = process.env["MRLM_PEER_PYTHON"];
 
 (installed === undefined || peer === undefined ? describe.skip : describe)(
-  "one optimiser step as TRL makes it (skipped without MRLM_PEER_PYTHON, a Python that has TRL)",
+  "one optimizer step as TRL makes it (skipped without MRLM_PEER_PYTHON, a Python that has TRL)",
   () => {
     const found = new Map<string, readonly [Played, Verdict]>();
 

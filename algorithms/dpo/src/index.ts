@@ -10,10 +10,10 @@ export { type DpoOptions, dpoOptions } from "./options.ts";
 export { preferenceLoss, type PreferenceLossOptions } from "./losses/index.ts";
 export type { AnswerLogprobs, PreferenceLoss } from "./losses/pair-loss.ts";
 
-/** `dpo@1`: direct preference optimisation and its family. */
+/** `dpo@1`: direct preference optimization and its family. */
 export const dpo: AlgorithmDefinition<DpoOptions> = {
   id: "dpo@1",
-  description: "Direct preference optimisation (arXiv 2305.18290): learns from pairs of a better and a worse answer.",
+  description: "Direct preference optimization (arXiv 2305.18290): learns from pairs of a better and a worse answer.",
   options: dpoOptions,
   iterations: (options) => options.steps,
   playsEpisodes: ({ data }) => data === undefined,

@@ -9,11 +9,11 @@ export { type GrpoOptions, grpoOptions } from "./options.ts";
 export { policyLosses, type PolicyLossOptions } from "./losses/index.ts";
 export type { TokenLosses } from "./losses/policy-loss.ts";
 
-/** `grpo@1`: group relative policy optimisation and its family. */
+/** `grpo@1`: group relative policy optimization and its family. */
 export const grpo: AlgorithmDefinition<GrpoOptions> = {
   id: "grpo@1",
   description:
-    "Group relative policy optimisation (arXiv 2402.03300): plays each task several times and reinforces the episodes with more reward than the mean of their group.",
+    "Group relative policy optimization (arXiv 2402.03300): plays each task several times and reinforces the episodes with more reward than the mean of their group.",
   options: grpoOptions,
   iterations: (options) => options.steps,
   memory: ({ kl_coefficient, group_size }) => ({ reference: kl_coefficient > 0, unitSequences: group_size }),

@@ -9,11 +9,11 @@ export { generalizedAdvantages, type TokenSteps, whiten } from "./gae.ts";
 export { type PpoOptions, ppoOptions } from "./options.ts";
 export { valueLoss } from "./value-loss.ts";
 
-/** `ppo@1`: proximal policy optimisation. */
+/** `ppo@1`: proximal policy optimization. */
 export const ppo: AlgorithmDefinition<PpoOptions> = {
   id: "ppo@1",
   description:
-    "Proximal policy optimisation (arXiv 1707.06347): plays episodes and reinforces tokens with more reward than a learned critic predicts.",
+    "Proximal policy optimization (arXiv 1707.06347): plays episodes and reinforces tokens with more reward than a learned critic predicts.",
   options: ppoOptions,
   iterations: (options) => options.steps,
   needsValueHead: ({ critic }) => critic === "shared",

@@ -75,7 +75,7 @@ def main() -> None:
                 loss = losses.sum() / (sequences * length)
             with phases("backward"):
                 loss.backward()
-        with phases("optimiser"):
+        with phases("optimizer"):
             torch.nn.utils.clip_grad_norm_(model.parameters(), options.max_grad_norm)
             optimizer.step()
         timer.mark()

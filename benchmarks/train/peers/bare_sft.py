@@ -42,7 +42,7 @@ def main() -> None:
             with phases("backward"):
                 loss.backward()
             total_loss += loss.item()
-        with phases("optimiser"):
+        with phases("optimizer"):
             torch.nn.utils.clip_grad_norm_(model.parameters(), options.max_grad_norm)
             optimizer.step()
         timer.mark()

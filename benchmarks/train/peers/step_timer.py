@@ -1,4 +1,4 @@
-"""Wall and CPU seconds of each optimiser step, for the whole process tree."""
+"""Wall and CPU seconds of each optimizer step, for the whole process tree."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""TRL's DPOTrainer on preference pairs, one JSON object with the seconds per optimiser step at the end.
+"""TRL's DPOTrainer on preference pairs, one JSON object with the seconds per optimizer step at the end.
 
 Loss: `loss_type="sigmoid"`, -log sigmoid(beta (chosen log-ratio - rejected log-ratio)) averaged over pairs. The
 reference is either the starting weights run beside the policy at every step, or, with --precompute, log-probabilities

@@ -1,4 +1,4 @@
-"""TRL's GRPOTrainer on forced-length completions, one JSON object with the seconds per optimiser step at the end.
+"""TRL's GRPOTrainer on forced-length completions, one JSON object with the seconds per optimizer step at the end.
 
 Loss: `loss_type="dapo"`, which is TRL's default: -min(r A, clip(r) A) summed over completion tokens and divided by
 their number in the whole step; A = (reward - group mean) / (group std + 1e-4); no KL (beta 0), one update per batch.

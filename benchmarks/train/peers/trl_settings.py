@@ -9,7 +9,7 @@ from step_timer import StepTimer
 
 
 class TimerCallback(TrainerCallback):
-    """A step runs from the end of the one before it: data, generation, loss, optimiser and the trainer's own work."""
+    """A step runs from the end of the one before it: data, generation, loss, optimizer and the trainer's own work."""
 
     def __init__(self, timer: StepTimer) -> None:
         self.timer = timer

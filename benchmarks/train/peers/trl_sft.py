@@ -1,4 +1,4 @@
-"""TRL's SFTTrainer on prompt-completion rows, one JSON object with the seconds per optimiser step at the end.
+"""TRL's SFTTrainer on prompt-completion rows, one JSON object with the seconds per optimizer step at the end.
 
 Loss: `loss_type="nll"`, the mean over the completion tokens of the whole step, the end-of-sequence token that TRL adds
 included. Rows come in the order of the file.

@@ -25,7 +25,7 @@ afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: tru
 const save = async (path: string): Promise<void> => {
   mkdirSync(join(path, "policy"), { recursive: true });
   writeFileSync(join(path, "policy", "weights.bin"), Buffer.alloc(4096, 7));
-  writeFileSync(join(path, "optimiser.bin"), Buffer.alloc(1000, 1));
+  writeFileSync(join(path, "optimizer.bin"), Buffer.alloc(1000, 1));
 };
 const contents = {
   engine: save,
@@ -78,7 +78,7 @@ describe("numerics 53: what stands under a checkpoint's name is complete", () =>
   test("any damage to any file is recognised, named, and passed over", async () => {
     const files = [
       "engine/policy/weights.bin",
-      "engine/optimiser.bin",
+      "engine/optimizer.bin",
       "model/config.json",
       "state.json",
       "manifest.json",

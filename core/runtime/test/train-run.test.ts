@@ -129,7 +129,7 @@ describe("a run", () => {
   });
 });
 
-/** An engine that is killed at so many optimiser steps. */
+/** An engine that is killed at so many optimizer steps. */
 function stoppingAt(engine: Engine, failAt: number): Engine {
   let steps = 0;
   return new Proxy(engine, {
@@ -144,7 +144,7 @@ function stoppingAt(engine: Engine, failAt: number): Engine {
 }
 
 describe("numerics 52: an interrupted run continues bit for bit", () => {
-  test.each([1, 2, 4, 6])("killed at optimiser step %i", async (failAt) => {
+  test.each([1, 2, 4, 6])("killed at optimizer step %i", async (failAt) => {
     const { prepared, host } = await prepare(CONFIG);
     const failure: MrlmError = await trainRun({ prepared, host, engine: stoppingAt(new BigramEngine(), failAt) }).catch(
       (error) => error,

@@ -5,7 +5,7 @@ export * from "./invalid.ts";
 export * from "./protocol.ts";
 export * from "./engine/memory.ts";
 export * from "./engine/models.ts";
-export * from "./engine/optimiser.ts";
+export * from "./engine/optimizer.ts";
 export * from "./engine/sampling.ts";
 export * from "./engine/units.ts";
 export * from "./environment/descriptions.ts";

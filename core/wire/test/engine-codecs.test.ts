@@ -226,7 +226,7 @@ describe("encoding and decoding keeps", () => {
     );
   });
 
-  test("optimiser steps", () => {
+  test("optimizer steps", () => {
     const options = fc.record({
       model: text,
       learningRate: finite,

@@ -226,7 +226,7 @@ def test_numerics_49_the_sampler_has_the_trainers_weights_after_publish(
         assert bool(difference < tolerance(dtype)) is agrees
 
 
-def test_numerics_57_steps_count_optimiser_steps_not_micro_batches(engine: RunningEngine) -> None:
+def test_numerics_57_steps_count_optimizer_steps_not_micro_batches(engine: RunningEngine) -> None:
     model = engine.create()
     model.micro_batch_tokens = 1
     units = [group([3, 4], [[5, 6]]), group([3, 4], [[7, 8]]), group([3, 9], [[7, 8]])]
@@ -291,7 +291,7 @@ def test_numerics_59_decay_and_tied_embeddings(engine: RunningEngine, tmp_path: 
     assert json.loads((tmp_path / "checkpoint/manifest.json").read_text())["models"][0]["model_id"] == "policy"
 
 
-def test_optimiser_is_torchs_adamw(engine: RunningEngine) -> None:
+def test_optimizer_is_torchs_adamw(engine: RunningEngine) -> None:
     model = engine.create(config=LLAMA)
     import copy
 

@@ -39,7 +39,7 @@ export async function chooseTorch({ pythons, wish, wantsCpu, ask, progress }: To
   }
   if (wish.device === "cpu") throw noCpuBuild(pythons, wish.index ?? "pip's configured indices");
   progress(
-    `no CPU build of torch is on offer for Python ${pythons.map(({ version }) => version).join(" or ")}; installing the ordinary one, ` +
+    `no CPU build of torch exists for Python ${pythons.map(({ version }) => version).join(" or ")}; installing the ordinary one, ` +
       "which downloads gigabytes of CUDA libraries that this machine cannot use. To avoid that, interrupt and set " +
       `MRLM_TORCH_INDEX to an index with torch ${wanted} (PyTorch's installation page names its own), or MRLM_PYTHON to a Python for which there is one.`,
   );

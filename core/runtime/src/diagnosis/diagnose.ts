@@ -8,7 +8,7 @@ import {
   versionLag,
 } from "./rules/episodes.ts";
 import { evaluatedEpisodes, evaluationDrop } from "./rules/evaluation.ts";
-import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimiser.ts";
+import { explainedVariance, gradientSpikes, learningStopped, skippedSteps } from "./rules/optimizer.ts";
 import { clipFraction, entropyCollapse, klBlowUp, samplerMismatch } from "./rules/policy.ts";
 import { runFailed } from "./rules/run-failed.ts";
 import { componentDivergence } from "./rules/reward-hacking.ts";

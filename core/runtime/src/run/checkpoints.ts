@@ -32,7 +32,7 @@ export interface CheckpointContents {
  *
  *     manifest.json    SHA-256 of every file, written last
  *     state.json       state of the run
- *     engine/          every model with its optimiser, for a bit-identical continuation
+ *     engine/          every model with its optimizer, for a bit-identical continuation
  *     model/           the policy as a Hugging Face directory
  *
  * A checkpoint is written under a temporary name. After all files and the manifest are on the disk, it is renamed. So a checkpoint under its final name

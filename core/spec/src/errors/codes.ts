@@ -95,7 +95,7 @@ export const ERROR_CODES = {
     retryable: false,
   },
   ENVIRONMENT_NOT_FOUND: {
-    meaning: "No environment of that name is on offer.",
+    meaning: "No environment has that name.",
     hint: "`mrlm info` lists those that are.",
     retryable: false,
   },

@@ -1,4 +1,4 @@
-"""Gradients that accumulate between optimiser steps, in float32 whatever the model's number format."""
+"""Gradients that accumulate between optimizer steps, in float32 whatever the model's number format."""
 
 from __future__ import annotations
 

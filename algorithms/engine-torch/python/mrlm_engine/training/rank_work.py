@@ -1,4 +1,4 @@
-"""Work of each rank in a forward pass, in a pass of accumulation and in an optimiser step."""
+"""Work of each rank in a forward pass, in a pass of accumulation and in an optimizer step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A loaded model with what its evaluation and training need: backbone, accumulated gradients and optimiser."""
+"""A loaded model with what its evaluation and training need: backbone, accumulated gradients and optimizer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def default_tokens(device_type: str) -> int:
 
 @dataclass(frozen=True)
 class StepResult:
-    """Result of one optimiser step; `skipped_reason` is the reason why it was not applied."""
+    """Result of one optimizer step; `skipped_reason` is the reason why it was not applied."""
 
     applied: bool
     grad_norm: float
@@ -46,7 +46,7 @@ class StepResult:
 
 
 class TrainableModel:
-    """Backbone, gradients, lanes and optimiser of a LoadedModel. Its methods compute under `model.lock`."""
+    """Backbone, gradients, lanes and optimizer of a LoadedModel. Its methods compute under `model.lock`."""
 
     def __init__(self, model: LoadedModel, threads: LaneThreads | None = None) -> None:
         """`threads` of lanes are used if the model's backbone can; without them there is one lane."""
@@ -67,7 +67,7 @@ class TrainableModel:
 
     @property
     def optimizer(self) -> Optimizer:
-        """The optimiser, made when first needed: frozen models hold no state."""
+        """The optimizer, made when first needed: frozen models hold no state."""
         if self._optimizer is None:
             self._optimizer = Optimizer(self.model, self.gradients)
         return self._optimizer

@@ -137,7 +137,7 @@ def test_every_form_of_a_model_is_that_of_one_process(
     if has_adapter:
         pytest.importorskip("peft", reason="peft is not installed (mrlm engine setup --extra lora)")
     dtype = str(FORMS[form].get("dtype", "float32"))
-    # Loss and gradient norm are sums of numbers up to 1; an optimiser step carries their differences on.
+    # Loss and gradient norm are sums of numbers up to 1; an optimizer step carries their differences on.
     step_tolerance = max(tolerance(dtype, 1.0), 1e-5)
     for client in (engine.client, ranked.client):
         create(client, "form", value_head=True, **FORMS[form])

@@ -58,7 +58,7 @@ def make(config: dict[str, Any], seed: int = 0, **fields: Any) -> LoadedModel:
 
 
 def disturb(model: LoadedModel, size: float = 0.05) -> None:
-    """Changes every weight, as an optimiser step would."""
+    """Changes every weight, as an optimizer step would."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.module.parameters():

@@ -48,7 +48,7 @@ const legacyDistributedKeys = {
   ),
   backend: withoutEffect("nccl on GPUs, gloo on CPUs"),
   gpu_ids: withoutEffect("CUDA_VISIBLE_DEVICES chooses GPUs"),
-  fsdp_sharding_strategy: withoutEffect("FSDP2 shards parameters, gradients and optimiser state"),
+  fsdp_sharding_strategy: withoutEffect("FSDP2 shards parameters, gradients and optimizer state"),
   fsdp_cpu_offload: withoutEffect("state stays on the device"),
 };
 

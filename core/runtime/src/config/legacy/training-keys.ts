@@ -13,7 +13,7 @@ export const legacyTrainingSection = z.strictObject({
   mini_batch_size: count.nullish(),
   learning_rate: z.number().positive().optional(),
   max_grad_norm: z.number().nonnegative().optional(),
-  optimizer: z.literal("adamw").optional().describe("AdamW is the only optimiser"),
+  optimizer: z.literal("adamw").optional().describe("AdamW is the only optimizer"),
   weight_decay: z.number().nonnegative().optional(),
   adam_beta1: z.number().min(0).lt(1).optional(),
   adam_beta2: z.number().min(0).lt(1).optional(),

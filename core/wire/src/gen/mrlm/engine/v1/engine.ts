@@ -182,7 +182,7 @@ export interface CreateModelRequest {
   float32Head: boolean;
   /** Adds a zero-initialised value head on this model's backbone. */
   valueHead: boolean;
-  /** Frozen models hold no optimiser state and refuse ForwardBackward. */
+  /** Frozen models hold no optimizer state and refuse ForwardBackward. */
   trainable: boolean;
   gradientCheckpointing: boolean;
   /**
@@ -245,7 +245,7 @@ export interface ModelInfo {
   /** -1 where there is none. */
   padTokenId: number;
   dtype: string;
-  /** Optimiser steps applied. */
+  /** Optimizer steps applied. */
   step: bigint;
   /** Weight version that the sampler holds now. */
   version: bigint;
@@ -506,7 +506,7 @@ export interface OptimStepResponse {
   applied: boolean;
   /** Global norm before clipping. */
   gradNorm: number;
-  /** Optimiser steps applied to this model so far. */
+  /** Optimizer steps applied to this model so far. */
   step: bigint;
   skippedReason: string;
   seconds: number;

@@ -141,7 +141,7 @@ class EngineServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ReleaseModel(self, request, context):
-        """Releases a model with its optimiser state.
+        """Releases a model with its optimizer state.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -29,7 +29,7 @@ export const skippedSteps: StageRule = ({ iterations }) => {
   return {
     rule: "skipped-steps",
     severity: skipped > SKIPPED * values.length ? "problem" : "hint",
-    what: `Optimiser steps were skipped in ${skipped} of ${values.length} iterations: their gradient was not finite.`,
+    what: `Optimizer steps were skipped in ${skipped} of ${values.length} iterations: their gradient was not finite.`,
     advice:
       "Lower learning_rate; in float16 or bfloat16 set model.float32_head, or train in float32. The notices in metrics.jsonl name the steps.",
   };
@@ -44,7 +44,7 @@ export const explainedVariance: StageRule = ({ iterations }) => {
     severity: "problem",
     what: `The critic's explained variance is ${short(value)} after ${values.length} iterations: it is worse than a constant.`,
     advice:
-      "Let the critic learn first (critic_warmup_steps), raise its share (value_coefficient, more epochs), or give it a trunk of its own. With episodes that earn the same, there is nothing to explain.",
+      "Let the critic learn first (critic_warmup_steps), raise its share (value_coefficient, more epochs), or give it a backbone of its own. With episodes that earn the same, there is nothing to explain.",
   };
 };
 

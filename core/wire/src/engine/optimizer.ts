@@ -21,7 +21,7 @@ export function decodeOptimStep({
   adamw,
   maxGradNorm,
 }: wire.OptimStepRequest): Required<OptimStepOptions> {
-  if (adamw === undefined) throw invalid("an optimiser step has no parameters");
+  if (adamw === undefined) throw invalid("an optimizer step has no parameters");
   return { model, ...adamw, maxGradNorm };
 }
 
