@@ -12,7 +12,7 @@ export interface PairOutcome {
   readonly isCut: { readonly chosen: boolean; readonly rejected: boolean };
 }
 
-/** Metrics of a step. The implicit reward of an answer is β (logπ - logref), summed over its tokens. */
+/** Returns the metrics of a step. The implicit reward of an answer is β (logπ - logref), summed over its tokens. */
 export function batchMetrics(outcomes: readonly PairOutcome[], beta: number): Metrics {
   const reward = ({ policy, reference }: AnswerLogprobs): number => beta * (policy - reference);
   return {

@@ -12,12 +12,12 @@ export interface PairSums {
   readonly rejected: number;
 }
 
-/** One unit of both answers, because a unit is never split between micro-batches. */
+/** Returns one unit of both answers, because a unit is never split between micro-batches. */
 export function unitOf({ chosen, rejected }: Pair): EngineUnit {
   return { sequences: [...chosen, ...rejected] };
 }
 
-/** Number of tokens of an answer in the loss. */
+/** Returns the number of tokens of an answer in the loss. */
 export function answerTokens(sequences: readonly EngineSequence[]): number {
   return sequences.reduce((sum, { mask }) => mask.reduce((total, chosen) => total + chosen, sum), 0);
 }

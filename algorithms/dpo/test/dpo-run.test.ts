@@ -119,7 +119,7 @@ describe("dpo on a bigram model", () => {
         trajectories.length === 0 ? [] : [new Set(trajectories.map(({ task }) => taskIndex(task)))],
       ),
     );
-    /** Every episode of the tasks of this round earns the same. */
+    /** Runs with equal rewards for all episodes of the tasks of this round. */
     const without = async (round: number) => {
       const dull = (await rounds)[round] as Set<number>;
       const reward = (text: string, { index }: { readonly index: number }) =>

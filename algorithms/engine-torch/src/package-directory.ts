@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const NAME = "@mrlm/engine-torch";
 
-/** Directory of this npm package, found from the path of this module, bundled or not. */
+/** Returns the directory of this npm package, found from the path of this module, bundled or not. */
 export function packageDirectory(start: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let directory = start; ; directory = dirname(directory)) {
     const manifest = join(directory, "package.json");
@@ -14,7 +14,7 @@ export function packageDirectory(start: string = dirname(fileURLToPath(import.me
   }
 }
 
-/** Directory of the Python package `mrlm_engine`. It is used in place, so a change needs no installation. */
+/** Returns the directory of the Python package `mrlm_engine`. It is used in place, so a change needs no installation. */
 export function pythonDirectory(): string {
   return join(packageDirectory(), "python");
 }

@@ -33,7 +33,7 @@ describeOnLinux("an environment of a Python that has no ensurepip", () => {
   const realPip = pipRunner(runProcess, env);
   let count = 0;
 
-  /** A fresh place, with lock files of one local wheel each. */
+  /** Returns a fresh place, with lock files of one local wheel each. */
   async function prepare(extras: readonly Extra[] = []): Promise<EnvironmentPlan> {
     count += 1;
     const python = await pythonWithoutEnsurepip(machinePython!, join(root, `python-${count}`));

@@ -37,7 +37,7 @@ describeWithPython("launchEngine with a process that implements the start-up pro
       return false;
     }
   };
-  /** Waits for the end of a process that is no child of ours; an orphan stays a zombie until the system has waited for it. */
+  /** Waits for the end of a process that is not a child of this process. An orphan is a zombie until the system has waited for it. */
   const gone = async (pid: number): Promise<void> => {
     const isZombie = (): boolean =>
       spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.startsWith("Z");

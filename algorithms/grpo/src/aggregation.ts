@@ -34,13 +34,13 @@ export type Aggregation = keyof typeof aggregations;
 /** Values of the option `aggregation`. */
 export const aggregationNames = Object.keys(aggregations) as Aggregation[];
 
-/** Weight of each token of this episode, to be divided by {@link normalizerOf}. */
+/** Returns the weight of each token of this episode, to be divided by {@link normalizerOf}. */
 export function tokenWeight(episode: EpisodeTokens, aggregation: Aggregation): number {
   const { weight }: AggregationRule = aggregations[aggregation];
   return weight(episode);
 }
 
-/** Denominator of the weighted sum over these groups. */
+/** Returns the denominator of the weighted sum over these groups. */
 export function normalizerOf(
   groups: readonly { readonly episodes: readonly EpisodeTokens[] }[],
   aggregation: Aggregation,

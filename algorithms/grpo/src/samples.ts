@@ -91,7 +91,7 @@ export function toSamples(groups: readonly RewardedGroup[], options: GrpoOptions
   }));
 }
 
-/** Length penalty of the longest turn, because `sampling.max_tokens` limits turns. */
+/** Returns the length penalty of the longest turn, because `sampling.max_tokens` limits turns. */
 function lengthPenalty({ trajectory, agent }: LearnableEpisode, options: GrpoOptions, maxTokens: number): number {
   const turns = trajectory.turns.filter((turn) => turn.agent === agent).map(({ start, end }) => end - start);
   return overlongPenalty(Math.max(0, ...turns), maxTokens, options.overlong_buffer, options.overlong_penalty);

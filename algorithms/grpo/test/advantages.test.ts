@@ -54,7 +54,7 @@ describe("groupAdvantages", () => {
   });
 
   test("numerics 11: leave-one-out with group_std divides by the deviation of the whole group: no advantage is above the root of its size", () => {
-    // Of the others alone the deviation is 0 here, and the one success would be worth ten thousand.
+    // The deviation of the other episodes is 0, so dividing by it would give the one success an advantage of 10,000.
     expect(groupAdvantages([[0, 0, 0, 1]], "leave_one_out", "group_std")[0]?.[3]).toBeCloseTo(1 / (0.5 + 1e-4), 12);
     fc.assert(
       fc.property(rewards, (group) => {
@@ -68,7 +68,7 @@ describe("groupAdvantages", () => {
     expect(grpoOptions.parse({ steps: 1 })).toMatchObject({ scale: "none", baseline: "group_mean" });
     const successes = (wins: number, scale: Scale): number =>
       groupAdvantages([Array.from({ length: 8 }, (_, i) => Number(i < wins))], "group_mean", scale)[0]?.[0] as number;
-    // One success of eight against four of eight: 1.75 times as loud, and 2.65 times with the division.
+    // Advantage with one success of eight, relative to four of eight: 1.75, and 2.65 with the division.
     expect(successes(1, "none") / successes(4, "none")).toBeCloseTo(1.75, 9);
     expect(successes(1, "group_std") / successes(4, "group_std")).toBeCloseTo(Math.sqrt(7), 2);
     expect(successes(1, "group_std") / successes(1, "none")).toBeGreaterThan(2.8);

@@ -62,7 +62,7 @@ test("M11: mask keeps such tokens in the denominator with their other terms, dro
   expect([1, 2, 3].every((t) => masked[t] !== 0)).toBe(true);
 });
 
-/** An engine whose sampler reports every second token as e times less likely than it is. */
+/** Returns an engine whose sampler reports every second token as e times less likely than it is. */
 function disagreeing(): Engine {
   const inner = new BigramEngine();
   const sampler = async (model: string): Promise<Sampler> => {

@@ -19,7 +19,7 @@ const DEFAULTS: PolicyLossOptions = {
   minirl_cap: 4,
 };
 
-/** Loss and slope at one token, old log-probability -1. */
+/** Returns the loss and slope at one token, old log-probability -1. */
 function surrogate(options: Partial<PolicyLossOptions>, ratio: number, advantage: number, age = 0): [number, number] {
   const { loss, gradient } = policyLosses(
     { logprobs: [-1 + Math.log(ratio)], old: [-1], weights: [1], advantage, age },

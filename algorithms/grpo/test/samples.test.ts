@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { rewardedGroups, toSamples as samplesOf } from "../src/samples.ts";
 import { episode, group, options, segment, turn } from "./support/groups.ts";
 
-/** Both steps: what can be learnt from, then its advantages. */
+/** Selects the learnable episodes and computes their advantages. */
 function toSamples(...[groups, chosen, version, maxTokens]: Parameters<typeof rewardedGroups>) {
   const { rewarded, counts } = rewardedGroups(groups, chosen, version, maxTokens);
   return { rewarded, counts, samples: samplesOf(rewarded, chosen, version) };

@@ -42,7 +42,7 @@ export function unitOf(group: PpoGroup): EngineUnit {
   return { sequences: group.flatMap(({ rows }) => rows.map(({ tokens, mask }) => ({ tokens, mask }))) };
 }
 
-/** Chosen tokens of these groups. */
+/** Returns the chosen tokens of these groups. */
 export function tokensOf(groups: readonly PpoGroup[]): number {
   return groups.flat().reduce((sum, { sampled }) => sum + sampled.length, 0);
 }

@@ -168,7 +168,7 @@ async function evaluate(
   if (isSplit) await forward(critic, values, (unit, outputs) => batch.freezeValues(unit, outputs));
 }
 
-/** Units of each minibatch. Every pass contains all units; with several minibatches each pass shuffles them. */
+/** Returns the units of each minibatch. Every pass contains all units; with several minibatches each pass shuffles them. */
 function orders(context: AlgorithmContext, options: PpoOptions, size: number): number[][] {
   const all = Array.from({ length: size }, (_, unit) => unit);
   const random = context.random("ppo/minibatches");

@@ -82,7 +82,7 @@ export class PpoMetrics {
   }
 }
 
-/** Metrics of the critic's values before the first update from the batch. */
+/** Returns the metrics of the critic's values before the first update from the batch. */
 export function criticMetrics(episodes: readonly Estimate[]): Metrics {
   const values = episodes.flatMap(({ values: each }) => Array.from(each));
   const returns = episodes.flatMap(({ returns: each }) => Array.from(each));

@@ -24,7 +24,7 @@ export function tokenRewards(
   return rewards;
 }
 
-/** Number of chosen tokens before position `end` of a segment. */
+/** Returns the number of chosen tokens before position `end` of a segment. */
 function tokensBefore({ rows }: LearnableEpisode, segment: number, end: number): number {
   let count = 0;
   for (const row of rows) {

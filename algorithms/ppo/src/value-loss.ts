@@ -44,7 +44,7 @@ export function valueGradients(
   return { value: gradient };
 }
 
-/** Factor of the value loss. Default: 1 for a separate critic, ½ on a shared backbone. */
+/** Returns the factor of the value loss. Default: 1 for a separate critic, ½ on a shared backbone. */
 function valueCoefficient({ value_coefficient: coefficient, critic }: PpoOptions): number {
   return coefficient ?? (critic === "shared" ? 0.5 : 1);
 }

@@ -94,7 +94,7 @@ export interface SftSource {
   readonly observation_weight: number;
 }
 
-/** The sources of the options. Options for all sources are the defaults of each. */
+/** Returns the sources of the options. Options for all sources are the defaults of each. */
 export function sourcesOf({
   data,
   min_reward,

@@ -1,7 +1,10 @@
 import type { Mean, Metrics, UnitOutputs } from "@mrlm/spec";
 import type { SftBatch } from "./loss.ts";
 
-/** Metrics of the targets of a step, independent of their weights and the aggregation. Metrics of actions, or of observations, are absent where the batch has none. */
+/**
+ * Returns the metrics of the targets of a step, independent of their weights and the aggregation. Metrics of actions, or of
+ * observations, are absent where the batch has none.
+ */
 export function targetMetrics(
   { units, observed }: SftBatch,
   outputs: readonly UnitOutputs[],
@@ -41,7 +44,7 @@ export function targetMetrics(
   };
 }
 
-/** The last target token that is an action. */
+/** Returns the last target token that is an action. */
 function lastAction({ sequences }: SftBatch["units"][number], observed: Uint8Array): number | undefined {
   const targets = sequences.flatMap(({ tokens, mask }) => Array.from(tokens).filter((_, t) => mask[t] === 1));
   return targets[observed.lastIndexOf(0)];

@@ -276,7 +276,7 @@ describe("sft on a bigram model", () => {
       const conversations = fileOf({ prompt: "1", completion: "abab" });
       const spelled = await trainBigram(training({ data: conversations, batch_size: 1, steps: 2 }));
       expect(nll({ reports } as BigramOutcome)).toEqual(nll(spelled));
-      // Of another tokenizer only the messages mean something.
+      // In rows of another tokenizer only the messages are used.
       const foreign = fileOf(
         row("abab", 1, {
           renderer: "other",

@@ -36,12 +36,12 @@ export interface PreferenceLossOptions extends LossParameters {
   readonly nll_coefficient: number;
 }
 
-/** The entry of a loss. */
+/** Returns the entry of a loss. */
 export function lossEntry(name: LossName): LossEntry {
   return losses[name];
 }
 
-/** Options that only other losses read. */
+/** Returns the options that only other losses read. */
 export function unreadOptions(name: LossName): LossEntry["options"] {
   const all = Object.values<LossEntry>(losses).flatMap(({ options }) => options);
   return [...new Set(all)].filter((option) => !lossEntry(name).options.includes(option));

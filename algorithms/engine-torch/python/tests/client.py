@@ -18,7 +18,7 @@ from mrlm_engine.service.codec.errors import ERROR_METADATA_KEY
 
 Array = NDArray[np.float32]
 Outputs = dict[str, Array]
-# From a unit's index and outputs to the gradients of its outputs.
+# Maps a unit's index and outputs to the gradients of its outputs.
 Loss = Callable[[int, Outputs], dict[str, Array]]
 NAMES = ("logprob", "entropy", "value", "final_value")
 

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-# Of the models in tiny.py: layers, numbers that a product sums, and the largest logits of random weights.
+# Sizes of the models in tiny.py: layers, summands of a product, and the largest logit with random weights.
 LAYERS, WIDTH, LOGIT = 2, 48, 5.0
 # Results that a layer rounds to its format: two norms, seven products, two activations, attention, two residual sums.
 RESULTS = 14

@@ -23,7 +23,7 @@ from mrlm_engine.training.lanes import LaneThreads
 
 @pytest.fixture
 def engine() -> Iterator[RunningEngine]:
-    """Of three lanes."""
+    """Returns an engine with three lanes."""
     running = RunningEngine(lanes=3)
     yield running
     running.stop()

@@ -85,7 +85,7 @@ def test_numerics_26_the_reference_is_the_policy_without_its_adapter(adapted: Ru
 def test_numerics_26_a_pass_of_the_reference_that_fails_leaves_the_adapter_on(
     engine: RunningEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Of what transformers computes: the hot path switches nothing.
+    # This applies to passes of transformers only: the hot path does not switch the adapter.
     module = engine.create(lora=LORA, dtype="bfloat16").module
     request = pb.CreateModelRequest(model_id="reference", role=pb.ROLE_REFERENCE, adapter_off="policy")
     engine.client.unary("CreateModel", request)

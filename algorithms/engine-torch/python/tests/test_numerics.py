@@ -136,7 +136,7 @@ def test_numerics_21_39_chunked_log_probabilities_equal_full_ones(
 
 
 def test_numerics_29_masked_tokens_are_read_but_not_learned(engine: RunningEngine) -> None:
-    # Whatever stands at masked-out positions as a target has no gradient: only the log-probabilities asked for do.
+    # Tokens at masked-out positions are no targets and have no gradient: only the requested log-probabilities have one.
     model = engine.create()
     tokens, mask = [3, 4, 5, 20, 21, 6, 7], [0, 1, 1, 0, 0, 1, 1]
     unit = pb.Unit(sequences=[sequence(tokens, mask)])

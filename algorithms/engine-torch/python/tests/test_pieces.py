@@ -15,7 +15,7 @@ UNITS = [group([3, 4, 5], [[6, 7, 8, 9], [8, 9, 10], [], [11, 12, 13, 14, 15]]),
 
 
 def loss(_: int, outputs: Outputs) -> dict[str, Array]:
-    # Of the whole unit: what one sequence's gradient is depends on the others'.
+    # The loss is a function of the whole unit: the gradient of one sequence depends on the other sequences.
     whole = float(np.exp(outputs["logprob"].mean()))
     return {"logprob": -whole * np.exp(0.5 * outputs["logprob"]), "entropy": 0.1 * outputs["entropy"]}
 

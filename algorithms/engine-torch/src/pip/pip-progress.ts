@@ -44,7 +44,7 @@ export function pipProgress(step: string, report: (line: string) => void, now: (
   };
 }
 
-/** Name of the package in a requirement, or in the file name or path of a wheel. */
+/** Returns the name of the package in a requirement, or in the file name or path of a wheel. */
 function nameOf(text: string): string {
   const file = text.split(/[/\\]/).at(-1) ?? text;
   return /^[A-Za-z0-9_.]+(?:-[A-Za-z_][A-Za-z0-9_.]*)*/.exec(file)?.[0] ?? file;

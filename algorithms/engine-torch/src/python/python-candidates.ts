@@ -15,7 +15,7 @@ export interface PythonSearch {
   readonly find: (name: string) => readonly string[];
 }
 
-/** The search on this machine. */
+/** Returns the search on this machine. */
 export function searchOfMachine(env: NodeJS.ProcessEnv = process.env): PythonSearch {
   return { env, platform: process.platform, find: (name) => findOnPath(name, env) };
 }

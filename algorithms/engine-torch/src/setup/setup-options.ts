@@ -44,7 +44,7 @@ export function resolveSetupOptions(
   });
 }
 
-/** Requested build of torch in these options. */
+/** Returns the requested build of torch in these options. */
 export function torchWish(options: SetupOptions): TorchWish {
   return { device: options.torch ?? "auto", ...(options.torch_index !== undefined && { index: options.torch_index }) };
 }

@@ -18,7 +18,7 @@ export interface Stamp {
 
 const FILE = "mrlm-environment.json";
 
-/** Path of the environment's interpreter. */
+/** Returns the path of the environment's interpreter. */
 export function executableOf(directory: string, platform: NodeJS.Platform = process.platform): string {
   return platform === "win32" ? join(directory, "Scripts", "python.exe") : join(directory, "bin", "python");
 }

@@ -23,12 +23,12 @@ export interface TorchWish {
 /** Build of the lock file. */
 export const LOCKED: TorchBuild = { kind: "locked", requirement: `torch==${TORCH_VERSION}` };
 
-/** Build without CUDA. */
+/** Returns the build without CUDA. */
 export function cpuBuild(index?: string): TorchBuild {
   return { kind: "cpu", requirement: `torch==${TORCH_VERSION}+cpu`, ...(index !== undefined && { index }) };
 }
 
-/** Build of this version on the user's index. */
+/** Returns the build of this version on the user's index. */
 export function indexBuild(index: string): TorchBuild {
   return { kind: "index", requirement: `torch==${TORCH_VERSION}`, index };
 }

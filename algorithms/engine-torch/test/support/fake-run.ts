@@ -9,7 +9,7 @@ export function fakeRun(answer: (command: string, args: readonly string[]) => Pa
   };
 }
 
-/** A runner in which some commands are Pythons: by path, what they answer to the probe. */
+/** Returns a runner in which some commands are Pythons: by path, what they answer to the probe. */
 export function fakePythons(pythons: Readonly<Record<string, object | string>>): RunProcess {
   return fakeRun((command) => {
     const answer = pythons[command];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "@jest/globals";
 
-/** A directory that is removed after the tests of the file. */
+/** Returns a directory that is removed after the tests of the file. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "mrlm-engine-"));
   afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));

@@ -29,7 +29,7 @@ export interface PolicyLossOptions extends SurrogateOptions {
   readonly policy_loss: PolicyLossName;
 }
 
-/** Options that this surrogate reads, and options that only others read. */
+/** Returns the options that this surrogate reads, and options that only others read. */
 export function optionsOfLoss(name: PolicyLossName): {
   readonly read: readonly (keyof SurrogateOptions)[];
   readonly unread: readonly (keyof SurrogateOptions)[];

@@ -7,7 +7,7 @@ export const options = (changes: Partial<GrpoOptions> = {}): GrpoOptions => ({
   ...changes,
 });
 
-/** A segment whose chosen tokens (mask 1) have the log-probability -1 and version 1, by default. */
+/** Returns a segment whose chosen tokens (mask 1) have the log-probability -1 and version 1, by default. */
 export const segment = (mask: number[], changes: Partial<Segment> = {}): Segment => ({
   tokens: Int32Array.from(mask, (_, t) => t),
   logprobs: Float32Array.from(mask, (chosen) => -chosen),
@@ -52,7 +52,7 @@ export const group = (...trajectories: Trajectory[]): TrajectoryGroup => ({
   trajectories,
 });
 
-/** An episode of rows with these masks; its sampled log-probabilities are given or -1. */
+/** Returns an episode of rows with these masks; its sampled log-probabilities are given or -1. */
 export const sample = (advantage: number, masks: number[][], sampled?: number[]): EpisodeSample => ({
   rows: masks.map((mask) => ({ tokens: new Int32Array(mask.length), mask: Uint8Array.from(mask) })),
   sampled: Float32Array.from(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Those of torch.amp.GradScaler.
+# Defaults of torch.amp.GradScaler.
 INITIAL = 65536.0
 GROWTH_STEPS = 2000
 SMALLEST = 1.0

@@ -11,10 +11,10 @@ from mrlm_engine.llama.prefix_cache import PrefixCache
 def fused_attention(
     queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
 ) -> torch.Tensor:
-    """By the device's fused kernel: queries [rows, heads * head_size], keys and values [key_heads, rows, columns,
+    """Computes attention with the device's fused kernel: queries [rows, heads * head_size], keys and values [key_heads, rows, columns,
     head_size], mask [rows, 1, columns]; to [rows, heads * head_size].
 
-    The query heads of a group are handed over as if they were positions, so keys are not repeated for them.
+    The query heads of a group are passed as positions, so keys are not repeated for them.
     """
     key_heads, rows, _, head_size = keys.shape
     grouped = queries.reshape(rows, key_heads, -1, head_size)
@@ -31,9 +31,10 @@ def product_attention(
     prompts: PrefixCache | None,
     layer: int,
 ) -> torch.Tensor:
-    """By batched products and one softmax, with arguments as in `fused_attention`; on CPU twice as fast as that.
+    """Computes attention with batched products and one softmax, twice as fast as `fused_attention` on CPU.
 
-    `prompts` holds columns that come before `keys` and `values`: one product serves all rows of a prompt.
+    Arguments are as in `fused_attention`. `prompts` has the columns before `keys` and `values`: one product computes
+    all rows of a prompt.
     """
     key_heads, rows, columns, head_size = keys.shape
     group = queries.shape[1] // (key_heads * head_size)

@@ -37,7 +37,7 @@ class KVCache:
         """Grows to at least `slots` x `columns`; the content of the first `used` slots is kept."""
         if slots <= self.slots and columns <= self.columns:
             return
-        # By half at least, so that sequences which come one by one do not move the cache each time.
+        # It grows by at least half, so that sequences which arrive one by one do not move the cache each time.
         slots = max(slots, self.slots + self.slots // 2) if slots > self.slots else self.slots
         columns = max(-(-columns // COLUMN_BLOCK) * COLUMN_BLOCK, self.columns)
         try:

@@ -14,7 +14,7 @@ class PrefixCache:
     """
 
     def __init__(self) -> None:
-        # Of each layer: keys and values [2, key_heads, prompts, columns, head_size].
+        # Keys and values of each layer [2, key_heads, prompts, columns, head_size].
         self.data: list[torch.Tensor] = []
         # Tokens of each prompt, and the prompt of each row.
         self._lengths: list[int] = []

@@ -21,7 +21,7 @@ class ModelPlan:
     adapter_parameters: int = 0
     # Inputs of the adapted linear layers of one layer together, which are kept in float32.
     adapter_inputs: int = 0
-    # Whether it is another model with its adapter off, without memory of its own.
+    # Whether the model shares the weights of another model, with the adapter disabled. It uses no further memory.
     shares_weights: bool = False
     # Computed by the hot path of the CPU (llama/backbone.py), which keeps fused copies of weights and gradients.
     is_dense: bool = False

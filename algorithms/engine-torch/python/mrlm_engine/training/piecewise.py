@@ -27,7 +27,7 @@ class PiecewiseMicroBatch:
         self._trainable = trainable
         self._pieces = pieces
         self._selection = selection
-        # Of both passes.
+        # Number of tokens that both passes compute.
         self.computed_tokens = 0
 
     def outputs(self) -> list[UnitOutputs]:

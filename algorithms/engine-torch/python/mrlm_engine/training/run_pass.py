@@ -40,7 +40,7 @@ class GraphLimits:
 @dataclass
 class _Waiting:
     outputs: list[UnitOutputs]
-    # Of the rank that keeps most.
+    # Bytes of the graphs on the rank with the largest graphs.
     graph_bytes: int
     deadline: float
 

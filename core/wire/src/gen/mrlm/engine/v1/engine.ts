@@ -478,7 +478,7 @@ export interface ForwardBackwardDone {
    * were sent again under new numbers; gradients for the old numbers are ignored.
    */
   memoryRetries: number;
-  /** Token budget of a micro-batch at the end of the call. One that was lowered stays so. */
+  /** Token budget of a micro-batch at the end of the call. Later calls keep a lowered budget. */
   microBatchTokens: number;
 }
 
