@@ -7,7 +7,7 @@ import { rolloutSessionConfig } from "../src/services/rollout-session-config.ts"
 const made: string[] = [];
 afterAll(() => made.forEach((path) => rmSync(path, { recursive: true, force: true })));
 
-/** A finished run of a base model, with the configuration's `lora`. */
+/** Returns a finished run of a base model, with the configuration's `lora`. */
 function runOf(lora: string): { readonly run: string; readonly base: string } {
   const run = mkdtempSync(join(tmpdir(), "mrlm-session-"));
   const base = join(run, "base");

@@ -13,7 +13,10 @@ const softmax = (logits: readonly number[]): number[] => {
   return exps.map((e) => e / total);
 };
 
-/** Gradient of E_q[f] with respect to the logits of π, where f's derivative with respect to log π(x) is `slope(x)`. */
+/**
+ * Returns the gradient of E_q[f] with respect to the logits of π, where f's derivative with respect to log π(x) is
+ * `slope(x)`.
+ */
 const expectedGradient = (pi: number[], q: number[], slope: (x: number) => number): number[] =>
   pi.map((_, j) => q.reduce((sum, qx, x) => sum + qx * slope(x) * ((x === j ? 1 : 0) - (pi[j] as number)), 0));
 
@@ -67,7 +70,7 @@ describe("KL estimators on an enumerable policy of four tokens", () => {
       fc.assert(
         fc.property(logprob, logprob, logprob, (now, ref, old) => {
           const h = 1e-5;
-          // At the cut itself the value has a bend.
+          // The value is not differentiable at the limit.
           for (const other of [ref, old]) fc.pre(Math.abs(Math.abs(now - other) - 10) > 2 * h);
           const difference = (value: (logprob: number) => number): number =>
             (value(now + h) - value(now - h)) / (2 * h);

@@ -16,7 +16,7 @@ import { characterTokenizerFiles, chatRenderer } from "../src/renderer.ts";
 const renderer = chatRenderer({ tokenizerFiles: characterTokenizerFiles(), eosTokenIds: [] });
 const throughJson = <T>(value: T): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
 
-/** An episode of one turn in which "hi" was answered with "yo". */
+/** Returns an episode of one turn in which "hi" was answered with "yo". */
 function episode(
   changes: Partial<Trajectory> = {},
   total = score(0.5, { correct: 0.5 }) as Trajectory["agents"][string]["total"],

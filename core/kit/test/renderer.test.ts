@@ -22,7 +22,7 @@ function rendererWith(template?: string): Renderer {
 const ask = textMessage("user", "sort 413902");
 const respond = (text: string): Message => textMessage("assistant", text);
 
-/** Tokens that a policy samples for this response: the text and the stop token. */
+/** Returns the tokens that a policy samples for this response: the text and the stop token. */
 function sampled(renderer: Renderer, text: string): Int32Array {
   const [sequence] = renderer.supervise([ask, respond(text)]);
   return (sequence as { tokens: Int32Array; mask: Uint8Array }).tokens.filter((_, i) => sequence?.mask[i] === 1);

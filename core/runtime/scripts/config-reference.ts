@@ -87,7 +87,7 @@ export function configReference(): string {
   ].join("\n");
 }
 
-/** Legacy keys of a section, or of the top level. */
+/** Returns the legacy keys of a section, or of the top level. */
 function legacyKeysOf(section?: string): readonly string[] {
   return LEGACY_KEYS.find((each) => each.section[0] === section)?.keys ?? [];
 }
@@ -115,7 +115,7 @@ function rowsOf(schema: Schema, prefix: string): Row[] {
   });
 }
 
-/** The object with keys that a schema is, lists, or may be. */
+/** Returns the object with keys that a schema is, lists, or may be. */
 function objectOf(schema: Schema): Schema | undefined {
   if (schema.properties !== undefined) return schema;
   if (schema.items !== undefined) return objectOf(schema.items);

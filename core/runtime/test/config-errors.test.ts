@@ -38,7 +38,7 @@ const errorOf = (value: unknown): MrlmError => {
   throw new Error("it was accepted");
 };
 
-/** Every key of a configuration that a schema of ours knows, as a path. */
+/** Returns every key of a configuration that a schema of ours knows, as a path. */
 function keyPaths(value: unknown, path: (string | number)[] = []): (string | number)[][] {
   if (Array.isArray(value)) return value.flatMap((item, i) => keyPaths(item, [...path, i]));
   if (typeof value !== "object" || value === null) return [];

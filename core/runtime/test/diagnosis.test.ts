@@ -272,7 +272,7 @@ test("U1: the last evaluation of each environment is judged: cut answers, failed
       }),
     ),
   ).toEqual(["episodes-failed", "episodes-unscored", "episodes-limited"]);
-  // As run files of an earlier version have it.
+  // Run files of an earlier version lack this field.
   const { cut: _, ...before } = summary();
   expect(
     found(

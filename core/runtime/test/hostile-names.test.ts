@@ -118,7 +118,7 @@ describe("S9: YAML that is made to break its reader", () => {
       code: "CONFIG_INVALID",
       message: expect.stringContaining(name),
     });
-    // Options of a stage are judged by its algorithm.
+    // The algorithm validates the options of its stage.
     expect(() =>
       parseConfig(`{model: {path: m}, stages: [{algorithm: sft, ${key}: 1, options: {a: 1}}]}`, { path: "run.yaml" }),
     ).not.toThrow();

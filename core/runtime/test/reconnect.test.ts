@@ -5,7 +5,10 @@ import { collect, localHost, request, runner, withoutSeconds } from "./support/r
 
 const refusal = (): MrlmError => new MrlmError("SERVER_UNAVAILABLE", "the server is stopping", { retryDelayMs: 1 });
 
-/** Host whose server is restarted after `dieAfter` steps, refuses `attemptsAway` sessions, and has lost the earlier ones. */
+/**
+ * Returns a host whose server is restarted after `dieAfter` steps, refuses `attemptsAway` sessions, and has lost the
+ * earlier ones.
+ */
 async function restartedHost(
   definition: EnvironmentDefinition<any>,
   plan: { dieAfter: number; attemptsAway: number },

@@ -59,7 +59,7 @@ async function resume(
   return train(config, { run, ...(checkpoint === undefined ? {} : { checkpoint }), ...extra });
 }
 
-/** A run that was asked to stop after a step. */
+/** Returns a run that was asked to stop after a step. */
 async function stoppedAfter(step: number, config: Readonly<Record<string, unknown>> = QUICK): Promise<string> {
   const drain = new AbortController();
   const { summary } = await train(config, {

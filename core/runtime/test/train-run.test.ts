@@ -129,7 +129,7 @@ describe("a run", () => {
   });
 });
 
-/** An engine that is killed at so many optimizer steps. */
+/** Returns an engine that is killed at so many optimizer steps. */
 function stoppingAt(engine: Engine, failAt: number): Engine {
   let steps = 0;
   return new Proxy(engine, {

@@ -82,7 +82,7 @@ describe("numerics 27: token in, token out", () => {
   });
 });
 
-/** A renderer that forgets all but the last message of the policy, as templates do that drop old thinking. */
+/** Returns a renderer that omits all but the last message of the policy, like templates that remove old reasoning. */
 function forgetful(): Renderer {
   const kept = (history: readonly Message[]): Message[] =>
     history.filter(({ role }, i) => role !== "assistant" || i === history.length - 1);

@@ -111,7 +111,7 @@ describe("the multiplexed stream", () => {
     stream.call.pause();
     ids.forEach((id, i) => stream.send(BigInt(1000 + i), step(id, 0, `large ${1 << 20}`)));
     await until(() => host.steps === 40);
-    // By now the server holds more than it likes to: this request is not read before the client reads.
+    // The server buffers more than its limit now: it does not read this request before the client reads.
     stream.send(2000n, step(ids[0] as Buffer, 1));
     stream.call.resume();
     const answers = await stream.received(41);
@@ -147,7 +147,7 @@ describe("the multiplexed stream", () => {
     ]);
     stream.send(6n, reset(third));
     await until(() => server.stats().queued === 1);
-    // Both in one frame: the place is granted to a session that is closed in the same moment.
+    // Both closes are in one frame: the free place goes to a session that is closed at the same time.
     stream.send(7n, close(second));
     stream.send(8n, close(third));
     await stream.received(8);

@@ -30,7 +30,7 @@ export interface EnvironmentDefinition<
   readonly agents?: readonly AgentId[];
   /** Schema that validates the options of a session; any Standard Schema. */
   readonly options?: StandardSchemaV1<unknown, Options>;
-  /** The same as JSON Schema, for documentation and other languages. `defineEnvironment` of `@mrlm/kit` derives it from `options`. */
+  /** The schema of `options` as JSON Schema, for documentation and other languages. `defineEnvironment` of `@mrlm/kit` derives it from `options`. */
   readonly optionsJsonSchema?: JsonObject;
   /** Names of the components of a reward. */
   readonly rewardComponents?: readonly string[];

@@ -56,10 +56,10 @@ export interface Plugin<Options = unknown> {
   readonly algorithms?: readonly AlgorithmDefinition<any>[];
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly trackers?: readonly TrackerDefinition<any>[];
-  /** By versioned id: `math@1`. */
+  /** Scorers by versioned id: `math@1`. */
   readonly scorers?: Readonly<Record<string, Factory<Scorer, Options>>>;
   readonly judges?: Readonly<Record<string, Factory<Judge, Options>>>;
-  /** By language: `python`. */
+  /** Sandboxes by language: `python`. */
   readonly sandboxes?: Readonly<Record<string, Factory<Sandbox, Options>>>;
   readonly tools?: Readonly<Record<string, Factory<Tool, Options>>>;
   readonly engines?: Readonly<Record<string, Factory<EngineProvider, Options>>>;

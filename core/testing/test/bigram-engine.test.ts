@@ -32,7 +32,7 @@ beforeEach(async () => {
   await engine.createModel(policy);
 });
 
-/** Loss with a different curvature in every output. */
+/** Returns the loss with a different curvature in every output. */
 function loss(i: number, outputs: UnitOutputs): number {
   const sum = (numbers: Float32Array | undefined, f: (x: number) => number): number =>
     Array.from(numbers ?? []).reduce((total, x) => total + f(x), 0);

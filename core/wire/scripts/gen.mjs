@@ -27,7 +27,7 @@ function buf(...args) {
   execFileSync("buf", args, { cwd: folder, stdio: "inherit" });
 }
 
-/** The schema as server reflection hands it out: a FileDescriptorSet without comments. @param {string} file */
+/** Returns the schema as server reflection hands it out: a FileDescriptorSet without comments. @param {string} file */
 function descriptors(file) {
   buf("build", protos, "--exclude-source-info", "--as-file-descriptor-set", "-o", file);
   const lines =

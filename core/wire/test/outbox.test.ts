@@ -15,7 +15,7 @@ function entry(id: number, size: number): Entry {
   return { id: BigInt(id), bytes: wire.SessionRequest.encode(request).finish() };
 }
 
-/** Received entries in order of completion, with the frames' sizes. */
+/** Returns the received entries in order of completion, with the frames' sizes. */
 async function send(
   entries: readonly Entry[],
   full: () => boolean = () => false,

@@ -14,7 +14,7 @@ export function barChart(values: readonly number[], width: number, label: (value
   const [low, high] = [Math.min(...means), Math.max(...means)];
   const cell = Math.max(1, Math.min(MAX_CELL, Math.floor(width / means.length)));
   const unicode = hasUnicode();
-  // In eighths of a line; the lowest value remains visible.
+  // Levels in eighths of a line. The minimum is 1, so that the lowest value is visible.
   const levels = means.map((value) =>
     high === low ? HEIGHT * 4 : Math.max(1, Math.round(((value - low) / (high - low)) * HEIGHT * 8)),
   );

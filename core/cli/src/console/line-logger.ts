@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue, Logger } from "@mrlm/spec";
 
-/** Logger of plugins that writes lines for people: `warn: MESSAGE (field: 1)`. Debug lines appear only if MRLM_DEBUG is set. */
+/**
+ * Returns a logger of plugins that writes lines for people: `warn: MESSAGE (field: 1)`. Debug lines appear only if
+ * MRLM_DEBUG is set.
+ */
 export function lineLogger(print: (line: string) => void): Logger {
   const at =
     (level: string) =>

@@ -90,7 +90,7 @@ function describeStage({
   description,
   until,
 }: Extract<RunEvent, { kind: "stage" }>): string {
-  // Without the algorithm's full name at the beginning of a description.
+  // Omit the algorithm's full name at the beginning of a description.
   const what = description
     .slice(description.indexOf(": ") + 1)
     .trim()

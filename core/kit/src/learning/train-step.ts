@@ -56,7 +56,10 @@ export async function trainStep(
   };
 }
 
-/** Metrics of several steps: the mean norm of the applied ones, the number of the skipped ones, and the last learning rate (0 without a step). */
+/**
+ * Returns the metrics of several steps: the mean norm of the applied ones, the number of the skipped ones, and the last
+ * learning rate (0 without a step).
+ */
 export function stepMetrics(steps: readonly StepReport[]): {
   readonly "optim/grad_norm": Mean;
   readonly "optim/skipped": number;

@@ -12,8 +12,9 @@ export interface BeforeAndAfter {
 }
 
 /**
- * Two tasks of a run's first and last evaluation: the first that earned more afterwards, and the first that did not and still has not the best reward, or, without such
- * a task, another one. Empty where the evaluations were not kept, or there was one alone.
+ * Returns two tasks of a run's first and last evaluation: the first that earned more afterwards, and the first that did
+ * not and still has not the best reward, or, without such a task, another one. Empty where the evaluations were not
+ * kept, or there was one alone.
  */
 export function beforeAndAfter(run: RunDirectory): BeforeAndAfter[] {
   const store = run.keptEvaluations();
@@ -47,7 +48,7 @@ function chosen(pairs: readonly BeforeAndAfter[]): BeforeAndAfter[] {
   return [first, ...(second === undefined ? [] : [second])];
 }
 
-/** Greedy episodes by what stays the same from one evaluation to the next. */
+/** Returns the greedy episodes by what stays the same from one evaluation to the next. */
 function rowsAt(store: TrajectoryStore, step: number): Map<string, RecordedRow> {
   const rows = Array.from(store.read({ from: step, to: step }))
     .filter(({ stage }) => stage === GREEDY)

@@ -27,7 +27,7 @@ export async function keptEpisodes(path: string, query: EpisodeQuery): Promise<K
   return files === undefined ? ofRun(given, query) : ofFiles(files, query);
 }
 
-/** The recorded files that a path stands for; `undefined` for a run. */
+/** Returns the recorded files that a path stands for; `undefined` for a run. */
 function recordedFiles(path: string): string[] | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() === true && COLLECTED.includes(extname(path))) return [path];
@@ -109,7 +109,7 @@ async function ofFiles(files: readonly string[], query: EpisodeQuery): Promise<K
   );
 }
 
-/** The first ones in the order of the query; the newest last, as they were played. */
+/** Returns the first ones in the order of the query; the newest last, as they were played. */
 function firstOf(episodes: readonly KeptEpisode[], { order, limit }: EpisodeQuery): KeptEpisode[] {
   const reward = ({ row }: KeptEpisode): number => row.reward ?? Number.NaN;
   if (order === "best")
@@ -123,7 +123,10 @@ function firstOf(episodes: readonly KeptEpisode[], { order, limit }: EpisodeQuer
   return episodes.toSorted((one, other) => (one.step ?? 0) - (other.step ?? 0)).slice(-limit);
 }
 
-/** The first episode of each task and reward, then the second of each, ...: a sort by reward keeps this order where rewards are the same. */
+/**
+ * Returns the first episode of each task and reward, then the second of each, ...: a sort by reward keeps this order
+ * where rewards are the same.
+ */
 function tasksFirst(episodes: readonly KeptEpisode[]): KeptEpisode[] {
   const seen = new Map<string, number>();
   const nth = episodes.map((episode) => {

@@ -14,7 +14,7 @@ export class EngineClock {
     return new EngineClock(engine, (await engine.describe()).computeSeconds);
   }
 
-  /** Compute seconds since the start or the last lap. */
+  /** Returns the compute seconds since the start or the last lap. */
   async lap(): Promise<number> {
     const { computeSeconds } = await this.#engine.describe();
     const seconds = computeSeconds - this.#before;

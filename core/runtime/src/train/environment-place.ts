@@ -28,7 +28,10 @@ export function environmentPath(
   return [...place, found < 0 ? index : found];
 }
 
-/** Line and column of an entry of `environments` or, for an error about its options, of the option that the error names. */
+/**
+ * Returns the line and column of an entry of `environments` or, for an error about its options, of the option that the
+ * error names.
+ */
 export function environmentPlace(
   loaded: LoadedConfig,
   list: ConfigPath,

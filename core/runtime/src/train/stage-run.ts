@@ -87,7 +87,10 @@ async function beginStage(context: RunContext, stage: PreparedStage, streams: Ra
   return algorithm;
 }
 
-/** Work that is due after the iteration that has just been recorded. After the last one, only the goal is measured: the end of the stage does the rest. */
+/**
+ * Returns the work that is due after the iteration that has just been recorded. After the last one, only the goal is
+ * measured: the end of the stage does the rest.
+ */
 function dueAfter(
   { prepared: { config }, state: { iteration } }: RunContext,
   { iterations, goal }: PreparedStage,

@@ -77,7 +77,7 @@ function rolloutRunner(
   { info, renderer }: RunContext["policy"],
 ): RolloutRunner {
   const { sampling, server, seed, environments } = prepared.config;
-  // By object identity: two entries may differ in their limits alone, and evaluations set limits of their own.
+  // The key is the object, because two entries may differ in their limits only, and evaluations set their own limits.
   const turnLimits = new Map<EnvironmentRef, number>(
     prepared.environments.map(({ ref }, i) => [ref, environments[i]?.max_turns ?? 0]),
   );
@@ -95,7 +95,10 @@ function rolloutRunner(
   });
 }
 
-/** Memory options that the engine must not take from the checkpoint. A lowered token budget remains unless the configuration has changed. */
+/**
+ * Returns the memory options that the engine must not take from the checkpoint. A lowered token budget remains unless the
+ * configuration has changed.
+ */
 function changedMemoryOptions(extension: Extension | undefined, { model }: ResolvedConfig): LoadOptions {
   const fields = extension?.memory.map(({ field }) => field) ?? [];
   return {

@@ -18,7 +18,7 @@ const options = z.strictObject({
 });
 type Options = z.output<typeof options>;
 
-/** REINFORCE with the group's mean as baseline: as little as an algorithm can be, with a use of everything that must survive a resume. */
+/** REINFORCE with the group's mean as baseline: a minimal algorithm that uses all state that a resume must restore. */
 export const reinforce: AlgorithmDefinition<Options> = {
   id: "reinforce@1",
   description: "REINFORCE, for tests.",

@@ -73,7 +73,7 @@ export async function collect(
   return groups;
 }
 
-/** Everything of groups that must not depend on the clock. */
+/** Returns everything of groups that must not depend on the clock. */
 export function withoutSeconds(groups: readonly TrajectoryGroup[]): unknown {
   return groups.map((group) => ({ ...group, trajectories: group.trajectories.map(({ seconds: _, ...rest }) => rest) }));
 }

@@ -20,7 +20,7 @@ export function throughputEngine(engine: Engine): Engine {
   });
 }
 
-/** A sampler whose methods can be taken from it. */
+/** Returns a sampler whose methods can be taken from it. */
 export const bound = (sampler: Sampler): Sampler => ({
   sample: sampler.sample.bind(sampler),
   barrier: sampler.barrier.bind(sampler),

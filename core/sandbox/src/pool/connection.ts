@@ -13,7 +13,7 @@ export interface ConnectionListener {
   onFrame(frame: JsonValue): void;
   /** Called for data that is not a frame. */
   onGarbage(what: string): void;
-  /** Called at the exit; `isKill`: by SIGKILL. */
+  /** Called when the process exits; `isKill`: SIGKILL ended it. */
   onExit(how: string, isKill: boolean): void;
 }
 

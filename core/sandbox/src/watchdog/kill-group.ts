@@ -4,7 +4,7 @@ export function killGroup(pid: number): void {
     try {
       process.kill(target, "SIGKILL");
     } catch {
-      // Not the leader of a group, or already exited.
+      // The process leads no group, or it has already exited.
     }
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "@mrlm/wire";
 import { Operation } from "./operation.ts";
 
-/** Limit of resets that wait for earlier ones to end. Each aborts the one before it, which may take an environment some time. */
+/** Limit of resets that wait for earlier ones to end. Each reset aborts the previous one, and an environment may take time to abort. */
 const MAX_WAITING_RESETS = 16;
 
 /** Services of the session table for a session. */

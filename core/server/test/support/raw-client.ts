@@ -136,7 +136,7 @@ export class RawStream {
     this.call.write(Buffer.from(frame));
   }
 
-  /** Code of the error that ends the stream. */
+  /** Returns the code of the error that ends the stream. */
   async ended(): Promise<string> {
     const error = await new Promise((resolve) => this.call.once("error", resolve));
     return errorOfStatus(error, codes).code;

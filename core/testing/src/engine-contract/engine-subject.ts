@@ -26,7 +26,7 @@ export interface EngineCheck {
 
 export const ALL_OUTPUTS: OutputSelection = { logprob: true, entropy: true, value: true };
 
-/** Returns units of different shapes: one sequence, a pair, gaps in the mask, only the last token. */
+/** Returns the units of different shapes: one sequence, a pair, gaps in the mask, only the last token. */
 export const UNITS: readonly EngineUnit[] = [
   { sequences: [sequence([1, 2, 3, 4, 5, 6], [0, 0, 1, 1, 0, 1]), sequence([7, 1], [0, 1])] },
   { sequences: [sequence([3, 3, 3], [0, 1, 1])] },
@@ -37,14 +37,14 @@ function sequence(tokens: readonly number[], mask: readonly number[]): EngineSeq
   return { tokens: Int32Array.from(tokens), mask: Uint8Array.from(mask) };
 }
 
-/** Loss with a different curvature in every output. */
+/** Returns the loss with a different curvature in every output. */
 export function lossOf(unit: number, { logprob = EMPTY, entropy = EMPTY, value = EMPTY }: UnitOutputs): number {
   const sum = (numbers: Float32Array, f: (x: number) => number): number =>
     numbers.reduce((total, x) => total + f(x), 0);
   return (unit + 1) * (sum(logprob, (x) => x * x) + sum(entropy, Math.sin) + sum(value, (x) => (x - 1) ** 2));
 }
 
-/** Derivative of the loss. */
+/** Returns the derivative of the loss. */
 export function gradientOf(
   unit: number,
   { logprob = EMPTY, entropy = EMPTY, value = EMPTY }: UnitOutputs,

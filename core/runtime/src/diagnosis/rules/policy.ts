@@ -3,7 +3,7 @@ import { ends, mean, percent, recent, series, short, type StageRule } from "../f
 export const CLIP_FRACTION = 0.3;
 /** Entropy, in nats a token, below this share of its first value. */
 export const ENTROPY_LEFT = 0.1;
-/** Nats: of an episode with ppo, of a token elsewhere. */
+/** Limit of the KL divergence in nats: of an episode for ppo, of a token for other algorithms. */
 export const KL_REFERENCE = { episode: 30, token: 0.5 } as const;
 /** k3 of the sampler against the trainer, in nats a token. */
 export const MISMATCH_KL = 0.01;
