@@ -98,7 +98,7 @@ function start(context: AlgorithmContext, chosen: Options): AlgorithmRun {
   };
 }
 
-/** The best scored episode, or undefined where all rewards are equal. */
+/** Returns the best scored episode, or undefined where all rewards are equal. */
 function bestOf(
   { trajectories }: TrajectoryGroup,
   counts: ReturnType<typeof noEpisodeCounts>,

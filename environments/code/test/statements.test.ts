@@ -23,7 +23,10 @@ const python = ["python3", "python"].find((command) => {
   }
 });
 
-/** First lines of the statements at the top level and in the body of the last function of each source, by `ast`; null for invalid Python. */
+/**
+ * Returns the first lines of the statements at the top level and in the body of the last function of each source, by `ast`;
+ * null for invalid Python.
+ */
 function asPythonReads(sources: readonly string[]): (Lines | null)[] {
   return JSON.parse(
     execFileSync(python as string, ["-I", READER], {

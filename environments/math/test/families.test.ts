@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { cases, problemOf as problem } from "./support/cases.ts";
 
-/** The value of an expression of +, -, * and parentheses, by the JavaScript engine instead of the generator. */
+/** Returns the value of an expression of +, -, * and parentheses, by the JavaScript engine instead of the generator. */
 const evaluate = (expression: string): number => {
   expect(expression).toMatch(/^[-+*() 0-9]+$/);
   return new Function(`return ${expression}`)() as number;
@@ -25,7 +25,7 @@ describe("families", () => {
         const { terse, answer } = problem("linear", it);
         const [top, bottom = 1] = answer.split("/").map(Number) as [number, number?];
         const x = `(${top})`;
-        // Both sides multiplied by the denominator, so that the check is exact: the constants carry it as a factor.
+        // Multiply both sides by the denominator to make the check exact: the constants contain it as a factor.
         const [left, right] = terse.split("=").map((side) => scaled(side, bottom, x)) as [number, number];
         expect(left).toBe(right);
         expect(bottom).toBeGreaterThan(0);

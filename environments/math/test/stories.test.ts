@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { cases, problemOf } from "./support/cases.ts";
 import { numberOf } from "./support/polynomial.ts";
 
-/** The value of an expression of numbers, + - * / % and parentheses, by the JavaScript engine instead of the generator. */
+/**
+ * Returns the value of an expression of numbers, + - * / % and parentheses, by the JavaScript engine instead of the
+ * generator.
+ */
 const evaluate = (expression: string): number => {
   expect(expression).toMatch(/^[-+*/%() 0-9]+$/);
   return new Function(`return ${expression}`)() as number;

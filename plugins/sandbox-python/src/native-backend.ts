@@ -38,7 +38,7 @@ async function whyMissing(chosen: string | undefined): Promise<string | undefine
   }
 }
 
-/** Backend of the kind `native`: the CPython of this machine, in a jail. */
+/** Returns the backend of the kind `native`: the CPython of this machine, in a jail. */
 export function nativeBackend({ python: chosen }: { readonly python?: string | undefined } = {}): SandboxBackend {
   let found: Promise<NativePython | string> | undefined;
   return {

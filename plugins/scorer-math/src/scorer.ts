@@ -64,7 +64,7 @@ function rewardOf({ verdict, reason }: Verification, penalty: number | undefined
   return penalty === undefined ? unscored("SCORER_UNDECIDED", reason) : score(penalty, { correct: 0, undecided: 1 });
 }
 
-/** The options of a request that the verifier knows; others belong to other graders of the same data. */
+/** Returns the options of a request that the verifier knows; others belong to other graders of the same data. */
 function optionsOf(options: JsonObject = {}): MathScorerOptions {
   const { precision, tolerance, strict, allow_set_relation_comp, mode, undecided } = options;
   return {

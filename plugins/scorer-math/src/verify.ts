@@ -22,7 +22,7 @@ export type Verification = Outcome & {
   readonly expected: string;
   /** The answer as it was read; empty when the text has none. */
   readonly answer: string;
-  /** The answer as it stands in the text; undefined when the text has none. */
+  /** The answer as written in the text; undefined when the text has none. */
   readonly extracted?: string;
   /** Steps of work that the verdict took; deterministic. */
   readonly work: number;

@@ -35,7 +35,7 @@ export function write(e: Expression, style: number): string {
   }
 }
 
-/** The value modulo a prime, at a point that `seed` chooses. */
+/** Returns the value modulo a prime, at a point that `seed` chooses. */
 export function valueAt(e: Expression, seed: number): bigint {
   const prime = 1_000_000_007n;
   const modulo = (value: bigint): bigint => ((value % prime) + prime) % prime;
@@ -55,7 +55,7 @@ export function valueAt(e: Expression, seed: number): bigint {
   }
 }
 
-/** An equal expression: commuted, expanded, with powers written out, with terms added and taken away again. */
+/** Returns an equal expression: commuted, expanded, with powers written out, with terms added and taken away again. */
 export function rewrite(e: Expression, choices: number): Expression {
   const rest = Math.floor(choices / 5);
   switch (e.kind) {
@@ -86,7 +86,7 @@ export function rewrite(e: Expression, choices: number): Expression {
   }
 }
 
-/** The expression with one number, variable or sign changed, at a place that `choices` picks. */
+/** Returns the expression with one number, variable or sign changed, at a place that `choices` picks. */
 export function perturb(e: Expression, choices: number): Expression {
   const rest = Math.floor(choices / 3);
   switch (e.kind) {

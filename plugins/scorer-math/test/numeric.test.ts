@@ -6,7 +6,7 @@ import * as real from "../src/numeric/real.ts";
 const BITS = 256;
 const from = (value: number): real.Real => real.fromNumber(value);
 
-/** The first `digits` decimals of a positive number. */
+/** Returns the first `digits` decimals of a positive number. */
 function decimals(value: real.Real, digits: number): string {
   const scaled = (real.toFixed(value, 400) * 10n ** BigInt(digits)) >> 400n;
   const text = scaled.toString().padStart(digits + 1, "0");

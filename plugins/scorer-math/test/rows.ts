@@ -1,12 +1,14 @@
 /** Rows of JSON Lines files, in the package and beside the repository. */
 import { existsSync, readFileSync } from "node:fs";
 
-/** The rows of a file of this folder. */
+/** Returns the rows of a file of this folder. */
 export function rowsOf<Row>(file: string): readonly Row[] {
   return parse<Row>(new URL(file, import.meta.url));
 }
 
-/** The rows of `../shared/data/<file>` beside the repository; undefined where that optional folder is absent. */
+/**
+ * Returns the rows of `../shared/data/<file>` beside the repository; undefined where that optional folder is absent.
+ */
 export function sharedRows<Row>(file: string): readonly Row[] | undefined {
   const url = new URL(`../../../../shared/data/${file}`, import.meta.url);
   return existsSync(url) ? parse<Row>(url) : undefined;

@@ -11,7 +11,7 @@ type ReadRow = (row: JsonlRow) => ProblemTask;
 /** Formats of rows by name. */
 export type Format = "humaneval" | "stdio";
 
-/** Format of rows: its fields and its reader. */
+/** Returns the format of rows: its fields and its reader. */
 export function readerOf(format: Format, language: Language): ReadRow {
   if (format === "stdio") return checked(stdioSchema, (row, place) => fromStdio(row, place, language));
   if (language === "python") return checked(humanEvalSchema, fromHumanEval);

@@ -122,7 +122,7 @@ function compound(depth: number): fc.Arbitrary<string[]> {
   );
 }
 
-/** Lines moved to the right; those within a string or brackets stay where they are. */
+/** Returns lines moved to the right; those within a string or brackets stay where they are. */
 function indented(lines: readonly string[], step: string): string[] {
   return lines.map((text) => (text.trim() === "" ? text : step + text));
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, test } from "@jest/globals";
 import type { Plugin, Sandbox } from "@mrlm/spec";
 
 /**
- * A plugin of sandboxes. It is found by name when the test runs, as a host finds it: no plugin imports another. The name is a variable
- * for that reason.
+ * Returns a plugin of sandboxes. It is found by name when the test runs, as a host finds it: no plugin imports another.
+ * The name is a variable for that reason.
  */
 export async function sandboxPlugin(language: "python" | "javascript"): Promise<Plugin> {
   const name: string = `@mrlm/sandbox-${language}`;
@@ -11,7 +11,7 @@ export async function sandboxPlugin(language: "python" | "javascript"): Promise<
   return plugin;
 }
 
-/** A sandbox of its own, under options of its plugin. */
+/** Returns a sandbox of its own, under options of its plugin. */
 export async function makeSandbox(language: "python" | "javascript", given: unknown = {}): Promise<Sandbox> {
   const { sandboxes, options } = await sandboxPlugin(language);
   const parsed = await options?.["~standard"].validate(given);
@@ -50,7 +50,9 @@ export function describePythonKinds(what: string, body: (sandbox: () => Sandbox)
   });
 }
 
-/** The same plugin with sandboxes that are shared by everything in a test file; what a host closes stays open. */
+/**
+ * Returns the same plugin with sandboxes that are shared by everything in a test file; what a host closes stays open.
+ */
 export function sharing(plugin: Plugin, language: string, sandbox: Sandbox): Plugin {
   const shared = new Proxy(sandbox, {
     get: (target, name) =>

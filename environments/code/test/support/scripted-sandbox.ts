@@ -17,7 +17,7 @@ export interface Script {
   run?(submission: Submission): Partial<SandboxResult>;
 }
 
-/** Sandbox that runs nothing: it returns scripted results and records its calls. */
+/** Returns a sandbox that runs nothing: it returns scripted results and records its calls. */
 export function scriptedSandbox(
   script: Script,
 ): Sandbox & { readonly submissions: Submission[]; readonly suites: SandboxTestSuite[] } {

@@ -12,7 +12,7 @@ export interface Case {
 /** Any problem of any difficulty. */
 export const cases: fc.Arbitrary<Case> = fc.record({ seed: fc.integer(), difficulty: fc.integer({ min: 1, max: 10 }) });
 
-/** The problem of a case. */
+/** Returns the problem of a case. */
 export function problemOf(family: FamilyName, { seed, difficulty }: Case): Problem {
   return FAMILIES[family].generate(randomStream(family, seed), difficulty);
 }

@@ -1,8 +1,8 @@
 import type { JsonObject, Plugin, Scorer } from "@mrlm/spec";
 
 /**
- * The plugin that provides `scorer:math@1`. It is found by name when the test runs, as a host finds it: no plugin imports another. The
- * name is a variable for that reason.
+ * Returns the plugin that provides `scorer:math@1`. It is found by name when the test runs, as a host finds it: no
+ * plugin imports another. The name is a variable for that reason.
  */
 export async function scorerPlugin(): Promise<Plugin> {
   const provider: string = "@mrlm/scorer-math";
@@ -10,7 +10,7 @@ export async function scorerPlugin(): Promise<Plugin> {
   return plugin;
 }
 
-/** The scorer itself. */
+/** Returns the scorer itself. */
 export async function mathScorer(options: JsonObject = {}): Promise<Scorer> {
   const { scorers } = await scorerPlugin();
   return (await scorers?.["math@1"]?.(undefined as never, options)) as Scorer;

@@ -1,4 +1,6 @@
-/** The value of one side of a terse equation, `3x^2-x+4` or `2x-y`, at rational or real values of its unknowns. */
+/**
+ * Returns the value of one side of a terse equation, `3x^2-x+4` or `2x-y`, at rational or real values of its unknowns.
+ */
 export function valueAt(side: string, values: Readonly<Record<string, number>>): number {
   expectShape(side);
   let total = 0;
@@ -15,7 +17,7 @@ function expectShape(side: string): void {
   if (!/^[-+\dxyz^]+$/.test(side)) throw new Error(`"${side}" is no polynomial of the expected form`);
 }
 
-/** The value of `3`, `-7/2`, `sqrt(3)` or `2 - sqrt(3)`. */
+/** Returns the value of `3`, `-7/2`, `sqrt(3)` or `2 - sqrt(3)`. */
 export function numberOf(text: string): number {
   const surd = /^(?:(-?\d+) ([-+]) |(-)?)sqrt\((\d+)\)$/.exec(text);
   if (surd) return Number(surd[1] ?? 0) + ((surd[2] ?? surd[3]) === "-" ? -1 : 1) * Math.sqrt(Number(surd[4]));

@@ -144,7 +144,7 @@ export function makeUpdater(): Update {
         return isArray(target) && isArray(contents) && updateArray(target, contents);
       return updateOther(target, contents);
     } catch {
-      return false; // Not of the class of its prototype, or a proxy that refuses.
+      return false; // The object is not of the class of its prototype, or it is a proxy that rejects changes.
     }
   };
 }

@@ -66,7 +66,7 @@ def _set_input(text: str) -> None:
             raise MemoryError from None
         file.seek(0)
         os.dup2(file.fileno(), 0)
-    # As Python opens it: line ends are not translated.
+    # Line ends are not translated, as in Python's own standard input.
     sys.stdin = sys.__stdin__ = open(  # type: ignore[misc]  # noqa: SIM115 - it stays open.
         0, encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False
     )

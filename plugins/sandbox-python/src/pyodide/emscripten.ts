@@ -8,7 +8,7 @@ export interface FsNode {
   name: string;
   mode: number;
   parent: FsNode;
-  /** Of a directory: nodes by name. Of a file: bytes, of which the first `usedBytes` are used. */
+  /** Nodes by name for a directory; bytes for a file, of which the first `usedBytes` are used. */
   contents?: Record<string, FsNode> | Uint8Array;
   usedBytes?: number;
   link?: string;

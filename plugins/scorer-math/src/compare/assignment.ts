@@ -71,7 +71,7 @@ export function assignedValue(c: Context, node: RelationNode): Node | undefined 
   return exact.every((value) => agrees(c, value, exact[0] as Node)) ? last : undefined;
 }
 
-/** The last value, or the exact one before it of which it is only the rounded spelling: `3/7 = 0.43`. */
+/** Returns the last value, or the exact one before it of which it is only the rounded spelling: `3/7 = 0.43`. */
 function beforeRounding(c: Context, values: readonly Node[]): Node {
   const [before, last] = [values.at(-2), values.at(-1) as Node];
   const printed = asPrinted(last);
@@ -96,7 +96,7 @@ function withoutUnit(node: Node): Node {
   return node.kind === "quantity" ? node.value : node;
 }
 
-/** The numbers before the units of a product or sum: `9 \cdot \$2` beside `\$18`. */
+/** Returns the numbers before the units of a product or sum: `9 \cdot \$2` beside `\$18`. */
 function withoutUnits(node: Node): Node {
   return node.kind === "quantity" ? node.value : node.kind === "multiply" ? mapChildren(node, withoutUnits) : node;
 }
@@ -110,7 +110,7 @@ export function shortened(c: Context, node: RelationNode): RelationNode {
   return value ? { kind: "relation", operators: ["="], operands: [node.operands[0] as Node, value] } : node;
 }
 
-/** `(x, y) = (1, 2)` as the equations of its components. */
+/** Returns an equation of tuples such as `(x, y) = (1, 2)` as the equations of its components. */
 export function componentwise(node: Node): Node {
   if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return node;
   const [left, right] = node.operands;

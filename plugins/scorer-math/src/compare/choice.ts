@@ -5,7 +5,7 @@ export type Choice = { readonly letter: string; readonly rest: string };
 const CHOICE =
   /^(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s*)?(?:\(\s*([A-Ja-j])\s*\)(?=$|[\s.:])|([A-J])(?=$|[.):]\s|[.):]$))[.):]?\s*([\s\S]*)$/;
 
-/** The letter of a choice and what follows it; undefined when the text is no choice. */
+/** Returns the letter of a choice and what follows it; undefined when the text is no choice. */
 export function asChoice(source: string): Choice | undefined {
   if (source.length > 300) return undefined;
   const bare = source

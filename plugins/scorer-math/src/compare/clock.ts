@@ -2,7 +2,7 @@
 import { table } from "../table.ts";
 import { different, equivalent, type Outcome } from "../verdict.ts";
 
-/** Seconds after midnight; `isExact`: with a.m. or p.m., or beyond noon, so that half a day is no longer open. */
+/** Seconds after midnight. `isExact`: the text has a.m. or p.m., or an hour after noon, so the half of the day is known. */
 type Clock = { readonly seconds: number; readonly isExact: boolean };
 
 const CLOCK = /^(?:at\s+)?(\d{1,2})(?::(\d\d)(?::(\d\d))?)?\s*(?:([ap])\.?\s?m\.?|(noon|midnight|o'?clock))?$/i;
@@ -38,7 +38,7 @@ function bare(source: string): string {
     .replace(/(?<![ap]\.?m)[.,]$/i, "");
 }
 
-/** More than a number: two bare numbers or two ratios are no times. */
+/** Whether a text is more than a number: two bare numbers or two ratios are no times. */
 function isTime(text: string): boolean {
   return /[a-z]/i.test(text);
 }

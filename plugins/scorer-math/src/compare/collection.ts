@@ -4,7 +4,7 @@ import type { Node, TupleNode } from "../tree/node.ts";
 import { different, equivalent, type Outcome, type Verdict } from "../verdict.ts";
 import type { Context } from "./context.ts";
 
-/** More items are no answer that anyone compares by hand. */
+/** Maximum number of items of a collection that is compared. */
 const MOST_ITEMS = 200;
 
 /** The first part that is not equal decides; an undecided part leaves the whole undecided unless another differs. */
@@ -20,7 +20,7 @@ export function compareInOrder(c: Context, expected: readonly Node[], answer: re
   return open ?? equivalent("structure", `equal ${what} in order`);
 }
 
-/** Equality as sets: every item of one has an equal in the other. Repetitions do not count. */
+/** Compares two collections as sets: every item of one has an equal item in the other. Repetitions do not count. */
 export function compareAsSets(c: Context, expected: readonly Node[], answer: readonly Node[]): Outcome {
   if (expected.length > MOST_ITEMS || answer.length > MOST_ITEMS)
     return different("structure", `more than ${MOST_ITEMS} items`);

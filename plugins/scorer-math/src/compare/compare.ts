@@ -106,7 +106,7 @@ function setDifference(first: Node, second: Node): Node | undefined {
   return { kind: "setOperation", name: "difference", sets: [first, second.factors[1] as Node] };
 }
 
-/** Values with the conditions under which they hold. */
+/** Whether a node lists values with conditions. */
 function isPiecewise(node: Node): boolean {
   return node.kind === "call" && node.name === "cases";
 }
@@ -165,7 +165,7 @@ function comparePairOfRelations(c: Context, expected: RelationNode, answer: Rela
   return sameName ? c.compare(left, right) : outcome;
 }
 
-/** A first item `x = 1` gives its name to the bare values that follow. */
+/** Gives the name of a first item such as `x = 1` to the values without names that follow. */
 function named(list: ListNode): ListNode {
   const [first] = list.items;
   if (
@@ -188,7 +188,7 @@ function hasBareItem(node: Node): boolean {
   return node.kind === "list" && node.items.some((item) => item.kind !== "relation");
 }
 
-/** The value that a statement assigns, for comparison with a bare value; undefined when it assigns none. */
+/** Returns the value that a statement assigns, for comparison with a bare value; undefined when it assigns none. */
 function valueOf(c: Context, node: Node, other: Node): Node | undefined {
   if (node.kind === "relation") return assignedValue(c, node);
   if (node.kind !== "list" || !hasRelation(node)) return node;
@@ -269,7 +269,7 @@ function isTupleWithSet(a: Node, b: Node): boolean {
   return (a.kind === "tuple" && b.kind === "set") || (a.kind === "set" && b.kind === "tuple");
 }
 
-/** The items of a tuple and a bare list, which are compared in order. */
+/** Returns the items of a tuple and a bare list, which are compared in order. */
 function orderedPair(expected: Node, answer: Node): readonly [readonly Node[], readonly Node[]] | undefined {
   const isOrdered = (tuple: Node, other: Node): boolean =>
     tuple.kind === "tuple" &&
@@ -282,7 +282,7 @@ function orderedPair(expected: Node, answer: Node): readonly [readonly Node[], r
   return undefined;
 }
 
-/** The items of a collection, with both values of every ±; a single value is a collection of one. */
+/** Returns the items of a collection, with both values of every ±; a single value is a collection of one. */
 function itemsOf(node: Node): readonly Node[] | undefined {
   if (node.kind === "list" || node.kind === "set")
     return node.items.flatMap((item) => (hasPlusMinus(item) ? bothSigns(item) : [item]));

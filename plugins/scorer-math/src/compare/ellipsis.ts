@@ -13,7 +13,10 @@ function isEllipsis(node: Node): boolean {
 
 export const hasEllipsis: (node: Node) => boolean = anywhere(isEllipsis);
 
-/** The items with an ellipsis between whole numbers filled in; the same items where it stands for something else. */
+/**
+ * Returns the items with an ellipsis between whole numbers filled in; the same items where it stands for something
+ * else.
+ */
 export function withoutEllipsis(items: readonly Node[]): readonly Node[] {
   const at = items.findIndex(isEllipsis);
   const before = wholeNumber(items[at - 1]);
@@ -32,7 +35,7 @@ function wholeNumber(node: Node | undefined): bigint | undefined {
   return node?.kind === "number" && node.value.d === 1n ? node.value.n : undefined;
 }
 
-/** The expression with sums such as `1 + 2 + ... + 10` and `1 + 1/2 + 1/4 + ...` carried out. */
+/** Returns the expression with sums such as `1 + 2 + ... + 10` and `1 + 1/2 + 1/4 + ...` carried out. */
 export function withoutEllipsisTerms(node: Node): Node {
   if (!hasEllipsis(node) || !some(node, (part) => sumOf(part) !== undefined)) return node;
   const carriedOut = (part: Node): Node => sumOf(part) ?? mapChildren(part, carriedOut);
@@ -79,7 +82,7 @@ function ofInfiniteSeries(values: readonly Rational[]): Rational | undefined {
     : undefined;
 }
 
-/** The ratio of a geometric progression that shows at least three terms. */
+/** Returns the ratio of a geometric progression that shows at least three terms. */
 function commonRatio(values: readonly Rational[]): Rational | undefined {
   const [a, b] = values as [Rational, Rational];
   if (values.length < 3 || values.some((value) => value.n === 0n)) return undefined;

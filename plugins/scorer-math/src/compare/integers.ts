@@ -5,7 +5,7 @@ import { number, type Node } from "../tree/node.ts";
 /** More numbers are not written out. */
 const MOST_NUMBERS = 200n;
 
-/** The numbers that satisfy both conditions as a set; undefined for other conditions. */
+/** Returns the numbers that satisfy both conditions as a set; undefined for other conditions. */
 export function wholeNumbersBetween(bounds: Node, membership: Node): Node | undefined {
   if (bounds.kind !== "relation" || bounds.operands.length !== 3 || membership.kind !== "relation") return undefined;
   const [name, set] = membership.operands;

@@ -40,7 +40,7 @@ function asAntiderivative(node: Node): Antiderivative | undefined {
   return isPlain ? { rest, constant: constantOf(node.terms[at] as Node) as string } : undefined;
 }
 
-/** The name of a constant of integration, with a factor or without one. */
+/** Returns the name of a constant of integration, with a factor or without one. */
 function constantOf(node: Node): string | undefined {
   if (node.kind === "text") return /^(?:arbitrary )?const(?:ant|\.)?$/i.test(node.value.trim()) ? "C" : undefined;
   if (node.kind === "symbol") return /^[CcK](?:_\w+)?$/.test(node.name) ? (node.name[0] as string) : undefined;
@@ -64,7 +64,10 @@ function compareUpToConstant(c: Context, a: Node, b: Node): Outcome {
 const ARBITRARY = /^(?:[CcAB]|[Cc]_\{?\d\}?)$/;
 const MOST_CONSTANTS = 3;
 
-/** The answer with its arbitrary constants named after those of the reference, in each order that changes something. */
+/**
+ * Returns the answer with its arbitrary constants named after those of the reference, in each order that changes
+ * something.
+ */
 export function withConstantsOf(expected: Node, answer: Node): readonly Node[] {
   const wanted = constantsOf(expected);
   const present = constantsOf(answer);

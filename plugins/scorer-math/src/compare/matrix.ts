@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 
 export const hasMatrix: (node: Node) => boolean = anywhere((part) => part.kind === "matrix");
 
-/** The matrix that an expression of matrices is; undefined when it is none or stays unevaluated. */
+/** Returns the matrix that an expression of matrices is; undefined when it is none or stays unevaluated. */
 export function asMatrix(node: Node): MatrixNode | undefined {
   if (node.kind === "matrix") return node;
   if (node.kind === "add") {
@@ -70,7 +70,7 @@ export function compareMatrices(c: Context, expected: MatrixNode, answer: Matrix
   return compareInOrder(c, expected.rows.flat(), answer.rows.flat(), "entries");
 }
 
-/** The entries of a row or column vector. */
+/** Returns the entries of a row or column vector. */
 export function vectorItems(node: MatrixNode): readonly Node[] | undefined {
   if (node.rows.every((row) => row.length === 1)) return node.rows.map((row) => row[0] as Node);
   return node.rows.length === 1 ? node.rows[0] : undefined;

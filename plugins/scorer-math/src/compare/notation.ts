@@ -89,7 +89,7 @@ function vectorLength(node: Node): number | undefined {
   return node.kind === "matrix" ? vectorItems(node)?.length : undefined;
 }
 
-/** The components of a sum of multiples of i, j and k; undefined when a term is none. */
+/** Returns the components of a sum of multiples of i, j and k; undefined when a term is none. */
 function asBasisSum(node: Node, length: number): TupleNode | undefined {
   if (length < 2 || length > 3 || (node.kind !== "add" && node.kind !== "multiply" && basisIndex(node) === undefined))
     return undefined;
@@ -112,7 +112,7 @@ function basisIndex(node: Node): number | undefined {
   return node.name === "j" ? 1 : node.name === "k" ? 2 : undefined;
 }
 
-/** A tuple of tuples of one length as the matrix with these rows. */
+/** Returns a tuple of tuples of one length as the matrix with these rows. */
 function asNestedRows(node: Node): MatrixNode | undefined {
   if (node.kind !== "tuple") return undefined;
   const rows = node.items.map((item) => (item.kind === "tuple" ? item.items : []));

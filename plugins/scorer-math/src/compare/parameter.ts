@@ -10,7 +10,7 @@ import { compareExact } from "./scalar.ts";
 /** The name that every whole-number parameter gets, whatever the answer calls it. */
 const PARAMETER = "any integer";
 
-/** Both sides with their whole-number parameters under one name, where both have one. */
+/** Returns both sides with their whole-number parameters under one name, where both have one. */
 export function withSameParameter(expected: Node, answer: Node): readonly [Node, Node] {
   const [left, right] = [parameterOf(expected), parameterOf(answer)];
   if (left === undefined || right === undefined) return [expected, answer];
@@ -22,7 +22,10 @@ function withParameter(node: Node, name: string): Node {
   return mapChildren(node, (child) => withParameter(child, name));
 }
 
-/** The variable of `k \in \mathbb{Z}`, of "where k is an integer", or of a multiple of a turn that nothing explains. */
+/**
+ * Returns the variable of `k \in \mathbb{Z}`, of "where k is an integer", or of a multiple of a turn that nothing
+ * explains.
+ */
 function parameterOf(node: Node): string | undefined {
   if (node.kind === "list") {
     const names = node.items.flatMap((item) => {

@@ -40,7 +40,7 @@ function compareBoth(c: Context, expected: QuantityNode, answer: QuantityNode): 
   if (isPounds(a, b) || isPounds(b, a)) return c.compare(expected.value, answer.value);
   if (a.dimension !== b.dimension) return different("units", `${b.name} is no ${a.name}`);
   if (a.hasPi === b.hasPi) {
-    // In units of the reference, so that its printed precision keeps its meaning.
+    // Convert to units of the reference, because its printed precision applies to these units.
     const ratio = q.divide(b.factor, a.factor);
     const scaled = q.equals(ratio, q.ONE) ? answer.value : scaledBy(answer.value, ratio);
     const outcome = c.compare(expected.value, scaled);
@@ -59,7 +59,7 @@ const TEMPERATURES: Readonly<Record<string, readonly [shift: q.Rational, factor:
   "K^1": [q.ZERO, q.ONE],
 });
 
-/** A temperature on another scale; undefined when the units are not two different scales. */
+/** Returns a temperature on another scale; undefined when the units are not two different scales. */
 function convertTemperature(node: QuantityNode, unit: Unit): Node | undefined {
   const from = TEMPERATURES[node.unit.dimension];
   const to = TEMPERATURES[unit.dimension];
@@ -100,7 +100,7 @@ function flattened(node: Node): readonly Node[] {
   return node.kind === "multiply" ? node.factors.flatMap(flattened) : [node];
 }
 
-/** A letter, or a letter to a whole power, as a unit would be spelled. */
+/** Returns a letter, or a letter to a whole power, as a unit would be spelled. */
 function unitLetters(node: Node): string | undefined {
   if (node.kind === "symbol") return /^[a-zA-Z]$/.test(node.name) ? node.name : undefined;
   if (node.kind !== "power" || node.exponent.kind !== "number" || node.exponent.value.d !== 1n) return undefined;

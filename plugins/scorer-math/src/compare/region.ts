@@ -7,7 +7,7 @@ import { different, equivalent, type Outcome } from "../verdict.ts";
 import type { Context } from "./context.ts";
 import { compareExact } from "./scalar.ts";
 
-/** The outcome; undefined when one of them is no set of reals with constant ends. */
+/** Compares two sets of reals; undefined when one side is not a set of reals with constant ends. */
 export function compareRegions(c: Context, expected: Node, answer: Node): Outcome | undefined {
   const isSame = (a: End, b: End): boolean => compareExact(c, a.node, b.node).verdict === "equivalent";
   const compiler = { work: c.work, isSame };
@@ -24,14 +24,14 @@ export function compareRegions(c: Context, expected: Node, answer: Node): Outcom
     : different("real set", "different sets of real numbers");
 }
 
-/** The free variables; the roots `x_1`, `x_2` of one unknown are values of this unknown. */
+/** Returns the free variables; the roots `x_1`, `x_2` of one unknown are values of this unknown. */
 function unknowns(node: Node): Set<string> {
   const names = freeVariables(node);
   const letters = new Set([...names].map((name) => name.replace(/_\d+$/, "")));
   return names.size > 1 && letters.size === 1 ? letters : names;
 }
 
-/** Variables that a statement is about; the one that a set builder binds is not. */
+/** Returns the variables that a statement is about; the one that a set builder binds is not. */
 function freeVariables(node: Node): Set<string> {
   if (node.kind === "builder") return new Set();
   if (children(node).length === 0) return variables(node);

@@ -13,7 +13,7 @@ import { compareExact } from "./scalar.ts";
 
 type Constraint = { readonly operator: "=" | "!=" | "<" | "<="; readonly expression: Node };
 
-/** The constraints of a chain, as expressions compared with zero; undefined for other relations. */
+/** Returns the constraints of a chain, as expressions compared with zero; undefined for other relations. */
 function constraintsOf(node: RelationNode): readonly Constraint[] | undefined {
   const out: Constraint[] = [];
   for (const [i, operator] of node.operators.entries()) {
@@ -86,7 +86,7 @@ function substitute(node: Node, values: ReadonlyMap<string, Node>): Node {
   return mapChildren(node, (child) => substitute(child, values));
 }
 
-/** The monomial that clears the negative powers of a polynomial's terms. */
+/** Returns the monomial that clears the negative powers of a polynomial's terms. */
 function denominators(p: Polynomial): Polynomial {
   const powers = new Map<string, q.Rational>();
   for (const { monomial } of p.values()) {

@@ -54,7 +54,7 @@ function compareBarePercent(c: Context, expected: Node, answer: Node): Outcome |
   return equivalent("units", "the same number of percent, with its sign left out on one side");
 }
 
-/** Equality of values, with no rounding: symmetric. */
+/** Compares values without rounding. Symmetric. */
 export function compareExact(c: Context, a: Node, b: Node): Outcome {
   if (show(a) === show(b)) return equivalent("identical", "the same expression");
   const [left, right] = [withoutEllipsisTerms(a), withoutEllipsisTerms(b)];
@@ -103,7 +103,7 @@ function attempt(c: Context, normaliser: Normaliser, step: Node | (() => unknown
   }
 }
 
-/** The rules for decimals, and the options that allow approximations. */
+/** Applies the rules for decimals and the options that allow approximations. */
 function compareRounded(c: Context, expected: Node, answer: Node): Outcome | undefined {
   const { precision, tolerance } = c.options;
   const printed = asPrinted(expected);

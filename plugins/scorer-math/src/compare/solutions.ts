@@ -4,7 +4,7 @@ import { symbol, type ListNode, type Node, type RelationNode } from "../tree/nod
 import { anywhere } from "../tree/walk.ts";
 import { isVariable } from "./assignment.ts";
 
-/** The node with its solutions apart, as far as `other` is written in such parts. */
+/** Splits a node into its solutions in the form in which `other` writes them. */
 export function asSolutions(node: Node, other: Node): Node {
   if (node.kind === "relation") return isSystem(other) ? (spread(node) ?? node) : node;
   if (node.kind !== "list") return node;
@@ -43,7 +43,7 @@ function withoutSubscript(item: Node): Node {
 
 const hasRelation = anywhere((part) => part.kind === "relation");
 
-/** A list whose names begin again after each solution, as the list of its solutions. */
+/** Returns a list whose names begin again after each solution, as the list of its solutions. */
 function grouped(list: ListNode): ListNode {
   const names = list.items.map(nameOf);
   const [first] = names;

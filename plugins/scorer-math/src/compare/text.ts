@@ -24,7 +24,7 @@ const PROPERTY =
   /^(odd|even|prime|composite|increasing|decreasing|convex|concave|isosceles|equilateral|scalene|acute|obtuse|rational|irrational|injective|surjective|bijective|continuous|convergent|divergent|periodic) (?:function|number|integer|triangle|polygon|sequence|series|map)$/;
 const ARTICLES = /\b(?:the|a|an|is|are|it|its|option|choice|answer)\b/g;
 
-/** One spelling of an answer in words. */
+/** Returns one spelling of an answer in words. */
 export function normaliseText(value: string): string {
   const bare = value
     .slice(0, 4000)
@@ -65,7 +65,7 @@ function isPluralOf(plural: string, singular: string): boolean {
   return /[a-z]{3}[^s]$/.test(singular) && (plural === `${singular}s` || plural === `${singular}es`);
 }
 
-/** The words of a node that is words, or letters that spell them; undefined for mathematics. */
+/** Returns the words of a node that is words, or letters that spell them; undefined for mathematics. */
 export function wordsOf(node: Node): string | undefined {
   if (node.kind === "text") return node.value;
   if (node.kind === "symbol" || node.kind === "constant") return node.name;

@@ -11,14 +11,14 @@ export function gcd(a: bigint, b: bigint): bigint {
   return x;
 }
 
-/** Number of bits of |a|; 0 for 0. */
+/** Returns the number of bits of |a|; 0 for 0. */
 export function bitLength(a: bigint): number {
   if (a === 0n) return 0;
   const hex = abs(a).toString(16);
   return (hex.length - 1) * 4 + (32 - Math.clz32(Number.parseInt(hex[0] as string, 16)));
 }
 
-/** Floor of the `degree`-th root of a non-negative integer (Newton's iteration from above). */
+/** Returns the floor of the `degree`-th root of a non-negative integer (Newton's iteration from above). */
 export function integerRoot(a: bigint, degree: number): bigint {
   if (a < 2n) return a;
   const k = BigInt(degree);

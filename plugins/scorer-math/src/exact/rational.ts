@@ -8,7 +8,7 @@ export const ONE: Rational = { n: 1n, d: 1n };
 export const MINUS_ONE: Rational = { n: -1n, d: 1n };
 export const HALF: Rational = { n: 1n, d: 2n };
 
-/** The fraction n/d in lowest terms. The denominator must not be zero. */
+/** Returns the fraction n/d in lowest terms. The denominator must not be zero. */
 export function rational(n: bigint | number, d: bigint | number = 1n): Rational {
   let top = BigInt(n);
   let bottom = BigInt(d);
@@ -70,7 +70,7 @@ export function isInteger(a: Rational): boolean {
   return a.d === 1n;
 }
 
-/** Largest integer not above a. */
+/** Returns the largest integer not above a. */
 export function floor(a: Rational): bigint {
   const q = a.n / a.d;
   return a.n < 0n && q * a.d !== a.n ? q - 1n : q;
@@ -80,7 +80,7 @@ export function toText(a: Rational): string {
   return a.d === 1n ? a.n.toString() : `${a.n}/${a.d}`;
 }
 
-/** The value of a plain decimal literal such as `12`, `.5`, `3.140`; digits only, at most one point. */
+/** Returns the value of a plain decimal literal such as `12`, `.5`, `3.140`; digits only, at most one point. */
 export function fromDecimal(literal: string): Rational {
   const point = literal.indexOf(".");
   if (point < 0) return { n: BigInt(literal), d: 1n };

@@ -8,7 +8,7 @@ const OPENING = /\\(?:boxed|fbox)\s*(\{|(?=[^\s{]))/g;
 /** Boxes looked at, from the last. */
 const MOST_BOXES = 64;
 
-/** All boxes with balanced braces, in order; nested boxes belong to the outer one. Linear in the text. */
+/** Returns all boxes with balanced braces, in order; nested boxes belong to the outer one. Linear in the text. */
 export function findBoxes(source: string): readonly Boxed[] {
   const openings: number[] = [];
   OPENING.lastIndex = 0;
@@ -58,7 +58,10 @@ const SIMPLE_NAME = /^\\?[A-Za-z]{1,9}(?:_\{?\w{1,5}\}?)?'*(?:\(\s*[a-z]\s*\))?$
 const PART =
   /(?:^|\n|[.;,:$}\])]\s)\s*(?:\*\*)?(?:part\s*)?(?:\(?([a-h]|i{1,3}|iv|v|\d)\)|([a-h]|\d)[.:])(?:\*\*)?[^\n]{0,80}$/i;
 
-/** The boxes that are one answer: the last, and those before it that only commas, "and", words of a list or part names separate. */
+/**
+ * Returns the boxes that are one answer: the last, and those before it that only commas, "and", words of a list or part
+ * names separate.
+ */
 export function lastBoxes(source: string): readonly Boxed[] {
   const boxes = findBoxes(source);
   let first = boxes.length - 1;
@@ -97,7 +100,7 @@ function hasOtherName(box: Boxed, next: Boxed): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
 
-/** The name of the value in a box, or of the part of the question that it answers. */
+/** Returns the name of the value in a box, or of the part of the question that it answers. */
 export function nameBefore(source: string, box: Boxed): string | undefined {
   const before = source.slice(Math.max(0, box.start - 100), box.start).replace(/^[\s\S]*\\boxed/, "");
   const name = NAME.exec(before)?.[1];
@@ -106,7 +109,7 @@ export function nameBefore(source: string, box: Boxed): string | undefined {
   return part ? `part ${part[1] ?? part[2]}` : undefined;
 }
 
-/** One answer of several boxes: with the names before them where each has one of its own, and their units. */
+/** Joins several boxes to one answer, with their units, and with the names before them if each box has its own. */
 export function joinBoxes(source: string, boxes: readonly Boxed[]): string {
   const gaps = boxes.slice(1).map((box, i) => source.slice(boxes[i]?.end, box.start));
   const join = connective(
@@ -141,7 +144,7 @@ const MARKED_UNIT = /^\s*(?:\\?%|\^\s*\{?\s*\\circ\s*\}?|\\text\{[^{}]{1,30}\}(?
 /** Factor behind a box: `\boxed{5}x`, `\boxed{2}\sqrt{3}`. */
 const FACTOR = /^(?:[a-z](?![a-zA-Z])|\\pi(?![a-z])|\\sqrt\{[^{}]*\})/;
 
-/** The percent sign, degrees, unit or factor behind a box, as LaTeX: `\boxed{12}$ cm`. */
+/** Returns the percent sign, degrees, unit or factor behind a box, as LaTeX: `\boxed{12}$ cm`. */
 export function unitBehind(source: string, box: Boxed): string {
   const marked = MARKED_UNIT.exec(source.slice(box.end, box.end + 60))?.[0];
   if (marked !== undefined && !/\\text\{[^{}]*(?:\b(?:and|or|where|for|if)\b|,)/.test(marked)) return marked;

@@ -12,7 +12,7 @@ const FULL: Readonly<Record<string, string>> = { max: "maximum", min: "minimum" 
 const FORMULA = /[\^_+*]|\\(?!(?:text|mathrm|textrm|mbox)(?![a-z])|[%$])/;
 const LONGEST = 200;
 
-/** The values as equations with their words as names, in LaTeX; undefined for any other text. */
+/** Returns the values as equations with their words as names, in LaTeX; undefined for any other text. */
 export function labelledValues(written: string): string | undefined {
   if (written.length > LONGEST || !/[,;]|and/.test(written) || FORMULA.test(written) || !/[a-z]{3}/i.test(written))
     return undefined;
@@ -46,7 +46,7 @@ export function labelledValues(written: string): string | undefined {
   return names.size === items.length ? equations.join(", ") : undefined;
 }
 
-/** Counted things as equations; undefined where a word is a unit or no noun, or stands twice. */
+/** Returns counted things as equations; undefined where a word is a unit or no noun, or stands twice. */
 export function asEquations(items: readonly (readonly [noun: string, value: string])[]): string | undefined {
   const nouns = items.map(([noun]) => noun.toLowerCase());
   const isPlain =

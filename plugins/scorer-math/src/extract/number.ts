@@ -30,7 +30,7 @@ const UNIT_AFTER =
   /\s?((?:(?:square|cubic|sq\.?)\s)?[a-zA-Zµ]+(?:\s?\/\s?[a-zA-Z]+|\sper\s[a-zA-Z]+)?(?:[²³]|\s?\^\s?\{?[23]\}?)?)(?![a-zA-Z\d])/y;
 /** Words of sentences that are spelled like units. */
 const NO_UNIT = /^(?:in|a|as|at|am|pm|h|m|g|s|l|[A-Z])(?=$|\s)/;
-/** The last number of the text among those with the highest role; at most 2,000 characters back. */
+/** Returns the last number of the text among those with the highest role; at most 2,000 characters back. */
 export function lastNumber(text: string): NumberInText | undefined {
   const tail = text.slice(-2000);
   const offset = text.length - tail.length;
@@ -47,7 +47,7 @@ export function lastNumber(text: string): NumberInText | undefined {
   return { ...found, index: found.index + offset };
 }
 
-/** From the last: the first with the highest role. */
+/** Returns the last number that has the highest role. */
 function stated(text: string, numbers: readonly NumberInText[]): NumberInText {
   let best: NumberInText | undefined;
   let highest = -1;
@@ -87,7 +87,7 @@ export function unitAt(text: string, at: number): string | undefined {
 const COUNTING =
   /(?:[,;]|\b(?:so|thus|hence|therefore|that|exactly|precisely|only|just|total of|(?:there|that) (?:are|is|remain|exist)|are|is|has|have|had|needs?|takes?|gets?|equals|leaves|gives|of)\b|^)\s*(?=[a-z])/gi;
 
-/** The number that a clause without digits counts in words: `there are exactly seven such integers`. */
+/** Returns the number that a clause without digits counts in words: `there are exactly seven such integers`. */
 export function countInWords(clause: string): NumberInText | undefined {
   const text = clause.slice(-600);
   COUNTING.lastIndex = 0;

@@ -56,7 +56,7 @@ export function findInProse(source: string, isReference: boolean): Extraction {
   );
 }
 
-/** The last of several sentences that states a value; words only where they are a conclusion. */
+/** Returns the last of several sentences that states a value; words only where they are a conclusion. */
 function inLastStatement(text: string, isReference: boolean): Extraction | undefined {
   if (!/[.!?\n]\s*\S/.test(text)) return undefined;
   const parts = sentences(text);
@@ -72,7 +72,7 @@ function inLastStatement(text: string, isReference: boolean): Extraction | undef
   return undefined;
 }
 
-/** The words around the formulas. */
+/** Returns the words around the formulas. */
 function withoutRegions(text: string): string {
   let from = 0;
   let out = "";
@@ -124,7 +124,10 @@ const EXPLAINS = /^[\s.,;(]*(?:since|because|where|when|for|as|with|given|using|
 
 const NUMBER_ALONE = /^\s*-?\\?\$?\d[\d.,]*(?:\\%|\\text\{[^{}]*\}|[\s^{}]|\\circ)*$/;
 
-/** The last formula that is not there to explain the one before it: `$x = 20$ (since $x > 0$)`, `$12$ ways to arrange $4$ books`. */
+/**
+ * Returns the last formula that is not there to explain the one before it: `$x = 20$ (since $x > 0$)`, `$12$ ways to
+ * arrange $4$ books`.
+ */
 function beforeExplanations(sentence: string, regions: readonly MathRegion[]): MathRegion {
   let at = regions.length - 1;
   const role = ({ start, end, content }: MathRegion): number =>

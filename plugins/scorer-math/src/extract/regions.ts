@@ -10,8 +10,8 @@ const LONGEST_SCAN = 10_000;
 const LONGEST_INLINE = 400;
 
 /**
- * The regions in order, in linear time. Inline mathematics keeps to one line, unless no region does; a dollar sign
- * before a price opens no region.
+ * Returns the regions in order, in linear time. Inline mathematics keeps to one line, unless no region does; a dollar
+ * sign before a price opens no region.
  */
 export function mathRegions(source: string): readonly MathRegion[] {
   const offset = Math.max(0, source.length - LONGEST_SCAN);
@@ -48,7 +48,7 @@ function collect(text: string, canBreakLines: boolean): readonly MathRegion[] {
   return out;
 }
 
-/** The next closer that is not escaped, or -1. */
+/** Returns the next closer that is not escaped, or -1. */
 function findCloser(text: string, closer: string, from: number): number {
   for (let at = text.indexOf(closer, from); at >= 0; at = text.indexOf(closer, at + 1)) {
     if (closer !== "$" || text[at - 1] !== "\\") return at;

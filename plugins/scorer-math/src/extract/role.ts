@@ -1,6 +1,6 @@
 /** The role of a number in its clause: what the clause states, what only describes it, or a label. */
 
-/** The highest role counts; of several numbers with it, the last. */
+/** Roles of numbers in a text. The number with the highest role is the answer; of several such numbers, the last one. */
 export type Role = 0 | 1 | 2 | 3;
 const [LABEL, DESCRIBES, LASTS]: readonly [Role, Role, Role] = [0, 1, 2];
 export const STATED: Role = 3;
@@ -30,7 +30,7 @@ const WITHIN = new RegExp(String.raw`(?:^|\s)(?:in|into|within|after|en|dans|nac
 /** `a total of 15`, `an area of 25`; not `at a speed of 60` beside what is stated. */
 const MEASURE =
   /(?<!\b(?:at|with|for|from|in|of|on|by|to)(?:\s+(?:an?|the))?(?:\s+[a-z]+)?\s+)\b(?:total|sum|average|mean|area|volume|length|height|width|distance|speed|probability|chance|value|price|cost|profit|loss|weight|mass|age|minimum|maximum|score|balance|income|salary|perimeter|circumference|amount|discount|difference|remainder|ratio|angle)\s+of\s+(?:about\s+|exactly\s+|only\s+)?$/i;
-/** `increases from 20 to 25`, `grows by 12%`: what a change ends at or comes to. */
+/** `increases from 20 to 25`, `grows by 12%`: the end value or the amount of a change. */
 const CHANGE =
   /\b(?:increas|decreas|grow|rises?|rose|risen|drop|fall|fell|reduc|chang|improv|exceed|differ|shr[iau]nk|gain|cuts?\b|rais|lower|(?:go|goes|went|gone|going)\s(?:up|down))[^.;]{0,40}\b(?:by|to)\s+(?:about\s+|exactly\s+)?$/i;
 /** `from 0 to 10`, `between 1 and 100`: ends of a range. */
@@ -39,7 +39,7 @@ const RANGE = /\b(?:from\s+\S{1,12}\s+to|between\s+\S{1,12}\s+and)\s+$/i;
 const PURPOSE =
   /\d[^.;:=]{0,40}\s(?:(?<!\b(?:has|have|had|needs?|able|going|wants?|equal)\s)to|zum|zur|pour|para)\s+(?!(?:be|get|give|yield|make|obtain|equal|become)\b)[a-zà-ÿ]{2,}\s[^,;:=]{0,40}$/i; // words: quoted
 
-/** The role of the number behind `before`, which is written as `text` and followed by `after`. */
+/** Returns the role of the number behind `before`, which is written as `text` and followed by `after`. */
 export function roleOf(before: string, text: string, after: string): Role {
   const near = before.slice(-40);
   if (COUNTED_OFF.test(near) || WHOLE_BEFORE.test(near)) return LABEL;

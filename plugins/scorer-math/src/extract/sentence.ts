@@ -10,7 +10,7 @@ const ABBREVIATION = /(?:\b(?:e\.g|i\.e|approx|ca|vs|resp|cf|Rs|No|Nr|Fig|Eq|Mr|
 const REMARK =
   /^[\s*_#>-]*(?:i hope|hope (?:this|that|it)|let me know|please|feel free|if you|thank|thanks|good luck|q\.?\s?e\.?\s?d|this completes|this concludes|this proves|which completes|the (?:proof|steps|solution|method|calculations?|explanation|code|reasoning)\b(?! is\b)|note that|note:|(?:we )?(?:can )?(?:verify|check)|check:|verification|[∎■□▪◼◻\s$\\a-z{}]*(?:∎|■|□|\\(?:blacksquare|square|Box|qed)))/i;
 
-/** The first sentence: up to a full stop or line break outside formulas. A question mark is left out. */
+/** Returns the first sentence: up to a full stop or line break outside formulas. A question mark is left out. */
 export function firstSentence(text: string): string {
   const scanned = text.slice(0, LONGEST_SCAN);
   const leading = /^[\s*_:]*/.exec(scanned)?.[0].length ?? 0;
@@ -18,7 +18,7 @@ export function firstSentence(text: string): string {
   return text.slice(0, text[end - 1] === "?" ? end - 1 : end);
 }
 
-/** All sentences of at most 4,000 characters at the end of the text. */
+/** Returns all sentences of at most 4,000 characters at the end of the text. */
 export function sentences(text: string): readonly Sentence[] {
   const offset = Math.max(0, text.length - LONGEST_SCAN);
   const scanned = text.slice(offset);
@@ -75,7 +75,7 @@ const ADDITION =
 const CONSEQUENCE =
   /[,;]\s+(?:and\s+)?(?:so|thus|hence|therefore|which (?:gives|means|makes|leaves|equals|is(?= [$€£]?\d))|giving|leaving|making|i\.e\.)\s+/gi;
 
-/** The sentence from its last consequence with a number on. */
+/** Returns the sentence from its last consequence with a number on. */
 function consequence(sentence: string): string {
   const lastDigit = sentence.search(/\d(?=\D*$)/);
   let from = 0;
@@ -92,7 +92,10 @@ function ifOnlyNumber(addition: string, at: number, sentence: string): string {
     : addition;
 }
 
-/** The clause without what explains it: `Lisa has 13 apples left` of `Lisa has 13 apples left after giving 5 away`. */
+/**
+ * Returns the clause without what explains it: `Lisa has 13 apples left` of `Lisa has 13 apples left after giving 5
+ * away`.
+ */
 export function mainClause(written: string): string {
   const sentence =
     consequence(written.slice(0, LONGEST_SCAN).replace(REASON, "").replace(ADDITION, ifOnlyNumber)) +

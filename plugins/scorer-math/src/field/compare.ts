@@ -17,7 +17,7 @@ const LARGEST_EXPONENT = 1n << 64n;
 class NotRational extends Error {}
 class Pole extends Error {}
 
-/** The outcome, or undefined when an expression has no value in the field. */
+/** Returns the outcome, or undefined when an expression has no value in the field. */
 export function compareInField(a: Node, b: Node, work: Work): Outcome | undefined {
   const names = [...new Set([...variables(a), ...variables(b)])].sort();
   try {
@@ -41,7 +41,7 @@ export function compareInField(a: Node, b: Node, work: Work): Outcome | undefine
   }
 }
 
-/** Generic residues, the same on every machine. */
+/** Returns generic residues, the same on every machine. */
 function pseudoRandom(index: bigint): bigint {
   return power(0x1f3d5b79a2c4e687n % PRIME, index * 1_000_003n + 12_345n);
 }
@@ -92,7 +92,7 @@ function evaluate(node: Node, point: ReadonlyMap<string, bigint>, work: Work): b
   }
 }
 
-/** The exponent as an integer of at most 64 bits, from literals, products and powers of them. */
+/** Returns the exponent as an integer of at most 64 bits, from literals, products and powers of them. */
 function wholeNumber(node: Node, work: Work): bigint {
   work.spend();
   let value: bigint;

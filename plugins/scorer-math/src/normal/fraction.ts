@@ -65,7 +65,7 @@ export function negate(a: Fraction): Fraction {
   return { top: poly.negate(a.top), bottom: a.bottom };
 }
 
-/** The numerator of a - b over a common denominator: zero exactly when they are equal. */
+/** Returns the numerator of a - b over a common denominator: zero exactly when they are equal. */
 export function crossDifference(ring: PolynomialRing, a: Fraction, b: Fraction): Polynomial {
   return ring.add(ring.multiply(a.top, b.bottom), poly.negate(ring.multiply(b.top, a.bottom)));
 }

@@ -7,7 +7,7 @@ import * as poly from "./polynomial.ts";
 import type { Monomial, Polynomial, Term } from "./polynomial.ts";
 import type { Node } from "../tree/node.ts";
 
-/** The integral of a polynomial in the variable; undefined for other integrands. */
+/** Returns the integral of a polynomial in the variable; undefined for other integrands. */
 export function integrate(n: NormalForms, body: Node, variable: string, low: Node, high: Node): Fraction | undefined {
   const integrand = n.normalise(body);
   if (integrand.bottom !== poly.ONE) return undefined;

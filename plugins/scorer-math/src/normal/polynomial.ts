@@ -34,18 +34,18 @@ export function spell(monomial: Monomial): string {
   return out;
 }
 
-/** The rational value, or undefined when an indeterminate occurs. */
+/** Returns the rational value, or undefined when an indeterminate occurs. */
 export function asConstant(p: Polynomial): Rational | undefined {
   if (p.size === 0) return q.ZERO;
   return p.size === 1 ? p.get("")?.coefficient : undefined;
 }
 
-/** The only term, or undefined. */
+/** Returns the only term, or undefined. */
 export function singleTerm(p: Polynomial): Term | undefined {
   return p.size === 1 ? (p.values().next().value as Term) : undefined;
 }
 
-/** A canonical spelling: equal exactly for equal polynomials. */
+/** Returns a canonical spelling: equal exactly for equal polynomials. */
 export function keyOf(p: Polynomial): string {
   if (p.size === 0) return "0";
   return [...p]
@@ -54,7 +54,7 @@ export function keyOf(p: Polynomial): string {
     .join("+");
 }
 
-/** The coefficient of the first monomial in canonical order. */
+/** Returns the coefficient of the first monomial in canonical order. */
 export function leadingCoefficient(p: Polynomial): Rational {
   let first: string | undefined;
   for (const key of p.keys()) if (first === undefined || key > first) first = key;
@@ -143,7 +143,7 @@ export class PolynomialRing {
     return result;
   }
 
-  /** The monomial's value under the rules, as a polynomial. */
+  /** Returns the monomial's value under the rules, as a polynomial. */
   reduced(monomial: Monomial, coefficient: Rational): Polynomial {
     return this.#reduce(monomial, coefficient) ?? new Map([[spell(monomial), { monomial, coefficient }]]);
   }

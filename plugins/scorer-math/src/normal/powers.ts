@@ -135,7 +135,7 @@ function raiseFractionOrInteger(n: NormalForms, p: Polynomial, exponent: Rationa
   );
 }
 
-/** The atom |p|, whose square is p^2. */
+/** Returns the atom |p|, whose square is p^2. */
 export function absoluteAtom(n: NormalForms, p: Polynomial): Polynomial {
   const name = `|${poly.keyOf(p)}|`;
   n.ring.rules.set(name, { period: 2n, value: n.ring.power(p, 2) });

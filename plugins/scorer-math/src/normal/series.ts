@@ -8,7 +8,7 @@ import type { NormalForms } from "./context.ts";
 
 const MOST_TERMS = 500n;
 
-/** The value of `sum(body, k = low, high)` with whole limits; undefined otherwise. */
+/** Returns the value of `sum(body, k = low, high)` with whole limits; undefined otherwise. */
 export function finiteSum(n: NormalForms, name: string, args: readonly Node[]): Fraction | undefined {
   const [body, start, end] = args;
   if (!body || !end || start?.kind !== "relation" || start.operators[0] !== "=" || end.kind === "constant")

@@ -11,7 +11,7 @@ import type { Work } from "../work.ts";
 const BITS = 192;
 const LARGEST_MAGNITUDE = 4000;
 
-/** The value of a constant to about 190 bits; undefined when it is not a real number of moderate size. */
+/** Returns the value of a constant to about 190 bits; undefined when it is not a real number of moderate size. */
 export function approximate(node: Node, work: Work): Rational | undefined {
   const exact = exactRational(node);
   if (exact) return exact;
@@ -28,7 +28,7 @@ export function approximate(node: Node, work: Work): Rational | undefined {
   }
 }
 
-/** The exact value of a product of literals and small powers of them. */
+/** Returns the exact value of a product of literals and small powers of them. */
 function exactRational(node: Node): Rational | undefined {
   if (node.kind === "number") return node.value;
   if (node.kind === "percent") {

@@ -85,7 +85,7 @@ function compareAt(
     return [real.magnitude(difference), size];
   };
   const [low, size] = differenceAt(LOW_BITS);
-  // More than half of the bits survive: no cancellation explains the difference.
+  // More than half of the bits are significant: no cancellation explains the difference.
   if (low > size - LOW_BITS / 4) {
     const [again] = differenceAt(HIGH_BITS);
     if (Math.abs(again - low) <= 1) return "different";

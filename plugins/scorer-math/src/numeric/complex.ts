@@ -53,7 +53,7 @@ export function modulus(a: Complex, bits: number): Real {
   return real.squareRoot(squaredNorm(a, bits), bits);
 }
 
-/** The argument in (-pi, pi]. */
+/** Returns the argument in (-pi, pi]. */
 export function argument(a: Complex, bits: number): Real {
   const halfTurn = fn.pi(bits);
   if (isReal(a)) return a.re.mantissa < 0n ? halfTurn : real.ZERO;
@@ -73,7 +73,7 @@ export function exp(a: Complex, bits: number): Complex {
   return { re: real.multiply(size, c, bits), im: real.multiply(size, s, bits) };
 }
 
-/** Principal logarithm of a number that is not zero. */
+/** Returns the principal logarithm of a number that is not zero. */
 export function ln(a: Complex, bits: number): Complex {
   return { re: fn.ln(modulus(a, bits), bits), im: argument(a, bits) };
 }

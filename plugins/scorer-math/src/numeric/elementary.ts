@@ -84,7 +84,7 @@ export function exp(x: Real, bits: number): Real {
   return real.round(total, Number(k) - work, bits);
 }
 
-/** Natural logarithm of a positive number. */
+/** Returns the natural logarithm of a positive number. */
 export function ln(x: Real, bits: number): Real {
   const work = bits + GUARD;
   const shift = real.magnitude(x);

@@ -68,7 +68,7 @@ function isUnknown(name: string): boolean {
   );
 }
 
-/** A generic function in the place of an unknown one: the same for the same name, else unrelated. */
+/** Returns a generic function in the place of an unknown one: the same for the same name, else unrelated. */
 function ofUnknown(e: Evaluation, name: string, values: readonly Complex[]): Complex {
   let seed = 7n;
   for (const c of name) seed = (seed * 131n + BigInt(c.charCodeAt(0))) % 1_000_003n;
@@ -86,7 +86,7 @@ function ofUnknown(e: Evaluation, name: string, values: readonly Complex[]): Com
 
 const MOST_TERMS = 50;
 
-/** A sum or product with whole limits at this point. */
+/** Returns a sum or product with whole limits at this point. */
 function evaluateSeries(e: Evaluation, name: string, args: readonly Node[]): Complex {
   const [body, start, end] = args;
   const index = start?.kind === "relation" ? start.operands[0] : undefined;

@@ -34,7 +34,7 @@ export function fromNumber(value: number): Real {
   return { mantissa: BigInt(mantissa), exponent };
 }
 
-/** Position of the leading bit: |a| is in [2^(magnitude-1), 2^magnitude); -Infinity for zero. */
+/** Returns the position of the leading bit: |a| is in [2^(magnitude-1), 2^magnitude); -Infinity for zero. */
 export function magnitude(a: Real): number {
   return a.mantissa === 0n ? Number.NEGATIVE_INFINITY : bitLength(a.mantissa) + a.exponent;
 }
@@ -79,7 +79,7 @@ export function divide(a: Real, b: Real, bits: number): Real {
   return round((a.mantissa << BigInt(shift)) / b.mantissa, a.exponent - b.exponent - shift, bits);
 }
 
-/** Square root of a non-negative number. */
+/** Returns the square root of a non-negative number. */
 export function squareRoot(a: Real, bits: number): Real {
   if (a.mantissa === 0n) return ZERO;
   let shift = Math.max(0, 2 * bits - bitLength(a.mantissa));
@@ -87,14 +87,14 @@ export function squareRoot(a: Real, bits: number): Real {
   return round(integerRoot(a.mantissa << BigInt(shift), 2), (a.exponent - shift) / 2, bits);
 }
 
-/** The integer nearest to a and a minus it. The caller bounds the magnitude. */
+/** Returns the integer nearest to a and a minus it. The caller bounds the magnitude. */
 export function nearestInteger(a: Real): bigint {
   if (a.exponent >= 0) return a.mantissa << BigInt(a.exponent);
   const shift = BigInt(-a.exponent);
   return (a.mantissa + (1n << (shift - 1n))) >> shift;
 }
 
-/** The fixed-point value floor(a * 2^bits). */
+/** Returns the fixed-point value floor(a * 2^bits). */
 export function toFixed(a: Real, bits: number): bigint {
   const shift = a.exponent + bits;
   return shift >= 0 ? a.mantissa << BigInt(shift) : a.mantissa >> BigInt(-shift);

@@ -125,7 +125,7 @@ export function parseAbsolute(p: Parser, bar: string): Node {
   return measured("abs", content);
 }
 
-/** The absolute value of a number, or the length of a vector that is written out. */
+/** Returns the absolute value of a number, or the length of a vector that is written out. */
 function measured(name: string, content: Node): Node {
   const items =
     content.kind === "tuple" ? content.items : content.kind === "matrix" && name === "norm" ? content.rows.flat() : [];

@@ -48,7 +48,7 @@ export function unescape(source: string): string {
   );
 }
 
-/** One spelling: ASCII and LaTeX commands, no spacing commands, no sized delimiters. Linear in the text's length. */
+/** Unifies the spelling: ASCII and LaTeX commands, no spacing commands, no sized delimiters. Linear in the text's length. */
 export function clean(source: string): string {
   let out = unescape(toAscii(source));
   if (/[\\~{]/.test(out)) {

@@ -12,7 +12,7 @@ const HIGH_LOW = new RegExp(String.raw`([CPA])\s*\^\s*${NUMBER}\s*_\s*${NUMBER}`
 /** `5C2`, `10P3`, of plain text. */
 const BETWEEN = /(\d{1,4})([CP])(\d{1,4})(?![\w.])/y;
 
-/** The number at the current token, or undefined when it is no such notation. */
+/** Reads the number at the current token, or undefined when it is no such notation. */
 export function readCombination(p: Parser): Node | undefined {
   const { lexer } = p;
   const { kind, value } = lexer.token;

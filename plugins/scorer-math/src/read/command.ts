@@ -113,7 +113,7 @@ function parseFigure(p: Parser, name: string): Node {
   return symbol(`${name} ${(letters[1] as string).replace(/\s/g, "")}`);
 }
 
-/** The unit vectors i, j, k: with or without an arrow they are spelled the same. */
+/** Whether a node is a unit vector i, j or k. The spelling is the same with and without an arrow. */
 function isBasisVector(node: Node): boolean {
   return node.kind === "symbol" ? /^[jk]$/.test(node.name) : node.kind === "constant" && node.name === "i";
 }

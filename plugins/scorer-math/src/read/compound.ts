@@ -4,7 +4,7 @@ import { number, type Node, type QuantityNode } from "../tree/node.ts";
 import type { Parser } from "./state.ts";
 import { readTail } from "./tail.ts";
 
-/** The sum, in the first unit; undefined when the second is no smaller part of the first. */
+/** Returns the sum, in the first unit; undefined when the second is no smaller part of the first. */
 export function withSmallerPart(first: Node, second: Node): QuantityNode | undefined {
   if (first.kind !== "quantity" || second.kind !== "quantity" || first.unit.dimension !== second.unit.dimension)
     return undefined;
@@ -28,7 +28,7 @@ export function readSmallerPart(p: Parser, first: Node): Node | undefined {
   return whole;
 }
 
-/** A list of parts of one quantity as their sum. */
+/** Returns a list of parts of one quantity as their sum. */
 export function joinedParts(items: readonly Node[]): Node | undefined {
   if (items.length < 2 || items.length > 3) return undefined;
   return items.slice(1).reduce<Node | undefined>((total, item) => total && withSmallerPart(total, item), items[0]);

@@ -45,7 +45,7 @@ export function parseEnvironment(p: Parser): Node {
 
 const CONDITION_WORDS = /^\s*\\(?:text|mathrm)\s*\{\s*(?:if|for|when)\s*\}|[,;]\s*$/g;
 
-/** A system of equations, or values with the conditions under which they hold. */
+/** Returns a system of equations, or values with the conditions under which they hold. */
 function cases(p: Parser, rows: readonly string[]): Node {
   const cells = rows.map((row) => split(row.replace(/[,;.]\s*$/, ""), "&"));
   if (cells.some(isValueWithCondition)) {
@@ -68,7 +68,7 @@ function isValueWithCondition([value = "", condition]: readonly string[]): boole
   );
 }
 
-/** A cell; a condition in words stays words. */
+/** Reads a cell; a condition in words stays words. */
 function readCell(p: Parser, cell: string): Node {
   try {
     return p.readWhole(cell, true);
@@ -78,7 +78,7 @@ function readCell(p: Parser, cell: string): Node {
   }
 }
 
-/** Offset of the `\end` that closes an environment whose content begins at `from`, or -1. */
+/** Returns the offset of the `\end` that closes an environment whose content begins at `from`, or -1. */
 function closing(source: string, from: number): number {
   const pattern = /\\(begin|end)\s*\{/g;
   pattern.lastIndex = from;

@@ -43,7 +43,7 @@ export function parseApplication(p: Parser, name: string): Node | undefined {
   return { kind: "call", name: `${name}${inverse ? "^-1" : ""}()`, args };
 }
 
-/** A named function at the current token, with its powers, base and argument. */
+/** Reads a named function at the current token, with its powers, base and argument. */
 export function parseFunction(p: Parser, name: string, isRead = false): Node {
   const { lexer } = p;
   if (!isRead) lexer.next();
@@ -105,7 +105,7 @@ function readRadicand(p: Parser): Node {
   return p.primary();
 }
 
-/** The bracketed arguments, or without brackets the factors up to the next sign, operator or function. */
+/** Reads the bracketed arguments, or without brackets the factors up to the next sign, operator or function. */
 function readArguments(p: Parser, many: boolean): readonly Node[] {
   const { lexer } = p;
   if (lexer.is("operator", "(") || (lexer.is("operator", "[") && !many) || (lexer.is("operator", "{") && p.isMath)) {
@@ -185,7 +185,7 @@ function withIndexI(node: Node): Node {
   return node.kind === "constant" && node.name === "i" ? symbol("i") : mapChildren(node, withIndexI);
 }
 
-/** The integrand up to its differential `dx`. */
+/** Reads the integrand up to its differential `dx`. */
 function readIntegrand(p: Parser): { body: Node; by: string } | undefined {
   const { lexer } = p;
   const rest = lexer.source.slice(lexer.token.start);

@@ -69,7 +69,7 @@ export class Lexer {
     return true;
   }
 
-  /** The offset after the brace that closes the one at `open`, or -1. */
+  /** Returns the offset after the brace that closes the one at `open`, or -1. */
   closingBrace(open: number): number {
     let level = 0;
     for (let i = open; i < this.source.length; i++) {

@@ -40,7 +40,7 @@ export function parseList(p: Parser): Node {
   return items.length === 1 ? (items[0] as Node) : (joinedParts(items) ?? { kind: "list", items, join });
 }
 
-/** One relation chain `a < b <= c`, or a single expression. */
+/** Returns one relation chain `a < b <= c`, or a single expression. */
 export function joined(p: Parser): Node {
   const { lexer } = p;
   const first: Node =

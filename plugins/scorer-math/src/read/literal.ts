@@ -11,10 +11,12 @@ const EXPONENT = /[eE]([+-]?\d{1,7})(?![\d.a-zA-Z])/y;
 const REPEATING =
   /(\d*)\.(\d*)(?:\\overline\s*\{(\d+)\}|\\bar\s*\{(\d+)\}|\\(?:bar|overline)\s*(\d)|\((\d+)\)|\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)?(?!\d|\\dot))/y;
 const ELLIPSIS = /(\d*)\.(\d+)(?:\.\.\.|\s*\\[lc]?dots(?![a-zA-Z])|\\dots[bcm]?(?![a-zA-Z]))/y;
-/** Digits of one literal. More is no number that anyone means, and costs quadratic time to convert. */
+/** Maximum number of digits of a literal. The conversion takes quadratic time. */
 const MOST_DIGITS = 5000;
 
-/** The literal that begins at `at`, or undefined. `canGroup`: a comma or space between digits may group thousands. */
+/**
+ * Reads the literal that begins at `at`, or undefined. `canGroup`: a comma or space between digits may group thousands.
+ */
 export function readLiteral(source: string, at: number, canGroup: boolean): Literal | undefined {
   return (
     readRepeating(source, at) ??

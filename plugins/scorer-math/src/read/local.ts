@@ -12,7 +12,7 @@ const THOUSANDS_OF_EUROS = /(?<![\d.,])([1-9]\d{0,2})\.(\d{3})(?=\s?€)/g;
 const COMMA =
   /(?<![\d.,])((?:\\?\$|[€£¥₹]|\b[A-Z]{3})\s?)?(\d{1,3}(?:[. \u00a0\u202f]\d{3})+|\d+),(\d+)(?=(\s*(?:\\?[%$]|[€£¥₹°]|\^\s*\{?\s*\\circ|\\(?:text|mathrm|textrm|mbox)\s*\{\s*\\?[^{}]*\}|[a-zA-Zµ][a-zA-Z/]*)?))(?![\d,]|\.\d)/g;
 
-/** The text with one spelling of currencies, and a decimal point where a decimal comma is certain. */
+/** Returns the text with one spelling of currencies, and a decimal point where a decimal comma is certain. */
 export function withLocalNumbers(source: string): string {
   let out = source;
   if (/‰|mil/.test(out)) out = out.replace(PER_MILLE, "/1000");

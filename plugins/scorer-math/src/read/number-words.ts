@@ -57,18 +57,18 @@ function small(word: string): number | undefined {
   return tens < 0 ? undefined : 20 + 10 * tens;
 }
 
-/** The scale that a word such as `million` or `dozens` names. */
+/** Returns the scale that a word such as `million` or `dozens` names. */
 export function scaleWord(word: string): bigint | undefined {
   return SCALES[word.trim().toLowerCase().replace(/s$/, "")];
 }
 
-/** The ordinal that is a whole word: `third` is 3. Fractions have an article or a count: `a third`. */
+/** Returns the ordinal that is a whole word: `third` is 3. Fractions have an article or a count: `a third`. */
 export function ordinalWord(word: string): number | undefined {
   const index = ORDINALS.indexOf(word.toLowerCase());
   return index < 0 ? undefined : index + 1;
 }
 
-/** The number whose words begin at `at`, as far as they go; undefined when there are none. */
+/** Reads the number whose words begin at `at`, as far as they go; undefined when there are none. */
 export function readNumberWords(source: string, at: number): NumberWords | undefined {
   const whole = readWhole(source, at);
   if (!whole) return undefined;
@@ -106,7 +106,7 @@ function match(pattern: RegExp, source: string, at: number): RegExpExecArray | n
   return pattern.exec(source);
 }
 
-/** A whole number: hundreds and what is below them add up, and scales multiply what came before. */
+/** Reads a whole number: hundreds and what is below them add up, and scales multiply what came before. */
 function readWhole(source: string, at: number): { readonly value: bigint; readonly length: number } | undefined {
   let total = 0n;
   let current: bigint | undefined;

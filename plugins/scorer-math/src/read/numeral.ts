@@ -16,7 +16,7 @@ export function parseNumber(p: Parser): Node {
   return literal ? number(literal.value, literal.decimals) : p.fail("no number");
 }
 
-/** A numeral with its base; undefined when there is none here. One letter with a subscript is a variable. */
+/** Reads a numeral with its base; undefined when there is none here. One letter with a subscript is a variable. */
 export function readBased(p: Parser): Node | undefined {
   const { lexer } = p;
   const { kind, value, start } = lexer.token;

@@ -70,7 +70,7 @@ export class AnswerParser implements Parser {
     return this.primary();
   }
 
-  /** A braced group: in plain text the braces of a command still group. */
+  /** Reads a braced group. In plain text the braces of a command also group. */
   #group(): Node {
     const { start } = this.lexer.token;
     const end = this.lexer.closingBrace(start);

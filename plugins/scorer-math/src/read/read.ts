@@ -1,4 +1,4 @@
-/** From the text of one answer to its expression tree. */
+/** Parsing of the text of one answer into an expression tree. */
 import { number, text, type Node } from "../tree/node.ts";
 import { WorkExhausted, type Work } from "../work.ts";
 import { clean } from "./clean.ts";
@@ -55,7 +55,7 @@ function joinLines(source: string): string {
 
 const PARTS: Readonly<Record<string, number>> = table({ half: 2, third: 3, quarter: 4, fourth: 4, fifth: 5 });
 
-/** Arithmetic in words between values: `5 plus 3`, `x squared`. */
+/** Replaces arithmetic in words between values by symbols: `5 plus 3`, `x squared`. */
 function spellOut(source: string): string {
   const share = /^(-?[\d.,/]+) (to|out of|in) ([\d.,/]+)$/.exec(source);
   if (share) return share[2] === "to" ? `${share[1]}:${share[3]}` : `(${share[1]})/(${share[3]})`;
@@ -70,7 +70,7 @@ function spellOut(source: string): string {
 
 const WORDS: Readonly<Record<string, string>> = table({ plus: "+", minus: "-", times: "*", "divided by": "/" });
 
-/** Plain text that is words, or a fraction in words; undefined when it may be mathematics. */
+/** Reads plain text that is words, or a fraction in words; undefined when it may be mathematics. */
 function readWords(source: string, work: Work): Node | undefined {
   const part = readPartWords(source);
   if (part) return number(part);
@@ -90,7 +90,7 @@ function readWords(source: string, work: Work): Node | undefined {
   return isWords ? text(source) : undefined;
 }
 
-/** With the closing braces that a cut-off answer lacks. */
+/** Adds the closing braces that a truncated answer lacks. */
 function closed(source: string): string {
   let level = 0;
   for (let i = 0; i < source.length; i++) {
@@ -101,10 +101,10 @@ function closed(source: string): string {
   return level > 0 && level <= 3 && source.includes("\\") ? source + "}".repeat(level) : source;
 }
 
-/** Without the punctuation that ends a sentence; a factorial and an ellipsis of digits stay. */
+/** Removes the punctuation that ends a sentence. Keeps a factorial and an ellipsis of digits. */
 function withoutEnding(source: string): string {
   if (/\d\.\.\.$/.test(source)) return source;
-  // Not by one pattern: two gaps that may hold the same characters take the cube of their length.
+  // One pattern would take cubic time, because its two gaps match the same characters.
   const last = backOver(/[\s.,;:?]/, source, source.length);
   const begin = backOver(/[\s.,;:!?]/, source, source.endsWith("\\\\", last) ? last - 2 : source.length);
   return source.slice(0, begin) + (/^!*/.exec(source.slice(begin))?.[0] ?? "");
@@ -123,7 +123,7 @@ function withoutNumbering(source: string): string {
   return source.replace(/(^|[;,]\s*)\(?[1-9a-f]\)\s*/g, "$1");
 }
 
-/** Plain words inside mathematics delimiters, as in `\boxed{no solution}` or `\boxed{5 cm}`. */
+/** Whether plain words are inside mathematics delimiters, as in `\boxed{no solution}` or `\boxed{5 cm}`. */
 function hasWords(source: string): boolean {
   if (source.includes("\\")) return false;
   return (
@@ -133,7 +133,7 @@ function hasWords(source: string): boolean {
   );
 }
 
-/** Bare "or" and "and" between formulas. */
+/** Marks a bare "or" or "and" between formulas. */
 function markConnectives(source: string): string {
   return source.replace(/(?<=[\d)}\]]\s*)(?<!\{\s*)(or|and)(?=[\s\d({\\[-])/g, (word) => `\\text{ ${word} }`);
 }

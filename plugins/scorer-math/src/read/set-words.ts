@@ -20,7 +20,10 @@ const NUMBERS =
   /^(?:the\s+set\s+of\s+)?(?:all|any|every)\s+(?:the\s+)?(?:real\s+)?(?:numbers?|values?|reals)(?:\s+(?:of\s+)?[a-z])?\s+(?:(?:that|which)\s+(?:are|is)\s+)?(?:strictly\s+)?/i;
 const BOUND_AFTER = /^(.{1,40}?)\s+or\s+(more|greater|above|higher|less|fewer|below|lower)$/i;
 
-/** The set that the words name; undefined for other words. `readValue` reads the numbers in them, or gives undefined. */
+/**
+ * Reads the set that the words name; undefined for other words. `readValue` reads the numbers in them, or gives
+ * undefined.
+ */
 export function readSetWords(source: string, readValue: (text: string) => Node | undefined): Node | undefined {
   return readNamedSet(source, readValue) ?? readBound(source, readValue);
 }
@@ -41,7 +44,7 @@ function readNamedSet(source: string, readValue: (text: string) => Node | undefi
   return { kind: "setOperation", name: "difference", sets: [set, { kind: "set", items }] };
 }
 
-/** The numbers of a set on one side of zero: `\mathbb{R}^+`. */
+/** Returns the numbers of a set on one side of zero: `\mathbb{R}^+`. */
 export function signedSet(name: SetName, operator: RelationOperator): Node {
   const condition = relation(operator, number(0));
   if (name === "reals") return builder(condition);

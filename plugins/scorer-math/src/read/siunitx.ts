@@ -3,7 +3,7 @@ import { number, type Node } from "../tree/node.ts";
 import { parseUnit } from "../units/unit.ts";
 import type { Parser } from "./state.ts";
 
-/** The value that `\name` stands for; undefined when it is no such command. Its name has been read. */
+/** Reads the value that `\name` stands for; undefined when it is no such command. Its name has been read. */
 export function parseSiunitx(p: Parser, name: string): Node | undefined {
   if (!/^(?:SI|qty|num|ang|unit|si)$/.test(name) || !p.lexer.is("operator", "{")) return undefined;
   if (name === "unit" || name === "si") return withUnit(p, number(1));

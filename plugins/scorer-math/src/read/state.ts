@@ -3,7 +3,7 @@ import type { Node } from "../tree/node.ts";
 import type { Work } from "../work.ts";
 import type { Lexer } from "./lexer.ts";
 
-/** The text is not mathematics that this reader knows. */
+/** Error for text that the parser does not accept. */
 export class ReadError extends Error {
   override readonly name = "ReadError";
 }
@@ -11,7 +11,7 @@ export class ReadError extends Error {
 export interface Parser {
   readonly lexer: Lexer;
   readonly work: Work;
-  /** Whether letters stand for variables; else they make up words. */
+  /** Whether letters are variables; otherwise they form words. */
   readonly isMath: boolean;
   /** Open `|` bars around the current position: the next bar closes. */
   bars: number;

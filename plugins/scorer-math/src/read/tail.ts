@@ -38,7 +38,7 @@ function scaled(value: Node, word: string): Node | undefined {
     : product([value, number(scale)]);
 }
 
-/** The value in a unit. A quantity takes no second unit, but may be divided by one: `$5 per hour`. */
+/** Returns the value in a unit. A quantity takes no second unit, but may be divided by one: `$5 per hour`. */
 function quantity(value: Node, name: string): QuantityNode | undefined {
   if (value.kind !== "quantity") {
     const unit = parseUnit(name);
@@ -137,7 +137,7 @@ function readPlainTail(p: Parser, value: Node): Node | undefined {
   return value;
 }
 
-/** The longest run of words at the current token that is a unit; undefined when the first one is none. */
+/** Reads the longest run of words at the current token that is a unit; undefined when the first one is none. */
 function readUnit(p: Parser, value: Node): Node | undefined {
   const { lexer } = p;
   const { start } = lexer.token;

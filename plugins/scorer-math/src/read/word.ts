@@ -58,7 +58,7 @@ export function parseWord(p: Parser): Node {
   return p.fail(`unknown word '${word}'`);
 }
 
-/** Whether another word stands beside the current one: variables are not written like that. */
+/** Whether another word follows or precedes the current one: variables are not written like that. */
 function isInProse(p: Parser): boolean {
   const { token, source } = p.lexer;
   const before = /(?:^|\s)([a-zA-Z]{2,}|a|I)\s+$/.exec(source.slice(Math.max(0, token.start - 30), token.start))?.[1];
@@ -68,7 +68,7 @@ function isInProse(p: Parser): boolean {
   );
 }
 
-/** All letters but the last, which is left for what comes after it: the exponent of `gt^2` belongs to t. */
+/** Returns all letters but the last, which is left for what comes after it: the exponent of `gt^2` belongs to t. */
 function productOfLetters(p: Parser, word: string): Node {
   const { lexer } = p;
   lexer.moveTo(lexer.token.start + word.length - 1);

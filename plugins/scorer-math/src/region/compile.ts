@@ -42,7 +42,7 @@ export function looksLikeRegion(node: Node): boolean {
   }
 }
 
-/** The region that a node describes; undefined when it is none or has ends that are no constants. */
+/** Returns the region that a node describes; undefined when it is none or has ends that are no constants. */
 export function compileRegion(c: Compiler, node: Node): Region | undefined {
   if (hasPlusMinus(node) && node.kind !== "list" && node.kind !== "relation")
     return union(bothSigns(node).map((part) => compileRegion(c, part)));

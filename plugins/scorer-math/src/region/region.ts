@@ -26,7 +26,7 @@ export function complement(of: Region): Region {
   return { kind: "complement", of };
 }
 
-/** All ends that occur in a region. */
+/** Returns all ends that occur in a region. */
 export function endsOf(region: Region): readonly End[] {
   switch (region.kind) {
     case "interval":

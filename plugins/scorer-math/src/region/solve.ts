@@ -12,7 +12,7 @@ import { pointRegion, type End, type Region } from "./region.ts";
 
 export type Comparison = "=" | "!=" | "<" | "<=";
 
-/** The x with `expression` < 0 (or <=, =, !=); undefined when the zeros cannot be found exactly. */
+/** Returns the x with `expression` < 0 (or <=, =, !=); undefined when the zeros cannot be found exactly. */
 export function solve(
   expression: Node,
   comparison: Comparison,
@@ -89,7 +89,7 @@ function findZeros(
   }
 }
 
-/** The most negative whole power of the variable in a polynomial's terms, or 0. */
+/** Returns the most negative whole power of the variable in a polynomial's terms, or 0. */
 function lowestPower(p: Polynomial, variable: string): number {
   let lowest = 0;
   for (const { monomial } of p.values()) {
@@ -100,7 +100,10 @@ function lowestPower(p: Polynomial, variable: string): number {
   return lowest;
 }
 
-/** Zeros of a polynomial; with coefficients that are no rationals only up to degree two, from the expression's values. */
+/**
+ * Returns the zeros of a polynomial; with coefficients that are no rationals only up to degree two, from the expression's
+ * values.
+ */
 function zerosOf(
   p: Polynomial,
   variable: string,
@@ -180,7 +183,7 @@ function ends(nodes: readonly Node[], work: Work): readonly End[] | undefined {
   return out;
 }
 
-/** An end of an interval from a constant expression. */
+/** Returns an end of an interval from a constant expression. */
 export function endOf(node: Node, work: Work): End | undefined {
   const value = approximate(node, work);
   if (!value) return undefined;
@@ -193,7 +196,7 @@ function toDouble(value: Rational): number {
   return Number(scaled) / 2 ** 80;
 }
 
-/** A root p/q with p dividing the last and q the first coefficient, both below a bound. */
+/** Returns a root p/q with p dividing the last and q the first coefficient, both below a bound. */
 function findRationalRoot(coefficients: readonly Rational[], work: Work): Rational | undefined {
   if (coefficients[0]?.n === 0n) return q.ZERO;
   const scale = coefficients.reduce((lcm, { d }) => lcm * d, 1n);
@@ -228,7 +231,7 @@ function deflate(coefficients: Rational[], root: Rational): void {
   coefficients.pop();
 }
 
-/** The region from the sign of the expression between its zeros and poles. */
+/** Returns the region from the sign of the expression between its zeros and poles. */
 function fromSigns(
   expression: Node,
   zeros: readonly End[],

@@ -23,7 +23,7 @@ const OUTER: Readonly<Record<string, (u: Node) => Node>> = table({
   tanh: (u) => power(call("cosh", u), number(-2)),
 });
 
-/** The derivative with respect to a variable; undefined where a part has none that is known here. */
+/** Returns the derivative with respect to a variable; undefined where a part has none that is known here. */
 export function derivative(node: Node, variable: string): Node | undefined {
   if (!some(node, (part) => part.kind === "symbol" && part.name === variable)) return ZERO;
   switch (node.kind) {
@@ -66,7 +66,9 @@ function ofPower(base: Node, exponent: Node, variable: string): Node | undefined
   return baseDerivative === ZERO ? byExponent : sum([byBase, byExponent]);
 }
 
-/** The derivative that an application `derivative<order>_<variable>()` stands for; undefined for other names. */
+/**
+ * Returns the derivative that an application `derivative<order>_<variable>()` stands for; undefined for other names.
+ */
 export function differentiate(name: string, args: readonly Node[]): Node | undefined {
   const match = /^derivative([1-3]?)_(\w+)\(\)$/.exec(name);
   let result = match ? args[0] : undefined;

@@ -19,7 +19,7 @@ export function isName(node: Node): boolean {
         return !/^(?:sum|prod|lim|i*int)/.test(node.name) || (node.name.startsWith("int_d") && node.args.length === 1);
       if (NAMING.test(node.name))
         return node.args.every((arg) => isName(arg.kind === "relation" ? (arg.operands[0] as Node) : arg));
-      // Of an angle of a figure; with a variable it is an equation to solve.
+      // A function of an angle of a figure is a name; with a variable it is an equation to solve.
       if (/^(?:sin|cos|tan|cot|sec|csc)$/.test(node.name))
         return node.args.every((arg) => arg.kind === "symbol" && /^(?:[A-Z]|angle )/.test(arg.name));
       return node.name === "abs" && node.args.every(isName);

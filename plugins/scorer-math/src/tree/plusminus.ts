@@ -4,7 +4,7 @@ import { anywhere, mapChildren } from "./walk.ts";
 
 export const hasPlusMinus: (node: Node) => boolean = anywhere((part) => part.kind === "plusminus");
 
-/** The expressions with every upper sign and with every lower sign. */
+/** Returns the expressions with every upper sign and with every lower sign. */
 export function bothSigns(node: Node): readonly [Node, Node] {
   return [withSign(node, 1), withSign(node, -1)];
 }

@@ -63,7 +63,7 @@ function spell(node: Exclude<Node, { kind: "symbol" | "constant" }>): string {
   }
 }
 
-/** The operand of a power, in brackets unless it is an atom, so that the spelling has one reading. */
+/** Returns the operand of a power, in brackets unless it is an atom, so that the spelling has one reading. */
 function showOperand(node: Node): string {
   const isAtom =
     node.kind === "symbol" ||

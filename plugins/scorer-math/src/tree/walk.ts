@@ -1,7 +1,7 @@
 /** Traversals of the expression tree. The reader bounds its depth, so plain recursion is safe. */
 import type { Node } from "./node.ts";
 
-/** The direct subexpressions of a node, in order. */
+/** Returns the direct subexpressions of a node, in order. */
 export function children(node: Node): readonly Node[] {
   switch (node.kind) {
     case "add":
@@ -37,7 +37,7 @@ export function children(node: Node): readonly Node[] {
 
 const NONE: readonly Node[] = [];
 
-/** The node with each direct subexpression replaced. */
+/** Returns the node with each direct subexpression replaced. */
 export function mapChildren(node: Node, f: (child: Node) => Node): Node {
   switch (node.kind) {
     case "add":
@@ -91,7 +91,7 @@ export function anywhere(predicate: (node: Node) => boolean): (node: Node) => bo
   };
 }
 
-/** Names of the variables in order of first appearance; unknown functions are written `f()`. */
+/** Returns the names of the variables in order of first appearance; unknown functions are written `f()`. */
 export function variables(node: Node, found: Set<string> = new Set()): Set<string> {
   if (node.kind === "symbol") found.add(node.name);
   if (node.kind === "call" && node.name.endsWith("()")) found.add(node.name);

@@ -14,7 +14,7 @@ const TOKEN =
   /\s*(?:(per\b|\/)|([*·.])|(square|sq|cubic|cu)\b\.?|([a-zA-Zµ°Ω$¢€£¥₹]+)\.?(?:\s*(?:\^|\*\*)?\s*\{?\s*([+-]?\d)\s*\}?|(²|³))?)/uy;
 const LONGEST = 60;
 
-/** The unit that the words name, or undefined when one of them is no unit. */
+/** Reads the unit that the words name, or undefined when one of them is no unit. */
 export function parseUnit(source: string): Unit | undefined {
   const name = source
     .replace(/\s+/g, " ")

@@ -8,7 +8,7 @@ export const wordProblems: Family = {
     const story = random.pick(TEMPLATES)(random, 3 * difficulty);
     const needless = random.shuffle(story.distractors).slice(0, difficulty < 4 ? 0 : difficulty < 7 ? 1 : 2);
     const sentences = [...story.sentences];
-    // After the first sentence, which introduces the subject.
+    // The first sentence introduces the subject and stays first.
     for (const sentence of needless) sentences.splice(random.integer(1, sentences.length), 0, sentence);
     return {
       prose: [...sentences, story.question].join(" "),
