@@ -17,7 +17,7 @@ const FILES = {
   outputs: new URL("../../plugins/scorer-math/test/outputs.jsonl", import.meta.url),
 };
 
-/** The pairs of each file that is present, by its name. */
+/** Returns the pairs of each file that is present, by its name. */
 export function labelledPairs(): Readonly<Record<string, readonly Pair[]>> {
   const present = Object.entries(FILES).filter(([, url]) => existsSync(url));
   return Object.fromEntries(

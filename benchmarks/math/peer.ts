@@ -26,7 +26,7 @@ export function judgeWithMathVerify(file: string): readonly PeerVerdict[] {
     .map((line) => JSON.parse(line) as PeerVerdict);
 }
 
-/** The Python of the environment, made on the first run and whenever the requirements change. */
+/** Returns the Python of the environment, made on the first run and whenever the requirements change. */
 function environment(): string {
   const requirements = here("requirements.txt");
   const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
@@ -46,7 +46,7 @@ function environment(): string {
   return python;
 }
 
-/** The pip that the engine package carries: the system's Python may have none. */
+/** Returns the pip that the engine package carries: the system's Python may have none. */
 function vendoredPip(): string {
   const folder = here("../../algorithms/engine-torch/vendor");
   const wheel = readdirSync(folder).find((file) => /^pip-.*\.whl$/.test(file));

@@ -48,7 +48,7 @@ export interface ClassFigures {
   readonly math_verify_false_negatives: number;
 }
 
-/** Agreement of two verifiers on the same pairs, by class. */
+/** Returns the agreement of two verifiers on the same pairs, by class. */
 export function classesOf(ours: readonly Judged[], theirs: readonly Judged[]): readonly ClassFigures[] {
   const kinds = [...new Set(ours.map(({ pair }) => pair.kind ?? "example"))];
   return kinds.map((kind) => {

@@ -50,7 +50,7 @@ function toProblem(row: Row, most: number): Problem {
   };
 }
 
-/** Other functions of the prompt that the test calls. */
+/** Returns the other functions of the prompt that the test calls. */
 function helpersOf({ prompt, entry_point }: Row, body: string): string[] {
   const names = [...prompt.matchAll(/^def (\w+)\(/gm)].map(([, name]) => name as string);
   return names.filter((name) => name !== entry_point && new RegExp(`\\b${name}\\(`).test(body));

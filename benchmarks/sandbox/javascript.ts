@@ -83,7 +83,7 @@ export async function javascriptFigures(count: number): Promise<Figures> {
   }
 }
 
-/** Wall milliseconds of each, from its start. */
+/** Runs `count` submissions. Returns the wall-clock milliseconds of each, from its start. */
 function runAll(sandbox: Sandbox, count: number): Promise<number[]> {
   return Promise.all(
     Array.from({ length: count }, async (_, index) => {

@@ -21,7 +21,7 @@ const EMPTY_RUNS = 300;
 /** Figures of a benchmark by name. */
 export type Figures = Record<string, number | string | null>;
 
-/** Both kinds of Python sandbox on HumanEval's reference solutions with five tests each, against the usual ways of trainers, in one run. */
+/** Measures both kinds of the Python sandbox and the usual methods of trainers on HumanEval's reference solutions with five tests each. */
 export async function pythonFigures(seconds: number): Promise<Figures> {
   if (!hasHumanEval) throw new Error("There is no HumanEval.jsonl; set HUMANEVAL to its path.");
   const python = await findPython();

@@ -42,7 +42,7 @@ const fixture = makeFixture(python);
 prepareFixture(fixture);
 
 const steps = Number(values.steps);
-/** Without peers where there are none: TRL has no PPO any more. */
+/** No peers for PPO: TRL no longer contains it. */
 interface Row {
   readonly ours: Measurement;
   readonly trl?: Measurement;

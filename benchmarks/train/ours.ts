@@ -9,7 +9,7 @@ import { treeCpuSeconds } from "./process-tree.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** One thing that is timed. */
+/** Measured operation. */
 export interface Workload {
   readonly name: string;
   readonly algorithm: "grpo" | "ppo" | "sft" | "dpo";
@@ -85,7 +85,7 @@ function configOf(fixture: string, { algorithm, tokens = 64, threads }: Workload
   const episodes = { steps, prompts_per_step: 32, group_size: 8, ...optimizer };
   const stage = {
     grpo: { algorithm: "grpo@1", scale: "group_std", aggregation: "token_mean", ...episodes },
-    // As it comes: a critic of its own, two updates of each batch.
+    // The defaults of PPO: a separate critic and two updates of each batch.
     ppo: { algorithm: "ppo@1", ...episodes },
     sft: { algorithm: "sft@1", steps, batch_size: 128, data: join(fixture, "sft.jsonl"), ...optimizer },
     dpo: {

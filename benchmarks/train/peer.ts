@@ -8,7 +8,10 @@ import type { Workload } from "./ours.ts";
 
 const script = (name: string): string => fileURLToPath(new URL(`peers/${name}`, import.meta.url));
 
-/** The peers' Python; made on the first run, by the engine's own Python so that the versions of both sides agree. */
+/**
+ * Returns the peers' Python; made on the first run, by the engine's own Python so that the versions of both sides
+ * agree.
+ */
 export function peerPython(enginePython: string): string {
   return execFileSync(enginePython, [script("setup_environment.py")], {
     encoding: "utf8",
@@ -19,7 +22,7 @@ export function peerPython(enginePython: string): string {
     .at(-1) as string;
 }
 
-/** The model and the data of the measurements: the same bytes on every machine. Kept beside the environment. */
+/** Returns the model and the data of the measurements: the same bytes on every machine. Kept beside the environment. */
 export function makeFixture(python: string): string {
   const fixture = join(dirname(dirname(python)), "fixture");
   if (!existsSync(join(fixture, "dpo.json"))) {

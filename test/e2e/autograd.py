@@ -108,14 +108,14 @@ def action_estimates(episodes, options):
     raw = []
     for episode in episodes:
         n = sum(sum(row["mask"]) for row in episode["rows"])
-        # The reward stands at the last token; every value is 0, so the errors before it are 0.
+        # The last token has the reward; every value is 0, so the errors before it are 0.
         raw.append(torch.tensor([episode["reward"] * decay ** (n - 1 - t) for t in range(n)], dtype=torch.float64))
     every = torch.cat(raw)
     return [(((each - every.mean()) / (every.std() + 1e-8)).float(), each.float()) for each in raw]
 
 
 def values(model, head, episode):
-    """Of the state before each masked token."""
+    """Returns the values of the states before the masked tokens."""
     found = []
     for row in episode["rows"]:
         hidden = model.base_model(input_ids=torch.tensor(row["tokens"])[None]).last_hidden_state[0]
@@ -130,7 +130,7 @@ def value_loss(model, head, episode, target, options):
 
 
 def ppo_loss(model, case, old):
-    """Of the policy; with a shared trunk of the values too."""
+    """Returns the loss of the policy; with a shared trunk, also that of the values."""
     options, episodes = case["options"], case["episodes"]
     total: Any = 0.0
     for episode, before, (advantage, target) in zip(episodes, old, action_estimates(episodes, options), strict=True):

@@ -11,7 +11,7 @@ import { TINY, temporaryDirectory, writeConfig } from "./support/tiny-run.ts";
 
 const folder = temporaryDirectory();
 
-/** A folder with an environment: its entry's first line, and the body of `reset`. */
+/** Returns a folder with an environment: its entry's first line, and the body of `reset`. */
 function environmentOf(name: string, first: string, reset = ""): string {
   const directory = join(folder, name);
   mkdirSync(directory);

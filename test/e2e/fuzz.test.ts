@@ -5,7 +5,7 @@ import { openPlace, type Place } from "../../benchmarks/train/fuzz/place.ts";
 import { tryOut } from "../../benchmarks/train/fuzz/trial.ts";
 import { temporaryDirectory } from "./support/tiny-run.ts";
 
-// The first of those that `npm run fuzz:train -- --bigram` goes through.
+// First configurations of `npm run fuzz:train -- --bigram`.
 const directory = temporaryDirectory();
 let place: Place;
 

@@ -44,12 +44,12 @@ const exportTo = (address: string, to: string): IntruderCall => ({
   body: ENGINE_SERVICE.export.requestSerialize({ call: 0n, modelId: "policy", directory: to, mergeAdapter: true }),
 });
 
-/** Loopback addresses on which these processes listen. */
+/** Returns the loopback addresses on which these processes listen. */
 function listening(pids: readonly number[]): string[] {
   const sockets = new Set(
     pids.flatMap((pid) => readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`))),
   );
-  // A socket of IPv4 may stand among those of IPv6.
+  // The list of IPv6 sockets may contain an IPv4 socket.
   const lines = ["tcp", "tcp6"].flatMap((name) => readFileSync(`/proc/net/${name}`, "utf8").split("\n").slice(1));
   return lines.flatMap((line) => {
     const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/);
@@ -68,7 +68,7 @@ function linkOf(path: string): string {
 }
 
 const testWithEngine = installed === undefined ? test.skip : test;
-// Also when a test fails.
+// Runs also when a test fails.
 const started: Mrlm[] = [];
 afterAll(async () => {
   for (const each of started) each.child.kill("SIGKILL");

@@ -88,7 +88,7 @@ test("a port in use is named, with what to do", async () => {
 });
 
 describe("where no jail holds what a model wrote", () => {
-  // As in a container that forbids namespaces: bubblewrap is there and complains.
+  // Imitates a container that forbids namespaces: bubblewrap is installed and fails.
   const bin = join(folder, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n");

@@ -4,7 +4,7 @@ import { diagnose, readRun, RunDirectory } from "@mrlm/runtime";
 import { lettersEnvironment, trainBigram } from "@mrlm/testing";
 
 test("an environment that is configured twice: measurements are distinct, and no episode takes another's place", async () => {
-  // So few tasks that both entries play those of the same names.
+  // With so few tasks, both entries play tasks of the same names.
   const environments = [lettersEnvironment({ tasks: 4, turns: 3 })];
   const config = {
     environments: [

@@ -17,11 +17,11 @@ interface Outcome {
 
 const last = (values: readonly number[], count: number): number =>
   values.slice(-count).reduce((sum, value) => sum + value, 0) / Math.min(count, values.length);
-/** A metric over the iterations that have it. */
+/** Returns a metric over the iterations that have it. */
 const series = ({ iterations }: Outcome, name: string): number[] =>
   iterations.flatMap((metrics) => metrics[name] ?? []);
 
-/** Every example that no other file of this folder trains whole, with what must be true at its end. */
+/** Examples that no other file of this folder trains to the end, with checks of their outcome. */
 const OUTCOMES: readonly (readonly [path: string, claim: string, check: (outcome: Outcome) => void])[] = [
   [
     "preferences/preferences.yaml",
@@ -124,7 +124,7 @@ describeWithEngine("each example comes to what it claims (skipped where `npm run
   }, 600_000);
 });
 
-/** Metrics of an iteration; `--json` prints means as numbers. */
+/** Returns the metrics of an iteration; `--json` prints means as numbers. */
 function valuesOf(event: Event): Values {
   return event["metrics"] as Values;
 }

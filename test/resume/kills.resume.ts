@@ -7,7 +7,7 @@ import { temporaryDirectory, writeConfig } from "../e2e/support/tiny-run.ts";
 import { type Kill, killOften, leaveAlone } from "./support/kill-often.ts";
 import { scenarios, WARM } from "./support/scenarios.ts";
 
-/** Of each kind of run. */
+/** Number of kills for each kind of run. */
 const KILLS = Number(process.env["RESUME_KILLS"] ?? 12);
 const SEED = Number(process.env["RESUME_SEED"] ?? 0);
 

@@ -39,7 +39,7 @@ const errorOf = ({ events }: Finished) => events.find(({ event }) => event === "
 const afterStep = ({ coordinator }: Pair, step: number) =>
   coordinator.event(({ event, step: done }) => event === "iteration" && (done as number) >= step);
 
-/** Waits for both ends and for what they had started. */
+/** Waits until both processes and their descendants have ended. */
 async function ends(
   { coordinator, participant }: Pair,
   trees: readonly ProcessId[],

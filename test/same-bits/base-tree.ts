@@ -57,7 +57,7 @@ export class BaseTree {
     });
   }
 
-  /** Folder for the run of a case, the same for the same commit, configuration and processor. */
+  /** Returns the folder for the run of a case, the same for the same commit, configuration and processor. */
   folderOf(name: string, { config }: CaseConfig): string {
     const key = JSON.stringify([config, cpus()[0]?.model, KERNELS.map((variable) => process.env[variable])]);
     return join(

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 export interface Case {
   /** `math/grpo` for an example, `same-bits/NAME` for a file of this folder. */
   readonly name: string;
-  /** Of its configuration, or of its TypeScript, relative to the repository. */
+  /** Path of its configuration or TypeScript file, relative to the repository. */
   readonly path: string;
   /** The step at whose end the run is killed, to be resumed. */
   readonly killAtStep?: number;

@@ -115,7 +115,7 @@ function renamedRows({ rows }: Fingerprint, renames: Renames): Row[] {
   }));
 }
 
-/** Parts of a tensor's key are its folders, its file and its name. */
+/** Renames the parts of a tensor's key: its folders, its file and its name. */
 function renamedTensor(key: string, renames: Renames): string | undefined {
   const [path = "", ...name] = key.split(" ");
   const folders = path.split("/").map((part) => renamed(part, renames));

@@ -18,7 +18,9 @@ export function describeDifferences(differences: readonly Difference[], baseRun:
   ].join("; ");
 }
 
-/** Largest relative norm of the differences of tensors of the last checkpoint; `undefined` where none differs. */
+/**
+ * Returns the largest relative norm of the differences of tensors of the last checkpoint; `undefined` where none differs.
+ */
 export function largestNorm(differences: readonly Difference[], baseRun: string, headRun: string): number | undefined {
   const tensors = differences.filter((difference) => difference.about === "tensor");
   const last = tensors.map(checkpointOf).sort().at(-1);

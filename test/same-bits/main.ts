@@ -101,7 +101,7 @@ async function compareCase(testCase: Case): Promise<{ readonly verdict: string; 
   };
 }
 
-/** Result of the base, from the cache where it has run there before. */
+/** Returns the result of the base, from the cache where it has run there before. */
 async function baseOutcome(testCase: Case): Promise<Outcome> {
   const file = cacheFile(testCase);
   if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Outcome;

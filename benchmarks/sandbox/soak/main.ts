@@ -11,7 +11,7 @@ import { growth, type Sample, sample } from "./samples.ts";
 import { openSandboxes, type Soaked } from "./sandboxes.ts";
 import { type Found, runGood, runHostileOne, runSession } from "./work.ts";
 
-/** Of the submissions; the others are good programs. */
+/** Shares of the submissions that are hostile or use a session; the rest are correct programs. */
 const SHARES = { hostile: 0.3, session: 0.02 };
 const LANES = 2;
 const SAMPLE_MS = 5_000;

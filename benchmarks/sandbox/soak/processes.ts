@@ -11,11 +11,11 @@ interface Process {
 
 const PAGE = 4096;
 
-/** The processes below this one, and all that have ever been seen there. */
+/** Descendants of this process, with those that have ended. */
 export class Processes {
   readonly #seen = new Map<string, number>();
 
-  /** Those that are there now. */
+  /** Returns the processes that exist now. */
   below(): Process[] {
     const all = allProcesses();
     const found = new Map<number, Process>();
@@ -29,7 +29,7 @@ export class Processes {
     return [...found.values()];
   }
 
-  /** Recorded processes that have not ended, under any parent. */
+  /** Returns the recorded processes that have not ended, under any parent. */
   alive(): number[] {
     this.below();
     return allProcesses()
@@ -37,7 +37,7 @@ export class Processes {
       .map(({ pid }) => pid);
   }
 
-  /** Recorded processes that have ended and that no parent has waited for. */
+  /** Returns the recorded processes that have ended and whose parent has not waited for them. */
   zombies(): number {
     return allProcesses().filter(({ pid, started, state }) => this.#seen.has(`${pid}:${started}`) && state === "Z")
       .length;

@@ -8,7 +8,7 @@ export interface Sample {
   readonly rss_mb: number;
   readonly descriptors: number;
   readonly members: number;
-  /** Of all members together. */
+  /** Resident memory of all members in megabytes. */
   readonly members_mb: number;
 }
 
@@ -22,7 +22,7 @@ export function sample(processes: Processes): Sample {
   };
 }
 
-/** By how much each has grown: the median of the last quarter over that of the second one, as the first quarter warms up. */
+/** Returns the growth of each figure: the median of the last quarter minus the median of the second quarter. The first quarter is warm-up. */
 export function growth(samples: readonly Sample[]): Omit<Sample, "members"> {
   const quarter = Math.floor(samples.length / 4);
   const of = (name: keyof Sample): number =>

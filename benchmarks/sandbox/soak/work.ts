@@ -22,7 +22,7 @@ export async function runHostileOne(sandbox: Sandbox, program: HostileProgram): 
   }
 }
 
-/** A function with a test that it passes and one that it fails. */
+/** Runs a function with a test that it passes and a test that it fails. */
 export function runGood(sandbox: Sandbox, random: RandomStream): Promise<Found> {
   const [a, b] = [random.integer(0, 1000), random.integer(0, 1000)];
   return expecting("a good submission", "passed failed", async () => {
@@ -38,7 +38,7 @@ export function runGood(sandbox: Sandbox, random: RandomStream): Promise<Found> 
   });
 }
 
-/** An interpreter with state: opened, used and closed. */
+/** Opens a session, uses it and closes it. */
 export function runSession(sandbox: Sandbox): Promise<Found> {
   return expecting("a session", "42", async () => {
     const session = await sandbox.session();

@@ -9,7 +9,7 @@ export class Chance {
     this.#stream = randomStream(name, 0);
   }
 
-  /** True with this probability. */
+  /** Returns true with this probability. */
   of(probability: number): boolean {
     return this.#stream.next() < probability;
   }
@@ -22,12 +22,12 @@ export class Chance {
     return this.#stream.integer(low, high);
   }
 
-  /** Some of these, in random order. */
+  /** Returns `least` to `most` of the values, in random order. */
   some<T>(values: readonly T[], least: number, most: number): T[] {
     return this.#stream.shuffle(values).slice(0, this.integer(least, most));
   }
 
-  /** `{ [key]: value }` with this probability, else nothing: for spreading into an object. */
+  /** Returns `{ [key]: value }` with this probability, else an empty object. */
   maybe(probability: number, key: string, values: readonly JsonValue[]): JsonObject {
     return this.of(probability) ? { [key]: this.pick(values) } : {};
   }

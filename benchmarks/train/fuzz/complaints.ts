@@ -2,7 +2,7 @@ import { diagnose, MetricsFile, type MetricsRow, readRun } from "@mrlm/runtime";
 import { join } from "node:path";
 import type { JsonObject } from "@mrlm/spec";
 
-/** Metrics that are absent or null where there is nothing to measure, by the count beside them or by another value of the row. */
+/** Whether a metric may be absent or null: its count in the row is 0, or it needs another metric that is absent. */
 const isExplained = (name: string, row: { readonly metrics: JsonObject; readonly counts: JsonObject }): boolean =>
   row.counts[name] === 0 || (name === "value/explained_variance" && row.metrics[name] === undefined);
 

@@ -14,7 +14,7 @@ export interface StagePlace {
 
 export type Kind = "sft" | "grpo" | "ppo" | "dpo";
 
-/** A valid stage of an algorithm; every choice of its options comes up sooner or later. */
+/** Returns a valid stage of an algorithm; every choice of its options has a positive probability. */
 export function drawStage(kind: Kind, chance: Chance, place: StagePlace): JsonObject {
   const options = { sft: drawSft, grpo: drawGrpo, ppo: drawPpo, dpo: drawDpo }[kind](chance, place);
   const steps = "critic_warmup_steps" in options || "collect_every" in options ? 3 : chance.integer(1, 3);

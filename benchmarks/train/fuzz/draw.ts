@@ -31,7 +31,7 @@ const ORDERS: readonly (readonly Kind[])[] = [
   ["dpo", "dpo"],
 ];
 
-/** A valid configuration of a few seconds. */
+/** Returns a valid configuration of a few seconds. */
 export function draw(name: string, place: Place): Drawn {
   const chance = new Chance(name);
   const environments = drawEnvironments(chance, place);

@@ -141,7 +141,7 @@ function mutate(config: JsonObject, path: Path, chance: Chance): Mutant {
   return chance.pick(ways)();
 }
 
-/** Paths of everything that has a name. */
+/** Returns the paths of everything that has a name. */
 function pathsOf(value: JsonValue, path: Path = []): Path[] {
   if (Array.isArray(value)) return value.flatMap((item, i) => pathsOf(item, [...path, i]));
   if (typeof value !== "object" || value === null) return [];
@@ -151,7 +151,7 @@ function pathsOf(value: JsonValue, path: Path = []): Path[] {
   ]);
 }
 
-/** The same with another value at a path, under another name, or, with `undefined`, without it. */
+/** Returns a copy with another value at a path or under another name; with `undefined`, without the entry. */
 function changed(
   value: JsonValue,
   [first, ...rest]: Path,

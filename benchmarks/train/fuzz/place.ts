@@ -49,7 +49,7 @@ export interface Place {
   readonly data: Data;
   /** A model that has learnt the form of an answer, so that episodes differ in what they earn. */
   readonly model: string;
-  /** Of the run directories. */
+  /** Parent of the run directories. */
   readonly runs: string;
   readonly withCode: boolean;
   /** The engine of the tests instead of the real one: bigrams in float64, without adapters. */

@@ -131,7 +131,7 @@ function difference(one: string, other: string, what: string): string[] {
   return complaints;
 }
 
-/** Rows without the seconds that they took. */
+/** Returns the rows of metrics without durations. */
 function metricsOf(directory: string): unknown[] {
   return RunDirectory.open(directory)
     .metrics.rows()

@@ -29,7 +29,7 @@ function tensorsOf(directory: string): Map<string, Tensor> {
   );
 }
 
-/** Change of the weights between two directories. */
+/** Returns the change of the weights between two directories. */
 export function compareWeights(
   before: string,
   after: string,

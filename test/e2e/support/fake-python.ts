@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Writes a program that answers, as Pythons do, what it is and that everything is installed. */
+/** Writes a program that imitates Python: it prints its version and reports that all packages are installed. */
 export function fakePython(directory: string, version: string): string {
   const path = join(directory, `python${version}`);
   const answer = {

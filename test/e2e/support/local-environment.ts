@@ -3,7 +3,7 @@ import { LocalHost, PluginHost } from "@mrlm/runtime";
 import type { EnvironmentDefinition, EnvironmentHost, EnvironmentRef } from "@mrlm/spec";
 import { lettersEnvironment } from "@mrlm/testing";
 
-/** One environment in this process; that of the letters by default. */
+/** Opens an environment in this process; by default the letters environment. */
 export async function localEnvironment(
   environment: EnvironmentDefinition = lettersEnvironment(),
 ): Promise<{ readonly host: EnvironmentHost; readonly environment: EnvironmentRef }> {

@@ -70,14 +70,14 @@ export class Mrlm {
     await this.#until(() => this.#stderr.includes(text) || undefined, JSON.stringify(text));
   }
 
-  /** Ids of the processes of a role that it has reported, the latest last. */
+  /** Returns the ids of the processes of a role that it has reported, the latest last. */
   pids(role: string): number[] {
     return this.#events
       .filter((event) => event.event === "process" && event["role"] === role)
       .map(({ pid }) => pid as number);
   }
 
-  /** Number of the last iteration that it has reported. */
+  /** Returns the number of the last iteration that it has reported. */
   lastStep(): number {
     return (this.#events.findLast(({ event }) => event === "iteration")?.["step"] as number | undefined) ?? 0;
   }
@@ -120,7 +120,7 @@ function commandIn(root: string): string {
   return join(root, "core/cli/bin/mrlm.js");
 }
 
-/** Every clone runs on the Node that it has installed. */
+/** Returns the Node that a clone has installed. */
 export function nodeIn(root: string): string {
   return root === ROOT ? process.execPath : join(root, "node_modules/node/bin/node");
 }

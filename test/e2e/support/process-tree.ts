@@ -7,7 +7,7 @@ export interface ProcessId {
   readonly began: string;
 }
 
-/** A process and everything that it has started, directly or not, as /proc knows it. */
+/** Returns a process and all its descendants from /proc. */
 export function processTree(root: number): ProcessId[] {
   const children = new Map<number, ProcessId[]>();
   for (const name of readdirSync("/proc")) {
@@ -20,7 +20,7 @@ export function processTree(root: number): ProcessId[] {
   return tree.map(({ pid, began }) => ({ pid, began }));
 }
 
-/** kill -9 of each of these, all at once. */
+/** Sends SIGKILL to all processes. */
 export function killAll(processes: readonly ProcessId[]): void {
   for (const { pid } of processes) {
     try {
@@ -36,7 +36,10 @@ export async function gone(processes: readonly ProcessId[]): Promise<void> {
   while (processes.some(isRunning)) await sleep(50);
 }
 
-/** The processes of the ranks among others: children of the launcher, which has another module's name in its arguments. */
+/**
+ * Returns the processes of the ranks among others: children of the launcher, which has another module's name in its
+ * arguments.
+ */
 export function ranksIn(tree: readonly ProcessId[]): number[] {
   const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   return tree.map(({ pid }) => pid).filter((pid) => argumentsOf(pid).includes("mrlm_engine"));
@@ -46,7 +49,7 @@ function isRunning({ pid, began }: ProcessId): boolean {
   return statOf(pid)?.began === began;
 }
 
-/** Of a process that runs; one that has ended and that its parent has not waited for counts as ended. */
+/** Returns the parent and start time of a running process; `undefined` for a zombie. */
 function statOf(pid: number): (ProcessId & { readonly parent: number }) | undefined {
   try {
     const [state, parent, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8")

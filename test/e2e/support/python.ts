@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { test } from "@jest/globals";
 
-/** A Python that has these modules: that of MRLM_TEST_PYTHON, else `python3`; `undefined` where it has not. */
+/** Returns a Python that has these modules: that of MRLM_TEST_PYTHON, else `python3`; `undefined` where it has not. */
 export function pythonWith(...modules: readonly string[]): string | undefined {
   const python = process.env["MRLM_TEST_PYTHON"] ?? "python3";
   try {

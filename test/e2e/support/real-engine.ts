@@ -8,7 +8,7 @@ import type { Engine } from "@mrlm/spec";
 /** The engine's installed Python environment; `undefined` where `npm run setup` has not run. */
 export const installed = await locateEngine();
 
-/** A directory of this test's own. */
+/** Creates a directory for this test file. */
 export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), "mrlm-e2e-"));
 
 /** Section `engine` of a configuration, for an engine that runs already. */
@@ -17,7 +17,7 @@ export interface EngineSection {
   readonly token_file: string;
 }
 
-/** The real engine in a process of its own, on the CPU, a connection to it, and what others connect by. */
+/** Starts the real engine in its own process on the CPU. Returns a connection and the address for other clients. */
 export async function startEngine(): Promise<{
   readonly engine: Engine;
   readonly section: EngineSection;

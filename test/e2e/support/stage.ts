@@ -47,7 +47,7 @@ export interface Place {
   readonly rows?: readonly JsonValue[];
 }
 
-/** Everything that an algorithm reaches, without configuration, checkpoints or evaluation. */
+/** Returns the context of an algorithm, without configuration, checkpoints or evaluation. */
 export async function contextOf(place: Place): Promise<AlgorithmContext> {
   const { engine, policy, host, environment, renderer, seed = 0, sampling = {}, rows = [] } = place;
   const { splits, orderedSplits, hasDemonstrations } = await host.describe(environment);
@@ -88,7 +88,7 @@ export async function contextOf(place: Place): Promise<AlgorithmContext> {
   };
 }
 
-/** The iterations of one algorithm. */
+/** Returns the iterations of one algorithm. */
 export async function* iterate(
   context: AlgorithmContext,
   algorithm: AlgorithmDefinition<any>,

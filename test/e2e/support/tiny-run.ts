@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "@jest/globals";
 
-/** A directory that goes away after the file's tests. */
+/** Creates a directory that is removed after the tests of the file. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "mrlm-e2e-"));
   afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));

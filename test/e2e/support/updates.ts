@@ -20,7 +20,7 @@ import { letters, runStage, tinyConfig, tokenizerFiles } from "./stage.ts";
 export type Kind = "grpo" | "sft" | "dpo" | "ppo";
 const algorithms: Record<Kind, AlgorithmDefinition<any>> = { grpo, sft, dpo, ppo };
 
-/** Of sampling, in the cases that sample. */
+/** Sampling temperature of the cases that sample. */
 const TEMPERATURE = 0.9;
 const MAX_TOKENS = 8;
 
@@ -82,7 +82,7 @@ export class Updates {
     return this.#stop();
   }
 
-  /** One stage of the algorithm, on the same rows, or on the episodes that its own policy plays. */
+  /** Runs one stage of the algorithm on the given rows or on episodes of its policy. */
   async play(kind: Kind, name: string, options: JsonObject): Promise<Played> {
     const policy = `${kind} ${name}`;
     const isSampled = kind === "grpo" || kind === "ppo";

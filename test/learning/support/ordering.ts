@@ -18,7 +18,7 @@ import { contextOf, iterate } from "../../e2e/support/stage.ts";
 const POLICY = "policy";
 const PLAY = { temperature: 1, maxTokens: 10 };
 
-/** An example's configuration. */
+/** Returns an example's configuration. */
 export const example = (path: string): ResolvedConfig => loadConfig(join(ROOT, "examples", path)).config;
 
 /** Measures how well the policy sorts: the share of right greedy answers, and the mean reward of sampled ones. */
@@ -72,7 +72,7 @@ export class Ordering {
     yield* iterate(await contextOf({ ...this.#place(), seed }), algorithm, options);
   }
 
-  /** On the first 500 held-out tasks. */
+  /** Measures the accuracy on the first 500 held-out tasks. */
   async measure(samples = 1): Promise<Skill> {
     await this.#engine.publish(POLICY);
     const { rollouts } = await contextOf(this.#place());

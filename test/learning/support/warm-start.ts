@@ -1,17 +1,18 @@
 import { sft } from "@mrlm/sft";
 import type { Ordering, Skill } from "./ordering.ts";
 
-/** Start of learning. Greedy accuracy swings by a tenth from step to step at a constant rate: not every order of the data leads through both. */
+/** Range of the accuracy at which learning starts. At a constant rate the greedy accuracy changes by up to 0.1 from step to step, so some orders of the data never reach both ranges. */
 const GREEDY = [0.78, 0.86] as const;
 const SAMPLED = [0.44, 0.48] as const;
-/** The accuracy is never reached before; measuring takes as long as three steps. */
+/** First iteration that is measured. The accuracy is never reached earlier, and a measurement takes as long as three steps. */
 const FIRST_MEASURED = 68;
-/** The first of them leads there on the machine that this was written on. */
+/** Seeds of the order of the data. The first one reached both ranges on the machine of the author. */
 const SEEDS = [1, 0, 2, 3, 4, 5];
 
 /**
- * The start that all learning tests share: a policy of one million parameters that sorts about four tasks in five greedily and not half of them when it
- * is sampled, made by supervised fine-tuning (batches of 128, constant rate 1e-3, about 75 steps) and kept in a directory.
+ * Returns the start that all learning tests share: a policy of one million parameters that sorts about four tasks in
+ * five greedily and not half of them when it is sampled, made by supervised fine-tuning (batches of 128, constant rate
+ * 1e-3, about 75 steps) and kept in a directory.
  */
 export async function warmStart(
   ordering: Ordering,

@@ -20,7 +20,7 @@ export interface Kill {
   readonly during: "start" | "checkpoint" | "run";
 }
 
-/** A run that was killed now and then, and what it came to in the end. */
+/** Kills of an interrupted run, and its final outcome. */
 export interface Disturbed {
   readonly kills: readonly Kill[];
   readonly outcome: Outcome;
@@ -84,7 +84,7 @@ function begin(config: string, output: string): Mrlm {
   return new Mrlm(["train", "--json", "--config", config, "--output", output]);
 }
 
-/** The run in it that can be resumed. */
+/** Returns the run directory in `output` that can be resumed. */
 function directoryIn(output: string): string | undefined {
   const names = existsSync(output) ? readdirSync(output) : [];
   const name = names.find((each) => existsSync(join(output, each, "config.yaml")));
